@@ -1,0 +1,23 @@
+/// \file
+/// Stage 1: one kernel per operation, as a library that runs one operation at a time does it. The product
+/// makes a round trip through memory: written by the first kernel, read again by the second.
+#pragma once
+#include "device.hpp"
+
+namespace DEVICE::multiply_add {
+
+/// out[i] = a[i] * b[i], one thread per element. Reads 8 bytes and writes 4 bytes per element.
+__global__ void multiply(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ out,
+                         int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = a[i] * b[i];
+}
+
+/// out[i] = a[i] + b[i], one thread per element. Reads 8 bytes and writes 4 bytes per element.
+__global__ void add(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ out,
+                    int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = a[i] + b[i];
+}
+
+}  // namespace DEVICE::multiply_add

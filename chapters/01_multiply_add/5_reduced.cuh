@@ -1,0 +1,61 @@
+/// \file
+/// Stage 5: fuse the consumer too. If all that is wanted of q * k + v is its sum, the array need never be
+/// written: each block keeps a sum, and a second small kernel adds those up.
+#pragma once
+#include "3_float4.cuh"
+
+namespace DEVICE::multiply_add {
+
+constexpr int kSumThreads = 256;
+constexpr int kMostSumBlocks = 1024;
+
+/// The sum of `value` over the threads of the block, in thread 0; every thread of the block must call it.
+/// A tree in shared memory: half of the threads add, then a quarter, and so on. The order is fixed, so the
+/// result is the same to the bit in every run.
+__device__ inline float block_sum(float value) {
+  __shared__ float sums[kSumThreads];
+  const unsigned t = threadIdx.x;
+  sums[t] = value;
+  __syncthreads();
+  for (unsigned half = kSumThreads / 2; half > 0; half /= 2) {
+    if (t < half) sums[t] += sums[t + half];
+    __syncthreads();
+  }
+  return t == 0 ? sums[0] : 0.0f;
+}
+
+/// partial[b] = the sum of q[i] * k[i] + v[i] over the elements of block b; kSumThreads threads per block.
+/// Traffic: reads 12 bytes per element, writes one float per block.
+__global__ void sum_blocks(const float* __restrict__ q, const float* __restrict__ k,
+                           const float* __restrict__ v, float* __restrict__ partial, int n) {
+  const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned threads = gridDim.x * blockDim.x;
+  const Split at = split(q, k, v, q, n);
+  const float4* q4 = reinterpret_cast<const float4*>(q + at.head);
+  const float4* k4 = reinterpret_cast<const float4*>(k + at.head);
+  const float4* v4 = reinterpret_cast<const float4*>(v + at.head);
+
+  float sum = 0.0f;
+  for (unsigned i = thread; i < at.vectors; i += threads) {
+    const float4 r = multiply_add(q4[i], k4[i], v4[i]);
+    sum += (r.x + r.y) + (r.z + r.w);
+  }
+  const unsigned singles = n - 4 * at.vectors;
+  for (unsigned s = thread; s < singles; s += threads) {
+    const unsigned i = s < at.head ? s : s + 4 * at.vectors;
+    sum += q[i] * k[i] + v[i];
+  }
+
+  sum = block_sum(sum);
+  if (threadIdx.x == 0) partial[blockIdx.x] = sum;
+}
+
+/// sum[0] = the sum of partial[0, count), by one block of kSumThreads threads.
+__global__ void sum_partials(const float* __restrict__ partial, float* __restrict__ sum, int count) {
+  float mine = 0.0f;
+  for (int i = threadIdx.x; i < count; i += kSumThreads) mine += partial[i];
+  mine = block_sum(mine);
+  if (threadIdx.x == 0) sum[0] = mine;
+}
+
+}  // namespace DEVICE::multiply_add

@@ -1,0 +1,75 @@
+# Building kernels for the two devices.
+
+# Messages and debug information name sources relative to the project, wherever it was built.
+set(WORKBOOK_PREFIX_MAP -ffile-prefix-map=${CMAKE_SOURCE_DIR}/= -ffile-prefix-map=${CMAKE_BINARY_DIR}=)
+
+set(WORKBOOK_CXX_WARNINGS -Wall -Wextra)
+
+# What makes the compiler report each memory access of a kernel to the CPU device (common/cpu/trace.cpp), one by one and
+# as the source has them: no access may be merged with its neighbours or moved into a vector. Kernels are optimised in
+# every build type: without optimisation the traced and the untraced code would share inline functions.
+# DWARF 4, since addr2line of binutils 2.40 names the wrong file for DWARF 5 of g++ 12.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(WORKBOOK_KERNEL_FLAGS
+      -O2 -gdwarf-4 -fsanitize=thread --param=tsan-instrument-func-entry-exit=0 -fno-tree-vectorize -fno-store-merging
+      -Wno-unknown-pragmas)
+else()
+  set(WORKBOOK_KERNEL_FLAGS
+      -O2 -gdwarf-4 -fsanitize=thread "SHELL:-mllvm -tsan-instrument-read-before-write=1"
+      "SHELL:-mllvm -tsan-instrument-func-entry-exit=0" -fno-slp-vectorize -fno-vectorize -fno-unroll-loops
+      -Wno-unknown-pragmas -Wno-pass-failed)
+endif()
+
+# add_cpu_kernels(TARGET SOURCE [NAMESPACE])
+# An object library: SOURCE, a CUDA C++ file, compiled for the CPU device in NAMESPACE (default: cpu). The host compiler
+# sees it through a one-line .cpp, since it would not take a .cu for C++.
+function(add_cpu_kernels target source)
+  set(namespace cpu)
+  if(ARGC GREATER 2)
+    set(namespace ${ARGV2})
+  endif()
+  cmake_path(ABSOLUTE_PATH source)
+  set(wrapper ${CMAKE_CURRENT_BINARY_DIR}/${target}.cpp)
+  file(CONFIGURE OUTPUT ${wrapper} CONTENT "#include \"@source@\"\n" @ONLY)
+  add_library(${target} OBJECT ${wrapper})
+  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/common)
+  target_compile_definitions(${target} PRIVATE DEVICE=${namespace})
+  target_compile_options(${target} PRIVATE ${WORKBOOK_KERNEL_FLAGS} ${WORKBOOK_CXX_WARNINGS} ${WORKBOOK_PREFIX_MAP})
+  set_property(GLOBAL APPEND PROPERTY WORKBOOK_TRACED_TARGETS ${target})
+endfunction()
+
+# add_gpu_kernels(TARGET SOURCE...)
+# An object library compiled by nvcc. A build without a GPU does not link it; the tests compile it.
+function(add_gpu_kernels target)
+  if(NOT WORKBOOK_HAS_NVCC)
+    return()
+  endif()
+  add_library(${target} OBJECT EXCLUDE_FROM_ALL ${ARGN})
+  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/common)
+  # One stream per thread, so that a plain <<<grid, block>>> can be captured into a graph.
+  target_compile_options(
+    ${target} PRIVATE --default-stream=per-thread -lineinfo -Xcompiler=-Wall -Xcompiler=-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
+  set_property(GLOBAL APPEND PROPERTY WORKBOOK_GPU_TARGETS ${target})
+endfunction()
+
+# add_chapter(NAME)
+# The executable of chapters/NAME, whose kernels lie in namespace cpu::X and gpu::X where NAME is "01_X". Its parts are
+# the object libraries NAME_cpu and NAME_gpu.
+function(add_chapter name)
+  string(REGEX REPLACE "^[0-9]+_" "" namespace ${name})
+  add_cpu_kernels(${name}_cpu ${name}/chapter.cu)
+  add_gpu_kernels(${name}_gpu ${name}/chapter.cu)
+
+  set(has_gpu_side 0)
+  if(WORKBOOK_GPU_SIDE)
+    set(has_gpu_side 1)
+  endif()
+  set(main ${CMAKE_CURRENT_BINARY_DIR}/${name}_main.cpp)
+  configure_file(${CMAKE_SOURCE_DIR}/cmake/chapter_main.cpp.in ${main} @ONLY)
+  add_executable(${name} ${main})
+  target_link_libraries(${name} PRIVATE ${name}_cpu workbook_common)
+  if(WORKBOOK_GPU_SIDE)
+    target_link_libraries(${name} PRIVATE ${name}_gpu)
+  endif()
+  set_property(GLOBAL APPEND PROPERTY WORKBOOK_CHAPTERS ${name})
+endfunction()

@@ -1,0 +1,103 @@
+/// \file
+/// A device as the harness sees it: memory, and a way to run a stage and wait for it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "traffic.hpp"
+
+namespace workbook {
+
+/// What is known of a device. Fields that do not apply are 0 or empty.
+struct DeviceInfo {
+  std::string kind;  ///< "cpu" or "gpu"
+  std::string name;
+  std::string compute_capability;  ///< "9.0"
+  std::string driver;              ///< release and newest CUDA version: "580.159.04 (CUDA 13.0)"
+  int sm_clock_mhz = 0;            ///< highest
+  int memory_clock_mhz = 0;
+  double pin_gbytes_per_s = 0;  ///< as published; of an unknown card, memory clock x bus width x 2 (DDR)
+  std::size_t l2_bytes = 0;
+  int multiprocessors = 0;
+};
+
+/// Microseconds a run, over the samples.
+struct Timing {
+  double median = 0, p25 = 0, p75 = 0;
+  int samples = 0;
+};
+
+/// What one kernel of a stage takes of a multiprocessor.
+struct Resources {
+  std::string kernel;
+  int threads = 0;               ///< per block
+  int registers = 0;             ///< per thread
+  std::size_t spill_bytes = 0;   ///< local memory per thread
+  std::size_t shared_bytes = 0;  ///< static and dynamic, per block
+  double occupancy = 0;          ///< resident warps, as a share of the most that fit
+};
+
+/// One thing to time: `run(set)` launches it on input set `set`.
+struct Contender {
+  std::function<void(int set)> run;
+  std::size_t set_bytes = 0;  ///< what one run reads and writes
+};
+
+struct ContenderTiming {
+  Timing cold;  ///< inputs come from DRAM
+  Timing warm;  ///< the same inputs again and again: from L2 where they fit
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  virtual DeviceInfo info() const = 0;
+  virtual std::size_t free_bytes() const = 0;
+
+  /// Device memory with guard zones around it. It starts `misalignment` bytes after a multiple of 256.
+  /// \throws std::bad_alloc
+  virtual void* allocate(std::size_t bytes, std::size_t misalignment, const std::string& name,
+                         std::size_t element_size) = 0;
+  virtual void release(void* data) = 0;
+  virtual void upload(void* device, const void* host, std::size_t bytes) = 0;
+  virtual void download(void* host, const void* device, std::size_t bytes) = 0;
+  virtual void fill(void* device, unsigned char value, std::size_t bytes) = 0;
+  /// Whether nothing was written just before or just after the data.
+  virtual bool guards_intact(const void* data) const = 0;
+
+  /// Runs `stage` and waits for it. \throws std::exception with a message for the reader when it fails.
+  virtual Counts run(const std::function<void()>& stage) = 0;
+};
+
+/// The CPU device: runs and counts, and knows no time.
+std::unique_ptr<Backend> make_cpu_backend();
+
+/// A GPU: runs and measures. The counts of its `run` hold the number of kernels alone.
+class GpuBackend : public Backend {
+ public:
+  /// Times all contenders, a sample of each in turn, on `sets` sets of inputs.
+  virtual std::vector<ContenderTiming> time(const std::vector<Contender>& contenders, int sets) = 0;
+  /// A streaming kernel that reads `reads` and writes `writes` arrays of `count` floats, as a contender: the
+  /// ceiling for a stage of that mix. Its arrays live as long as the contender.
+  virtual Contender ceiling(int reads, int writes, long long count) = 0;
+  virtual std::vector<Resources> resources(const std::function<void()>& stage) = 0;
+};
+
+struct GpuOrReason {
+  std::unique_ptr<GpuBackend> backend;
+  std::string reason;  ///< why there is none: "no GPU: ...", "built without CUDA"
+};
+
+/// The first GPU, or why there is none.
+GpuOrReason make_gpu_backend();
+
+/// Architectures that the GPU side was compiled for, such as "90a"; empty when there is no GPU side.
+std::string gpu_architectures();
+
+}  // namespace workbook

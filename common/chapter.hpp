@@ -1,0 +1,90 @@
+/// \file
+/// What a chapter says about itself: its arrays, its stages, its reference. Plain data and declarations only,
+/// since a `chapter.cu` is compiled once for each device and must share no inline function with the rest of
+/// the program.
+#pragma once
+
+namespace workbook {
+
+/// The size of a problem, outermost dimension first: {n}, {rows, columns} or {m, k, n}. Unused dimensions
+/// are 1.
+struct Shape {
+  int dims[3];
+};
+
+enum class Type { kFloat32 };
+
+/// An input is filled by the chapter, scratch holds what one kernel leaves for the next, an output is
+/// verified.
+enum class Role { kInput, kScratch, kOutput };
+
+/// The arrays of one run by name: device pointers in a stage, host pointers in `fill` and the references.
+struct Data {
+  Shape shape;
+  const void* arrays;  ///< belongs to the harness
+
+  /// The float32 array of that name; throws std::logic_error when the chapter has none.
+  float* floats(const char* name) const;
+};
+
+/// One array of a chapter: `count(shape)` elements, contiguous.
+struct Array {
+  const char* name;
+  Type type;
+  Role role;
+  long long (*count)(const Shape&);
+
+  /// For an output, its values in double precision from the inputs on the host; null otherwise.
+  /// `magnitude[i]` is the sum of the absolute values of the terms that element i is made of: float32
+  /// arithmetic may be wrong by about `roundings * 2^-24 * magnitude[i]`, no more.
+  void (*reference)(const Data& host, double* expected, double* magnitude);
+};
+
+/// Bytes that a stage should move between the SMs and the memory system: whole 32-byte sectors, as the
+/// hardware does.
+struct Traffic {
+  long long read_bytes;
+  long long write_bytes;
+};
+
+/// Bytes of the 32-byte sectors that `count` contiguous float32 values occupy when they start on a sector
+/// boundary.
+long long sector_bytes(long long count);
+
+/// One version of the chapter's operation.
+struct Stage {
+  const char* name;                  ///< the name of its file, without the ending
+  const char* idea;                  ///< the one idea that it adds
+  const char* output;                ///< the array that it computes
+  int kernels;                       ///< how many kernels it launches
+  void (*run)(const Data&);          ///< launches them; null where this device cannot
+  Traffic (*traffic)(const Shape&);  ///< the bytes it should move; null for a library's kernel
+  int (*roundings)(const Shape&);    ///< roundings on the longest path to an element of the output
+  const char* needs = nullptr;       ///< null, or what a device must have: "a GPU", "sm_90a"
+};
+
+/// One chapter on one device.
+struct Chapter {
+  const char* name;     ///< "01_multiply_add"
+  const char* formula;  ///< what every stage computes
+  const char* dims;     ///< how `--size` is written: "N", "RxC" or "MxKxN"
+
+  const Array* arrays;
+  int array_count;
+  const Stage* stages;
+  int stage_count;
+  const Shape* sweep;  ///< the shapes of `--sweep`, smallest first
+  int sweep_count;
+
+  Shape cpu_shape;  ///< what is run when no `--size` is given
+  Shape gpu_shape;
+
+  /// Fills the inputs, on the host: random, asymmetric, never constant.
+  void (*fill)(const Data& host);
+};
+
+/// Fills `data[0, count)` with numbers from the uniform distribution over [low, high): number i depends on
+/// `seed` and i alone.
+void fill_uniform(float* data, long long count, float low, float high, unsigned seed);
+
+}  // namespace workbook

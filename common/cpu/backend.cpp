@@ -1,0 +1,66 @@
+#include "backend.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+
+#include "cpu/device.hpp"
+
+namespace workbook {
+namespace {
+
+/// Memory that the system can give without swapping, in bytes.
+std::size_t available_memory() {
+  std::ifstream file("/proc/meminfo");
+  std::string key, unit;
+  std::size_t kibibytes = 0;
+  while (file >> key >> kibibytes) {
+    if (key == "MemAvailable:") return kibibytes * 1024;
+    std::getline(file, unit);
+  }
+  return static_cast<std::size_t>(sysconf(_SC_AVPHYS_PAGES)) *
+         static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+class CpuBackend : public Backend {
+ public:
+  DeviceInfo info() const override {
+    DeviceInfo info;
+    info.kind = "cpu";
+    info.name = "CPU device";
+    return info;
+  }
+
+  std::size_t free_bytes() const override { return available_memory(); }
+
+  void* allocate(std::size_t bytes, std::size_t misalignment, const std::string& name,
+                 std::size_t element_size) override {
+    return cpu::memory().allocate(bytes, misalignment, name, element_size);
+  }
+  void release(void* data) override { cpu::memory().release(data); }
+  void upload(void* device, const void* host, std::size_t bytes) override {
+    std::memcpy(device, host, bytes);
+  }
+  void download(void* host, const void* device, std::size_t bytes) override {
+    std::memcpy(host, device, bytes);
+  }
+  void fill(void* device, unsigned char value, std::size_t bytes) override {
+    std::memset(device, value, bytes);
+  }
+  /// A write outside the data stops the launch, so none can have happened.
+  bool guards_intact(const void*) const override { return true; }
+
+  Counts run(const std::function<void()>& stage) override {
+    cpu::device().counts = Counts();
+    stage();
+    return cpu::device().counts;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_cpu_backend() { return std::make_unique<CpuBackend>(); }
+
+}  // namespace workbook

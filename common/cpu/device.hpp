@@ -1,0 +1,130 @@
+/// \file
+/// The inside of the CPU device: which thread is running, and what the warp it belongs to has accessed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "cpu/memory.hpp"
+#include "cpu/runtime.hpp"
+#include "cpu/wavefronts.hpp"
+#include "traffic.hpp"
+
+namespace cpu {
+
+/// Largest block and largest static plus dynamic shared memory of a block: a GPU of compute capability 9.0.
+constexpr unsigned kMostThreads = 1024;
+constexpr std::size_t kMostSharedBytes = 227 * 1024;
+
+enum class Space : unsigned char { kGlobal, kShared };
+
+/// Requests of one instruction that a warp's fastest lane may be ahead of its slowest: bounds the memory that
+/// a loop takes, whatever its length.
+constexpr unsigned kWindow = 16;
+
+/// One load or store instruction of a kernel, with the requests of the warp that runs at the moment. The k-th
+/// execution of it by the lanes of a warp makes request k.
+struct Site {
+  std::uintptr_t instruction;
+  Space space;
+  bool store;
+  unsigned size;
+  Buffer* buffer = nullptr;  ///< the array of the last global access: the next one's most likely array
+
+  bool in_segment = false;
+  std::uint32_t executed[kWarpSize] = {};  ///< how often each lane came here in this segment
+  std::uint32_t most = 0;                  ///< the largest of them
+  std::uint32_t counted = 0;               ///< requests [0, counted) are in the counts already
+  Request window[kWindow];
+};
+
+/// Groups the accesses of a warp into requests and counts them. A segment is what a warp does between two
+/// points where all its lanes have stopped: a barrier or the end.
+class WarpLog {
+ public:
+  explicit WarpLog(workbook::Counts& counts) : counts_(counts) {}
+
+  /// A new launch: arrays may have come and gone since the last.
+  void begin_launch();
+
+  /// The site of `instruction` when it accesses `space`.
+  Site& site(std::uintptr_t instruction, Space space, bool store, unsigned size) {
+    Site*& cached = cache_[instruction / 2 % kCacheSize];
+    if (!cached || cached->instruction != instruction || cached->space != space)
+      cached = &find_site(instruction, space, store, size);
+    return *cached;
+  }
+
+  /// Whether the lane is a full window ahead and must wait for the others before it accesses this site again.
+  static bool must_wait(const Site& site, unsigned lane) {
+    return site.executed[lane] >= site.counted + kWindow;
+  }
+
+  void add(Site& site, unsigned lane, std::uintptr_t address) {
+    if (!site.in_segment) begin(site);
+    const std::uint32_t k = site.executed[lane]++;
+    if (k >= site.most) site.most = k + 1;
+    if (k < site.counted) return count_late(site, lane, address);
+    Request& request = site.window[k % kWindow];
+    request.mask |= 1u << lane;
+    request.address[lane] = address;
+  }
+
+  /// Counts the requests that no waiting lane can add to; when there are none, gives up on the oldest and
+  /// marks the counts as approximate.
+  void advance(std::uint32_t waiting_lanes);
+
+  /// Counts all requests; every lane of the warp has stopped.
+  void end_segment();
+
+  /// Forgets everything after a launch that was broken off.
+  void abandon();
+
+ private:
+  static constexpr unsigned kCacheSize = 1024;
+
+  Site& find_site(std::uintptr_t instruction, Space space, bool store, unsigned size);
+  void begin(Site& site);
+  void count_until(Site& site, std::uint32_t end);
+  void count_late(Site& site, unsigned lane, std::uintptr_t address);
+  void count(Site& site, const Request& request);
+  void count_global(Site& site, const Request& request);
+
+  workbook::Counts& counts_;
+  std::unordered_map<std::uintptr_t, std::unique_ptr<Site>> sites_;
+  Site* cache_[kCacheSize] = {};
+  std::vector<Site*> segment_;  // the sites that the segment has touched
+};
+
+/// What the device knows while a grid runs.
+struct Device {
+  bool running = false;
+  workbook::Counts counts;
+  WarpLog log{counts};
+
+  const Launch* launch = nullptr;
+  uint3 block{}, thread{};
+  unsigned lane = 0;
+
+  Region arena, static_shared, dynamic_shared, stacks;
+  std::vector<std::uint32_t>
+      shared_writes;               ///< by byte of static, then dynamic shared memory: the block that wrote it
+  std::uint32_t block_number = 0;  ///< of all launches so far, from 1
+};
+
+Device& device();
+
+/// Suspends the running thread until the other lanes of its warp have caught up.
+void wait_for_warp();
+
+/// Ends the launch: `message` becomes the Finding that `run` throws. Called on a thread's stack; does not
+/// return.
+[[noreturn]] void stop_launch(const std::string& kind, const std::string& details,
+                              const std::string& look_at);
+
+/// "thread (5,0,0) of block (17,0,0)": the running thread.
+std::string running_thread();
+
+}  // namespace cpu

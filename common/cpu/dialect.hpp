@@ -1,0 +1,84 @@
+/// \file
+/// CUDA C++ for the CPU device: what a kernel file may use when the host compiler compiles it. Included by
+/// kernel files alone, through device.hpp.
+#pragma once
+
+#include <math.h>
+#include <stddef.h>
+
+#include "cpu/runtime.hpp"
+#include "cpu/vector_types.hpp"
+
+// CUDA's own words. A kernel stays out of line so that messages can name it.
+#define __global__ __attribute__((noinline))
+#define __device__
+#define __host__
+#define __constant__ static const
+#define __forceinline__ inline __attribute__((always_inline))
+#define __launch_bounds__(...)
+
+// Shared memory is the thread's own static storage: all threads of a block run on one operating system
+// thread, and addresses in that segment can be told from those of ordinary variables.
+#define __shared__ static thread_local
+
+#define threadIdx (::cpu::thread_index())
+#define blockIdx (::cpu::block_index())
+#define blockDim (::cpu::block_extent())
+#define gridDim (::cpu::grid_extent())
+
+namespace cpu {
+
+struct dim3 {
+  unsigned x, y, z;
+  constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
+};
+
+inline void __syncthreads() { barrier(); }
+
+// Cache hints: they change where a value is kept, not which sectors are asked for.
+template <class T>
+[[gnu::always_inline]] inline T __ldg(const T* p) {
+  return *p;
+}
+template <class T>
+[[gnu::always_inline]] inline T __ldcs(const T* p) {
+  return *p;
+}
+template <class T>
+[[gnu::always_inline]] inline void __stcs(T* p, const T& value) {
+  *p = value;
+}
+
+/// The block's dynamic shared memory as an array of T; its size is the third argument of `launch_shared`.
+template <class T>
+inline T* dynamic_shared() {
+  return static_cast<T*>(dynamic_shared_memory());
+}
+
+/// Runs `kernel<<<grid, block, shared_bytes>>>(args...)` on the CPU device, to its end.
+/// \throws cpu::Finding when the kernel does what a GPU would not survive or define.
+template <class... Params, class... Args>
+void launch_shared(void (*kernel)(Params...), dim3 grid, dim3 block, size_t shared_bytes, Args... args) {
+  static_assert(sizeof...(Params) == sizeof...(Args), "launch: the kernel takes another number of arguments");
+  // Not traced: reading the arguments is no memory access of the kernel's.
+  const auto body = [=]() __attribute__((no_sanitize("thread"))) { kernel(args...); };
+  using Body = decltype(body);
+  run({.kernel = reinterpret_cast<const void*>(kernel),
+       .grid = {grid.x, grid.y, grid.z},
+       .block = {block.x, block.y, block.z},
+       .shared_bytes = shared_bytes,
+       .thread = [](const void* closure) __attribute__((no_sanitize("thread"))) {
+         (*static_cast<const Body*>(closure))();
+}
+, .closure = &body
+}  // namespace cpu
+);
+}
+
+/// Runs `kernel<<<grid, block>>>(args...)`.
+template <class... Params, class... Args>
+void launch(void (*kernel)(Params...), dim3 grid, dim3 block, Args... args) {
+  launch_shared(kernel, grid, block, 0, args...);
+}
+
+}  // namespace cpu

@@ -1,0 +1,77 @@
+#include "cpu/finding.hpp"
+
+#include <fmt/format.h>
+#include <link.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <vector>
+
+#include "function_name.hpp"
+
+namespace cpu {
+namespace {
+
+/// Address at which the program was loaded: debug information counts from there.
+std::uintptr_t load_base() {
+  std::uintptr_t base = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* out) {
+        *static_cast<std::uintptr_t*>(out) = info->dlpi_addr;
+        return 1;  // the program itself comes first
+      },
+      &base);
+  return base;
+}
+
+std::string program_path() {
+  char path[4096];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+  return length < 0 ? std::string() : std::string(path, static_cast<std::size_t>(length));
+}
+
+std::string shell_quoted(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+/// The chain of inlined functions at `address`, innermost first.
+std::vector<SourceLine> frames_at(std::uintptr_t address) {
+  const std::string command = fmt::format("addr2line -Cfi -e {} {:#x} 2>/dev/null",
+                                          shell_quoted(program_path()), address - load_base());
+  std::vector<SourceLine> frames;
+  FILE* pipe = popen(command.c_str(), "r");
+  if (!pipe) return frames;
+  char function[4096], place[4096];
+  while (fgets(function, sizeof function, pipe) && fgets(place, sizeof place, pipe)) {
+    const std::string file(place);
+    const auto colon = file.rfind(':');
+    SourceLine frame;
+    frame.function = workbook::short_function_name(function);
+    if (colon != std::string::npos && file[0] != '?') {
+      frame.file = file.substr(0, colon);
+      frame.line = atoi(file.c_str() + colon + 1);
+    }
+    frames.push_back(frame);
+  }
+  pclose(pipe);
+  return frames;
+}
+
+}  // namespace
+
+SourceLine source_line(std::uintptr_t return_address) {
+  const auto frames = frames_at(return_address - 1);
+  for (const SourceLine& frame : frames)
+    if (frame.file.find("common/cpu/") == std::string::npos) return frame;
+  return frames.empty() ? SourceLine() : frames.back();
+}
+
+SourceLine function_at(std::uintptr_t address) {
+  const auto frames = frames_at(address);
+  return frames.empty() ? SourceLine() : frames.back();
+}
+
+}  // namespace cpu

@@ -1,0 +1,67 @@
+/// \file
+/// The CPU device's memory. Arrays lie in one reserved range of addresses with unmapped red zones between
+/// them, so that an access can be told to be the device's, and outside every array, from its address alone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cpu {
+
+/// A range of addresses.
+struct Region {
+  std::uintptr_t begin = 0;
+  std::size_t size = 0;
+  bool contains(std::uintptr_t address) const { return address - begin < size; }
+};
+
+/// One array in device memory and what a launch has touched of it.
+struct Buffer {
+  Region data;
+  Region pages;  ///< the mapped pages around `data`
+  std::string name;
+  std::size_t element_size;
+  bool touched = false;
+  std::vector<std::uint64_t> read_pairs;       ///< a bit for each 64-byte pair of sectors
+  std::vector<std::uint64_t> written_sectors;  ///< a bit for each 32-byte sector
+
+  /// Counts a read of the sector at `address`. Returns the bytes that a cold cache fetches for it: 64 the
+  /// first time, since DRAM is read in pairs of sectors; 0 later, or when the launch itself wrote the sector.
+  unsigned read(std::uintptr_t address);
+  /// Counts a write; returns the bytes that must reach DRAM: 32 the first time, then 0.
+  unsigned write(std::uintptr_t address);
+  void forget_touches();
+};
+
+/// All arrays in device memory.
+class Memory {
+ public:
+  Memory();
+  ~Memory();
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  /// An array of `bytes` bytes that begins `misalignment` bytes after a multiple of 256. \throws
+  /// std::bad_alloc
+  void* allocate(std::size_t bytes, std::size_t misalignment, std::string name, std::size_t element_size);
+  void release(void* data);
+
+  /// The array on whose pages `address` lies, or null. It may still lie before or after the array's data.
+  Buffer* owner(std::uintptr_t address);
+  /// The array that starts or ends nearest to `address`, or null when there are none.
+  const Buffer* nearest(std::uintptr_t address) const;
+
+  const Region& arena() const { return arena_; }
+  void forget_touches();
+
+ private:
+  Region arena_;
+  std::vector<std::unique_ptr<Buffer>> buffers_;  // in order of address
+};
+
+Memory& memory();
+
+}  // namespace cpu

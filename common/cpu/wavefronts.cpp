@@ -1,0 +1,59 @@
+#include "cpu/wavefronts.hpp"
+
+#include <algorithm>
+
+namespace cpu {
+namespace {
+
+constexpr unsigned kBanks = 32;
+
+/// The most distinct words that the lanes [first, first + lanes) want of one bank.
+unsigned passes(const Request& request, unsigned size, unsigned first, unsigned lanes) {
+  constexpr unsigned kMostWords = kWarpSize * 4;
+  std::uintptr_t words[kMostWords];
+  unsigned count = 0;
+  for (unsigned lane = first; lane < first + lanes; ++lane) {
+    if (!(request.mask >> lane & 1)) continue;
+    for (unsigned byte = 0; byte < std::max(size, 4u); byte += 4)
+      words[count++] = request.address[lane] / 4 + byte / 4;
+  }
+  if (count == 0) return 0;
+  // Words out of 32 neighbours lie in 32 banks: the common case, without sorting.
+  const auto [least, greatest] = std::minmax_element(words, words + count);
+  if (*greatest - *least < kBanks) return 1;
+
+  std::sort(words, words + count);
+  const unsigned distinct = static_cast<unsigned>(std::unique(words, words + count) - words);
+  unsigned in_bank[kBanks] = {};
+  unsigned most = 0;
+  for (unsigned i = 0; i < distinct; ++i) most = std::max(most, ++in_bank[words[i] % kBanks]);
+  return most;
+}
+
+/// Whether every lane i of [first, first + lanes) has the address of lane i ^ distance; absent lanes agree
+/// with any.
+bool paired(const Request& request, unsigned first, unsigned lanes, unsigned distance) {
+  for (unsigned lane = first; lane < first + lanes; ++lane) {
+    const unsigned other = lane ^ distance;
+    const bool both = (request.mask >> lane & 1) && (request.mask >> other & 1);
+    if (both && request.address[lane] != request.address[other]) return false;
+  }
+  return true;
+}
+
+/// One pass over the lanes where they pair up, else the two halves one after the other.
+unsigned whole_or_halves(const Request& request, unsigned size, unsigned first, unsigned lanes) {
+  if (paired(request, first, lanes, 1) || paired(request, first, lanes, 2))
+    return passes(request, size, first, lanes);
+  return passes(request, size, first, lanes / 2) + passes(request, size, first + lanes / 2, lanes / 2);
+}
+
+}  // namespace
+
+unsigned wavefronts(const Request& request, unsigned size) {
+  if (size <= 4) return passes(request, size, 0, 32);
+  if (size == 8) return whole_or_halves(request, size, 0, 32);
+  return whole_or_halves(request, size, 0, 16) + whole_or_halves(request, size, 16, 16);
+}
+
+}  // namespace cpu

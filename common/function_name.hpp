@@ -1,0 +1,12 @@
+/// \file
+/// Names of functions as a reader knows them.
+#pragma once
+
+#include <string>
+
+namespace workbook {
+
+/// "void cpu::multiply_add::fused<4>(float const*, int)" -> "fused"; mangled names are demangled first.
+std::string short_function_name(const std::string& name);
+
+}  // namespace workbook

@@ -1,0 +1,157 @@
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <new>
+#include <vector>
+
+#include "backend.hpp"
+#include "gpu/buffer.hpp"
+#include "gpu/error.hpp"
+#include "gpu/timing.hpp"
+#include "model.hpp"
+
+namespace workbook {
+namespace {
+
+using gpu::check;
+
+// On either side of an array. Large enough that the data keeps the alignment of memory pages that cudaMalloc
+// gives it: 256 bytes off, a kernel at the limit of memory is slower by 0.2 % (H200).
+constexpr std::size_t kGuardBytes = 4096;
+
+int attribute(cudaDeviceAttr what) {
+  int value = 0;
+  check(cudaDeviceGetAttribute(&value, what, 0), "cudaDeviceGetAttribute");
+  return value;
+}
+
+/// "13.0" from 13000.
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+/// "580.159.04", or "unknown" where the kernel module does not tell.
+std::string driver_release() {
+  std::ifstream file("/sys/module/nvidia/version");
+  std::string release;
+  return file >> release ? release : "unknown";
+}
+
+class CudaBackend : public GpuBackend {
+ public:
+  DeviceInfo info() const override {
+    cudaDeviceProp properties;
+    check(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
+    int driver = 0;
+    check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
+    DeviceInfo info;
+    info.kind = "gpu";
+    info.name = properties.name;
+    info.compute_capability = std::to_string(properties.major) + "." + std::to_string(properties.minor);
+    info.driver = driver_release() + " (CUDA " + version_text(driver) + ")";
+    info.sm_clock_mhz = attribute(cudaDevAttrClockRate) / 1000;
+    info.memory_clock_mhz = attribute(cudaDevAttrMemoryClockRate) / 1000;
+    const double bus_bytes = attribute(cudaDevAttrGlobalMemoryBusWidth) / 8.0;
+    const auto card = card_of_driver_name(info.name);
+    info.pin_gbytes_per_s = card ? card->gbytes_per_s : 2 * info.memory_clock_mhz * 1e-3 * bus_bytes;
+    info.l2_bytes = static_cast<std::size_t>(properties.l2CacheSize);
+    info.multiprocessors = properties.multiProcessorCount;
+    return info;
+  }
+
+  std::size_t free_bytes() const override {
+    std::size_t free = 0, total = 0;
+    check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    return free;
+  }
+
+  void* allocate(std::size_t bytes, std::size_t misalignment, const std::string&, std::size_t) override {
+    try {
+      // Guards differ from array to array, or a kernel that copies one element too many would not change
+      // them.
+      const auto guard = static_cast<unsigned char>(17 + 37 * allocations_.size() % 199);
+      Allocation allocation = {gpu::Buffer<unsigned char>(kGuardBytes + misalignment + bytes + kGuardBytes),
+                               bytes, guard};
+      unsigned char* raw = allocation.memory.data();
+      check(cudaMemset(raw, guard, allocation.memory.bytes()), "cudaMemset");
+      void* data = raw + kGuardBytes + misalignment;
+      allocations_.emplace(data, std::move(allocation));
+      return data;
+    } catch (const gpu::Error&) {
+      throw std::bad_alloc();
+    }
+  }
+
+  void release(void* data) override { allocations_.erase(data); }
+
+  void upload(void* device, const void* host, std::size_t bytes) override {
+    check(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+  }
+  void download(void* host, const void* device, std::size_t bytes) override {
+    check(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  }
+  void fill(void* device, unsigned char value, std::size_t bytes) override {
+    check(cudaMemset(device, value, bytes), "cudaMemset");
+  }
+
+  bool guards_intact(const void* data) const override {
+    const Allocation& allocation = allocations_.at(const_cast<void*>(data));
+    const auto* raw = allocation.memory.data();
+    const auto* begin = static_cast<const unsigned char*>(data);
+    const unsigned char* end = begin + allocation.bytes;
+    return holds(raw, begin, allocation.guard) &&
+           holds(end, raw + allocation.memory.bytes(), allocation.guard);
+  }
+
+  Counts run(const std::function<void()>& stage) override {
+    Counts counts;
+    counts.kernels = gpu::kernel_count(stage);
+    stage();
+    check(cudaStreamSynchronize(cudaStreamPerThread), "kernel");
+    return counts;
+  }
+
+  std::vector<ContenderTiming> time(const std::vector<Contender>& contenders, int sets) override {
+    return gpu::time(contenders, sets, info().l2_bytes);
+  }
+  Contender ceiling(int reads, int writes, long long count) override {
+    return gpu::streaming_ceiling(reads, writes, count, info().l2_bytes);
+  }
+  std::vector<Resources> resources(const std::function<void()>& stage) override {
+    return gpu::resources(stage);
+  }
+
+ private:
+  struct Allocation {
+    gpu::Buffer<unsigned char> memory;
+    std::size_t bytes;
+    unsigned char guard;
+  };
+
+  /// Whether the device bytes [begin, end) all have that value.
+  static bool holds(const unsigned char* begin, const unsigned char* end, unsigned char value) {
+    std::vector<unsigned char> bytes(static_cast<std::size_t>(end - begin));
+    check(cudaMemcpy(bytes.data(), begin, bytes.size(), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    for (const unsigned char byte : bytes)
+      if (byte != value) return false;
+    return true;
+  }
+
+  std::map<void*, Allocation> allocations_;
+};
+
+}  // namespace
+
+GpuOrReason make_gpu_backend() {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status == cudaSuccess && count > 0) return {std::make_unique<CudaBackend>(), ""};
+  cudaGetLastError();  // Asking has left an error behind that is not the next call's.
+  return {nullptr, std::string("no GPU can be used: ") +
+                       (status == cudaSuccess ? "there is none" : cudaGetErrorString(status))};
+}
+
+std::string gpu_architectures() { return WORKBOOK_ARCHITECTURES; }
+
+}  // namespace workbook

@@ -1,0 +1,49 @@
+/// \file
+/// Starting a kernel on a GPU: the one place with <<<>>>, so that kernel files are C++ that any compiler can
+/// parse.
+#pragma once
+
+#include "gpu/error.hpp"
+
+namespace gpu {
+
+/// The grid of a launch, which also notes where in the sources the launch stands.
+struct Grid {
+  dim3 size;
+  const char* file;
+  int line;
+
+  Grid(unsigned blocks, const char* file = __builtin_FILE(), int line = __builtin_LINE())
+      : size(blocks), file(file), line(line) {}
+  Grid(dim3 size, const char* file = __builtin_FILE(), int line = __builtin_LINE())
+      : size(size), file(file), line(line) {}
+};
+
+// [launch]
+/// Starts `kernel` on `grid` blocks of `block` threads, with `shared_bytes` of dynamic shared memory each.
+/// The kernel runs on its own while the caller goes on. \throws gpu::Error when it cannot be started.
+template <class... Params, class... Args>
+void launch_shared(void (*kernel)(Params...), Grid grid, dim3 block, size_t shared_bytes, Args... args) {
+  if (shared_bytes > 48 * 1024)  // a kernel must ask before it gets more
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(shared_bytes)),
+          "dynamic shared memory", grid.file, grid.line);
+  kernel<<<grid.size, block, shared_bytes>>>(args...);
+  check(cudaGetLastError(), "kernel launch", grid.file, grid.line);
+}
+
+/// The same without dynamic shared memory.
+template <class... Params, class... Args>
+void launch(void (*kernel)(Params...), Grid grid, dim3 block, Args... args) {
+  launch_shared(kernel, grid, block, 0, args...);
+}
+// [launch]
+
+/// The block's dynamic shared memory as an array of T; its size is what `launch_shared` was given.
+template <class T>
+__device__ T* dynamic_shared() {
+  extern __shared__ __align__(16) unsigned char dynamic_shared_memory[];
+  return reinterpret_cast<T*>(dynamic_shared_memory);
+}
+
+}  // namespace gpu

@@ -1,0 +1,31 @@
+/// \file
+/// Timing on a GPU: how long a stage takes, without the time that the host takes to start it.
+#pragma once
+
+#include <vector>
+
+#include "backend.hpp"
+
+namespace gpu {
+
+/// Times all contenders, interleaved: a sample of each in turn, so that a drift of the clocks meets all
+/// alike.
+///
+/// A sample is one replay of a CUDA graph that holds many runs of the contender between two event records;
+/// the time of a run is the time between the events over the number of runs. Cold: the runs take their inputs
+/// from `sets` sets in turn, and before each sample the L2 cache is filled with other data. Sets are used a
+/// second time in a sample only if all sets together are at least three times the L2. Warm: all runs use set
+/// 0.
+std::vector<workbook::ContenderTiming> time(const std::vector<workbook::Contender>& contenders, int sets,
+                                            std::size_t l2_bytes);
+
+/// A streaming kernel that reads `reads` (1 to 5) and writes `writes` (0 to 2) arrays of `count` floats.
+workbook::Contender streaming_ceiling(int reads, int writes, long long count, std::size_t l2_bytes);
+
+/// The kernels that `stage` launches, and what each takes of a multiprocessor.
+std::vector<workbook::Resources> resources(const std::function<void()>& stage);
+
+/// How many kernels `stage` launches.
+int kernel_count(const std::function<void()>& stage);
+
+}  // namespace gpu

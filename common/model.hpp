@@ -1,0 +1,25 @@
+/// \file
+/// Cards by name, for predictions without the card at hand.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace workbook {
+
+struct Card {
+  const char* name;       ///< as `--model` takes it
+  const char* full_name;  ///< as the driver reports it, or begins to
+  double gbytes_per_s;    ///< memory bandwidth that its maker publishes
+};
+
+/// The card that `--model` names, upper or lower case; nothing when it is not in the list.
+std::optional<Card> card_named(const std::string& name);
+
+/// The card whose driver name this is.
+std::optional<Card> card_of_driver_name(const std::string& full_name);
+
+/// All names, separated by commas.
+std::string card_names();
+
+}  // namespace workbook

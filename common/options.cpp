@@ -1,0 +1,101 @@
+#include "options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+
+#include "model.hpp"
+
+namespace workbook {
+namespace {
+
+constexpr int kMostSize = 2147483647;
+
+int dimension_count(const std::string& dims) {
+  return static_cast<int>(std::count(dims.begin(), dims.end(), 'x')) + 1;
+}
+
+std::optional<int> parse_dimension(const std::string& text) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 1) return std::nullopt;
+  return value;
+}
+
+void require_stage(const std::string& name, const Chapter& chapter) {
+  std::string names;
+  for (int i = 0; i < chapter.stage_count; ++i) {
+    if (name == chapter.stages[i].name) return;
+    names += (names.empty() ? "" : ", ") + std::string(chapter.stages[i].name);
+  }
+  throw UsageError(fmt::format("--stage {}: there is no such stage; {} has {}", name, chapter.name, names));
+}
+
+}  // namespace
+
+Shape parse_shape(const std::string& text, const std::string& dims) {
+  const auto refuse = [&] {
+    return UsageError(fmt::format("--size {}: expected {}, {} from 1 to {}", text, dims,
+                                  dims == "N" ? "a whole number" : "whole numbers", kMostSize));
+  };
+  Shape shape = {{1, 1, 1}};
+  const int count = dimension_count(dims);
+  std::size_t begin = 0;
+  for (int d = 0; d < count; ++d) {
+    const std::size_t end = d + 1 == count ? text.size() : text.find('x', begin);
+    if (end == std::string::npos) throw refuse();
+    const auto value = parse_dimension(text.substr(begin, end - begin));
+    if (!value) throw refuse();
+    shape.dims[d] = *value;
+    begin = end + 1;
+  }
+  return shape;
+}
+
+std::string shape_text(const Shape& shape, const std::string& dims) {
+  std::string text = std::to_string(shape.dims[0]);
+  for (int d = 1; d < dimension_count(dims); ++d) text += "x" + std::to_string(shape.dims[d]);
+  return text;
+}
+
+std::optional<Options> parse_options(int argc, const char* const* argv, const Chapter& chapter) {
+  Options options;
+  std::string size;
+  CLI::App app(
+      fmt::format("{}: {}\nVerifies all stages, then shows what each costs.", chapter.name, chapter.formula));
+  app.name(chapter.name);
+  app.add_option("--device", options.device, "auto (a GPU where there is one), cpu or gpu")
+      ->type_name("DEVICE");
+  app.add_option("--size", size, fmt::format("size of the problem: {}", chapter.dims))
+      ->type_name(chapter.dims);
+  app.add_option("--stage", options.stage, "run this stage alone")->type_name("STAGE");
+  app.add_flag("--sweep", options.sweep, "run the chapter's list of sizes");
+  app.add_option("--json", options.json, "write the results to this file as well")->type_name("FILE");
+  app.add_option("--model", options.model, fmt::format("predict times on a card: {}", card_names()))
+      ->type_name("CARD");
+  app.add_flag("--resources", options.resources, "show registers, spills, shared memory and occupancy (GPU)");
+  app.add_flag("--once", options.once, "run each stage just once and print nothing: for profilers");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", app.help());
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(fmt::format("{}; see {} --help", error.what(), chapter.name));
+  }
+
+  if (options.device != "auto" && options.device != "cpu" && options.device != "gpu")
+    throw UsageError(
+        fmt::format("--device {}: there is no such device; accepted are auto, cpu, gpu", options.device));
+  if (!options.model.empty() && !card_named(options.model))
+    throw UsageError(
+        fmt::format("--model {}: no such card is known; accepted are {}", options.model, card_names()));
+  if (!options.stage.empty()) require_stage(options.stage, chapter);
+  if (!size.empty() && options.sweep) throw UsageError("--size and --sweep exclude each other");
+  if (app.count("--size")) options.size = parse_shape(size, chapter.dims);
+  return options;
+}
+
+}  // namespace workbook

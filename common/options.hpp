@@ -1,0 +1,46 @@
+/// \file
+/// The options that every chapter's executable shares.
+#pragma once
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "chapter.hpp"
+
+namespace workbook {
+
+struct Options {
+  std::string device = "auto";  ///< "auto", "cpu" or "gpu"
+  std::optional<Shape> size;
+  std::string stage;  ///< empty: all
+  bool sweep = false;
+  std::string json;   ///< a path; empty: none
+  std::string model;  ///< a card's name; empty: none
+  bool resources = false;
+  bool once = false;
+};
+
+/// The reader asked for something that does not exist. The message says what was wrong and what is accepted.
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The machine lacks something that was asked for.
+struct MachineError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Parses the command line of a chapter. Returns nothing when help was asked for and printed.
+/// \throws UsageError
+std::optional<Options> parse_options(int argc, const char* const* argv, const Chapter& chapter);
+
+/// Parses `--size`: as many whole numbers from 1 to 2^31 - 1 as `dims` names ("N", "RxC", "MxKxN"), joined by
+/// x. \throws UsageError
+Shape parse_shape(const std::string& text, const std::string& dims);
+
+/// "1048576" or "4096x1024".
+std::string shape_text(const Shape& shape, const std::string& dims);
+
+}  // namespace workbook

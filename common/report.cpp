@@ -1,0 +1,257 @@
+#include "report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "function_name.hpp"
+#include "model.hpp"
+#include "terminal.hpp"
+
+namespace workbook {
+namespace {
+
+/// Elements of the chapter's largest output: what "per element" refers to.
+double elements(const Chapter& chapter, const Shape& shape) {
+  long long most = 1;
+  for (int i = 0; i < chapter.array_count; ++i)
+    if (chapter.arrays[i].role == Role::kOutput) most = std::max(most, chapter.arrays[i].count(shape));
+  return static_cast<double>(most);
+}
+
+double total(const Traffic& traffic) { return static_cast<double>(traffic.read_bytes + traffic.write_bytes); }
+
+double compulsory(const Counts& counts) {
+  return static_cast<double>(counts.compulsory_read_bytes + counts.compulsory_write_bytes);
+}
+
+std::string percent(double share) { return fmt::format("{:.0f}%", 100 * share); }
+
+std::string efficiency(long long bytes, long long sectors) {
+  return sectors == 0 ? "-" : percent(static_cast<double>(bytes) / (32.0 * static_cast<double>(sectors)));
+}
+
+std::string error_text(const StageResult& result) {
+  return result.error == 0 ? "0" : fmt::format("{:.0e}", result.error);
+}
+
+/// What a table shows instead of numbers for a stage that has none.
+std::string remark(const StageResult& result) {
+  return result.status == "wrong" ? red("WRONG: see below") : result.message;
+}
+
+std::string heading(const Report& report, const ShapeResult& result, const std::string& device) {
+  const Chapter& chapter = *report.chapter;
+  return bold(fmt::format("{}: {}, {} = {}, {}", chapter.name, chapter.formula, chapter.dims,
+                          shape_text(result.shape, chapter.dims), device)) +
+         "\n\n";
+}
+
+std::string what_is_wrong(const ShapeResult& result) {
+  std::string out;
+  for (const StageResult& stage : result.stages)
+    if (stage.status == "wrong")
+      out += fmt::format("\n{} {}: {}\n", red("WRONG"), stage.stage->name, stage.message);
+  return out;
+}
+
+const StageResult* first_right(const ShapeResult& result) {
+  for (const StageResult& stage : result.stages)
+    if (stage.status == "ok") return &stage;
+  return nullptr;
+}
+
+std::string counted_table(const Report& report, const ShapeResult& result) {
+  const double n = elements(*report.chapter, result.shape);
+  const StageResult* first = first_right(result);
+  bool approximate = false;
+  Table table({"", "", "", "bytes/element", "times", "", "efficiency", "shared", "", "predicted"},
+              {"stage", "kernels", "read", "write", "least", "load", "store", "waves", "error", "speed-up"});
+  for (std::size_t i = 0; i < result.stages.size(); ++i) {
+    const StageResult& stage = result.stages[i];
+    if (stage.status != "ok") {
+      table.add({stage.stage->name}, remark(stage));
+      continue;
+    }
+    const Counts& c = stage.counts;
+    const double read = 32.0 * static_cast<double>(c.load_sectors),
+                 write = 32.0 * static_cast<double>(c.store_sectors);
+    const std::string about = c.approximate ? "≈" : "";
+    approximate |= c.approximate;
+    const auto wavefronts = static_cast<double>(c.shared_load_wavefronts + c.shared_store_wavefronts);
+    table.add(
+        {stage.stage->name, std::to_string(c.kernels), about + fmt::format("{:.1f}", read / n),
+         about + fmt::format("{:.1f}", write / n),
+         fmt::format("{:.2f}", (read + write) / result.least_bytes[i]),
+         efficiency(c.load_bytes, c.load_sectors), efficiency(c.store_bytes, c.store_sectors),
+         c.shared_requests ? fmt::format("{:.2f}", wavefronts / static_cast<double>(c.shared_requests)) : "-",
+         error_text(stage), fmt::format("{:.2f}x", compulsory(first->counts) / compulsory(c))});
+  }
+  std::string out = table.text();
+  if (approximate)
+    out +=
+        "\n≈ lanes of a warp went round a loop unequally often: the grouping of their accesses\n  is an "
+        "estimate.\n";
+  return out;
+}
+
+std::string timed_table(const Report& report, const ShapeResult& result) {
+  const StageResult* first = first_right(result);
+  Table table({"", "", "time, us", "", "share of", "", "speed-up", ""},
+              {"stage", "median", "quartiles", "GB/s", "ceiling", "pins", "measured", "predicted", "error"});
+  for (const StageResult& stage : result.stages) {
+    if (stage.status != "ok" || !stage.timed) {
+      table.add({stage.stage->name}, remark(stage));
+      continue;
+    }
+    const double moved = total(stage.stage->traffic(result.shape));
+    const double gbytes = moved / stage.time.cold.median * 1e-3;
+    table.add({stage.stage->name, fmt::format("{:.2f}", stage.time.cold.median),
+               fmt::format("{:.2f}-{:.2f}", stage.time.cold.p25, stage.time.cold.p75),
+               fmt::format("{:.0f}", gbytes), percent(stage.ceiling.cold.median / stage.time.cold.median),
+               percent(gbytes / report.device.pin_gbytes_per_s),
+               fmt::format("{:.2f}x", first->time.cold.median / stage.time.cold.median),
+               fmt::format("{:.2f}x", total(first->stage->traffic(result.shape)) / moved),
+               error_text(stage)});
+  }
+  return table.text();
+}
+
+nlohmann::json timing_json(bool timed, const Timing& timing) {
+  if (!timed) return nullptr;
+  return {{"median", timing.median}, {"p25", timing.p25}, {"p75", timing.p75}, {"samples", timing.samples}};
+}
+
+/// Counted on the CPU device alone; a GPU run stores null there and the expected bytes.
+nlohmann::json traffic_json(const Report& report, const ShapeResult& result, const StageResult& stage) {
+  const Counts& c = stage.counts;
+  const bool counted = report.device.kind == "cpu" && stage.status == "ok";
+  const auto count = [&](long long value) {
+    return counted ? nlohmann::json(value) : nlohmann::json(nullptr);
+  };
+  const Traffic expected = stage.stage->traffic(result.shape);
+  return {{"load_requests", count(c.load_requests)},
+          {"load_sectors", count(c.load_sectors)},
+          {"store_requests", count(c.store_requests)},
+          {"store_sectors", count(c.store_sectors)},
+          {"shared_load_wavefronts", count(c.shared_load_wavefronts)},
+          {"shared_store_wavefronts", count(c.shared_store_wavefronts)},
+          {"shared_requests", count(c.shared_requests)},
+          {"atomic_sectors", count(c.atomic_sectors)},
+          {"compulsory_read_bytes", count(c.compulsory_read_bytes)},
+          {"compulsory_write_bytes", count(c.compulsory_write_bytes)},
+          {"expected_read_bytes", expected.read_bytes},
+          {"expected_write_bytes", expected.write_bytes},
+          {"approximate", counted ? nlohmann::json(c.approximate) : nlohmann::json(nullptr)}};
+}
+
+nlohmann::json stage_json(const Report& report, const ShapeResult& result, const StageResult& stage) {
+  nlohmann::json out = {
+      {"name", stage.stage->name},
+      {"idea", stage.stage->idea},
+      {"status", stage.status},
+      {"message", stage.message},
+      {"error", stage.status == "skipped" ? nlohmann::json(nullptr) : nlohmann::json(stage.error)},
+      {"kernels", stage.stage->kernels},
+      {"traffic", traffic_json(report, result, stage)},
+      {"time_us", timing_json(stage.timed, stage.time.cold)},
+      {"time_warm_us", timing_json(stage.timed, stage.time.warm)},
+      {"ceiling_us", timing_json(stage.timed, stage.ceiling.cold)},
+      {"registers", nullptr},
+      {"spill_bytes", nullptr},
+      {"occupancy", nullptr},
+      {"gbytes_per_s", nullptr},
+      {"tflops", nullptr},
+      {"fraction_of_ceiling", nullptr}};
+  if (stage.timed) {
+    out["gbytes_per_s"] = total(stage.stage->traffic(result.shape)) / stage.time.cold.median * 1e-3;
+    out["fraction_of_ceiling"] = stage.ceiling.cold.median / stage.time.cold.median;
+  }
+  // Of several kernels, the one that asks for most.
+  for (const Resources& r : stage.resources) {
+    out["registers"] = std::max(out["registers"].is_null() ? 0 : out["registers"].get<int>(), r.registers);
+    out["spill_bytes"] = std::max(
+        out["spill_bytes"].is_null() ? std::size_t{0} : out["spill_bytes"].get<std::size_t>(), r.spill_bytes);
+    out["occupancy"] =
+        std::min(out["occupancy"].is_null() ? 1.0 : out["occupancy"].get<double>(), r.occupancy);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string table_text(const Report& report, const ShapeResult& result) {
+  const bool gpu = report.device.kind == "gpu";
+  return heading(report, result, gpu ? report.device.name : "CPU device (it counts, no times)") +
+         (gpu ? timed_table(report, result) : counted_table(report, result)) + what_is_wrong(result);
+}
+
+std::string model_text(const Report& report, const ShapeResult& result, const std::string& card_name) {
+  const Card card = *card_named(card_name);
+  Table table({}, {"stage", "bytes", "at least, us"});
+  for (const StageResult& stage : result.stages) {
+    const double moved = total(stage.stage->traffic(result.shape));
+    table.add({stage.stage->name, fmt::format("{:.0f}", moved),
+               fmt::format("{:.2f}", moved / card.gbytes_per_s * 1e-3)});
+  }
+  return fmt::format("{}, {} = {}: bytes over the published {:.0f} GB/s\n\n", card.full_name,
+                     report.chapter->dims, shape_text(result.shape, report.chapter->dims),
+                     card.gbytes_per_s) +
+         table.text();
+}
+
+std::string resources_text(const Report& report, const ShapeResult& result) {
+  if (report.device.kind != "gpu") {
+    const std::string built = gpu_architectures();
+    return built.empty()
+               ? "--resources: registers and occupancy belong to GPU code, and this build has none.\n"
+               : fmt::format(
+                     "--resources: the GPU code (built for {}) can be asked on a machine with a GPU only.\n",
+                     built);
+  }
+  Table table({}, {"stage", "kernel", "threads", "registers", "spilled", "shared", "occupancy"});
+  for (const StageResult& stage : result.stages)
+    for (const Resources& r : stage.resources)
+      table.add({stage.stage->name, short_function_name(r.kernel), std::to_string(r.threads),
+                 std::to_string(r.registers), std::to_string(r.spill_bytes), std::to_string(r.shared_bytes),
+                 percent(r.occupancy)});
+  return fmt::format(
+             "Built for {}. Per thread: registers, bytes spilled. Per block: threads, bytes of\n"
+             "shared memory.\n\n",
+             gpu_architectures()) +
+         table.text();
+}
+
+std::string json_text(const Report& report) {
+  nlohmann::json out = nlohmann::json::array();
+  const DeviceInfo& d = report.device;
+  for (const ShapeResult& result : report.shapes) {
+    nlohmann::json stages = nlohmann::json::array();
+    for (const StageResult& stage : result.stages) stages.push_back(stage_json(report, result, stage));
+    nlohmann::json shape = nlohmann::json::array();
+    const auto rank =
+        std::count(report.chapter->dims,
+                   report.chapter->dims + std::char_traits<char>::length(report.chapter->dims), 'x') +
+        1;
+    for (int i = 0; i < rank; ++i) shape.push_back(result.shape.dims[i]);
+    out.push_back({{"schema", 1},
+                   {"chapter", report.chapter->name},
+                   {"device",
+                    {{"kind", d.kind},
+                     {"name", d.name},
+                     {"compute_capability", d.compute_capability},
+                     {"driver", d.driver},
+                     {"sm_clock_mhz", d.sm_clock_mhz},
+                     {"memory_clock_mhz", d.memory_clock_mhz},
+                     {"pin_gbytes_per_s", d.pin_gbytes_per_s}}},
+                   {"shape", shape},
+                   {"dtype", "float32"},
+                   {"commit", build_commit()},
+                   {"stages", stages}});
+  }
+  return out.dump(1) + "\n";
+}
+
+}  // namespace workbook

@@ -1,0 +1,193 @@
+#include "run_chapter.hpp"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "options.hpp"
+#include "report.hpp"
+#include "run_stage.hpp"
+#include "terminal.hpp"
+
+namespace workbook {
+namespace {
+
+enum ExitStatus { kRight = 0, kWrong = 1, kBadUsage = 2, kMachineLacks = 3 };
+
+/// A file that appears under its name only when it is complete.
+class OutputFile {
+ public:
+  explicit OutputFile(const std::string& path) : path_(path), partial_(path + ".partial") {
+    if (std::filesystem::is_directory(path))
+      throw UsageError(fmt::format("--json {}: that is a folder; expected the path of a file", path));
+    stream_.open(partial_);
+    if (!stream_)
+      throw UsageError(
+          fmt::format("--json {}: cannot be written ({}); expected a path in a folder that exists", path,
+                      strerror(errno)));
+  }
+  ~OutputFile() {
+    if (!partial_.empty()) std::remove(partial_.c_str());
+  }
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  void finish(const std::string& content) {
+    stream_ << content;
+    stream_.close();
+    if (!stream_ || std::rename(partial_.c_str(), path_.c_str()) != 0)
+      throw MachineError(fmt::format("--json {}: writing failed ({})", path_, strerror(errno)));
+    partial_.clear();
+  }
+
+ private:
+  std::string path_, partial_;
+  std::ofstream stream_;
+};
+
+struct ChosenDevice {
+  const Chapter* chapter;
+  std::unique_ptr<Backend> cpu;  // one of the two
+  std::unique_ptr<GpuBackend> gpu;
+  Backend& backend() const { return gpu ? *gpu : *cpu; }
+};
+
+ChosenDevice choose_device(const std::string& wanted, const Chapter& cpu, const Chapter* gpu) {
+  if (wanted != "cpu") {
+    GpuOrReason found = make_gpu_backend();
+    if (found.backend && gpu) return {gpu, nullptr, std::move(found.backend)};
+    if (wanted == "gpu")
+      throw MachineError(fmt::format("--device gpu: {}; accepted here: cpu",
+                                     gpu ? found.reason : "this program was built without its GPU side"));
+  }
+  return {&cpu, make_cpu_backend(), nullptr};
+}
+
+std::vector<Shape> shapes_to_run(const Options& options, const Chapter& chapter, bool gpu) {
+  if (options.size) return {*options.size};
+  if (!options.sweep) return {gpu ? chapter.gpu_shape : chapter.cpu_shape};
+  // On the CPU device the counts grow in step with the size: the large ones would take long and teach nothing
+  // new.
+  std::vector<Shape> shapes;
+  const auto volume = [](const Shape& s) { return static_cast<double>(s.dims[0]) * s.dims[1] * s.dims[2]; };
+  for (int i = 0; i < chapter.sweep_count; ++i)
+    if (gpu || volume(chapter.sweep[i]) <= volume(chapter.cpu_shape)) shapes.push_back(chapter.sweep[i]);
+  return shapes;
+}
+
+void require_memory(const Chapter& chapter, const Shape& shape, const Backend& device, const Backend& host) {
+  constexpr double kGiB = 1024.0 * 1024 * 1024;
+  const MemoryNeed need = memory_need(chapter, shape);
+  const auto require = [&](std::size_t bytes, std::size_t free, const char* where) {
+    if (bytes > free)
+      throw MachineError(
+          fmt::format("--size {} takes {:.1f} GiB of {}, and {:.1f} GiB are free: choose a smaller size",
+                      shape_text(shape, chapter.dims), static_cast<double>(bytes) / kGiB, where,
+                      static_cast<double>(free) / kGiB));
+  };
+  const bool gpu = device.info().kind == "gpu";
+  if (gpu) require(need.device, device.free_bytes(), "GPU memory");
+  require(need.host + (gpu ? 0 : need.device), host.free_bytes(), "memory");
+}
+
+bool wanted(const Stage& stage, const Options& options) {
+  return options.stage.empty() || options.stage == stage.name;
+}
+
+void run_once(const ChosenDevice& device, const Options& options, const Shape& shape) {
+  Problem problem(*device.chapter, shape, device.backend());
+  for (int i = 0; i < device.chapter->stage_count; ++i)
+    if (wanted(device.chapter->stages[i], options)) problem.run_once(device.chapter->stages[i]);
+}
+
+ShapeResult run_shape(const ChosenDevice& device, const Options& options, const Shape& shape,
+                      Progress& progress) {
+  const Chapter& chapter = *device.chapter;
+  const auto say = [&](const std::string& what) {
+    progress.say(fmt::format("{} {}: {}", chapter.name, shape_text(shape, chapter.dims), what));
+  };
+  say("filling the arrays");
+  Problem problem(chapter, shape, device.backend());
+  ShapeResult result = {shape, {}, {}};
+  for (int i = 0; i < chapter.stage_count; ++i) {
+    const Stage& stage = chapter.stages[i];
+    if (!wanted(stage, options)) continue;
+    say(stage.name);
+    result.stages.push_back(problem.check(stage));
+    result.least_bytes.push_back(problem.least_bytes(stage.output));
+  }
+  if (device.gpu) {
+    say("timing");
+    problem.time(*device.gpu, result.stages);
+    for (StageResult& stage : result.stages) stage.resources = problem.resources(*device.gpu, *stage.stage);
+  }
+  return result;
+}
+
+std::string what_next(const Chapter& chapter) {
+  return fmt::format(
+      "\nNext: docs/{0}.md is the lesson; the stages are files of\n"
+      "chapters/{0}/, to be read side by side; then try its exercises/.\n",
+      chapter.name);
+}
+
+int run(const Options& options, const Chapter& cpu, const Chapter* gpu) {
+  const ChosenDevice device = choose_device(options.device, cpu, gpu);
+  const Chapter& chapter = *device.chapter;
+  const std::unique_ptr<Backend> host = make_cpu_backend();
+  const std::vector<Shape> shapes = shapes_to_run(options, chapter, device.gpu != nullptr);
+  for (const Shape& shape : shapes) require_memory(chapter, shape, device.backend(), *host);
+  if (options.once) {
+    for (const Shape& shape : shapes) run_once(device, options, shape);
+    return kRight;
+  }
+
+  std::unique_ptr<OutputFile> json;
+  if (!options.json.empty()) json = std::make_unique<OutputFile>(options.json);
+
+  Report report = {&chapter, device.backend().info(), {}};
+  bool right = true;
+  for (const Shape& shape : shapes) {
+    {
+      Progress progress;
+      report.shapes.push_back(run_shape(device, options, shape, progress));
+    }
+    const ShapeResult& result = report.shapes.back();
+    for (const StageResult& stage : result.stages) right &= stage.status != "wrong";
+    fmt::print("{}{}", report.shapes.size() > 1 ? "\n" : "", table_text(report, result));
+    if (!options.model.empty()) fmt::print("\n{}", model_text(report, result, options.model));
+    if (options.resources) fmt::print("\n{}", resources_text(report, result));
+    fflush(stdout);
+  }
+  if (json) json->finish(json_text(report));
+  fmt::print("{}", what_next(chapter));
+  return right ? kRight : kWrong;
+}
+
+}  // namespace
+
+int run_chapter(int argc, const char* const* argv, const Chapter& cpu, const Chapter* gpu) {
+  const auto complain = [&](const std::exception& error, int status) {
+    fmt::print(stderr, "{}: {}\n", cpu.name, error.what());
+    return status;
+  };
+  try {
+    const auto options = parse_options(argc, argv, cpu);
+    return options ? run(*options, cpu, gpu) : kRight;
+  } catch (const UsageError& error) {
+    return complain(error, kBadUsage);
+  } catch (const MachineError& error) {
+    return complain(error, kMachineLacks);
+  } catch (const std::bad_alloc&) {
+    return complain(std::runtime_error("memory ran out: choose a smaller --size"), kMachineLacks);
+  } catch (const std::exception& error) {
+    return complain(error, kWrong);
+  }
+}
+
+}  // namespace workbook

@@ -1,0 +1,95 @@
+/// \file
+/// One chapter at one shape on one device: the arrays, the reference, and what became of each stage.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "backend.hpp"
+#include "chapter.hpp"
+#include "verify.hpp"
+
+namespace workbook {
+
+struct NamedArray {
+  std::string name;
+  void* data;
+};
+using NamedArrays = std::vector<NamedArray>;
+
+/// What became of a stage.
+struct StageResult {
+  const Stage* stage = nullptr;
+  std::string status;   ///< "ok", "wrong" or "skipped"
+  std::string message;  ///< what is wrong, or why it was skipped
+  double error = 0;     ///< largest error, relative to the magnitude of the terms
+  double allowed = 0;
+  Counts counts;
+  bool timed = false;
+  ContenderTiming time;
+  ContenderTiming ceiling;  ///< of a streaming kernel with the same mix and number of bytes, in the same run
+  std::vector<Resources> resources;
+};
+
+/// Host and device memory that a problem takes, in bytes.
+struct MemoryNeed {
+  std::size_t host;
+  std::size_t device;
+};
+MemoryNeed memory_need(const Chapter& chapter, const Shape& shape);
+
+/// The arrays of a chapter at a shape, on the host and on a device.
+class Problem {
+ public:
+  /// `misalignment` gives, by array name, the bytes by which its start is off a multiple of 256; 0 where
+  /// absent.
+  Problem(const Chapter& chapter, const Shape& shape, Backend& backend,
+          const std::map<std::string, std::size_t>& misalignment = {});
+  ~Problem();
+  Problem(const Problem&) = delete;
+  Problem& operator=(const Problem&) = delete;
+
+  /// Poisons the stage's output, runs it, and compares. \throws nothing of the stage's: failures are in the
+  /// result.
+  StageResult check(const Stage& stage);
+
+  /// Runs the stage once, without looking at its result.
+  Counts run_once(const Stage& stage);
+
+  /// Times the stages that were right, each against a ceiling of its own mix, on rotating sets of inputs;
+  /// then checks each again. Fills in the timing fields of `results`.
+  void time(GpuBackend& gpu, std::vector<StageResult>& results);
+
+  /// Registers, spills, shared memory and occupancy of each kernel of the stage.
+  std::vector<Resources> resources(GpuBackend& gpu, const Stage& stage);
+
+  /// Bytes that any implementation must move for this output: all inputs read once and the output written
+  /// once.
+  double least_bytes(const char* output) const;
+
+ private:
+  long long count(const Array& array) const { return array.count(shape_); }
+  const Array& array(const char* name) const;
+  const Reference& reference(const Array& output);
+  Data device_data(const NamedArrays& arrays) const { return {shape_, &arrays}; }
+  NamedArrays make_set(const std::map<std::string, std::size_t>& misalignment);
+  void upload_inputs(const NamedArrays& set);
+
+  const Chapter& chapter_;
+  Shape shape_;
+  Backend& backend_;
+  std::map<std::string, std::vector<float>> host_;
+  NamedArrays host_arrays_;
+  std::map<std::string, Reference> references_;
+  std::vector<NamedArrays> sets_;  // of device arrays; the first is the one that is verified
+};
+
+/// The mix of a streaming kernel with a stage's ratio of bytes read to bytes written, in small numbers.
+struct Mix {
+  int reads;
+  int writes;
+};
+Mix mix_of(const Traffic& traffic);
+
+}  // namespace workbook

@@ -1,0 +1,83 @@
+#include "terminal.hpp"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace workbook {
+namespace {
+
+std::string painted(const char* code, const std::string& text) {
+  return use_colour() ? fmt::format("\033[{}m{}\033[0m", code, text) : text;
+}
+
+/// Columns that UTF-8 text takes on a terminal, for the single-width characters that are used here.
+std::size_t columns(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+std::string without_trailing_space(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
+}  // namespace
+
+bool use_colour() {
+  const char* no_colour = getenv("NO_COLOR");
+  return isatty(STDOUT_FILENO) && !(no_colour && *no_colour);
+}
+std::string bold(const std::string& text) { return painted("1", text); }
+std::string red(const std::string& text) { return painted("31", text); }
+std::string green(const std::string& text) { return painted("32", text); }
+
+std::string Table::text() const {
+  std::vector<std::size_t> widths;
+  const auto widen = [&](const std::vector<std::string>& cells) {
+    widths.resize(std::max(widths.size(), cells.size()));
+    for (std::size_t c = 0; c < cells.size(); ++c) widths[c] = std::max(widths[c], columns(cells[c]));
+  };
+  widen(headings_);
+  for (const Row& row : rows_) widen(row.cells);
+
+  const auto line = [&](const std::vector<std::string>& cells, const std::string& remark) {
+    std::string out;
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      const std::string padding(widths[c] - columns(cells[c]), ' ');
+      out += c == 0 ? cells[c] + padding : "  " + padding + cells[c];
+    }
+    if (!remark.empty()) out += "  " + remark;
+    return without_trailing_space(out);
+  };
+  std::string out;
+  std::string groups;
+  std::size_t end = 0;
+  for (std::size_t c = 0; c < groups_.size(); ++c) {
+    end += widths[c] + (c == 0 ? 0 : 2);
+    const std::size_t taken = columns(groups) + columns(groups_[c]);
+    if (!groups_[c].empty()) groups += std::string(end > taken ? end - taken : 1, ' ') + groups_[c];
+  }
+  if (!groups.empty()) out += bold(groups) + "\n";
+  out += bold(line(headings_, "")) + "\n";
+  for (const Row& row : rows_) out += line(row.cells, row.remark) + "\n";
+  return out;
+}
+
+Progress::Progress() : terminal_(isatty(STDERR_FILENO)), start_(std::chrono::steady_clock::now()) {}
+
+Progress::~Progress() {
+  if (shown_) fmt::print(stderr, "\r\033[K");
+}
+
+void Progress::say(const std::string& what) {
+  using namespace std::chrono_literals;
+  if (!terminal_ || (!shown_ && std::chrono::steady_clock::now() - start_ < 1s)) return;
+  shown_ = true;
+  fmt::print(stderr, "\r\033[K{} ...", what);
+  fflush(stderr);
+}
+
+}  // namespace workbook

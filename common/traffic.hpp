@@ -1,0 +1,29 @@
+/// \file
+/// What the CPU device counts, in the units of the GPU's own counters.
+#pragma once
+
+namespace workbook {
+
+/// Traffic of the launches since the last reset. The names in brackets are Nsight Compute's metrics.
+struct Counts {
+  long long kernels = 0;
+  long long load_requests = 0;   ///< warp instructions [l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum]
+  long long load_sectors = 0;    ///< 32-byte sectors [l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum]
+  long long store_requests = 0;  ///< [l1tex__t_requests_pipe_lsu_mem_global_op_st.sum]
+  long long store_sectors = 0;   ///< [l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum]
+  long long load_bytes =
+      0;  ///< bytes that the threads asked for; load_bytes / load_sectors / 32 is efficiency
+  long long store_bytes = 0;
+  long long shared_requests = 0;          ///< warp instructions that touch shared memory, loads and stores
+  long long shared_load_wavefronts = 0;   ///< [l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum]
+  long long shared_store_wavefronts = 0;  ///< [l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum]
+  long long atomic_sectors = 0;
+  long long compulsory_read_bytes =
+      0;  ///< DRAM reads of a cold cache, launch by launch [dram__bytes_read.sum]
+  long long compulsory_write_bytes = 0;
+  long long accesses = 0;  ///< loads and stores of single threads that were traced
+  bool approximate =
+      false;  ///< lanes of a warp went round a loop unequally often: requests and sectors may be off
+};
+
+}  // namespace workbook

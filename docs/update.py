@@ -1,0 +1,92 @@
+"""Keeps what the pages quote equal to what is quoted: code, and the output of programs on the CPU device.
+
+A page marks a quotation with a comment and holds it in the code block that follows:
+
+    <!-- code: chapters/01_multiply_add/2_fused.cuh -->          a file from `namespace` on, without its frame
+    <!-- code: common/gpu/launch.hpp [launch] -->                what stands between two such marks in the file
+    <!-- output: 01_multiply_add --device cpu -->                what a program of build/bin prints
+    <!-- times: plots/data/h200/01_multiply_add.json 1048576 --> times of a size, from a stored run on a GPU
+
+    python3 docs/update.py build/bin            writes the quotations anew
+    python3 docs/update.py --check build/bin    says which are out of date; exit status 1 if any
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+QUOTATION = re.compile(r"(<!-- (code|output|times): (.+?) -->\n\n```\w*\n)(.*?)(```\n)", re.S)
+
+
+def code(what):
+    path, _, mark = what.partition(" [")
+    text = (ROOT / path).read_text()
+    if mark:
+        return text.split(f"// [{mark}\n")[1]
+    inside = re.search(r"^namespace DEVICE::\w+ \{\n\n(.*?)\n\}  // namespace", text, re.S | re.M)
+    return inside.group(1)
+
+
+def output(what, programs):
+    program, *arguments = shlex.split(what)
+    done = subprocess.run([programs / program, *arguments], capture_output=True, text=True, cwd=ROOT)
+    return done.stdout
+
+
+def times(what):
+    path, size = what.split()
+    runs = {"x".join(map(str, run["shape"])): run for run in json.loads((ROOT / path).read_text())}
+    run = runs[size]
+    pins = run["device"]["pin_gbytes_per_s"]
+    timed = [stage for stage in run["stages"] if stage["time_us"]]
+    moved = [sum(stage["traffic"][f"expected_{way}_bytes"] for way in ("read", "write")) for stage in timed]
+    rows = [f"{run['device']['name']}, driver {run['device']['driver']}, n = {size}", "",
+            "stage        median us       quartiles  GB/s  ceiling  pins  measured  predicted"]
+    for stage, stage_bytes in zip(timed, moved):
+        time = stage["time_us"]
+        rate = stage_bytes / time["median"] * 1e-3
+        quartiles = f"{time['p25']:.2f}-{time['p75']:.2f}"
+        rows.append(f"{stage['name']:11}  {time['median']:9.2f} {quartiles:>15}  {rate:4.0f}  "
+                    f"{stage['fraction_of_ceiling']:7.0%}  {rate / pins:4.0%}  "
+                    f"{timed[0]['time_us']['median'] / time['median']:7.2f}x  {moved[0] / stage_bytes:8.2f}x")
+    return "\n".join(rows) + "\n"
+
+
+def renewed(text, programs):
+    def renew(match):
+        head, kind, what, _, end = match.groups()
+        quoted = {"code": code, "output": lambda call: output(call, programs), "times": times}[kind](what)
+        return head + quoted + end
+
+    return QUOTATION.sub(renew, text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("programs", type=pathlib.Path, help="folder of the built programs")
+    arguments = parser.parse_args()
+    programs = arguments.programs.resolve()
+
+    stale = []
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        old = page.read_text()
+        new = renewed(old, programs)
+        if new == old:
+            continue
+        stale.append(page)
+        if not arguments.check:
+            page.write_text(new)
+    for page in stale:
+        print(("out of date: " if arguments.check else "updated: ") + str(page.relative_to(ROOT)))
+    if arguments.check and stale:
+        print("python3 docs/update.py build/bin brings them up to date")
+    return 1 if arguments.check and stale else 0
+
+
+sys.exit(main())

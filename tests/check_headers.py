@@ -1,0 +1,43 @@
+"""Every header must compile on its own: the kernels' for the CPU device, those in common/gpu where there is nvcc."""
+
+import pathlib
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+COMPILER = sys.argv[1]
+COMMON = ["-std=c++20", "-Icommon", "-Wall"]
+
+
+def command(header):
+    if header.parent.name == "gpu" or header.name.endswith(".gpu.cuh"):
+        return ["nvcc", "-std=c++20", "-Icommon", "-x", "cu", "--compile", "-arch=compute_90", "-o", "/dev/null", header]
+    if header.suffix == ".cuh":
+        return [COMPILER, *COMMON, "-fsyntax-only", "-DDEVICE=cpu", "-Wno-unknown-pragmas", "-x", "c++", header]
+    return [COMPILER, *COMMON, "-fsyntax-only", "-x", "c++", header]
+
+
+def compiles(header):
+    call = command(header)
+    if not shutil.which(call[0]):
+        return f"skipped, there is no {call[0]}: {header}"
+    done = subprocess.run(call, capture_output=True, text=True)
+    # "#pragma once in main file" is what compiling a header means.
+    output = "\n".join(line for line in done.stderr.splitlines() if "pragma once" not in line)
+    return "" if done.returncode == 0 else f"does not compile on its own: {header}\n{output}"
+
+
+def main():
+    headers = [p for top in ("common", "chapters", "solutions") for p in pathlib.Path(top).rglob("*.[hc][pu][ph]")]
+    # What a reader is working on may be broken.
+    headers = [p for p in headers if "exercises" not in p.parts]
+    with ThreadPoolExecutor(2) as pool:
+        remarks = [remark for remark in pool.map(compiles, headers) if remark]
+    print("\n".join(remarks))
+    wrong = [remark for remark in remarks if not remark.startswith("skipped")]
+    print(f"{len(headers)} headers, {len(wrong)} wrong")
+    return 1 if wrong or not headers else 0
+
+
+sys.exit(main())

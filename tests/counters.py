@@ -1,0 +1,82 @@
+"""Reads the hardware's counters for known kernels with Nsight Compute and stores them for the tests.
+
+Needs a GPU, ncu and a build with its GPU side:
+
+    python3 tests/counters.py build/bin tests/data/counters_h200.json
+
+Each kernel runs once at n = 2^20; launches of one stage are added up. Shared-memory counters carry up to 2 % of noise.
+"""
+
+import argparse
+import csv
+import datetime
+import json
+import pathlib
+import subprocess
+
+SIZE = 1 << 20
+METRICS = {
+    "load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+    "load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "store_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+    "store_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+    "shared_load_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+    "shared_store_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+    "dram_read_bytes": "dram__bytes_read.sum",
+}
+
+
+def profile(program, *arguments):
+    """The counters of every launch of the program, in order: [(kernel, {field: value})]."""
+    call = ["ncu", "--clock-control", "none", "--csv", "--print-units", "base", "--metrics", ",".join(METRICS.values()),
+            program, *arguments]
+    output = subprocess.run(call, check=True, capture_output=True, text=True).stdout
+    rows = csv.DictReader(line for line in output.splitlines() if line.startswith('"'))
+    field_of = {metric: field for field, metric in METRICS.items()}
+    launches = {}
+    for row in rows:
+        name = row["Kernel Name"].split("(")[0].split("::")[-1]
+        fields = launches.setdefault(row["ID"], (name, {}))[1]
+        fields[field_of[row["Metric Name"]]] = int(float(row["Metric Value"].replace(",", "")))
+    return list(launches.values())
+
+
+def total(launches):
+    return {"launches": len(launches), **{field: sum(fields[field] for _, fields in launches) for field in METRICS}}
+
+
+def stages(program):
+    """The stages that the chapter has on this device: those of its JSON that were not skipped."""
+    path = program.parent / "counters_stages.json"
+    subprocess.run([program, "--device", "gpu", "--size", "1024", "--json", path], check=True, capture_output=True)
+    found = [stage["name"] for stage in json.loads(path.read_text())[0]["stages"] if stage["status"] == "ok"]
+    path.unlink()
+    return found
+
+
+def device():
+    call = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    name, driver = subprocess.run(call, check=True, capture_output=True, text=True).stdout.strip().split(", ")
+    return {"gpu": name, "driver": driver}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("programs", type=pathlib.Path, help="folder of the built programs")
+    parser.add_argument("output", type=pathlib.Path)
+    arguments = parser.parse_args()
+
+    programs = arguments.programs.resolve()
+    kernels = {name: total([(name, fields)]) for name, fields in profile(programs / "counted_kernels")}
+    for program in sorted(programs.glob("[0-9][0-9]_*")):
+        for stage in stages(program):
+            launches = profile(program, "--device", "gpu", "--once", "--size", str(SIZE), "--stage", stage)
+            kernels[f"{program.name}/{stage}"] = total(launches)
+    result = {**device(), "date": datetime.date.today().isoformat(), "size": SIZE,
+              "command": f"python3 tests/counters.py {arguments.programs} {arguments.output}",
+              "metrics": METRICS, "kernels": kernels}
+    arguments.output.write_text(json.dumps(result, indent=1) + "\n")
+    print(f"{len(kernels)} kernels and stages stored in {arguments.output}")
+
+
+main()

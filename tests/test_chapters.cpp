@@ -1,0 +1,201 @@
+// Every stage of every chapter, on the CPU device: right at hostile shapes and alignments, and counting what
+// its formula and the hardware say.
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "catch.hpp"
+#include "run_stage.hpp"
+
+namespace cpu::multiply_add {
+workbook::Chapter chapter();
+}
+namespace cpu::multiply_add_fuse {
+void test_solution(const float* q, const float* k, const float* v, float* out, int n);
+}
+
+namespace {
+
+using namespace workbook;
+
+const Chapter kMultiplyAdd = cpu::multiply_add::chapter();
+
+/// Sizes at which tails, partial warps and partial blocks show; the last is a prime.
+constexpr int kHostileSizes[] = {1, 2, 3, 4, 5, 31, 32, 33, 127, 255, 256, 257, 1023, 999983};
+
+long long sectors(long long bytes) { return bytes / 32; }
+
+template <class Check>
+void for_each_stage(const Chapter& chapter, Check check) {
+  for (int i = 0; i < chapter.stage_count; ++i)
+    if (chapter.stages[i].run) check(chapter.stages[i]);
+}
+
+}  // namespace
+
+TEST_CASE("01: every stage is right, and moves what its formula says, at hostile sizes") {
+  const auto backend = make_cpu_backend();
+  for (const int n : kHostileSizes) {
+    const Shape shape = {{n, 1, 1}};
+    Problem problem(kMultiplyAdd, shape, *backend);
+    for_each_stage(kMultiplyAdd, [&](const Stage& stage) {
+      const StageResult result = problem.check(stage);
+      INFO(stage.name << ", n = " << n << ": " << result.message);
+      CHECK(result.status == "ok");
+      const Traffic expected = stage.traffic(shape);
+      CHECK(result.counts.load_sectors == sectors(expected.read_bytes));
+      CHECK(result.counts.store_sectors == sectors(expected.write_bytes));
+    });
+  }
+}
+
+TEST_CASE("01: every stage is right at every alignment") {
+  const auto backend = make_cpu_backend();
+  for (const int n : {1, 3, 4, 7, 33, 1023, 4099})
+    for (std::size_t q = 0; q < 16; q += 4)
+      for (std::size_t k = 0; k < 16; k += 4)
+        for (const auto& [v, out] : {std::pair<std::size_t, std::size_t>{q, q}, {q, k}, {k, q}, {8, 4}}) {
+          Problem problem(kMultiplyAdd, {{n, 1, 1}}, *backend, {{"q", q}, {"k", k}, {"v", v}, {"out", out}});
+          for_each_stage(kMultiplyAdd, [&](const Stage& stage) {
+            const StageResult result = problem.check(stage);
+            INFO(stage.name << ", n = " << n << ", offsets " << q << " " << k << " " << v << " " << out
+                            << ": " << result.message);
+            CHECK(result.status == "ok");
+          });
+        }
+}
+
+TEST_CASE("01: float4 stages make a quarter of the requests, whenever the arrays are aligned alike") {
+  const auto backend = make_cpu_backend();
+  constexpr int n = 1 << 16;
+  for (const std::size_t offset : {0, 4, 8, 12}) {
+    Problem problem(kMultiplyAdd, {{n, 1, 1}}, *backend,
+                    {{"q", offset}, {"k", offset}, {"v", offset}, {"out", offset}});
+    for (const int stage : {2, 3}) {
+      const Counts counts = problem.check(kMultiplyAdd.stages[stage]).counts;
+      const int singles =
+          offset == 0 ? 0 : 3;  // a request of each array for the elements outside the vectors
+      CHECK(counts.load_requests <= 3 * (n / 128 + singles));
+      CHECK(counts.store_requests <= n / 128 + singles);
+    }
+  }
+}
+
+TEST_CASE("01: counts equal the H200's counters at n = 2^20") {
+  std::ifstream file(SOURCE_DIR "/tests/data/counters_h200.json");
+  const auto kernels = nlohmann::json::parse(file).at("kernels");
+  const auto backend = make_cpu_backend();
+  Problem problem(kMultiplyAdd, {{1 << 20, 1, 1}}, *backend);
+  for_each_stage(kMultiplyAdd, [&](const Stage& stage) {
+    INFO(stage.name);
+    const Counts counts = problem.check(stage).counts;
+    const auto hardware = kernels.at(std::string(kMultiplyAdd.name) + "/" + stage.name);
+    CHECK(counts.kernels == hardware.at("launches").get<long long>());
+    CHECK(counts.load_requests == hardware.at("load_requests").get<long long>());
+    CHECK(counts.load_sectors == hardware.at("load_sectors").get<long long>());
+    CHECK(counts.store_requests == hardware.at("store_requests").get<long long>());
+    CHECK(counts.store_sectors == hardware.at("store_sectors").get<long long>());
+    CHECK_FALSE(counts.approximate);
+    const auto loads = hardware.at("shared_load_wavefronts").get<double>();
+    const auto stores = hardware.at("shared_store_wavefronts").get<double>();
+    CHECK(std::abs(static_cast<double>(counts.shared_load_wavefronts) - loads) <= 0.02 * loads);
+    CHECK(std::abs(static_cast<double>(counts.shared_store_wavefronts) - stores) <= 0.02 * stores);
+  });
+}
+
+TEST_CASE("01: the sum is the same to the bit in every run") {
+  const auto backend = make_cpu_backend();
+  constexpr int n = 300007;
+  Problem problem(kMultiplyAdd, {{n, 1, 1}}, *backend);
+  const Stage& stage = kMultiplyAdd.stages[4];
+  const double error = problem.check(stage).error;
+  for (int run = 0; run < 3; ++run) CHECK(problem.check(stage).error == error);
+}
+
+TEST_CASE("01: the solution of exercise 1_fuse is one launch of 12 + 4 bytes") {
+  const auto backend = make_cpu_backend();
+  static const Stage exercise = {.name = "1_fuse",
+                                 .idea = "",
+                                 .output = "out",
+                                 .kernels = 1,
+                                 .run =
+                                     [](const Data& d) {
+                                       cpu::multiply_add_fuse::test_solution(d.floats("q"), d.floats("k"),
+                                                                             d.floats("v"), d.floats("out"),
+                                                                             d.shape.dims[0]);
+                                     },
+                                 .traffic = nullptr,
+                                 .roundings = kMultiplyAdd.stages[1].roundings};
+  for (const int n : kHostileSizes) {
+    Problem problem(kMultiplyAdd, {{n, 1, 1}}, *backend);
+    const StageResult result = problem.check(exercise);
+    INFO("n = " << n << ": " << result.message);
+    CHECK(result.status == "ok");
+    CHECK(result.counts.load_sectors == 3 * ((n + 7) / 8));
+  }
+}
+
+// --- Verification on the device: stages that are wrong in one way each ---
+
+namespace {
+
+/// Checks a stage that runs `run` in place of a stage of chapter 01.
+StageResult check_stage(void (*run)(const Data&)) {
+  const auto backend = make_cpu_backend();
+  const Stage stage = {.name = "spoiled",
+                       .idea = "",
+                       .output = "out",
+                       .kernels = 1,
+                       .run = run,
+                       .traffic = nullptr,
+                       .roundings = kMultiplyAdd.stages[1].roundings};
+  Problem problem(kMultiplyAdd, {{1000, 1, 1}}, *backend);
+  return problem.check(stage);
+}
+
+void run_fused(const Data& data) { kMultiplyAdd.stages[1].run(data); }
+
+/// Runs the fused stage on more or fewer elements than there are.
+void run_fused_on(const Data& data, int n) {
+  Data other = data;
+  other.shape.dims[0] = n;
+  run_fused(other);
+}
+
+}  // namespace
+
+TEST_CASE("verification lets a right stage pass") { CHECK(check_stage(run_fused).status == "ok"); }
+
+TEST_CASE("verification catches what is wrong") {
+  const StageResult wrong = check_stage([](const Data& d) {
+    run_fused(d);
+    d.floats("out")[17] += 0.001f;
+  });
+  CHECK(wrong.status == "wrong");
+  CHECK_THAT(wrong.message, ContainsSubstring("out[17] is "));
+
+  const StageResult nan = check_stage([](const Data& d) {
+    run_fused(d);
+    d.floats("out")[999] = NAN;
+  });
+  CHECK(nan.status == "wrong");
+  CHECK_THAT(nan.message, ContainsSubstring("out[999] is nan"));
+
+  const StageResult unwritten = check_stage([](const Data& d) { run_fused_on(d, 999); });
+  CHECK(unwritten.status == "wrong");
+  CHECK_THAT(unwritten.message, ContainsSubstring("out[999] is "));
+
+  const StageResult outside = check_stage([](const Data& d) { run_fused_on(d, 1001); });
+  CHECK(outside.status == "wrong");
+  CHECK_THAT(outside.message, ContainsSubstring("out of bounds: kernel fused"));
+
+  const StageResult launches = check_stage([](const Data& d) {
+    run_fused(d);
+    run_fused(d);
+  });
+  CHECK(launches.status == "wrong");
+  CHECK_THAT(launches.message, ContainsSubstring("it launched 2 kernels"));
+
+  const StageResult failing = check_stage([](const Data&) { throw std::runtime_error("it broke"); });
+  CHECK(failing.status == "wrong");
+  CHECK(failing.message == "it broke");
+}

@@ -1,0 +1,181 @@
+// The programs as a reader calls them: output, bad input, exit status.
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "catch.hpp"
+#include "options.hpp"
+
+namespace {
+
+struct Outcome {
+  int status;
+  std::string output;  // standard output and error
+};
+
+Outcome run(const std::string& command) {
+  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+  REQUIRE(pipe);
+  std::string output;
+  char buffer[4096];
+  while (const std::size_t read = fread(buffer, 1, sizeof buffer, pipe)) output.append(buffer, read);
+  const int status = pclose(pipe);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, output};
+}
+
+Outcome chapter(const std::string& arguments) {
+  return run(std::string(BIN_DIR "/01_multiply_add ") + arguments);
+}
+Outcome workbook_program(const std::string& arguments) {
+  return run(std::string(BIN_DIR "/workbook ") + arguments);
+}
+
+/// One line, that status, and every one of the texts.
+void check_refused(const Outcome& outcome, int status, const std::vector<std::string>& texts) {
+  INFO(outcome.output);
+  CHECK(outcome.status == status);
+  CHECK(std::count(outcome.output.begin(), outcome.output.end(), '\n') == 1);
+  for (const std::string& text : texts) CHECK_THAT(outcome.output, ContainsSubstring(text));
+}
+
+std::size_t widest_line(const std::string& text) {
+  std::size_t widest = 0, width = 0;
+  for (const char c : text) {
+    if (c == '\n') width = 0;
+    if ((static_cast<unsigned char>(c) & 0xc0) != 0x80 && c != '\n') widest = std::max(widest, ++width);
+  }
+  return widest;
+}
+
+struct TemporaryFolder {
+  std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("workbook-test-" + std::to_string(getpid()));
+  TemporaryFolder() { std::filesystem::create_directories(path); }
+  ~TemporaryFolder() { std::filesystem::remove_all(path); }
+};
+
+}  // namespace
+
+TEST_CASE("a chapter verifies, counts, and says what is next, in 80 columns") {
+  const Outcome outcome = chapter("--device cpu --size 4096");
+  INFO(outcome.output);
+  CHECK(outcome.status == 0);
+  for (const char* text : {"1_unfused", "5_reduced", "needs a GPU", "1.50x", "Next: docs/01_multiply_add.md"})
+    CHECK_THAT(outcome.output, ContainsSubstring(text));
+  CHECK(widest_line(outcome.output) <= 80);
+  CHECK(outcome.output.find('\033') == std::string::npos);  // not a terminal: no colours
+}
+
+TEST_CASE("bad sizes are refused") {
+  for (const char* size : {"0", "-3", "1e30", "abc", "2147483648", "12x34", "1.5"})
+    check_refused(chapter("--device cpu --size=" + std::string(size)), 2,
+                  {"--size", "expected N, a whole number from 1"});
+}
+
+TEST_CASE("sizes that do not fit are refused before anything is allocated") {
+  const Outcome outcome = chapter("--device cpu --size 2147483647");
+  // A machine with 100 GiB to spare would run it for an hour; there the refusal cannot be seen.
+  if (outcome.status != 0) check_refused(outcome, 3, {"GiB", "choose a smaller size"});
+}
+
+TEST_CASE("unknown names are refused, and the right ones named") {
+  check_refused(chapter("--stage 9_none"), 2, {"--stage 9_none", "1_unfused, 2_fused"});
+  check_refused(chapter("--device tpu"), 2, {"--device tpu", "auto, cpu, gpu"});
+  check_refused(chapter("--model abacus"), 2, {"--model abacus", "h200"});
+  check_refused(chapter("--frobnicate"), 2, {"--frobnicate", "--help"});
+  check_refused(chapter("--size 5 --sweep"), 2, {"exclude each other"});
+}
+
+TEST_CASE("a JSON file that cannot be written is refused, and nothing is left behind") {
+  const TemporaryFolder folder;
+  check_refused(chapter("--device cpu --size 5 --json " + (folder.path / "none" / "x.json").string()), 2,
+                {"--json", "a folder that exists"});
+  check_refused(chapter("--device cpu --size 5 --json " + folder.path.string()), 2,
+                {"--json", "that is a folder"});
+  CHECK(std::filesystem::is_empty(folder.path));
+}
+
+TEST_CASE("a GPU that is not there is refused") {
+  if (run("ls /dev/nvidia0").status == 0) return;
+  check_refused(chapter("--device gpu"), 3, {"--device gpu", "accepted here: cpu"});
+}
+
+TEST_CASE("the JSON has every field") {
+  const TemporaryFolder folder;
+  const auto path = folder.path / "out.json";
+  REQUIRE(chapter("--device cpu --size 4096 --json " + path.string()).status == 0);
+  std::ifstream file(path);
+  const auto all = nlohmann::json::parse(file);
+  REQUIRE(all.size() == 1);
+  const auto& one = all[0];
+  for (const char* field : {"schema", "chapter", "device", "shape", "dtype", "commit", "stages"})
+    CHECK(one.contains(field));
+  for (const char* field :
+       {"kind", "name", "compute_capability", "sm_clock_mhz", "memory_clock_mhz", "driver"})
+    CHECK(one["device"].contains(field));
+  CHECK(one["shape"] == nlohmann::json({4096}));
+  CHECK(one["stages"].size() == 6);
+  for (const auto& stage : one["stages"]) {
+    for (const char* field :
+         {"name", "idea", "status", "error", "kernels", "traffic", "time_us", "time_warm_us", "registers",
+          "spill_bytes", "occupancy", "gbytes_per_s", "tflops", "fraction_of_ceiling"})
+      CHECK(stage.contains(field));
+    for (const char* field :
+         {"load_requests", "load_sectors", "store_requests", "store_sectors", "shared_load_wavefronts",
+          "shared_store_wavefronts", "shared_requests", "atomic_sectors", "compulsory_read_bytes",
+          "compulsory_write_bytes", "expected_read_bytes", "expected_write_bytes", "approximate"})
+      CHECK(stage["traffic"].contains(field));
+    CHECK(stage["time_us"].is_null());  // the CPU device tells no times
+  }
+  CHECK(one["stages"][1]["traffic"]["load_sectors"] == 3 * 4096 / 8);
+  CHECK(one["stages"][5]["status"] == "skipped");
+}
+
+TEST_CASE("a sweep stores one object a size") {
+  const TemporaryFolder folder;
+  const auto path = folder.path / "out.json";
+  REQUIRE(chapter("--device cpu --sweep --stage 2_fused --json " + path.string()).status == 0);
+  std::ifstream file(path);
+  const auto all = nlohmann::json::parse(file);
+  CHECK(all.size() == 8);
+  CHECK(all[0]["shape"][0] == 1024);
+  CHECK(all[0]["stages"].size() == 1);
+}
+
+TEST_CASE("option --model predicts from published bandwidth, --resources says where they can be had") {
+  const Outcome outcome = chapter("--device cpu --size 1048576 --model H200 --resources");
+  CHECK_THAT(outcome.output, ContainsSubstring("4800 GB/s"));
+  CHECK_THAT(outcome.output, ContainsSubstring("3.50"));  // 16 MiB over 4.8 TB/s
+  CHECK_THAT(outcome.output, ContainsSubstring("--resources: "));
+}
+
+TEST_CASE("option --once prints nothing") { CHECK(chapter("--device cpu --size 100 --once").output.empty()); }
+
+TEST_CASE("shapes are parsed by the chapter's dimensions") {
+  const auto shape = workbook::parse_shape("4096x1024", "RxC");
+  CHECK(shape.dims[0] == 4096);
+  CHECK(shape.dims[1] == 1024);
+  CHECK(shape.dims[2] == 1);
+  CHECK(workbook::shape_text(workbook::parse_shape("2x3x4", "MxKxN"), "MxKxN") == "2x3x4");
+  for (const char* wrong : {"4096", "x", "1x", "x1", "1x2x3", "1x0", "1 x2"})
+    CHECK_THROWS_AS(workbook::parse_shape(wrong, "RxC"), workbook::UsageError);
+}
+
+TEST_CASE("the workbook greets, lists and runs") {
+  CHECK_THAT(workbook_program("").output, ContainsSubstring("Next: read docs/01_multiply_add.md"));
+  CHECK(workbook_program("list").output == "  01_multiply_add\n");
+  const Outcome outcome = workbook_program("run 01 --device cpu --size 64");
+  CHECK(outcome.status == 0);
+  CHECK_THAT(outcome.output, ContainsSubstring("1_unfused"));
+  CHECK(workbook_program("run --device cpu --size 0").status == 2);
+}
+
+TEST_CASE("the workbook refuses what it does not know") {
+  CHECK(workbook_program("frobnicate").status == 2);
+  CHECK_THAT(workbook_program("frobnicate").output, ContainsSubstring("there is no command \"frobnicate\""));
+  CHECK(workbook_program("run 99").status == 2);
+  CHECK_THAT(workbook_program("run 99").output, ContainsSubstring("01_multiply_add"));
+}
