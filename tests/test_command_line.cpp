@@ -27,10 +27,10 @@ Outcome run(const std::string& command) {
 }
 
 Outcome chapter(const std::string& arguments) {
-  return run(std::string(BIN_DIR "/01_multiply_add ") + arguments);
+  return run(std::string("'" BIN_DIR "/01_multiply_add' ") + arguments);
 }
 Outcome workbook_program(const std::string& arguments) {
-  return run(std::string(BIN_DIR "/workbook ") + arguments);
+  return run(std::string("'" BIN_DIR "/workbook' ") + arguments);
 }
 
 /// One line, that status, and every one of the texts.
