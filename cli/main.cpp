@@ -18,7 +18,7 @@ extern char** environ;
 
 namespace {
 
-enum ExitStatus { kBadUsage = 2, kMachineLacks = 3 };
+enum ExitStatus { kWrong = 1, kBadUsage = 2, kMachineLacks = 3 };
 
 std::filesystem::path program_folder() {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path();
@@ -57,8 +57,8 @@ std::vector<std::string> chapters_matching(const std::string& name) {
   return found;
 }
 
-/// Runs a program and waits for it. Returns its exit status, or kMachineLacks when it could not be started or
-/// crashed.
+/// Runs a program and waits for it. Returns its exit status, kMachineLacks when it could not be started, and
+/// kWrong when it crashed.
 int run_program(const std::filesystem::path& program, const std::vector<std::string>& arguments) {
   std::vector<std::string> words = {program.string()};
   words.insert(words.end(), arguments.begin(), arguments.end());
@@ -76,7 +76,7 @@ int run_program(const std::filesystem::path& program, const std::vector<std::str
   waitpid(child, &status, 0);
   if (WIFEXITED(status)) return WEXITSTATUS(status);
   fmt::print(stderr, "workbook: {} was ended by signal {}\n", program.filename().string(), WTERMSIG(status));
-  return kMachineLacks;
+  return kWrong;
 }
 
 /// The words before the first option name chapters; the options go to each of them.
@@ -114,7 +114,11 @@ int main(int argc, char** argv) {
   }
   const std::string& command = words[0];
   if (command == "run") return run({words.begin() + 1, words.end()});
-  if (command == "list" && words.size() == 1) {
+  if (command == "list") {
+    if (words.size() > 1) {
+      fmt::print(stderr, "workbook: list takes no arguments, but there is \"{}\"\n", words[1]);
+      return kBadUsage;
+    }
     list();
     return 0;
   }

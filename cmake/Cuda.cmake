@@ -31,6 +31,10 @@ if(NOT CMAKE_CUDA_ARCHITECTURES) # It must be set before the language is enabled
   endif()
 endif()
 enable_language(CUDA)
+if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.3)
+  message(STATUS "CUDA Toolkit ${CMAKE_CUDA_COMPILER_VERSION} is too old for the GPU side: 12.3 is needed")
+  return()
+endif()
 if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION) # CMake 3.25 does not know that nvcc 13 has it.
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)

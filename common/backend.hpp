@@ -23,7 +23,6 @@ struct DeviceInfo {
   int memory_clock_mhz = 0;
   double pin_gbytes_per_s = 0;  ///< as published; of an unknown card, memory clock x bus width x 2 (DDR)
   std::size_t l2_bytes = 0;
-  int multiprocessors = 0;
 };
 
 /// Microseconds a run, over the samples.
@@ -46,6 +45,14 @@ struct Resources {
 struct Contender {
   std::function<void(int set)> run;
   std::size_t set_bytes = 0;  ///< what one run reads and writes
+};
+
+/// Traffic of a kernel that does nothing else: `reads` (1 to 5) arrays read and `writes` (0 to 2) written, of
+/// `count` floats each.
+struct Stream {
+  int reads;
+  int writes;
+  long long count;
 };
 
 struct ContenderTiming {
@@ -83,9 +90,9 @@ class GpuBackend : public Backend {
  public:
   /// Times all contenders, a sample of each in turn, on `sets` sets of inputs.
   virtual std::vector<ContenderTiming> time(const std::vector<Contender>& contenders, int sets) = 0;
-  /// A streaming kernel that reads `reads` and writes `writes` arrays of `count` floats, as a contender: the
-  /// ceiling for a stage of that mix. Its arrays live as long as the contender.
-  virtual Contender ceiling(int reads, int writes, long long count) = 0;
+  /// A streaming kernel for each stream, as a contender: the ceiling for a stage with that traffic.
+  /// \throws std::bad_alloc
+  virtual std::vector<Contender> ceilings(const std::vector<Stream>& streams) = 0;
   virtual std::vector<Resources> resources(const std::function<void()>& stage) = 0;
 };
 

@@ -58,7 +58,7 @@ struct Stage {
   const char* output;                ///< the array that it computes
   int kernels;                       ///< how many kernels it launches
   void (*run)(const Data&);          ///< launches them; null where this device cannot
-  Traffic (*traffic)(const Shape&);  ///< the bytes it should move; null for a library's kernel
+  Traffic (*traffic)(const Shape&);  ///< the bytes it should move
   int (*roundings)(const Shape&);    ///< roundings on the longest path to an element of the output
   const char* needs = nullptr;       ///< null, or what a device must have: "a GPU", "sm_90a"
 };

@@ -1,8 +1,8 @@
 /// \file
 /// The one header of a kernel file. It picks the device that this translation unit is compiled for and names
 /// it `DEVICE`: `gpu` under nvcc, `cpu` otherwise. The build may name another namespace for the same device,
-/// such as `cpu::reader` for an exercise, so that several versions of one kernel can stand side by side in
-/// one program.
+/// such as `cpu::solution` for that of an exercise, so that several versions of one kernel can stand side by
+/// side in one program.
 #pragma once
 
 #ifdef __CUDACC__

@@ -46,9 +46,21 @@ std::optional<Card> card_of_driver_name(const std::string& full_name) {
   return std::nullopt;
 }
 
-std::string card_names() {
+std::string card_names(std::size_t width) {
   std::string names;
-  for (const Card& card : kCards) names += (names.empty() ? "" : ", ") + std::string(card.name);
+  std::size_t column = 0;
+  for (const Card& card : kCards) {
+    const std::string name = card.name;
+    if (column > 0 && column + 2 + name.size() > width) {
+      names += ",\n";
+      column = 0;
+    } else if (column > 0) {
+      names += ", ";
+      column += 2;
+    }
+    names += name;
+    column += name.size();
+  }
   return names;
 }
 

@@ -13,10 +13,6 @@ namespace {
 
 constexpr int kMostSize = 2147483647;
 
-int dimension_count(const std::string& dims) {
-  return static_cast<int>(std::count(dims.begin(), dims.end(), 'x')) + 1;
-}
-
 std::optional<int> parse_dimension(const std::string& text) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -35,13 +31,15 @@ void require_stage(const std::string& name, const Chapter& chapter) {
 
 }  // namespace
 
+int rank(const std::string& dims) { return static_cast<int>(std::count(dims.begin(), dims.end(), 'x')) + 1; }
+
 Shape parse_shape(const std::string& text, const std::string& dims) {
   const auto refuse = [&] {
     return UsageError(fmt::format("--size {}: expected {}, {} from 1 to {}", text, dims,
                                   dims == "N" ? "a whole number" : "whole numbers", kMostSize));
   };
   Shape shape = {{1, 1, 1}};
-  const int count = dimension_count(dims);
+  const int count = rank(dims);
   std::size_t begin = 0;
   for (int d = 0; d < count; ++d) {
     const std::size_t end = d + 1 == count ? text.size() : text.find('x', begin);
@@ -56,7 +54,7 @@ Shape parse_shape(const std::string& text, const std::string& dims) {
 
 std::string shape_text(const Shape& shape, const std::string& dims) {
   std::string text = std::to_string(shape.dims[0]);
-  for (int d = 1; d < dimension_count(dims); ++d) text += "x" + std::to_string(shape.dims[d]);
+  for (int d = 1; d < rank(dims); ++d) text += "x" + std::to_string(shape.dims[d]);
   return text;
 }
 
@@ -66,17 +64,15 @@ std::optional<Options> parse_options(int argc, const char* const* argv, const Ch
   CLI::App app(
       fmt::format("{}: {}\nVerifies all stages, then shows what each costs.", chapter.name, chapter.formula));
   app.name(chapter.name);
-  app.add_option("--device", options.device, "auto (a GPU where there is one), cpu or gpu")
-      ->type_name("DEVICE");
-  app.add_option("--size", size, fmt::format("size of the problem: {}", chapter.dims))
-      ->type_name(chapter.dims);
+  app.add_option("--device", options.device, "auto (a GPU if there is one), cpu, gpu")->type_name("DEVICE");
+  app.add_option("--size", size, "size of the problem")->type_name(chapter.dims);
   app.add_option("--stage", options.stage, "run this stage alone")->type_name("STAGE");
   app.add_flag("--sweep", options.sweep, "run the chapter's list of sizes");
-  app.add_option("--json", options.json, "write the results to this file as well")->type_name("FILE");
-  app.add_option("--model", options.model, fmt::format("predict times on a card: {}", card_names()))
-      ->type_name("CARD");
-  app.add_flag("--resources", options.resources, "show registers, spills, shared memory and occupancy (GPU)");
-  app.add_flag("--once", options.once, "run each stage just once and print nothing: for profilers");
+  app.add_option("--json", options.json, "write the results to a file as well")->type_name("FILE");
+  app.add_option("--model", options.model, "predict times on a card, see below")->type_name("CARD");
+  app.add_flag("--resources", options.resources, "show registers and occupancy (GPU)");
+  app.add_flag("--once", options.once, "run each stage once, silently: for profilers");
+  app.footer("Cards for --model:\n" + card_names(76));
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -89,10 +85,12 @@ std::optional<Options> parse_options(int argc, const char* const* argv, const Ch
   if (options.device != "auto" && options.device != "cpu" && options.device != "gpu")
     throw UsageError(
         fmt::format("--device {}: there is no such device; accepted are auto, cpu, gpu", options.device));
-  if (!options.model.empty() && !card_named(options.model))
+  if (app.count("--model") && !card_named(options.model))
     throw UsageError(
         fmt::format("--model {}: no such card is known; accepted are {}", options.model, card_names()));
-  if (!options.stage.empty()) require_stage(options.stage, chapter);
+  if (app.count("--stage")) require_stage(options.stage, chapter);
+  if (app.count("--json") && options.json.empty()) throw UsageError("--json: expected the path of a file");
+  if (options.once && app.count("--json")) throw UsageError("--once and --json exclude each other");
   if (!size.empty() && options.sweep) throw UsageError("--size and --sweep exclude each other");
   if (app.count("--size")) options.size = parse_shape(size, chapter.dims);
   return options;

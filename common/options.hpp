@@ -40,6 +40,9 @@ std::optional<Options> parse_options(int argc, const char* const* argv, const Ch
 /// x. \throws UsageError
 Shape parse_shape(const std::string& text, const std::string& dims);
 
+/// How many dimensions "N", "RxC" or "MxKxN" names.
+int rank(const std::string& dims);
+
 /// "1048576" or "4096x1024".
 std::string shape_text(const Shape& shape, const std::string& dims);
 

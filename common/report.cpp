@@ -23,8 +23,10 @@ double elements(const Chapter& chapter, const Shape& shape) {
 
 double total(const Traffic& traffic) { return static_cast<double>(traffic.read_bytes + traffic.write_bytes); }
 
-double compulsory(const Counts& counts) {
-  return static_cast<double>(counts.compulsory_read_bytes + counts.compulsory_write_bytes);
+/// What the bytes alone promise: those of the chapter's first stage over those of this one.
+std::string predicted_speed_up(const Report& report, const ShapeResult& result, const StageResult& stage) {
+  const double first = total(report.chapter->stages[0].traffic(result.shape));
+  return fmt::format("{:.2f}x", first / total(stage.stage->traffic(result.shape)));
 }
 
 std::string percent(double share) { return fmt::format("{:.0f}%", 100 * share); }
@@ -57,15 +59,15 @@ std::string what_is_wrong(const ShapeResult& result) {
   return out;
 }
 
-const StageResult* first_right(const ShapeResult& result) {
-  for (const StageResult& stage : result.stages)
-    if (stage.status == "ok") return &stage;
-  return nullptr;
+/// How much faster than the chapter's first stage, where that was timed too.
+std::string measured_speed_up(const Report& report, const ShapeResult& result, const StageResult& stage) {
+  const StageResult& first = result.stages.front();
+  if (first.stage != &report.chapter->stages[0] || !first.timed) return "-";
+  return fmt::format("{:.2f}x", first.time.cold.median / stage.time.cold.median);
 }
 
 std::string counted_table(const Report& report, const ShapeResult& result) {
   const double n = elements(*report.chapter, result.shape);
-  const StageResult* first = first_right(result);
   bool approximate = false;
   Table table({"", "", "", "bytes/element", "times", "", "efficiency", "shared", "", "predicted"},
               {"stage", "kernels", "read", "write", "least", "load", "store", "waves", "error", "speed-up"});
@@ -87,18 +89,17 @@ std::string counted_table(const Report& report, const ShapeResult& result) {
          fmt::format("{:.2f}", (read + write) / result.least_bytes[i]),
          efficiency(c.load_bytes, c.load_sectors), efficiency(c.store_bytes, c.store_sectors),
          c.shared_requests ? fmt::format("{:.2f}", wavefronts / static_cast<double>(c.shared_requests)) : "-",
-         error_text(stage), fmt::format("{:.2f}x", compulsory(first->counts) / compulsory(c))});
+         error_text(stage), predicted_speed_up(report, result, stage)});
   }
   std::string out = table.text();
   if (approximate)
     out +=
-        "\n≈ lanes of a warp went round a loop unequally often: the grouping of their accesses\n  is an "
-        "estimate.\n";
+        "\n≈ an estimate: lanes of a warp went round a loop unequally often, so which of\n"
+        "  their accesses went together is not known.\n";
   return out;
 }
 
 std::string timed_table(const Report& report, const ShapeResult& result) {
-  const StageResult* first = first_right(result);
   Table table({"", "", "time, us", "", "share of", "", "speed-up", ""},
               {"stage", "median", "quartiles", "GB/s", "ceiling", "pins", "measured", "predicted", "error"});
   for (const StageResult& stage : result.stages) {
@@ -111,10 +112,8 @@ std::string timed_table(const Report& report, const ShapeResult& result) {
     table.add({stage.stage->name, fmt::format("{:.2f}", stage.time.cold.median),
                fmt::format("{:.2f}-{:.2f}", stage.time.cold.p25, stage.time.cold.p75),
                fmt::format("{:.0f}", gbytes), percent(stage.ceiling.cold.median / stage.time.cold.median),
-               percent(gbytes / report.device.pin_gbytes_per_s),
-               fmt::format("{:.2f}x", first->time.cold.median / stage.time.cold.median),
-               fmt::format("{:.2f}x", total(first->stage->traffic(result.shape)) / moved),
-               error_text(stage)});
+               percent(gbytes / report.device.pin_gbytes_per_s), measured_speed_up(report, result, stage),
+               predicted_speed_up(report, result, stage), error_text(stage)});
   }
   return table.text();
 }
@@ -144,27 +143,27 @@ nlohmann::json traffic_json(const Report& report, const ShapeResult& result, con
           {"compulsory_write_bytes", count(c.compulsory_write_bytes)},
           {"expected_read_bytes", expected.read_bytes},
           {"expected_write_bytes", expected.write_bytes},
+          {"contended", counted ? nlohmann::json(c.contended) : nlohmann::json(nullptr)},
           {"approximate", counted ? nlohmann::json(c.approximate) : nlohmann::json(nullptr)}};
 }
 
 nlohmann::json stage_json(const Report& report, const ShapeResult& result, const StageResult& stage) {
-  nlohmann::json out = {
-      {"name", stage.stage->name},
-      {"idea", stage.stage->idea},
-      {"status", stage.status},
-      {"message", stage.message},
-      {"error", stage.status == "skipped" ? nlohmann::json(nullptr) : nlohmann::json(stage.error)},
-      {"kernels", stage.stage->kernels},
-      {"traffic", traffic_json(report, result, stage)},
-      {"time_us", timing_json(stage.timed, stage.time.cold)},
-      {"time_warm_us", timing_json(stage.timed, stage.time.warm)},
-      {"ceiling_us", timing_json(stage.timed, stage.ceiling.cold)},
-      {"registers", nullptr},
-      {"spill_bytes", nullptr},
-      {"occupancy", nullptr},
-      {"gbytes_per_s", nullptr},
-      {"tflops", nullptr},
-      {"fraction_of_ceiling", nullptr}};
+  nlohmann::json out = {{"name", stage.stage->name},
+                        {"idea", stage.stage->idea},
+                        {"status", stage.status},
+                        {"message", stage.message},
+                        {"error", stage.compared ? nlohmann::json(stage.error) : nlohmann::json(nullptr)},
+                        {"kernels", stage.stage->kernels},
+                        {"traffic", traffic_json(report, result, stage)},
+                        {"time_us", timing_json(stage.timed, stage.time.cold)},
+                        {"time_warm_us", timing_json(stage.timed, stage.time.warm)},
+                        {"ceiling_us", timing_json(stage.timed, stage.ceiling.cold)},
+                        {"registers", nullptr},
+                        {"spill_bytes", nullptr},
+                        {"occupancy", nullptr},
+                        {"gbytes_per_s", nullptr},
+                        {"tflops", nullptr},
+                        {"fraction_of_ceiling", nullptr}};
   if (stage.timed) {
     out["gbytes_per_s"] = total(stage.stage->traffic(result.shape)) / stage.time.cold.median * 1e-3;
     out["fraction_of_ceiling"] = stage.ceiling.cold.median / stage.time.cold.median;
@@ -190,26 +189,28 @@ std::string table_text(const Report& report, const ShapeResult& result) {
 
 std::string model_text(const Report& report, const ShapeResult& result, const std::string& card_name) {
   const Card card = *card_named(card_name);
-  Table table({}, {"stage", "bytes", "at least, us"});
+  Table table({}, {"stage", "bytes", "us"});
   for (const StageResult& stage : result.stages) {
     const double moved = total(stage.stage->traffic(result.shape));
     table.add({stage.stage->name, fmt::format("{:.0f}", moved),
-               fmt::format("{:.2f}", moved / card.gbytes_per_s * 1e-3)});
+               fmt::format("{:.3g}", moved / card.gbytes_per_s * 1e-3)});
   }
-  return fmt::format("{}, {} = {}: bytes over the published {:.0f} GB/s\n\n", card.full_name,
-                     report.chapter->dims, shape_text(result.shape, report.chapter->dims),
-                     card.gbytes_per_s) +
+  return fmt::format(
+             "{}, {} = {}: the time that the bytes take at the published\n"
+             "{:.0f} GB/s, if all of them go to DRAM\n\n",
+             card.full_name, report.chapter->dims, shape_text(result.shape, report.chapter->dims),
+             card.gbytes_per_s) +
          table.text();
 }
 
 std::string resources_text(const Report& report, const ShapeResult& result) {
   if (report.device.kind != "gpu") {
     const std::string built = gpu_architectures();
-    return built.empty()
-               ? "--resources: registers and occupancy belong to GPU code, and this build has none.\n"
-               : fmt::format(
-                     "--resources: the GPU code (built for {}) can be asked on a machine with a GPU only.\n",
-                     built);
+    return built.empty() ? "--resources: these are known of GPU code, and this build has none.\n"
+                         : fmt::format(
+                               "--resources: the GPU code, built for {},\n"
+                               "can be asked on a machine with a GPU only.\n",
+                               built);
   }
   Table table({}, {"stage", "kernel", "threads", "registers", "spilled", "shared", "occupancy"});
   for (const StageResult& stage : result.stages)
@@ -231,11 +232,7 @@ std::string json_text(const Report& report) {
     nlohmann::json stages = nlohmann::json::array();
     for (const StageResult& stage : result.stages) stages.push_back(stage_json(report, result, stage));
     nlohmann::json shape = nlohmann::json::array();
-    const auto rank =
-        std::count(report.chapter->dims,
-                   report.chapter->dims + std::char_traits<char>::length(report.chapter->dims), 'x') +
-        1;
-    for (int i = 0; i < rank; ++i) shape.push_back(result.shape.dims[i]);
+    for (int i = 0; i < rank(report.chapter->dims); ++i) shape.push_back(result.shape.dims[i]);
     out.push_back({{"schema", 1},
                    {"chapter", report.chapter->name},
                    {"device",

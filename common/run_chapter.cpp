@@ -1,7 +1,7 @@
 #include "run_chapter.hpp"
 
 #include <fmt/format.h>
-#include <stdlib.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -22,9 +22,15 @@ enum ExitStatus { kRight = 0, kWrong = 1, kBadUsage = 2, kMachineLacks = 3 };
 /// A file that appears under its name only when it is complete.
 class OutputFile {
  public:
-  explicit OutputFile(const std::string& path) : path_(path), partial_(path + ".partial") {
-    if (std::filesystem::is_directory(path))
-      throw UsageError(fmt::format("--json {}: that is a folder; expected the path of a file", path));
+  explicit OutputFile(const std::string& path) {
+    std::error_code error;
+    const auto status = std::filesystem::status(path, error);
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+      throw UsageError(fmt::format("--json {}: that is no ordinary file; expected the path of one", path));
+    // A link stays one: the file that it leads to is replaced.
+    path_ = std::filesystem::weakly_canonical(path, error);
+    if (error) path_ = path;
+    partial_ = fmt::format("{}.{}.partial", path_, getpid());
     stream_.open(partial_);
     if (!stream_)
       throw UsageError(
@@ -54,18 +60,16 @@ struct ChosenDevice {
   const Chapter* chapter;
   std::unique_ptr<Backend> cpu;  // one of the two
   std::unique_ptr<GpuBackend> gpu;
+  std::string why_no_gpu;  // when one was looked for
   Backend& backend() const { return gpu ? *gpu : *cpu; }
 };
 
 ChosenDevice choose_device(const std::string& wanted, const Chapter& cpu, const Chapter* gpu) {
-  if (wanted != "cpu") {
-    GpuOrReason found = make_gpu_backend();
-    if (found.backend && gpu) return {gpu, nullptr, std::move(found.backend)};
-    if (wanted == "gpu")
-      throw MachineError(fmt::format("--device gpu: {}; accepted here: cpu",
-                                     gpu ? found.reason : "this program was built without its GPU side"));
-  }
-  return {&cpu, make_cpu_backend(), nullptr};
+  if (wanted == "cpu") return {&cpu, make_cpu_backend(), nullptr, ""};
+  GpuOrReason found = make_gpu_backend();
+  if (found.backend) return {gpu, nullptr, std::move(found.backend), ""};
+  if (wanted == "gpu") throw MachineError(fmt::format("--device gpu: {}; accepted here: cpu", found.reason));
+  return {&cpu, make_cpu_backend(), nullptr, found.reason};
 }
 
 std::vector<Shape> shapes_to_run(const Options& options, const Chapter& chapter, bool gpu) {
@@ -91,7 +95,7 @@ void require_memory(const Chapter& chapter, const Shape& shape, const Backend& d
                       static_cast<double>(free) / kGiB));
   };
   const bool gpu = device.info().kind == "gpu";
-  if (gpu) require(need.device, device.free_bytes(), "GPU memory");
+  if (gpu) require(need.device + need.timing, device.free_bytes(), "GPU memory");
   require(need.host + (gpu ? 0 : need.device), host.free_bytes(), "memory");
 }
 
@@ -132,7 +136,7 @@ ShapeResult run_shape(const ChosenDevice& device, const Options& options, const 
 std::string what_next(const Chapter& chapter) {
   return fmt::format(
       "\nNext: docs/{0}.md is the lesson; the stages are files of\n"
-      "chapters/{0}/, to be read side by side; then try its exercises/.\n",
+      "chapters/{0}/, to be read side by side; its exercises/ are yours.\n",
       chapter.name);
 }
 
@@ -165,6 +169,7 @@ int run(const Options& options, const Chapter& cpu, const Chapter* gpu) {
     fflush(stdout);
   }
   if (json) json->finish(json_text(report));
+  if (!device.why_no_gpu.empty()) fmt::print("\nNot timed: {}.\n", device.why_no_gpu);
   fmt::print("{}", what_next(chapter));
   return right ? kRight : kWrong;
 }

@@ -18,7 +18,7 @@ std::size_t bytes(long long count) { return static_cast<std::size_t>(count) * kE
 }  // namespace
 
 MemoryNeed memory_need(const Chapter& chapter, const Shape& shape) {
-  MemoryNeed need = {0, 0};
+  MemoryNeed need = {0, 0, 0};
   for (int i = 0; i < chapter.array_count; ++i) {
     const Array& array = chapter.arrays[i];
     const long long count = array.count(shape);
@@ -27,6 +27,10 @@ MemoryNeed memory_need(const Chapter& chapter, const Shape& shape) {
     // The result, and a double each for its reference and magnitude.
     if (array.role == Role::kOutput)
       need.host += bytes(count) + 2 * sizeof(double) * static_cast<std::size_t>(count);
+  }
+  for (int i = 0; i < chapter.stage_count; ++i) {
+    const Traffic traffic = chapter.stages[i].traffic(shape);
+    need.timing = std::max(need.timing, static_cast<std::size_t>(traffic.read_bytes + traffic.write_bytes));
   }
   return need;
 }
@@ -48,9 +52,6 @@ Problem::Problem(const Chapter& chapter, const Shape& shape, Backend& backend,
   chapter.fill(device_data(host_arrays_));
   sets_.push_back(make_set(misalignment));
   upload_inputs(sets_[0]);
-  for (int i = 0; i < chapter.array_count; ++i)
-    if (chapter.arrays[i].role == Role::kScratch)
-      backend_.fill(sets_[0][static_cast<std::size_t>(i)].data, kPoison, bytes(count(chapter.arrays[i])));
 }
 
 Problem::~Problem() {
@@ -101,6 +102,12 @@ double Problem::least_bytes(const char* output) const {
   return least;
 }
 
+void Problem::poison() {
+  for (int i = 0; i < chapter_.array_count; ++i)
+    if (chapter_.arrays[i].role != Role::kInput)
+      backend_.fill(sets_[0][static_cast<std::size_t>(i)].data, kPoison, bytes(count(chapter_.arrays[i])));
+}
+
 StageResult Problem::check(const Stage& stage) {
   StageResult result;
   result.stage = &stage;
@@ -114,7 +121,7 @@ StageResult Problem::check(const Stage& stage) {
   const Data data = device_data(sets_[0]);
   float* device_output = data.floats(stage.output);
   try {
-    backend_.fill(device_output, kPoison, bytes(count(output)));
+    poison();
     result.counts = backend_.run([&] { stage.run(data); });
   } catch (const std::exception& failure) {
     result.message = failure.what();
@@ -128,6 +135,7 @@ StageResult Problem::check(const Stage& stage) {
   std::vector<float> got(static_cast<std::size_t>(count(output)));
   backend_.download(got.data(), device_output, bytes(count(output)));
   const Comparison comparison = compare(got, reference(output), stage.roundings(shape_));
+  result.compared = true;
   result.error = comparison.error;
   result.allowed = comparison.allowed;
   if (comparison.first_wrong >= 0) {
@@ -177,22 +185,23 @@ void Problem::time(GpuBackend& gpu, std::vector<StageResult>& results) {
     upload_inputs(sets_.back());
   }
 
-  std::vector<Contender> contenders;
   std::vector<StageResult*> timed;
+  std::vector<Contender> contenders;
+  std::vector<Stream> streams;
   for (StageResult& result : results) {
     if (result.status != "ok") continue;
     const Stage& stage = *result.stage;
     const Traffic traffic = stage.traffic(shape_);
     const auto moved = static_cast<std::size_t>(traffic.read_bytes + traffic.write_bytes);
     const Mix mix = mix_of(traffic);
-    const auto ceiling_count = static_cast<long long>(moved / kElementBytes) / (mix.reads + mix.writes);
+    timed.push_back(&result);
     contenders.push_back(
         {[this, &stage](int set) { stage.run(device_data(sets_[static_cast<std::size_t>(set)])); }, moved});
-    contenders.push_back(gpu.ceiling(mix.reads, mix.writes, ceiling_count));
-    timed.push_back(&result);
+    streams.push_back(
+        {mix.reads, mix.writes, static_cast<long long>(moved / kElementBytes) / (mix.reads + mix.writes)});
   }
+  for (Contender& ceiling : gpu.ceilings(streams)) contenders.push_back(std::move(ceiling));
   const std::vector<ContenderTiming> times = gpu.time(contenders, static_cast<int>(set_count));
-  contenders.clear();
   for (std::size_t i = 0; i < timed.size(); ++i) {
     StageResult& result = *timed[i];
     const StageResult again = check(*result.stage);
@@ -201,8 +210,8 @@ void Problem::time(GpuBackend& gpu, std::vector<StageResult>& results) {
       result.message = "after timing: " + again.message;
     }
     result.timed = true;
-    result.time = times[2 * i];
-    result.ceiling = times[2 * i + 1];
+    result.time = times[i];
+    result.ceiling = times[timed.size() + i];
   }
 }
 

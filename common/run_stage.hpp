@@ -21,9 +21,10 @@ using NamedArrays = std::vector<NamedArray>;
 /// What became of a stage.
 struct StageResult {
   const Stage* stage = nullptr;
-  std::string status;   ///< "ok", "wrong" or "skipped"
-  std::string message;  ///< what is wrong, or why it was skipped
-  double error = 0;     ///< largest error, relative to the magnitude of the terms
+  std::string status;     ///< "ok", "wrong" or "skipped"
+  std::string message;    ///< what is wrong, or why it was skipped
+  bool compared = false;  ///< there was a result to compare with the reference
+  double error = 0;       ///< largest error, relative to the magnitude of the terms
   double allowed = 0;
   Counts counts;
   bool timed = false;
@@ -32,10 +33,11 @@ struct StageResult {
   std::vector<Resources> resources;
 };
 
-/// Host and device memory that a problem takes, in bytes.
+/// Memory that a problem takes, in bytes.
 struct MemoryNeed {
   std::size_t host;
   std::size_t device;
+  std::size_t timing;  ///< on a GPU, beside `device`: for the ceilings
 };
 MemoryNeed memory_need(const Chapter& chapter, const Shape& shape);
 
@@ -50,8 +52,8 @@ class Problem {
   Problem(const Problem&) = delete;
   Problem& operator=(const Problem&) = delete;
 
-  /// Poisons the stage's output, runs it, and compares. \throws nothing of the stage's: failures are in the
-  /// result.
+  /// Poisons scratch and outputs, runs the stage, and compares. \throws nothing of the stage's: failures are
+  /// in the result.
   StageResult check(const Stage& stage);
 
   /// Runs the stage once, without looking at its result.
@@ -75,6 +77,7 @@ class Problem {
   Data device_data(const NamedArrays& arrays) const { return {shape_, &arrays}; }
   NamedArrays make_set(const std::map<std::string, std::size_t>& misalignment);
   void upload_inputs(const NamedArrays& set);
+  void poison();  // scratch and outputs
 
   const Chapter& chapter_;
   Shape shape_;

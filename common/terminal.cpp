@@ -32,7 +32,6 @@ bool use_colour() {
 }
 std::string bold(const std::string& text) { return painted("1", text); }
 std::string red(const std::string& text) { return painted("31", text); }
-std::string green(const std::string& text) { return painted("32", text); }
 
 std::string Table::text() const {
   std::vector<std::size_t> widths;

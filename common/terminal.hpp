@@ -12,7 +12,6 @@ namespace workbook {
 bool use_colour();
 std::string bold(const std::string& text);
 std::string red(const std::string& text);
-std::string green(const std::string& text);
 
 /// Rows of text in columns, two spaces apart: the first column to the left, the others to the right.
 class Table {

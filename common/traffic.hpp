@@ -17,7 +17,8 @@ struct Counts {
   long long shared_requests = 0;          ///< warp instructions that touch shared memory, loads and stores
   long long shared_load_wavefronts = 0;   ///< [l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum]
   long long shared_store_wavefronts = 0;  ///< [l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum]
-  long long atomic_sectors = 0;
+  long long atomic_sectors = 0;  ///< of atomics on global memory, where no two lanes want one address
+  bool contended = false;        ///< lanes of a warp did: what the hardware makes of that is not counted
   long long compulsory_read_bytes =
       0;  ///< DRAM reads of a cold cache, launch by launch [dram__bytes_read.sum]
   long long compulsory_write_bytes = 0;

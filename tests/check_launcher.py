@@ -7,7 +7,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TOOLS = "sh dirname sed cat sort head id nproc grep env tr uname printf ls rm mkdir readlink sleep kill ninja git cmake c++ g++".split()
+TOOLS = "sh dirname sed cat sort head id nproc grep env tr uname printf ls rm mkdir readlink sleep kill find ninja git cmake c++ g++".split()
 
 
 def which(tool):

@@ -9,10 +9,15 @@ import subprocess
 import sys
 
 
-def symbols(files, kinds, options):
-    lines = subprocess.run(["nm", *options, *files], check=True, capture_output=True, text=True).stdout.splitlines()
+def symbols(files, kinds):
+    """The mangled names of those kinds (nm's letters) that the files define or use."""
+    lines = subprocess.run(["nm", *files], check=True, capture_output=True, text=True).stdout.splitlines()
     split = (line.split() for line in lines)
     return {words[-1] for words in split if len(words) >= 2 and words[-2] in kinds}
+
+
+def demangled(name):
+    return subprocess.run(["c++filt", name], check=True, capture_output=True, text=True).stdout.strip()
 
 
 def main():
@@ -24,21 +29,23 @@ def main():
     traced = [path for argument in arguments.traced for path in argument.split(";")]
     plain = [path for argument in arguments.plain for path in argument.split(";")]
     weak = set("WVuwv")
-    shared = symbols(traced, weak, ["-C", "--defined-only"]) & symbols(plain, weak, ["-C", "--defined-only"])
+    in_traced, in_plain = symbols(traced, weak), symbols(plain, weak)
+    shared = in_traced & in_plain
     for name in sorted(shared):
-        print("defined in traced and in plain code:", name)
+        print("defined in traced and in plain code:", demangled(name))
 
     for path in traced:
-        if not any(name.startswith("__tsan_read") for name in symbols([path], {"U"}, [])):
+        if not any(name.startswith("__tsan_read") for name in symbols([path], {"U"})):
             print("not traced:", path)
             shared.add(path)
     for path in plain:
-        found = [name for name in symbols([path], {"U"}, []) if name.startswith("__tsan_") and not path.endswith(".a")]
+        found = [name for name in symbols([path], {"U"}) if name.startswith("__tsan_")]
         if found:
             print("traced, but should be plain:", path)
             shared.update(found)
-    print(f"{len(traced)} traced and {len(plain)} plain files: {'wrong' if shared else 'nothing shared'}")
-    return 1 if shared else 0
+    print(f"{len(traced)} traced files with {len(in_traced)} mergeable symbols, {len(plain)} plain ones with "
+          f"{len(in_plain)}: {'wrong' if shared else 'nothing shared'}")
+    return 1 if shared or not in_traced or not in_plain else 0
 
 
 sys.exit(main())

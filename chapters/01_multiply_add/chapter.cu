@@ -9,7 +9,8 @@
 #include "4_in_flight.cuh"
 #include "5_reduced.cuh"
 #include "chapter.hpp"
-#ifdef __CUDACC__
+#if defined(__CUDACC__) && __has_include(<cub/device/device_transform.cuh>)
+#define HAS_CUB
 #include "6_cub.gpu.cuh"
 #endif
 
@@ -135,7 +136,7 @@ void run_reduced(const Data& data) {
   launch(sum_partials, 1, kSumThreads, a.partial, a.sum, count);
 }
 
-#ifdef __CUDACC__
+#ifdef HAS_CUB
 void run_cub(const Data& data) {
   const Arrays a = arrays(data);
   cub_transform(a.q, a.k, a.v, a.out, a.n);
@@ -222,7 +223,7 @@ const Stage kStages[] = {
      .run = run_cub,
      .traffic = fused_traffic,
      .roundings = elementwise_roundings,
-     .needs = "a GPU"},
+     .needs = "a GPU and cub::DeviceTransform"},
 };
 
 const Shape kSweep[] = {{1 << 10, 1, 1}, {1 << 12, 1, 1}, {1 << 14, 1, 1},    {1 << 16, 1, 1},

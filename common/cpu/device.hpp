@@ -9,6 +9,7 @@
 
 #include "cpu/memory.hpp"
 #include "cpu/runtime.hpp"
+#include "cpu/shared_shadow.hpp"
 #include "cpu/wavefronts.hpp"
 #include "traffic.hpp"
 
@@ -29,7 +30,7 @@ constexpr unsigned kWindow = 16;
 struct Site {
   std::uintptr_t instruction;
   Space space;
-  bool store;
+  AccessKind kind;
   unsigned size;
   Buffer* buffer = nullptr;  ///< the array of the last global access: the next one's most likely array
 
@@ -50,10 +51,10 @@ class WarpLog {
   void begin_launch();
 
   /// The site of `instruction` when it accesses `space`.
-  Site& site(std::uintptr_t instruction, Space space, bool store, unsigned size) {
+  Site& site(std::uintptr_t instruction, Space space, AccessKind kind, unsigned size) {
     Site*& cached = cache_[instruction / 2 % kCacheSize];
-    if (!cached || cached->instruction != instruction || cached->space != space)
-      cached = &find_site(instruction, space, store, size);
+    if (!cached || cached->instruction != instruction || cached->space != space || cached->kind != kind)
+      cached = &find_site(instruction, space, kind, size);
     return *cached;
   }
 
@@ -85,11 +86,12 @@ class WarpLog {
  private:
   static constexpr unsigned kCacheSize = 1024;
 
-  Site& find_site(std::uintptr_t instruction, Space space, bool store, unsigned size);
+  Site& find_site(std::uintptr_t instruction, Space space, AccessKind kind, unsigned size);
   void begin(Site& site);
   void count_until(Site& site, std::uint32_t end);
   void count_late(Site& site, unsigned lane, std::uintptr_t address);
   void count(Site& site, const Request& request);
+  void count_shared(const Site& site, const Request& request);
   void count_global(Site& site, const Request& request);
 
   workbook::Counts& counts_;
@@ -107,11 +109,12 @@ struct Device {
   const Launch* launch = nullptr;
   uint3 block{}, thread{};
   unsigned lane = 0;
+  unsigned thread_number = 0;  ///< of the running thread in its block, linear
 
   Region arena, static_shared, dynamic_shared, stacks;
-  std::vector<std::uint32_t>
-      shared_writes;               ///< by byte of static, then dynamic shared memory: the block that wrote it
-  std::uint32_t block_number = 0;  ///< of all launches so far, from 1
+  Region dynamic_shared_storage;  ///< of which `dynamic_shared` is what the launch asked for
+  std::vector<Region> constants;  ///< what the program cannot write: __constant__ tables among it
+  SharedShadow shared;            ///< of static, then dynamic shared memory
 };
 
 Device& device();
@@ -124,7 +127,13 @@ void wait_for_warp();
 [[noreturn]] void stop_launch(const std::string& kind, const std::string& details,
                               const std::string& look_at);
 
-/// "thread (5,0,0) of block (17,0,0)": the running thread.
-std::string running_thread();
+/// An atomic of the running thread: checked and counted like a load or store.
+void trace_atomic(const void* address, unsigned size, const void* return_address);
+
+/// "thread (5,0,0) of block (17,0,0)": a thread of the running block, by its linear index.
+std::string thread_name(unsigned thread);
+
+/// "line 14", with the file before it where that is not the kernel's.
+std::string place_text(std::uintptr_t instruction);
 
 }  // namespace cpu

@@ -1,13 +1,15 @@
 /// \file
 /// CUDA C++ for the CPU device: what a kernel file may use when the host compiler compiles it. Included by
-/// kernel files alone, through device.hpp.
+/// kernel files alone, through device.hpp. The functions are always inlined: a traced function that stayed
+/// out of line could be taken for one of the plain program's.
 #pragma once
 
-#include <math.h>
 #include <stddef.h>
 
+#include "cpu/math.hpp"
 #include "cpu/runtime.hpp"
 #include "cpu/vector_types.hpp"
+#include "cpu/warp.hpp"
 
 // CUDA's own words. A kernel stays out of line so that messages can name it.
 #define __global__ __attribute__((noinline))
@@ -15,7 +17,9 @@
 #define __host__
 #define __constant__ static const
 #define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
+#define __align__(bytes) alignas(bytes)
 
 // Shared memory is the thread's own static storage: all threads of a block run on one operating system
 // thread, and addresses in that segment can be told from those of ordinary variables.
@@ -33,8 +37,6 @@ struct dim3 {
   constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
 };
 
-inline void __syncthreads() { barrier(); }
-
 // Cache hints: they change where a value is kept, not which sectors are asked for.
 template <class T>
 [[gnu::always_inline]] inline T __ldg(const T* p) {
@@ -45,7 +47,23 @@ template <class T>
   return *p;
 }
 template <class T>
+[[gnu::always_inline]] inline T __ldcg(const T* p) {
+  return *p;
+}
+template <class T>
+[[gnu::always_inline]] inline T __ldca(const T* p) {
+  return *p;
+}
+template <class T>
 [[gnu::always_inline]] inline void __stcs(T* p, const T& value) {
+  *p = value;
+}
+template <class T>
+[[gnu::always_inline]] inline void __stcg(T* p, const T& value) {
+  *p = value;
+}
+template <class T>
+[[gnu::always_inline]] inline void __stwt(T* p, const T& value) {
   *p = value;
 }
 
@@ -56,7 +74,7 @@ inline T* dynamic_shared() {
 }
 
 /// Runs `kernel<<<grid, block, shared_bytes>>>(args...)` on the CPU device, to its end.
-/// \throws cpu::Finding when the kernel does what a GPU would not survive or define.
+/// \throws cpu::Finding at the first mistake of the kernel that the device can see.
 template <class... Params, class... Args>
 void launch_shared(void (*kernel)(Params...), dim3 grid, dim3 block, size_t shared_bytes, Args... args) {
   static_assert(sizeof...(Params) == sizeof...(Args), "launch: the kernel takes another number of arguments");

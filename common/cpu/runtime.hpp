@@ -24,7 +24,7 @@ struct Launch {
 };
 
 /// Runs all threads of all blocks and returns when the grid is done.
-/// \throws cpu::Finding at the first thing a kernel does that a GPU would not survive or define.
+/// \throws cpu::Finding at the first mistake of the kernel that the device can see.
 void run(const Launch& launch);
 
 // threadIdx, blockIdx, blockDim and gridDim. A thread never sees them change, so the compiler may ask once.
@@ -33,10 +33,54 @@ void run(const Launch& launch);
 [[gnu::const]] uint3 block_extent();
 [[gnu::const]] uint3 grid_extent();
 
-/// __syncthreads().
-void barrier();
+/// __syncthreads(), which also counts the threads that came with `predicate` true.
+struct BarrierVote {
+  int in_favour;
+  int threads;  ///< that came: those of the block that have not ended
+};
+BarrierVote barrier(bool predicate);
+
+// Warp operations: each waits for all lanes that `mask` names.
+/// __syncwarp().
+void warp_sync(unsigned mask);
+/// The bits that lane `source` of the warp passed as `value`.
+unsigned long long warp_shuffle(unsigned mask, unsigned long long value, int source);
+/// A bit for each lane of `mask` that passed true.
+unsigned warp_ballot(unsigned mask, bool predicate);
+/// __activemask(): the lanes of the warp that call it together.
+unsigned warp_active();
+[[gnu::const]] unsigned lane_index();
+
+/// __threadfence() and __threadfence_block().
+void thread_fence();
+
+// Atomics on global and shared memory; each returns the old value.
+int atomicAdd(int* address, int value);
+unsigned atomicAdd(unsigned* address, unsigned value);
+unsigned long long atomicAdd(unsigned long long* address, unsigned long long value);
+float atomicAdd(float* address, float value);
+double atomicAdd(double* address, double value);
+int atomicMin(int* address, int value);
+unsigned atomicMin(unsigned* address, unsigned value);
+unsigned long long atomicMin(unsigned long long* address, unsigned long long value);
+int atomicMax(int* address, int value);
+unsigned atomicMax(unsigned* address, unsigned value);
+unsigned long long atomicMax(unsigned long long* address, unsigned long long value);
+int atomicExch(int* address, int value);
+unsigned atomicExch(unsigned* address, unsigned value);
+unsigned long long atomicExch(unsigned long long* address, unsigned long long value);
+float atomicExch(float* address, float value);
+int atomicCAS(int* address, int expected, int value);
+unsigned atomicCAS(unsigned* address, unsigned expected, unsigned value);
+unsigned long long atomicCAS(unsigned long long* address, unsigned long long expected,
+                             unsigned long long value);
+unsigned atomicInc(unsigned* address, unsigned limit);
 
 /// The block's dynamic shared memory, 16-byte aligned.
 [[gnu::const]] void* dynamic_shared_memory();
+
+// The C library's, in a kernel: traced like any other access.
+void* memcpy(void* to, const void* from, size_t bytes);
+void* memset(void* to, int value, size_t bytes);
 
 }  // namespace cpu

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <bit>
 #include <boost/context/detail/fcontext.hpp>
 #include <stdexcept>
 
@@ -23,7 +24,7 @@ using boost::context::detail::make_fcontext;
 constexpr std::size_t kStackBytes = 64 * 1024;
 constexpr std::size_t kGuardBytes = 4096;  // an unmapped page below each stack
 
-enum class State : unsigned char { kNotStarted, kReady, kWaitsForWarp, kWaitsAtBarrier, kDone };
+enum class State : unsigned char { kNotStarted, kReady, kWaitsForLanes, kInWarpOperation, kAtBarrier, kDone };
 
 /// A stack on which threads run one after another, until one of them must wait and keeps it.
 struct Fiber {
@@ -31,9 +32,26 @@ struct Fiber {
   void* stack_top;
 };
 
+enum class WarpOperation : unsigned char { kSync, kShuffle, kBallot, kActive };
+
+/// What a thread waits for, at a barrier or in a warp operation, and what it gets.
+struct Call {
+  WarpOperation operation;
+  std::uint32_t mask = 0;
+  std::uint64_t value = 0;  ///< the predicate of a vote or barrier, the bits of a shuffle
+  int source = 0;           ///< lane, of a shuffle
+  std::uintptr_t instruction = 0;
+  std::uint64_t result = 0;
+};
+
 struct Stop {
   std::string kind, details, look_at;
 };
+
+uint3 coordinates(unsigned thread, const uint3& extent) {
+  if (extent.y == 1 && extent.z == 1) return {thread, 0, 0};
+  return {thread % extent.x, thread / extent.x % extent.y, thread / extent.x / extent.y};
+}
 
 class Scheduler {
  public:
@@ -49,15 +67,35 @@ class Scheduler {
   void run_block(unsigned threads) {
     state_.assign(threads, State::kNotStarted);
     fiber_.assign(threads, nullptr);
+    call_.resize(threads);
     done_ = 0;
+    device().shared.begin_block(threads);
     for (;;) {
       for (unsigned first = 0; first < threads; first += kWarpSize)
         run_warp(first, std::min(first + kWarpSize, threads));
       if (done_ == threads) return;
-      // Every thread that has not ended is at the barrier.
-      for (State& state : state_)
-        if (state == State::kWaitsAtBarrier) state = State::kReady;
+      release_barrier();
     }
+  }
+
+  BarrierVote barrier(bool predicate, std::uintptr_t instruction) {
+    call_[current_].value = predicate;
+    call_[current_].instruction = instruction;
+    wait(State::kAtBarrier);
+    return vote_;
+  }
+
+  std::uint64_t warp_operation(const Call& call) {
+    const unsigned lane = current_ % kWarpSize;
+    if (call.operation != WarpOperation::kActive && !(call.mask >> lane & 1))
+      stop({"warp operation without the caller",
+            fmt::format("  {} names the lanes {:#010x} at {}, and is lane {}", thread_name(current_),
+                        call.mask, place_text(call.instruction), lane),
+            "a lane may only call a _sync function with a mask that holds its own bit"});
+    const unsigned thread = current_;
+    call_[thread] = call;
+    wait(State::kInWarpOperation);
+    return call_[thread].result;
   }
 
   /// Suspends the running thread in `state`; returns when the scheduler resumes it.
@@ -78,22 +116,148 @@ class Scheduler {
   /// Runs the threads [first, end) of one warp until all have ended or are at the barrier.
   void run_warp(unsigned first, unsigned end) {
     Device& d = device();
+    warp_end_ = end;
     for (;;) {
-      warp_end_ = end;
       for (unsigned t = first; t < end; ++t) {
         if (state_[t] == State::kReady) resume(t);
         if (state_[t] == State::kNotStarted) start_from(t);
       }
-      std::uint32_t waiting = 0;
-      for (unsigned t = first; t < end; ++t) {
-        if (state_[t] != State::kWaitsForWarp) continue;
-        waiting |= 1u << (t - first);
-        state_[t] = State::kReady;
+      const std::uint32_t waiting = lanes_in(State::kWaitsForLanes, first, end);
+      if (waiting) {
+        d.log.advance(waiting);
+        make_ready(waiting, first);
+      } else if (!release_warp_operation(first, end)) {
+        break;
       }
-      if (!waiting) break;
-      d.log.advance(waiting);
     }
     d.log.end_segment();
+  }
+
+  std::uint32_t lanes_in(State state, unsigned first, unsigned end) const {
+    std::uint32_t lanes = 0;
+    for (unsigned t = first; t < end; ++t)
+      if (state_[t] == state) lanes |= 1u << (t - first);
+    return lanes;
+  }
+
+  void make_ready(std::uint32_t lanes, unsigned first) {
+    for (; lanes; lanes &= lanes - 1)
+      state_[first + static_cast<unsigned>(std::countr_zero(lanes))] = State::kReady;
+  }
+
+  /// Ends one warp operation whose lanes have all come. Returns whether there was one. Every lane of the warp
+  /// has ended or waits, so what has not come now never will.
+  bool release_warp_operation(unsigned first, unsigned end) {
+    const std::uint32_t callers = lanes_in(State::kInWarpOperation, first, end);
+    std::uint32_t asking = 0;  // for the active lanes: they name none
+    for (std::uint32_t left = callers; left; left &= left - 1) {
+      const unsigned lane = static_cast<unsigned>(std::countr_zero(left));
+      const Call& call = call_[first + lane];
+      if (call.operation == WarpOperation::kActive) {
+        asking |= 1u << lane;
+        continue;
+      }
+      if (!all_came(call, callers, first)) continue;
+      finish(call, first);
+      make_ready(call.mask, first);
+      return true;
+    }
+    if (asking) {
+      for (std::uint32_t left = asking; left; left &= left - 1)
+        call_[first + static_cast<unsigned>(std::countr_zero(left))].result = asking;
+      make_ready(asking, first);
+      return true;
+    }
+    if (callers) stop_for_missing_lane(callers, first, end);
+    return false;
+  }
+
+  bool all_came(const Call& call, std::uint32_t callers, unsigned first) const {
+    if ((call.mask & callers) != call.mask) return false;
+    for (std::uint32_t left = call.mask; left; left &= left - 1) {
+      const Call& other = call_[first + static_cast<unsigned>(std::countr_zero(left))];
+      if (other.operation != call.operation || other.mask != call.mask) return false;
+    }
+    return true;
+  }
+
+  /// Gives every lane of `call`'s mask its result.
+  void finish(const Call& call, unsigned first) {
+    std::uint32_t ballot = 0;
+    for (std::uint32_t left = call.mask; left; left &= left - 1) {
+      const unsigned lane = static_cast<unsigned>(std::countr_zero(left));
+      if (call_[first + lane].value) ballot |= 1u << lane;
+    }
+    const std::uint32_t mask = call.mask;
+    for (std::uint32_t left = mask; left; left &= left - 1) {
+      Call& mine = call_[first + static_cast<unsigned>(std::countr_zero(left))];
+      if (mine.operation == WarpOperation::kBallot) mine.result = ballot;
+      if (mine.operation != WarpOperation::kShuffle) continue;
+      if (!(mask >> mine.source & 1)) stop_for_absent_source(mine, first);
+      mine.result = call_[first + static_cast<unsigned>(mine.source)].value;
+    }
+    if (call.operation == WarpOperation::kSync) device().shared.sync_warp(first, mask);
+  }
+
+  [[noreturn]] void stop_for_missing_lane(std::uint32_t callers, unsigned first, unsigned end) {
+    const unsigned caller = first + static_cast<unsigned>(std::countr_zero(callers));
+    const Call& call = call_[caller];
+    std::string missing;
+    for (std::uint32_t left = call.mask; left && missing.empty(); left &= left - 1) {
+      const unsigned t = first + static_cast<unsigned>(std::countr_zero(left));
+      if (t >= end)
+        missing = fmt::format("lane {}, which the block does not have", t - first);
+      else if (state_[t] == State::kDone)
+        missing = thread_name(t) + ", which has ended";
+      else if (state_[t] == State::kAtBarrier)
+        missing = fmt::format("{}, which waits at __syncthreads() at {}", thread_name(t),
+                              place_text(call_[t].instruction));
+      else if (call_[t].operation != call.operation || call_[t].mask != call.mask)
+        missing = fmt::format("{}, which waits in another operation or with another mask at {}",
+                              thread_name(t), place_text(call_[t].instruction));
+    }
+    stop_from_scheduler({"warp operation that a lane does not come to",
+                         fmt::format("  {} names the lanes {:#010x} at {}\n  and waits for {}",
+                                     thread_name(caller), call.mask, place_text(call.instruction), missing),
+                         "the mask may only name lanes that make the same call: not those that an if or a\n"
+                         "  return keeps out"});
+  }
+
+  [[noreturn]] void stop_for_absent_source(const Call& call, unsigned first) {
+    const auto thread = static_cast<unsigned>(&call - call_.data());
+    stop_from_scheduler({"shuffle from a lane that does not take part",
+                         fmt::format("  {} reads lane {} at {}; the mask names {:#010x}", thread_name(thread),
+                                     call.source, place_text(call.instruction), call.mask),
+                         fmt::format("is lane {} of the warp that begins at {} meant to take part?",
+                                     call.source, thread_name(first))});
+  }
+
+  /// Every thread that has not ended is at a barrier: lets them go on, if it is the same one.
+  void release_barrier() {
+    unsigned at = 0;
+    while (state_[at] != State::kAtBarrier) ++at;
+    vote_ = {0, 0};
+    for (unsigned t = at; t < state_.size(); ++t) {
+      if (state_[t] != State::kAtBarrier) continue;
+      // The compiler may have made two calls of one line.
+      if (call_[t].instruction != call_[at].instruction &&
+          place_text(call_[t].instruction) != place_text(call_[at].instruction))
+        stop_for_divergent_barrier(at, t);
+      ++vote_.threads;
+      vote_.in_favour += call_[t].value != 0;
+      state_[t] = State::kReady;
+    }
+    device().shared.barrier();
+  }
+
+  [[noreturn]] void stop_for_divergent_barrier(unsigned one, unsigned other) {
+    const auto line = [&](unsigned t) {
+      return fmt::format("  {} waits at __syncthreads() at {}", thread_name(t),
+                         place_text(call_[t].instruction));
+    };
+    stop_from_scheduler(
+        {"barrier that not all threads reach", line(one) + "\n" + line(other),
+         "all threads of the block must come to the same __syncthreads(): is one inside an if?"});
   }
 
   /// Starts thread t on a free fiber, which goes on with the threads after it until one must wait.
@@ -143,10 +307,8 @@ class Scheduler {
     const uint3 extent = d.launch->block;
     current_ = t;
     d.lane = t % kWarpSize;
-    if (extent.y == 1 && extent.z == 1)
-      d.thread = {t, 0, 0};
-    else
-      d.thread = {t % extent.x, t / extent.x % extent.y, t / extent.x / extent.y};
+    d.thread_number = t;
+    d.thread = coordinates(t, extent);
   }
 
   Fiber* make_fiber() {
@@ -162,6 +324,12 @@ class Scheduler {
 
   static void rewind(Fiber& fiber) {
     fiber.context = make_fcontext(fiber.stack_top, kStackBytes, fiber_main);
+  }
+
+  /// Ends the launch on behalf of a thread that waits.
+  [[noreturn]] void stop_from_scheduler(Stop stop) {
+    stop_ = std::move(stop);
+    throw_stop();
   }
 
   [[noreturn]] void throw_stop() {
@@ -184,6 +352,8 @@ class Scheduler {
 
   std::vector<State> state_;   // by thread of the block
   std::vector<Fiber*> fiber_;  // of each thread that waits
+  std::vector<Call> call_;     // of each thread that is at a barrier or in a warp operation
+  BarrierVote vote_{0, 0};     // of the last barrier
   unsigned current_ = 0, next_ = 0, warp_end_ = 0, done_ = 0;
   Fiber* running_fiber_ = nullptr;
   bool stopped_ = false;
@@ -195,19 +365,29 @@ Scheduler& scheduler() {
   return instance;
 }
 
-/// The segment of thread-local variables of the program: what __shared__ stands for.
-Region thread_local_segment() {
-  Region segment;
+/// The parts of the program that a kernel may meet.
+struct Program {
+  Region thread_locals;  ///< of this thread: what __shared__ stands for
+  std::vector<Region> constants;
+};
+
+Program program() {
+  Program found;
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* out) {
-        for (int i = 0; i < info->dlpi_phnum; ++i)
-          if (info->dlpi_phdr[i].p_type == PT_TLS && info->dlpi_tls_data)
-            *static_cast<Region*>(out) = {reinterpret_cast<std::uintptr_t>(info->dlpi_tls_data),
-                                          info->dlpi_phdr[i].p_memsz};
+        auto& program = *static_cast<Program*>(out);
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const auto& part = info->dlpi_phdr[i];
+          const Region region = {info->dlpi_addr + part.p_vaddr, part.p_memsz};
+          if (part.p_type == PT_TLS && info->dlpi_tls_data)
+            program.thread_locals = {reinterpret_cast<std::uintptr_t>(info->dlpi_tls_data), part.p_memsz};
+          if ((part.p_type == PT_LOAD && !(part.p_flags & PF_W)) || part.p_type == PT_GNU_RELRO)
+            program.constants.push_back(region);
+        }
         return 1;  // the program itself comes first
       },
-      &segment);
-  return segment;
+      &found);
+  return found;
 }
 
 alignas(128) char dynamic_shared_storage[kMostSharedBytes];
@@ -244,9 +424,12 @@ void prepare(const Launch& launch) {
   d.launch = &launch;
   d.arena = memory().arena();
   d.stacks = scheduler().stacks();
-  d.static_shared = thread_local_segment();
+  Program found = program();
+  d.static_shared = found.thread_locals;
+  d.constants = std::move(found.constants);
+  d.dynamic_shared_storage = {reinterpret_cast<std::uintptr_t>(dynamic_shared_storage), kMostSharedBytes};
   d.dynamic_shared = {reinterpret_cast<std::uintptr_t>(dynamic_shared_storage), launch.shared_bytes};
-  d.shared_writes.resize(d.static_shared.size + kMostSharedBytes);
+  d.shared.resize(d.static_shared.size + kMostSharedBytes);
   memory().forget_touches();
   d.log.begin_launch();
 }
@@ -258,17 +441,23 @@ Device& device() {
   return instance;
 }
 
-void wait_for_warp() { scheduler().wait(State::kWaitsForWarp); }
-void barrier() { scheduler().wait(State::kWaitsAtBarrier); }
+void wait_for_warp() { scheduler().wait(State::kWaitsForLanes); }
 
 void stop_launch(const std::string& kind, const std::string& details, const std::string& look_at) {
   scheduler().stop({kind, details, look_at});
 }
 
-std::string running_thread() {
+std::string thread_name(unsigned thread) {
   const Device& d = device();
-  return fmt::format("thread ({},{},{}) of block ({},{},{})", d.thread.x, d.thread.y, d.thread.z, d.block.x,
-                     d.block.y, d.block.z);
+  const uint3 t = coordinates(thread, d.launch->block);
+  return fmt::format("thread ({},{},{}) of block ({},{},{})", t.x, t.y, t.z, d.block.x, d.block.y, d.block.z);
+}
+
+std::string place_text(std::uintptr_t instruction) {
+  const SourceLine place = source_line(instruction);
+  const SourceLine kernel = function_at(reinterpret_cast<std::uintptr_t>(device().launch->kernel));
+  if (place.file == kernel.file) return fmt::format("line {}", place.line);
+  return fmt::format("{}:{}", place.file, place.line);
 }
 
 void run(const Launch& launch) {
@@ -282,7 +471,6 @@ void run(const Launch& launch) {
       for (unsigned y = 0; y < grid.y; ++y)
         for (unsigned x = 0; x < grid.x; ++x) {
           d.block = {x, y, z};
-          ++d.block_number;
           scheduler().run_block(launch.block.x * launch.block.y * launch.block.z);
         }
   } catch (...) {
@@ -293,6 +481,30 @@ void run(const Launch& launch) {
   d.running = false;
   ++d.counts.kernels;
 }
+
+#define CALLER reinterpret_cast<std::uintptr_t>(__builtin_extract_return_addr(__builtin_return_address(0)))
+
+BarrierVote barrier(bool predicate) { return scheduler().barrier(predicate, CALLER); }
+void warp_sync(unsigned mask) {
+  scheduler().warp_operation({.operation = WarpOperation::kSync, .mask = mask, .instruction = CALLER});
+}
+unsigned long long warp_shuffle(unsigned mask, unsigned long long value, int source) {
+  return scheduler().warp_operation({.operation = WarpOperation::kShuffle,
+                                     .mask = mask,
+                                     .value = value,
+                                     .source = source,
+                                     .instruction = CALLER});
+}
+unsigned warp_ballot(unsigned mask, bool predicate) {
+  return static_cast<unsigned>(scheduler().warp_operation(
+      {.operation = WarpOperation::kBallot, .mask = mask, .value = predicate, .instruction = CALLER}));
+}
+unsigned warp_active() {
+  return static_cast<unsigned>(
+      scheduler().warp_operation({.operation = WarpOperation::kActive, .instruction = CALLER}));
+}
+unsigned lane_index() { return device().lane; }
+void thread_fence() {}
 
 uint3 thread_index() { return device().thread; }
 uint3 block_index() { return device().block; }

@@ -4,10 +4,10 @@
 /// sanitizer's runtime: this is the runtime.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cpu/device.hpp"
 #include "cpu/finding.hpp"
-
-extern "C" const char __executable_start, _end;  // the linker's: the program's own code and data lie between
 
 namespace cpu {
 namespace {
@@ -21,115 +21,175 @@ std::string index_in(const Buffer& buffer, std::uintptr_t address, unsigned size
                      first + static_cast<std::intptr_t>(size) / element - 1);
 }
 
-/// "  thread (5,0,0) of block (17,0,0) reads q[4] at line 14", with the file too where it is not the
-/// kernel's.
-std::string access_line(std::uintptr_t instruction, bool store, const std::string& what) {
-  const SourceLine place = source_line(instruction);
-  const SourceLine kernel = function_at(reinterpret_cast<std::uintptr_t>(device().launch->kernel));
-  const std::string where = place.file == kernel.file ? fmt::format("line {}", place.line)
-                                                      : fmt::format("{}:{}", place.file, place.line);
-  return fmt::format("  {} {} {} at {}", running_thread(), store ? "writes" : "reads", what, where);
+const char* verb(AccessKind kind) {
+  return kind == AccessKind::kLoad ? "reads" : kind == AccessKind::kStore ? "writes" : "updates";
+}
+
+/// "  thread (5,0,0) of block (17,0,0) reads q[4] at line 14"
+std::string access_line(std::uintptr_t instruction, AccessKind kind, const std::string& what) {
+  return fmt::format("  {} {} {} at {}", thread_name(device().thread_number), verb(kind), what,
+                     place_text(instruction));
 }
 
 [[noreturn]] void out_of_bounds(std::uintptr_t instruction, std::uintptr_t address, unsigned size,
-                                bool store) {
+                                AccessKind kind) {
   const Buffer* buffer = memory().nearest(address);
   if (!buffer)
-    stop_launch("out of bounds", access_line(instruction, store, "device memory where no array lies"),
+    stop_launch("out of bounds", access_line(instruction, kind, "device memory where no array lies"),
                 "was the array allocated, and is it still?");
   const std::size_t count = buffer->data.size / buffer->element_size;
   stop_launch("out of bounds",
               fmt::format("{}\n  {} has {} elements of {} bytes: {}[0] to {}[{}]",
-                          access_line(instruction, store, index_in(*buffer, address, size)), buffer->name,
+                          access_line(instruction, kind, index_in(*buffer, address, size)), buffer->name,
                           count, buffer->element_size, buffer->name, buffer->name, count - 1),
               "is every thread that has no element kept out, as by `if (i < n)`?");
 }
 
-[[noreturn]] void not_device_memory(std::uintptr_t instruction, std::uintptr_t address, bool store) {
-  stop_launch("not device memory",
-              access_line(instruction, store,
-                          fmt::format("address {:#x}, which no array on the device has", address)),
-              address < 4096 ? "a null pointer: was the array passed to the kernel?"
-                             : "a pointer to the host's memory: a kernel can reach device arrays only");
+[[noreturn]] void not_device_memory(std::uintptr_t instruction, std::uintptr_t address, AccessKind kind) {
+  stop_launch(
+      "not device memory",
+      access_line(instruction, kind, fmt::format("address {:#x}, which no array on the device has", address)),
+      address < 4096 ? "a null pointer: was the array passed to the kernel?"
+                     : "the host's memory, or past the end of a __shared__ array: a kernel can reach\n"
+                       "  device arrays, its own shared memory and constants only");
 }
 
-[[noreturn]] void misaligned(std::uintptr_t instruction, std::uintptr_t address, unsigned size, bool store) {
+[[noreturn]] void misaligned(std::uintptr_t instruction, std::uintptr_t address, unsigned size,
+                             AccessKind kind) {
   stop_launch(
       "misaligned access",
       access_line(
-          instruction, store,
+          instruction, kind,
           fmt::format("{} bytes at address {:#x}, which is not a multiple of {}", size, address, size)),
       fmt::format(
           "a GPU moves {} bytes at once only from a multiple of {}: handle the elements before it one by one",
           size, size));
 }
 
-void trace_global(std::uintptr_t instruction, std::uintptr_t address, unsigned size, bool store) {
+void trace_global(std::uintptr_t instruction, std::uintptr_t address, unsigned size, AccessKind kind) {
   Device& d = device();
-  Site& site = d.log.site(instruction, Space::kGlobal, store, size);
+  Site& site = d.log.site(instruction, Space::kGlobal, kind, size);
   if (!site.buffer || !site.buffer->data.contains(address)) {
     site.buffer = memory().owner(address);
-    if (!site.buffer || !site.buffer->data.contains(address))
-      out_of_bounds(instruction, address, size, store);
+    if (!site.buffer || !site.buffer->data.contains(address)) out_of_bounds(instruction, address, size, kind);
   }
-  if (!site.buffer->data.contains(address + size - 1)) out_of_bounds(instruction, address, size, store);
+  if (!site.buffer->data.contains(address + size - 1)) out_of_bounds(instruction, address, size, kind);
   while (WarpLog::must_wait(site, d.lane)) wait_for_warp();
   d.log.add(site, d.lane, address);
+}
+
+/// "s[32]": the static shared array at `address`, or dynamic shared memory, by element of the access's size.
+std::string shared_name(std::uintptr_t address, unsigned size) {
+  const Device& d = device();
+  if (d.dynamic_shared.contains(address))
+    return fmt::format("dynamic shared memory[{}]", (address - d.dynamic_shared.begin) / size);
+  const ThreadLocalVariable variable = thread_local_variable(address - d.static_shared.begin);
+  return fmt::format("{}[{}]", variable.name, variable.offset / size);
+}
+
+[[noreturn]] void uninitialised_shared(std::uintptr_t instruction, std::uintptr_t address, unsigned size) {
+  stop_launch("uninitialised shared memory",
+              access_line(instruction, AccessKind::kLoad,
+                          shared_name(address, size) + ", which this block has not written,"),
+              "shared memory holds nothing when a block starts: is every element written before it is read?");
+}
+
+[[noreturn]] void race_in_shared(const ThreadAccess& earlier, const ThreadAccess& now, std::uintptr_t address,
+                                 unsigned size) {
+  const std::string what = shared_name(address, size);
+  const auto line = [&](const ThreadAccess& access) {
+    return fmt::format("  {} {:7} {} at {}", thread_name(access.thread), verb(access.kind), what,
+                       place_text(access.instruction));
+  };
+  // Which of the two ran first here says nothing about which should.
+  std::string one = place_text(earlier.instruction), other = place_text(now.instruction);
+  if (source_line(now.instruction).line < source_line(earlier.instruction).line) std::swap(one, other);
+  stop_launch(
+      "race in shared memory", fmt::format("{}\n{}, with no barrier between", line(now), line(earlier)),
+      fmt::format("does every thread pass a __syncthreads() on its way from {}\n  to {}?", one, other));
 }
 
 void trace_shared(std::uintptr_t instruction, std::uintptr_t address, std::size_t offset, unsigned size,
-                  bool store) {
+                  AccessKind kind) {
   Device& d = device();
-  std::uint32_t* writer = d.shared_writes.data() + offset;
-  for (unsigned byte = 0; byte < size; ++byte) {
-    if (store) {
-      writer[byte] = d.block_number;
-    } else if (writer[byte] != d.block_number) {
-      stop_launch(
-          "uninitialised shared memory",
-          access_line(instruction, store, "shared memory that this block has not written"),
-          "shared memory holds nothing when a block starts: is every element written before it is read?");
-    }
-  }
-  Site& site = d.log.site(instruction, Space::kShared, store, size);
+  Site& site = d.log.site(instruction, Space::kShared, kind, size);
   while (WarpLog::must_wait(site, d.lane)) wait_for_warp();
   d.log.add(site, d.lane, address);
+
+  const ThreadAccess access = {d.thread_number, instruction, kind};
+  ThreadAccess earlier;
+  switch (d.shared.access(offset, size, access, &earlier)) {
+    case SharedShadow::Verdict::kFine:
+      return;
+    case SharedShadow::Verdict::kUninitialised:
+      uninitialised_shared(instruction, address, size);
+    case SharedShadow::Verdict::kRace:
+      race_in_shared(earlier, access, address, size);
+  }
 }
 
-/// Constants and tables of the program itself: neither device nor host data.
-bool in_program(std::uintptr_t address) {
-  return address >= reinterpret_cast<std::uintptr_t>(&__executable_start) &&
-         address < reinterpret_cast<std::uintptr_t>(&_end);
+[[noreturn]] void outside_shared(std::uintptr_t instruction, std::uintptr_t address, AccessKind kind) {
+  const Device& d = device();
+  stop_launch("out of bounds of shared memory",
+              fmt::format("{}\n  the launch gave the block {} bytes of dynamic shared memory",
+                          access_line(instruction, kind,
+                                      fmt::format("byte {} of it", address - d.dynamic_shared.begin)),
+                          d.dynamic_shared.size),
+              "does the third argument of launch_shared count bytes, and all of them?");
 }
 
-void trace(const void* pointer, unsigned size, bool store, const void* return_address) {
+void trace(const void* pointer, unsigned size, AccessKind kind, const void* return_address) {
   const Device& d = device();
   if (!d.running) return;  // host code in a chapter's file
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const auto instruction = reinterpret_cast<std::uintptr_t>(return_address);
   if (d.stacks.contains(address)) return;  // a thread's local variable
-  if (address % size != 0) misaligned(instruction, address, size, store);
-  if (d.arena.contains(address)) return trace_global(instruction, address, size, store);
+  if (address % size != 0) misaligned(instruction, address, size, kind);
+  if (d.arena.contains(address)) return trace_global(instruction, address, size, kind);
   if (d.static_shared.contains(address))
-    return trace_shared(instruction, address, address - d.static_shared.begin, size, store);
+    return trace_shared(instruction, address, address - d.static_shared.begin, size, kind);
   if (d.dynamic_shared.contains(address))
     return trace_shared(instruction, address, d.static_shared.size + (address - d.dynamic_shared.begin), size,
-                        store);
-  if (!in_program(address)) not_device_memory(instruction, address, store);
+                        kind);
+  if (d.dynamic_shared_storage.contains(address)) outside_shared(instruction, address, kind);
+  const auto holds = [&](const Region& region) { return region.contains(address); };
+  const bool constant = std::any_of(d.constants.begin(), d.constants.end(), holds);
+  if (!constant || kind != AccessKind::kLoad) not_device_memory(instruction, address, kind);
 }
 
+constexpr auto kLoad = AccessKind::kLoad;
+constexpr auto kStore = AccessKind::kStore;
+
 /// A copy of a whole structure: the widest accesses that its alignment allows, as nvcc makes of it.
-void trace_range(const char* pointer, std::size_t bytes, bool store, const void* return_address) {
+void trace_range(const char* pointer, std::size_t bytes, AccessKind kind, const void* return_address) {
   while (bytes > 0) {
     unsigned size = 16;
     while (size > bytes || reinterpret_cast<std::uintptr_t>(pointer) % size != 0) size /= 2;
-    trace(pointer, size, store, return_address);
+    trace(pointer, size, kind, return_address);
     pointer += size;
     bytes -= size;
   }
 }
 
 }  // namespace
+
+void* memcpy(void* to, const void* from, size_t bytes) {
+  const void* caller = __builtin_extract_return_addr(__builtin_return_address(0));
+  trace_range(static_cast<const char*>(from), bytes, kLoad, caller);
+  trace_range(static_cast<const char*>(to), bytes, kStore, caller);
+  return __builtin_memcpy(to, from, bytes);
+}
+
+void* memset(void* to, int value, size_t bytes) {
+  trace_range(static_cast<const char*>(to), bytes, kStore,
+              __builtin_extract_return_addr(__builtin_return_address(0)));
+  return __builtin_memset(to, value, bytes);
+}
+
+void trace_atomic(const void* address, unsigned size, const void* return_address) {
+  trace(address, size, AccessKind::kAtomic, return_address);
+}
+
 }  // namespace cpu
 
 #define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
@@ -140,47 +200,47 @@ void __tsan_init() {}
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
 
-void __tsan_read1(void* p) { cpu::trace(p, 1, false, CALLER); }
-void __tsan_read2(void* p) { cpu::trace(p, 2, false, CALLER); }
-void __tsan_read4(void* p) { cpu::trace(p, 4, false, CALLER); }
-void __tsan_read8(void* p) { cpu::trace(p, 8, false, CALLER); }
-void __tsan_read16(void* p) { cpu::trace(p, 16, false, CALLER); }
-void __tsan_write1(void* p) { cpu::trace(p, 1, true, CALLER); }
-void __tsan_write2(void* p) { cpu::trace(p, 2, true, CALLER); }
-void __tsan_write4(void* p) { cpu::trace(p, 4, true, CALLER); }
-void __tsan_write8(void* p) { cpu::trace(p, 8, true, CALLER); }
-void __tsan_write16(void* p) { cpu::trace(p, 16, true, CALLER); }
+void __tsan_read1(void* p) { cpu::trace(p, 1, cpu::kLoad, CALLER); }
+void __tsan_read2(void* p) { cpu::trace(p, 2, cpu::kLoad, CALLER); }
+void __tsan_read4(void* p) { cpu::trace(p, 4, cpu::kLoad, CALLER); }
+void __tsan_read8(void* p) { cpu::trace(p, 8, cpu::kLoad, CALLER); }
+void __tsan_read16(void* p) { cpu::trace(p, 16, cpu::kLoad, CALLER); }
+void __tsan_write1(void* p) { cpu::trace(p, 1, cpu::kStore, CALLER); }
+void __tsan_write2(void* p) { cpu::trace(p, 2, cpu::kStore, CALLER); }
+void __tsan_write4(void* p) { cpu::trace(p, 4, cpu::kStore, CALLER); }
+void __tsan_write8(void* p) { cpu::trace(p, 8, cpu::kStore, CALLER); }
+void __tsan_write16(void* p) { cpu::trace(p, 16, cpu::kStore, CALLER); }
 
 // Accesses through a pointer whose type promises no alignment.
-void __tsan_unaligned_read2(void* p) { cpu::trace(p, 2, false, CALLER); }
-void __tsan_unaligned_read4(void* p) { cpu::trace(p, 4, false, CALLER); }
-void __tsan_unaligned_read8(void* p) { cpu::trace(p, 8, false, CALLER); }
-void __tsan_unaligned_read16(void* p) { cpu::trace(p, 16, false, CALLER); }
-void __tsan_unaligned_write2(void* p) { cpu::trace(p, 2, true, CALLER); }
-void __tsan_unaligned_write4(void* p) { cpu::trace(p, 4, true, CALLER); }
-void __tsan_unaligned_write8(void* p) { cpu::trace(p, 8, true, CALLER); }
-void __tsan_unaligned_write16(void* p) { cpu::trace(p, 16, true, CALLER); }
+void __tsan_unaligned_read2(void* p) { cpu::trace(p, 2, cpu::kLoad, CALLER); }
+void __tsan_unaligned_read4(void* p) { cpu::trace(p, 4, cpu::kLoad, CALLER); }
+void __tsan_unaligned_read8(void* p) { cpu::trace(p, 8, cpu::kLoad, CALLER); }
+void __tsan_unaligned_read16(void* p) { cpu::trace(p, 16, cpu::kLoad, CALLER); }
+void __tsan_unaligned_write2(void* p) { cpu::trace(p, 2, cpu::kStore, CALLER); }
+void __tsan_unaligned_write4(void* p) { cpu::trace(p, 4, cpu::kStore, CALLER); }
+void __tsan_unaligned_write8(void* p) { cpu::trace(p, 8, cpu::kStore, CALLER); }
+void __tsan_unaligned_write16(void* p) { cpu::trace(p, 16, cpu::kStore, CALLER); }
 
 void __tsan_read_range(void* p, unsigned long bytes) {
-  cpu::trace_range(static_cast<const char*>(p), bytes, false, CALLER);
+  cpu::trace_range(static_cast<const char*>(p), bytes, cpu::kLoad, CALLER);
 }
 void __tsan_write_range(void* p, unsigned long bytes) {
-  cpu::trace_range(static_cast<const char*>(p), bytes, true, CALLER);
+  cpu::trace_range(static_cast<const char*>(p), bytes, cpu::kStore, CALLER);
 }
 
 // clang routes the copies and fills that it would call the C library for through these.
 void* __tsan_memcpy(void* to, const void* from, unsigned long bytes) {
-  cpu::trace_range(static_cast<const char*>(from), bytes, false, CALLER);
-  cpu::trace_range(static_cast<const char*>(to), bytes, true, CALLER);
+  cpu::trace_range(static_cast<const char*>(from), bytes, cpu::kLoad, CALLER);
+  cpu::trace_range(static_cast<const char*>(to), bytes, cpu::kStore, CALLER);
   return __builtin_memcpy(to, from, bytes);
 }
 void* __tsan_memmove(void* to, const void* from, unsigned long bytes) {
-  cpu::trace_range(static_cast<const char*>(from), bytes, false, CALLER);
-  cpu::trace_range(static_cast<const char*>(to), bytes, true, CALLER);
+  cpu::trace_range(static_cast<const char*>(from), bytes, cpu::kLoad, CALLER);
+  cpu::trace_range(static_cast<const char*>(to), bytes, cpu::kStore, CALLER);
   return __builtin_memmove(to, from, bytes);
 }
 void* __tsan_memset(void* to, int value, unsigned long bytes) {
-  cpu::trace_range(static_cast<const char*>(to), bytes, true, CALLER);
+  cpu::trace_range(static_cast<const char*>(to), bytes, cpu::kStore, CALLER);
   return __builtin_memset(to, value, bytes);
 }
 }

@@ -9,13 +9,14 @@ void WarpLog::begin_launch() {
   for (const auto& [key, site] : sites_) site->buffer = nullptr;
 }
 
-Site& WarpLog::find_site(std::uintptr_t instruction, Space space, bool store, unsigned size) {
-  auto& site = sites_[instruction * 2 + (space == Space::kShared)];
+Site& WarpLog::find_site(std::uintptr_t instruction, Space space, AccessKind kind, unsigned size) {
+  // One call of memcpy both loads and stores.
+  auto& site = sites_[(instruction * 2 + (space == Space::kShared)) * 4 + static_cast<unsigned>(kind)];
   if (!site) {
     site = std::make_unique<Site>();
     site->instruction = instruction;
     site->space = space;
-    site->store = store;
+    site->kind = kind;
     site->size = size;
   }
   return *site;
@@ -85,13 +86,28 @@ void WarpLog::count_late(Site& site, unsigned lane, std::uintptr_t address) {
 void WarpLog::count(Site& site, const Request& request) {
   if (request.mask == 0) return;
   if (site.space == Space::kShared) {
-    ++counts_.shared_requests;
-    (site.store ? counts_.shared_store_wavefronts : counts_.shared_load_wavefronts) +=
-        wavefronts(request, site.size);
+    count_shared(site, request);
   } else {
     count_global(site, request);
   }
   counts_.accesses += std::popcount(request.mask);
+}
+
+void WarpLog::count_shared(const Site& site, const Request& request) {
+  if (site.kind == AccessKind::kAtomic) return;  // another unit of the hardware serves those
+  ++counts_.shared_requests;
+  (site.kind == AccessKind::kStore ? counts_.shared_store_wavefronts : counts_.shared_load_wavefronts) +=
+      wavefronts(request, site.size);
+}
+
+/// Whether two lanes want the same address.
+static bool contended(const Request& request) {
+  std::uintptr_t addresses[kWarpSize];
+  unsigned count = 0;
+  for (std::uint32_t lanes = request.mask; lanes; lanes &= lanes - 1)
+    addresses[count++] = request.address[std::countr_zero(lanes)];
+  std::sort(addresses, addresses + count);
+  return std::adjacent_find(addresses, addresses + count) != addresses + count;
 }
 
 void WarpLog::count_global(Site& site, const Request& request) {
@@ -110,16 +126,27 @@ void WarpLog::count_global(Site& site, const Request& request) {
   }
 
   const long long bytes = static_cast<long long>(std::popcount(request.mask)) * site.size;
-  (site.store ? counts_.store_requests : counts_.load_requests) += 1;
-  (site.store ? counts_.store_sectors : counts_.load_sectors) += count;
-  (site.store ? counts_.store_bytes : counts_.load_bytes) += bytes;
+  switch (site.kind) {
+    case AccessKind::kLoad:
+      counts_.load_requests += 1;
+      counts_.load_sectors += count;
+      counts_.load_bytes += bytes;
+      break;
+    case AccessKind::kStore:
+      counts_.store_requests += 1;
+      counts_.store_sectors += count;
+      counts_.store_bytes += bytes;
+      break;
+    case AccessKind::kAtomic:
+      counts_.atomic_sectors += count;
+      counts_.contended |= contended(request);
+      break;
+  }
   for (unsigned i = 0; i < count; ++i) {
     const std::uintptr_t address = sectors[i] * 32;
     if (!site.buffer->pages.contains(address)) site.buffer = memory().owner(address);
-    if (site.store)
-      counts_.compulsory_write_bytes += site.buffer->write(address);
-    else
-      counts_.compulsory_read_bytes += site.buffer->read(address);
+    if (site.kind != AccessKind::kStore) counts_.compulsory_read_bytes += site.buffer->read(address);
+    if (site.kind != AccessKind::kLoad) counts_.compulsory_write_bytes += site.buffer->write(address);
   }
 }
 

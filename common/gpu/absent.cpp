@@ -2,7 +2,9 @@
 
 namespace workbook {
 
-GpuOrReason make_gpu_backend() { return {nullptr, "this program was built without its GPU side"}; }
+GpuOrReason make_gpu_backend() {
+  return {nullptr, "there was no GPU, or no CUDA Toolkit, when the workbook was built"};
+}
 
 std::string gpu_architectures() { return ""; }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <new>
 #include <utility>
 
 #include "gpu/error.hpp"
@@ -15,9 +16,15 @@ template <class T>
 class Buffer {
  public:
   Buffer() = default;
-  /// `count` elements, not initialised. \throws gpu::Error
+  /// `count` elements, not initialised. \throws std::bad_alloc when the GPU's memory is short, gpu::Error
   explicit Buffer(std::size_t count) : count_(count) {
-    if (count) check(cudaMalloc(&data_, count * sizeof(T)), "cudaMalloc");
+    if (!count) return;
+    const cudaError_t status = cudaMalloc(&data_, count * sizeof(T));
+    if (status == cudaErrorMemoryAllocation) {
+      cudaGetLastError();  // It has been dealt with: the next launch must not find it.
+      throw std::bad_alloc();
+    }
+    check(status, "cudaMalloc");
   }
   ~Buffer() { cudaFree(data_); }
   Buffer(Buffer&& other) noexcept

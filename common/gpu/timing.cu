@@ -79,7 +79,8 @@ class Graph {
       work();
     } catch (...) {
       cudaStreamEndCapture(cudaStreamPerThread, &graph_);
-      cudaGraphDestroy(graph_);
+      if (graph_) cudaGraphDestroy(graph_);
+      cudaGetLastError();  // The capture's own error: the next launch must not find it.
       throw;
     }
     check(cudaStreamEndCapture(cudaStreamPerThread, &graph_), "cudaStreamEndCapture");
@@ -194,23 +195,39 @@ std::vector<workbook::ContenderTiming> time(const std::vector<workbook::Contende
   return timings;
 }
 
-workbook::Contender streaming_ceiling(int reads, int writes, long long count, std::size_t l2_bytes) {
-  const StreamKernel kernel = stream_kernel(reads, writes);
-  const int vectors = static_cast<int>(std::max(count / 4, 1LL));
-  const std::size_t set_vectors =
-      static_cast<std::size_t>(vectors) * static_cast<std::size_t>(reads + std::max(writes, 1));
-  const std::size_t set_bytes =
-      static_cast<std::size_t>(vectors) * static_cast<std::size_t>(reads + writes) * 16;
-  const std::size_t sets = std::min<std::size_t>(3 * l2_bytes / set_bytes + 1, 128);
-  const auto memory = std::make_shared<Buffer<float4>>(set_vectors * sets);
-  check(cudaMemset(memory->data(), 0x3f, memory->bytes()), "cudaMemset");
-  return {[=](int set) {
-            float4* in = memory->data() + static_cast<std::size_t>(set) % sets * set_vectors;
-            constexpr int kThreads = 512;
-            launch(kernel, (vectors + kThreads - 1) / kThreads, kThreads, in,
-                   in + static_cast<std::size_t>(reads) * vectors, vectors);
-          },
-          set_bytes};
+std::vector<workbook::Contender> streaming_ceilings(const std::vector<workbook::Stream>& streams,
+                                                    std::size_t l2_bytes) {
+  constexpr int kThreads = 512;
+  constexpr std::size_t kMostSets = 128;
+  struct Plan {
+    StreamKernel kernel;
+    int reads, vectors;  // of each array
+    std::size_t set_vectors, sets;
+  };
+  std::vector<Plan> plans;
+  std::size_t most = 0;
+  for (const workbook::Stream& stream : streams) {
+    const int vectors = static_cast<int>(std::max(stream.count / 4, 1LL));
+    const std::size_t set_vectors =
+        static_cast<std::size_t>(vectors) * static_cast<std::size_t>(stream.reads + stream.writes);
+    const std::size_t sets = std::min(3 * l2_bytes / (set_vectors * sizeof(float4)) + 1, kMostSets);
+    plans.push_back({stream_kernel(stream.reads, stream.writes), stream.reads, vectors, set_vectors, sets});
+    most = std::max(most, set_vectors * sets);
+  }
+  const auto memory = std::make_shared<Buffer<float4>>(most);
+  check(cudaMemset(memory->data(), 0x3f, memory->bytes()), "cudaMemset");  // floats of 0.747, no NaN
+
+  std::vector<workbook::Contender> contenders;
+  for (const Plan& plan : plans)
+    contenders.push_back(
+        {[=](int set) {
+           float4* in = memory->data() + static_cast<std::size_t>(set) % plan.sets * plan.set_vectors;
+           // Without writes the kernel gets `in` as its output, which it does not touch.
+           float4* out = in + static_cast<std::size_t>(plan.reads) * plan.vectors % plan.set_vectors;
+           launch(plan.kernel, (plan.vectors + kThreads - 1) / kThreads, kThreads, in, out, plan.vectors);
+         },
+         plan.set_vectors * sizeof(float4)});
+  return contenders;
 }
 
 std::vector<workbook::Resources> resources(const std::function<void()>& stage) {

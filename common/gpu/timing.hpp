@@ -19,8 +19,10 @@ namespace gpu {
 std::vector<workbook::ContenderTiming> time(const std::vector<workbook::Contender>& contenders, int sets,
                                             std::size_t l2_bytes);
 
-/// A streaming kernel that reads `reads` (1 to 5) and writes `writes` (0 to 2) arrays of `count` floats.
-workbook::Contender streaming_ceiling(int reads, int writes, long long count, std::size_t l2_bytes);
+/// A streaming kernel for each of the streams, as a contender. They share one piece of memory, the size of
+/// the largest, which lives as long as one of them. \throws std::bad_alloc
+std::vector<workbook::Contender> streaming_ceilings(const std::vector<workbook::Stream>& streams,
+                                                    std::size_t l2_bytes);
 
 /// The kernels that `stage` launches, and what each takes of a multiprocessor.
 std::vector<workbook::Resources> resources(const std::function<void()>& stage);

@@ -104,11 +104,6 @@ __global__ void before_the_start(const float* in, float* out, int n) {
   if (i < n) out[i] = in[i - 1];
 }
 
-__global__ void unwritten_tail(const float* in, float* out, int n) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n - 1) out[i] = in[i];
-}
-
 __global__ void misaligned(const float* in, float4* out) {
   out[threadIdx.x] = reinterpret_cast<const float4*>(in + 1)[threadIdx.x];
 }
@@ -160,9 +155,6 @@ void past_the_end(const float* in, float* out, int n) {
 }
 void before_the_start(const float* in, float* out, int n) {
   launch(kernel::before_the_start, blocks(n), 256, in, out, n);
-}
-void unwritten_tail(const float* in, float* out, int n) {
-  launch(kernel::unwritten_tail, blocks(n), 256, in, out, n);
 }
 void misaligned(const float* in, float* out) {
   launch(kernel::misaligned, 1, 8, in, reinterpret_cast<float4*>(out));

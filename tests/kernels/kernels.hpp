@@ -36,7 +36,6 @@ void table_and_locals(const int* in, float* out, int n);
 // Bugs.
 void past_the_end(const float* in, float* out, int n);
 void before_the_start(const float* in, float* out, int n);
-void unwritten_tail(const float* in, float* out, int n);
 void misaligned(const float* in, float* out);
 void shared_from_last_block(const float* in, float* out);
 void null_pointer(float* out);

@@ -1,0 +1,58 @@
+/// \file
+/// Atomics of the dialect. The threads of the CPU device run one at a time, so the plain operation is atomic;
+/// what matters is that the device sees it.
+#include <algorithm>
+
+#include "cpu/device.hpp"
+
+namespace cpu {
+namespace {
+
+template <class T, class Operation>
+[[gnu::always_inline]] inline T atomically(T* address, const void* return_address, Operation operation) {
+  trace_atomic(address, sizeof(T), return_address);
+  const T old = *address;
+  *address = operation(old);
+  return old;
+}
+
+}  // namespace
+
+// The return address, which names the instruction in the kernel, is that of the function which the kernel
+// calls.
+#define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
+#define WORKBOOK_ATOMIC(name, T, result)                                               \
+  T name(T* address, T value) {                                                        \
+    return atomically(address, CALLER, [&](T old) { return static_cast<T>(result); }); \
+  }
+
+WORKBOOK_ATOMIC(atomicAdd, int, static_cast<unsigned>(old) + static_cast<unsigned>(value))  // wraps around
+WORKBOOK_ATOMIC(atomicAdd, unsigned, old + value)
+WORKBOOK_ATOMIC(atomicAdd, unsigned long long, old + value)
+WORKBOOK_ATOMIC(atomicAdd, float, old + value)
+WORKBOOK_ATOMIC(atomicAdd, double, old + value)
+WORKBOOK_ATOMIC(atomicMin, int, std::min(old, value))
+WORKBOOK_ATOMIC(atomicMin, unsigned, std::min(old, value))
+WORKBOOK_ATOMIC(atomicMin, unsigned long long, std::min(old, value))
+WORKBOOK_ATOMIC(atomicMax, int, std::max(old, value))
+WORKBOOK_ATOMIC(atomicMax, unsigned, std::max(old, value))
+WORKBOOK_ATOMIC(atomicMax, unsigned long long, std::max(old, value))
+WORKBOOK_ATOMIC(atomicExch, int, (static_cast<void>(old), value))
+WORKBOOK_ATOMIC(atomicExch, unsigned, (static_cast<void>(old), value))
+WORKBOOK_ATOMIC(atomicExch, unsigned long long, (static_cast<void>(old), value))
+WORKBOOK_ATOMIC(atomicExch, float, (static_cast<void>(old), value))
+WORKBOOK_ATOMIC(atomicInc, unsigned, old >= value ? 0 : old + 1)
+#undef WORKBOOK_ATOMIC
+
+int atomicCAS(int* address, int expected, int value) {
+  return atomically(address, CALLER, [&](int old) { return old == expected ? value : old; });
+}
+unsigned atomicCAS(unsigned* address, unsigned expected, unsigned value) {
+  return atomically(address, CALLER, [&](unsigned old) { return old == expected ? value : old; });
+}
+unsigned long long atomicCAS(unsigned long long* address, unsigned long long expected,
+                             unsigned long long value) {
+  return atomically(address, CALLER, [&](unsigned long long old) { return old == expected ? value : old; });
+}
+
+}  // namespace cpu

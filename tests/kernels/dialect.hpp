@@ -1,0 +1,63 @@
+/// \file
+/// Kernels that use what the dialect offers beyond arithmetic, and kernels with the mistakes that go with it.
+#pragma once
+
+#ifndef DEVICE
+#define DEVICE cpu
+#endif
+
+namespace DEVICE::test_kernels {
+
+/// One warp. out[4 * t + j] = what thread t gets from __shfl_sync(.., t + n), _up, _down and _xor(.., n), of
+/// lane numbers.
+void shuffles(int* out, int n, int width);
+/// Bits of a double and of an unsigned long long survive a shuffle.
+void wide_shuffles(double* out);
+/// 64 threads; predicate t % 3 == 0. out: ballot, any, all of the own warp, then __syncthreads_count, _and,
+/// _or.
+void votes(unsigned* out);
+/// Lanes below 20 ask for __activemask() inside an if; the others get 0.
+void active_lanes(unsigned* out);
+/// Each half of the warp adds up its lanes' numbers by itself.
+void half_warps(int* out);
+
+/// n threads. Each adds 1 to out[t % bins] and keeps min and max of t in out[bins], out[bins + 1].
+void atomics(int* out, int n, int bins);
+/// atomicAdd to one address of its own for each thread.
+void distinct_atomics(float* out, int n);
+/// Histogram in shared memory, added to out at the end; 256 threads a block.
+void histogram(const int* in, int* out, int n);
+/// Sum by blocks; the last block to finish adds up the partial sums. count[0] is 0 before and after.
+void last_block_sum(const float* in, float* partial, float* sum, unsigned* count, int n);
+/// Sum of a warp by shuffles, of 8 warps through shared memory.
+void shuffle_sum(const float* in, float* out, int n);
+
+/// Copies through float2, float3, float4, char4 and double2; out must equal in.
+void copy_vectors(const float* in, float* out, int n, int kind);
+/// out: __float2int_rn and _rz of in.
+void conversions(const float* in, int* out, int n);
+/// memcpy of 256 bytes by each thread.
+void copy_blocks(const float* in, float* out, int threads);
+
+// Mistakes; each is right when `mended`.
+/// The mean of a row is read from shared[0] while the next reduction overwrites it.
+void normalise_rows(const float* in, float* out, int rows, bool mended);
+/// A tree whose last 32 threads do without a barrier; mended: with __syncwarp.
+void warp_tail_sum(const float* in, float* out, bool mended);
+/// Neighbouring bytes are written by different threads: no race either way; broken: two threads write one
+/// byte.
+void bytes_side_by_side(signed char* out, bool mended);
+/// Half the block waits at one barrier, half at another.
+void two_barriers(float* out, bool mended);
+/// A full mask in a branch that 16 lanes take.
+void missing_lane(int* out, bool mended);
+/// The mask does not hold the caller.
+void foreign_mask(int* out, bool mended);
+/// A lane reads from one outside the mask.
+void absent_source(int* out, bool mended);
+/// Dynamic shared memory of half the size.
+void small_dynamic_shared(float* out, bool mended);
+/// A store to an ordinary global variable of the program.
+void host_global(float* out, bool mended);
+
+}  // namespace DEVICE::test_kernels

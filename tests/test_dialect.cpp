@@ -1,0 +1,273 @@
+// The dialect of the CPU device: each function does what CUDA's does, and each mistake with one is found,
+// while its mended twin passes.
+#include <cmath>
+#include <numeric>
+
+#include "catch.hpp"
+#include "cpu/finding.hpp"
+#include "device_arrays.hpp"
+#include "kernels/dialect.hpp"
+
+namespace {
+
+namespace test_kernels = cpu::test_kernels;
+
+struct Dialect {
+  std::unique_ptr<workbook::Backend> backend = workbook::make_cpu_backend();
+
+  template <class T>
+  std::unique_ptr<DeviceArray<T>> counting(std::size_t count, const std::string& name = "array") {
+    return DeviceArray<T>::counting(*backend, count, name);
+  }
+  template <class T>
+  std::unique_ptr<DeviceArray<T>> zeros(std::size_t count) {
+    auto array = std::make_unique<DeviceArray<T>>(*backend, count);
+    backend->fill(array->data(), 0, count * sizeof(T));
+    return array;
+  }
+
+  /// The finding of `kernel(false)`; `kernel(true)`, the mended twin, must have none.
+  template <class Kernel>
+  std::string finding(Kernel kernel) {
+    CHECK_NOTHROW(backend->run([&] { kernel(true); }));
+    try {
+      backend->run([&] { kernel(false); });
+    } catch (const cpu::Finding& found) {
+      return found.what();
+    }
+    FAIL("the mistake was not found");
+    return "";
+  }
+};
+
+/// The lane that a shuffle reads, by the rules of shfl.sync in the PTX manual.
+int source_lane(int kind, int lane, int n, int width) {
+  const int first = lane / width * width, last = first + width - 1;
+  if (kind == 0) return first + (lane + n) % width;
+  if (kind == 1) return lane - n < first ? lane : lane - n;
+  if (kind == 2) return lane + n > last ? lane : lane + n;
+  return (lane ^ n) > last ? lane : lane ^ n;
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(Dialect, "dialect: shuffles, every width and offset") {
+  const auto out = zeros<int>(128);
+  for (int width = 1; width <= 32; width *= 2)
+    for (int n = 0; n < 32; ++n) {
+      backend->run([&] { test_kernels::shuffles(out->data(), n, width); });
+      const auto values = out->values();
+      for (int lane = 0; lane < 32; ++lane)
+        for (int kind = 0; kind < 4; ++kind)
+          REQUIRE(values[static_cast<std::size_t>(4 * lane + kind)] == source_lane(kind, lane, n, width));
+    }
+}
+
+TEST_CASE_METHOD(Dialect, "dialect: shuffles of 64 bits") {
+  const auto out = zeros<double>(64);
+  backend->run([&] { test_kernels::wide_shuffles(out->data()); });
+  CHECK(out->values()[0] == 0.5);
+  CHECK(out->values()[2] == 1.0);
+  CHECK(out->values()[1] == 31.0);
+}
+
+TEST_CASE_METHOD(Dialect, "dialect: votes of a warp and of a block") {
+  const auto out = zeros<unsigned>(6 * 64);
+  backend->run([&] { test_kernels::votes(out->data()); });
+  const auto values = out->values();
+  CHECK(values[0] == 0x49249249u);
+  CHECK(values[6 * 32] == 0x92492492u);
+  CHECK(values[1] == 1);
+  CHECK(values[2] == 0);
+  CHECK(values[3] == 22);
+  CHECK(values[4] == 0);
+  CHECK(values[5] == 1);
+}
+
+TEST_CASE_METHOD(Dialect, "dialect: __activemask names the lanes that ask together") {
+  const auto out = zeros<unsigned>(32);
+  backend->run([&] { test_kernels::active_lanes(out->data()); });
+  CHECK(out->values()[0] == 0xfffffu);
+  CHECK(out->values()[19] == 0xfffffu);
+  CHECK(out->values()[20] == 0);
+}
+
+TEST_CASE_METHOD(Dialect, "dialect: halves of a warp in different branches") {
+  const auto out = zeros<int>(32);
+  backend->run([&] { test_kernels::half_warps(out->data()); });
+  CHECK(out->values()[3] == 120);
+  CHECK(out->values()[20] == 376);
+}
+
+TEST_CASE_METHOD(Dialect, "dialect: atomics") {
+  const auto out = zeros<int>(12);
+  const auto counts = backend->run([&] { test_kernels::atomics(out->data(), 1000, 10); });
+  const auto values = out->values();
+  for (std::size_t bin = 0; bin < 10; ++bin) CHECK(values[bin] == 100);
+  CHECK(values[10] == 0);
+  CHECK(values[11] == 999);
+  CHECK(counts.contended);
+  CHECK(counts.load_requests == 0);
+}
+
+TEST_CASE_METHOD(Dialect, "dialect: atomics on distinct addresses cost their sectors") {
+  const auto out = zeros<float>(1024);
+  const auto counts = backend->run([&] { test_kernels::distinct_atomics(out->data(), 1024); });
+  CHECK(counts.atomic_sectors == 128);
+  CHECK_FALSE(counts.contended);
+  CHECK(out->values()[1023] == 1.0f);
+}
+
+TEST_CASE_METHOD(Dialect, "dialect: atomics on shared memory are no race") {
+  const auto in = counting<int>(1000);
+  const auto out = zeros<int>(16);
+  backend->run([&] { test_kernels::histogram(in->data(), out->data(), 1000); });
+  CHECK(out->values()[0] == 63);
+  CHECK(out->values()[15] == 62);
+}
+
+TEST_CASE_METHOD(Dialect, "dialect: the last block adds up, with a fence and an atomic") {
+  const auto in = counting<float>(10000);
+  const auto partial = zeros<float>(64), sum = zeros<float>(1);
+  const auto count = zeros<unsigned>(1);
+  for (int run = 0; run < 2; ++run) {
+    backend->run([&] {
+      test_kernels::last_block_sum(in->data(), partial->data(), sum->data(), count->data(), 10000);
+    });
+    CHECK(std::fabs(sum->values()[0] - 49995000.0f) <= 16.0f);
+    CHECK(count->values()[0] == 0);
+  }
+}
+
+TEST_CASE_METHOD(Dialect, "dialect: a reduction by shuffles") {
+  const auto in = counting<float>(512);
+  const auto out = zeros<float>(2);
+  backend->run([&] { test_kernels::shuffle_sum(in->data(), out->data(), 512); });
+  CHECK(out->values()[0] == 32640.0f);
+  CHECK(out->values()[1] == 98176.0f);
+}
+
+TEST_CASE_METHOD(Dialect, "dialect: vectors are copied in one access, those of three elements in three") {
+  constexpr int n = 3072;
+  const auto in = counting<float>(n);
+  // float2, float3, float4, char4, double2
+  const long long requests[] = {n / 64, 3 * n / 96, n / 128, n / 32, n / 128};
+  for (int kind = 0; kind < 5; ++kind) {
+    const auto out = zeros<float>(n);
+    const auto counts = backend->run([&] { test_kernels::copy_vectors(in->data(), out->data(), n, kind); });
+    INFO("kind " << kind);
+    CHECK(out->values() == in->values());
+    CHECK(counts.load_requests == requests[kind]);
+    CHECK(counts.store_requests == requests[kind]);
+  }
+}
+
+TEST_CASE_METHOD(Dialect, "dialect: conversions round to even, saturate, and take NaN to 0") {
+  const std::vector<float> in = {0.5f, 1.5f, 2.5f, -0.5f, -1.5f, 3e9f, -3e9f, NAN, INFINITY, 2147483520.0f};
+  const std::vector<int> expected = {0,
+                                     0,
+                                     2,
+                                     1,
+                                     2,
+                                     2,
+                                     0,
+                                     0,
+                                     -2,
+                                     -1,
+                                     2147483647,
+                                     2147483647,
+                                     -2147483647 - 1,
+                                     -2147483647 - 1,
+                                     0,
+                                     0,
+                                     2147483647,
+                                     2147483647,
+                                     2147483520,
+                                     2147483520};
+  const auto device_in = zeros<float>(in.size());
+  backend->upload(device_in->data(), in.data(), in.size() * sizeof(float));
+  const auto out = zeros<int>(expected.size());
+  backend->run(
+      [&] { test_kernels::conversions(device_in->data(), out->data(), static_cast<int>(in.size())); });
+  CHECK(out->values() == expected);
+}
+
+TEST_CASE_METHOD(Dialect, "dialect: memcpy in a kernel is traced") {
+  const auto in = counting<float>(64 * 32);
+  const auto out = zeros<float>(64 * 32);
+  const auto counts = backend->run([&] { test_kernels::copy_blocks(in->data(), out->data(), 32); });
+  CHECK(out->values() == in->values());
+  CHECK(counts.load_bytes == 32 * 256);
+  CHECK(counts.store_bytes == 32 * 256);
+}
+
+TEST_CASE_METHOD(Dialect, "finding: shared memory is overwritten while others still read it") {
+  const auto in = counting<float>(64);
+  const auto out = zeros<float>(64);
+  const std::string message =
+      finding([&](bool mended) { test_kernels::normalise_rows(in->data(), out->data(), 2, mended); });
+  CHECK_THAT(message,
+             ContainsSubstring("race in shared memory: kernel normalise_rows (tests/kernels/dialect.cu:"));
+  CHECK_THAT(message, ContainsSubstring("thread (1,0,0) of block (0,0,0) reads   shared[0] at line "));
+  CHECK_THAT(message, ContainsSubstring("thread (0,0,0) of block (0,0,0) writes  shared[0] at line "));
+  CHECK_THAT(message, ContainsSubstring("__syncthreads()"));
+}
+
+TEST_CASE_METHOD(Dialect, "finding: a warp that does without __syncwarp") {
+  const auto in = counting<float>(64);
+  const auto out = zeros<float>(1);
+  const std::string message =
+      finding([&](bool mended) { test_kernels::warp_tail_sum(in->data(), out->data(), mended); });
+  CHECK_THAT(message, ContainsSubstring("race in shared memory: kernel warp_tail_sum"));
+  backend->run([&] { test_kernels::warp_tail_sum(in->data(), out->data(), true); });
+  CHECK(out->values()[0] == 2016.0f);
+}
+
+TEST_CASE_METHOD(Dialect, "finding: two threads write one byte; neighbouring bytes are no race") {
+  const auto out = zeros<signed char>(64);
+  const std::string message =
+      finding([&](bool mended) { test_kernels::bytes_side_by_side(out->data(), mended); });
+  CHECK_THAT(message, ContainsSubstring("writes  s[0]"));
+}
+
+TEST_CASE_METHOD(Dialect, "finding: threads of a block wait at two barriers") {
+  const auto out = zeros<float>(64);
+  const std::string message = finding([&](bool mended) { test_kernels::two_barriers(out->data(), mended); });
+  CHECK_THAT(message, ContainsSubstring("barrier that not all threads reach: kernel two_barriers"));
+  CHECK_THAT(message, ContainsSubstring("thread (0,0,0) of block (0,0,0) waits at __syncthreads() at line "));
+  CHECK_THAT(message,
+             ContainsSubstring("thread (32,0,0) of block (0,0,0) waits at __syncthreads() at line "));
+}
+
+TEST_CASE_METHOD(Dialect, "finding: a lane that is named does not come") {
+  const auto out = zeros<int>(32);
+  const std::string message = finding([&](bool mended) { test_kernels::missing_lane(out->data(), mended); });
+  CHECK_THAT(message, ContainsSubstring("warp operation that a lane does not come to: kernel missing_lane"));
+  CHECK_THAT(message, ContainsSubstring("waits for thread (16,0,0) of block (0,0,0), which has ended"));
+}
+
+TEST_CASE_METHOD(Dialect, "finding: a lane is not in its own mask") {
+  const auto out = zeros<int>(32);
+  CHECK_THAT(finding([&](bool mended) { test_kernels::foreign_mask(out->data(), mended); }),
+             ContainsSubstring("names the lanes 0x0000ffff at line "));
+}
+
+TEST_CASE_METHOD(Dialect, "finding: a shuffle reads a lane outside the mask") {
+  const auto out = zeros<int>(32);
+  CHECK_THAT(finding([&](bool mended) { test_kernels::absent_source(out->data(), mended); }),
+             ContainsSubstring("reads lane 16 at line "));
+}
+
+TEST_CASE_METHOD(Dialect, "finding: dynamic shared memory is smaller than what is used") {
+  const auto out = zeros<float>(64);
+  const std::string message =
+      finding([&](bool mended) { test_kernels::small_dynamic_shared(out->data(), mended); });
+  CHECK_THAT(message, ContainsSubstring("out of bounds of shared memory: kernel small_dynamic_shared"));
+  CHECK_THAT(message, ContainsSubstring("writes byte 128 of it"));
+}
+
+TEST_CASE_METHOD(Dialect, "finding: a store to a variable of the program") {
+  const auto out = zeros<float>(32);
+  CHECK_THAT(finding([&](bool mended) { test_kernels::host_global(out->data(), mended); }),
+             ContainsSubstring("not device memory: kernel host_global"));
+}
