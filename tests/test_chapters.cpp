@@ -53,7 +53,8 @@ TEST_CASE("01: every stage is right at every alignment") {
   for (const int n : {1, 3, 4, 7, 33, 1023, 4099})
     for (std::size_t q = 0; q < 16; q += 4)
       for (std::size_t k = 0; k < 16; k += 4)
-        for (const auto& [v, out] : {std::pair<std::size_t, std::size_t>{q, q}, {q, k}, {k, q}, {8, 4}}) {
+        for (const auto& pair : {std::pair<std::size_t, std::size_t>{q, q}, {q, k}, {k, q}, {8, 4}}) {
+          const std::size_t v = pair.first, out = pair.second;
           Problem problem(kMultiplyAdd, {{n, 1, 1}}, *backend, {{"q", q}, {"k", k}, {"v", v}, {"out", out}});
           for_each_stage(kMultiplyAdd, [&](const Stage& stage) {
             const StageResult result = problem.check(stage);
