@@ -7,6 +7,8 @@ A page marks a quotation with a comment and holds it in the code block that foll
     <!-- output: 01_multiply_add --device cpu -->                what a program of build/bin prints
     <!-- times: plots/data/h200/01_multiply_add.json 1048576 --> times of a size, from a stored run on a GPU
 
+    <!-- counters: tests/data/counters_h200.json -->             the hardware's counters that the tests hold ours to
+
     python3 docs/update.py build/bin            writes the quotations anew
     python3 docs/update.py --check build/bin    says which are out of date; exit status 1 if any
 """
@@ -20,7 +22,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-QUOTATION = re.compile(r"(<!-- (code|output|times): (.+?) -->\n\n```\w*\n)(.*?)(```\n)", re.S)
+QUOTATION = re.compile(r"(<!-- (code|output|times|counters): (.+?) -->\n\n```\w*\n)(.*?)(```\n)", re.S)
 
 
 def code(what):
@@ -57,10 +59,24 @@ def times(what):
     return "\n".join(rows) + "\n"
 
 
+def counters(what):
+    data = json.loads((ROOT / what).read_text())
+    shown = {"load_requests": "requests", "load_sectors": "sectors", "store_requests": "requests",
+             "store_sectors": "sectors", "shared_load_wavefronts": "load", "shared_store_wavefronts": "store"}
+    rows = [f"{data['gpu']}, driver {data['driver']}, {data['date']}, {data['command']}", "",
+            f"{'':36}{'loads':>17}{'stores':>17}{'shared wavefronts':>20}",
+            f"{'kernel':36}" + "".join(f"{heading:>9}" for heading in shown.values())]
+    for name, values in data["kernels"].items():
+        if "_cub" not in name:  # a library's: it does not run on the CPU device
+            rows.append(f"{name:36}" + "".join(f"{values[field]:9}" for field in shown))
+    return "\n".join(rows) + "\n"
+
+
 def renewed(text, programs):
     def renew(match):
         head, kind, what, _, end = match.groups()
-        quoted = {"code": code, "output": lambda call: output(call, programs), "times": times}[kind](what)
+        quoted = {"code": code, "output": lambda call: output(call, programs), "times": times,
+                  "counters": counters}[kind](what)
         return head + quoted + end
 
     return QUOTATION.sub(renew, text)

@@ -22,12 +22,14 @@ METRICS = {
     "store_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
     "shared_load_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
     "shared_store_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+    "atomic_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum",
+    "reduction_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",
     "dram_read_bytes": "dram__bytes_read.sum",
 }
 
 
 def profile(program, *arguments):
-    """The counters of every launch of the program, in order: [(kernel, {field: value})]."""
+    """The counters of every launch of the program, in order: [{field: value}]."""
     call = ["ncu", "--clock-control", "none", "--csv", "--print-units", "base", "--metrics", ",".join(METRICS.values()),
             program, *arguments]
     output = subprocess.run(call, check=True, capture_output=True, text=True).stdout
@@ -35,14 +37,13 @@ def profile(program, *arguments):
     field_of = {metric: field for field, metric in METRICS.items()}
     launches = {}
     for row in rows:
-        name = row["Kernel Name"].split("(")[0].split("::")[-1]
-        fields = launches.setdefault(row["ID"], (name, {}))[1]
+        fields = launches.setdefault(row["ID"], {})
         fields[field_of[row["Metric Name"]]] = int(float(row["Metric Value"].replace(",", "")))
     return list(launches.values())
 
 
 def total(launches):
-    return {"launches": len(launches), **{field: sum(fields[field] for _, fields in launches) for field in METRICS}}
+    return {"launches": len(launches), **{field: sum(launch[field] for launch in launches) for field in METRICS}}
 
 
 def stages(program):
@@ -67,7 +68,9 @@ def main():
     arguments = parser.parse_args()
 
     programs = arguments.programs.resolve()
-    kernels = {name: total([(name, fields)]) for name, fields in profile(programs / "counted_kernels")}
+    counted = programs / "counted_kernels"
+    names = subprocess.run([counted, "--list"], check=True, capture_output=True, text=True).stdout.splitlines()
+    kernels = {name: total([launch]) for name, launch in zip(names, profile(counted), strict=True)}
     for program in sorted(programs.glob("[0-9][0-9]_*")):
         for stage in stages(program):
             launches = profile(program, "--device", "gpu", "--once", "--size", str(SIZE), "--stage", stage)

@@ -41,11 +41,17 @@ TEST_CASE("128-bit accesses go by quarter-warps, or by half-warps when lanes pai
   CHECK(passes(16, [](unsigned lane) { return 32 * lane; }) == 8);
 }
 
-TEST_CASE("absent lanes want nothing") {
+TEST_CASE("absent lanes want nothing, and lanes without their partner do not pair up") {
   CHECK(passes(
             4, [](unsigned lane) { return 128 * lane; }, 0x0000000f) == 4);
   CHECK(passes(
             8, [](unsigned lane) { return 8 * lane; }, 0x0000ffff) == 1);
   CHECK(passes(
             4, [](unsigned lane) { return 4 * lane; }, 0) == 0);
+  CHECK(passes(
+            8, [](unsigned lane) { return 4 * lane; }, 0x55555555) == 2);
+  CHECK(passes(
+            16, [](unsigned lane) { return 8 * lane; }, 0x55555555) == 4);
+  CHECK(passes(
+            16, [](unsigned) { return 0u; }, 1) == 1);
 }

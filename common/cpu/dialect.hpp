@@ -23,7 +23,8 @@
 
 // Shared memory is the thread's own static storage: all threads of a block run on one operating system
 // thread, and addresses in that segment can be told from those of ordinary variables.
-#define __shared__ static thread_local
+// constinit: without it the compiler guards variables of class type, and the guard is shared memory too.
+#define __shared__ static thread_local constinit
 
 #define threadIdx (::cpu::thread_index())
 #define blockIdx (::cpu::block_index())

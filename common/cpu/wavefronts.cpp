@@ -30,13 +30,13 @@ unsigned passes(const Request& request, unsigned size, unsigned first, unsigned 
   return most;
 }
 
-/// Whether every lane i of [first, first + lanes) has the address of lane i ^ distance; absent lanes agree
-/// with any.
+/// Whether every lane i of [first, first + lanes) has the address of lane i ^ distance, which must take part
+/// too.
 bool paired(const Request& request, unsigned first, unsigned lanes, unsigned distance) {
   for (unsigned lane = first; lane < first + lanes; ++lane) {
+    if (!(request.mask >> lane & 1)) continue;
     const unsigned other = lane ^ distance;
-    const bool both = (request.mask >> lane & 1) && (request.mask >> other & 1);
-    if (both && request.address[lane] != request.address[other]) return false;
+    if (!(request.mask >> other & 1) || request.address[lane] != request.address[other]) return false;
   }
   return true;
 }

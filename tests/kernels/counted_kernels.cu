@@ -1,19 +1,25 @@
 /// \file
-/// Runs each kernel of tests/data/counters_h200.json that is no chapter's once, at n = 2^20, for Nsight
-/// Compute: tests/counters.py calls it.
+/// Runs each of the counted kernels once on a GPU, for Nsight Compute: tests/counters.py calls it. With
+/// --list it prints their names instead, in the same order.
+#include <cstdio>
+#include <cstring>
+
 #include "gpu/buffer.hpp"
 #include "gpu/launch.hpp"
 // The tests' kernels, here in namespace gpu.
+#include "counted.hpp"
 #include "device.hpp"
-#include "kernels.hpp"
 
-int main() {
-  constexpr int n = 1 << 20;
+int main(int argc, char** argv) {
+  const gpu::test_kernels::CountedKernels kernels = gpu::test_kernels::counted_kernels();
+  if (argc > 1 && std::strcmp(argv[1], "--list") == 0) {
+    for (int i = 0; i < kernels.count; ++i) std::puts(kernels.first[i].name);
+    return 0;
+  }
+  const std::size_t n = gpu::test_kernels::kCountedSize;
   const gpu::Buffer<float> a(n), b(n), c(n), out(n);
-  for (const auto* buffer : {&a, &b, &c})
+  for (const auto* buffer : {&a, &b, &c, &out})
     gpu::check(cudaMemset(buffer->data(), 0, buffer->bytes()), "cudaMemset");
-  gpu::test_kernels::mul(a.data(), b.data(), out.data(), n);
-  gpu::test_kernels::fma4(a.data(), b.data(), c.data(), out.data(), n);
-  gpu::test_kernels::red(a.data(), out.data(), n);
+  for (int i = 0; i < kernels.count; ++i) kernels.first[i].run(a.data(), b.data(), c.data(), out.data());
   gpu::check(cudaStreamSynchronize(cudaStreamPerThread), "kernels");
 }

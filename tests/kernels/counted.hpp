@@ -1,0 +1,32 @@
+/// \file
+/// The kernels whose counters on a GPU are in tests/data/counters_h200.json, each with the launch that was
+/// counted. tests/counters.py runs them under Nsight Compute, tests/test_cpu_device.cpp on the CPU device.
+#pragma once
+
+// As device.hpp has it; the tests, which are ordinary C++, do without that header and run on the CPU device.
+#ifndef DEVICE
+#ifdef __CUDACC__
+#define DEVICE gpu
+#else
+#define DEVICE cpu
+#endif
+#endif
+
+namespace DEVICE::test_kernels {
+
+/// Elements of each of the arrays that a launch gets: four of float32, from the start of an allocation.
+constexpr int kCountedSize = 1 << 20;
+
+struct CountedKernel {
+  const char* name;
+  void (*run)(float* a, float* b, float* c, float* out);
+};
+
+struct CountedKernels {
+  const CountedKernel* first;
+  int count;
+};
+
+CountedKernels counted_kernels();
+
+}  // namespace DEVICE::test_kernels
