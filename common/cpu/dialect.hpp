@@ -23,8 +23,11 @@
 
 // Shared memory is the thread's own static storage: all threads of a block run on one operating system
 // thread, and addresses in that segment can be told from those of ordinary variables.
-// constinit: without it the compiler guards variables of class type, and the guard is shared memory too.
+#ifdef __clang__
+#define __shared__ static thread_local
+#else  // without constinit, g++ guards a variable of class type, and the guard would be shared memory too
 #define __shared__ static thread_local constinit
+#endif
 
 #define threadIdx (::cpu::thread_index())
 #define blockIdx (::cpu::block_index())
