@@ -14,7 +14,7 @@ namespace detail {
 // may_alias: these carry the bytes of any vector type.
 typedef unsigned short Bits16 __attribute__((may_alias));
 typedef unsigned int Bits32 __attribute__((may_alias));
-typedef unsigned long long Bits64 __attribute__((may_alias));
+typedef unsigned int Bits64 __attribute__((vector_size(8), may_alias));  // clang would split an integer
 typedef unsigned long long Bits128 __attribute__((vector_size(16), may_alias));
 
 template <size_t Bytes>
