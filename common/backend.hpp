@@ -60,6 +60,9 @@ struct ContenderTiming {
   Timing warm;  ///< the same inputs again and again: from L2 where they fit
 };
 
+/// What arrays hold that nothing has been written to: four such bytes are a NaN.
+constexpr unsigned char kPoison = 0xff;
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -75,6 +78,8 @@ class Backend {
   virtual void upload(void* device, const void* host, std::size_t bytes) = 0;
   virtual void download(void* host, const void* device, std::size_t bytes) = 0;
   virtual void fill(void* device, unsigned char value, std::size_t bytes) = 0;
+  /// Fills with kPoison; a device that can tell takes the bytes as never written.
+  virtual void poison(void* device, std::size_t bytes) = 0;
   /// Whether nothing was written just before or just after the data.
   virtual bool guards_intact(const void* data) const = 0;
 

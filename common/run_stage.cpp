@@ -11,7 +11,6 @@ namespace workbook {
 namespace {
 
 constexpr std::size_t kElementBytes = 4;
-constexpr unsigned char kPoison = 0xff;  // four of these are a NaN
 
 std::size_t bytes(long long count) { return static_cast<std::size_t>(count) * kElementBytes; }
 
@@ -105,7 +104,7 @@ double Problem::least_bytes(const char* output) const {
 void Problem::poison() {
   for (int i = 0; i < chapter_.array_count; ++i)
     if (chapter_.arrays[i].role != Role::kInput)
-      backend_.fill(sets_[0][static_cast<std::size_t>(i)].data, kPoison, bytes(count(chapter_.arrays[i])));
+      backend_.poison(sets_[0][static_cast<std::size_t>(i)].data, bytes(count(chapter_.arrays[i])));
 }
 
 StageResult Problem::check(const Stage& stage) {

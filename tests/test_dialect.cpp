@@ -223,6 +223,18 @@ TEST_CASE_METHOD(Dialect, "finding: a warp that does without __syncwarp") {
   CHECK(out->values()[0] == 2016.0f);
 }
 
+TEST_CASE_METHOD(Dialect, "finding: device memory that nothing has written is read") {
+  DeviceArray<float> in(*backend, 33, "in");
+  const auto out = zeros<float>(33);
+  const std::vector<float> values(32, 1.0f);
+  backend->upload(in.data(), values.data(), 32 * sizeof(float));
+  const std::string message =
+      finding([&](bool mended) { test_kernels::read_unwritten(in.data(), out->data(), mended ? 32 : 33); });
+  CHECK_THAT(message, ContainsSubstring("uninitialised device memory: kernel read_unwritten"));
+  CHECK_THAT(message,
+             ContainsSubstring("thread (32,0,0) of block (0,0,0) reads in[32], which nothing has written,"));
+}
+
 TEST_CASE_METHOD(Dialect, "finding: two threads write one byte; neighbouring bytes are no race") {
   const auto out = zeros<signed char>(64);
   const std::string message =

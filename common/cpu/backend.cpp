@@ -42,12 +42,18 @@ class CpuBackend : public Backend {
   void release(void* data) override { cpu::memory().release(data); }
   void upload(void* device, const void* host, std::size_t bytes) override {
     std::memcpy(device, host, bytes);
+    cpu::memory().set_initialised(device, bytes, true);
   }
   void download(void* host, const void* device, std::size_t bytes) override {
     std::memcpy(host, device, bytes);
   }
   void fill(void* device, unsigned char value, std::size_t bytes) override {
     std::memset(device, value, bytes);
+    cpu::memory().set_initialised(device, bytes, true);
+  }
+  void poison(void* device, std::size_t bytes) override {
+    std::memset(device, kPoison, bytes);
+    cpu::memory().set_initialised(device, bytes, false);
   }
   /// A write outside the data stops the launch, so none can have happened.
   bool guards_intact(const void*) const override { return true; }

@@ -83,6 +83,7 @@ void* Memory::allocate(std::size_t bytes, std::size_t misalignment, std::string 
   buffer->element_size = element_size;
   buffer->read_pairs.resize(size / 64 / 64);
   buffer->written_sectors.resize(size / 32 / 64);
+  buffer->initialised.resize(size / 16);
   void* data = reinterpret_cast<void*>(buffer->data.begin);
   buffers_.insert(next, std::move(buffer));
   return data;
@@ -122,6 +123,20 @@ const Buffer* Memory::nearest(std::uintptr_t address) const {
     }
   }
   return best;
+}
+
+void Memory::set_initialised(const void* data, std::size_t bytes, bool initialised) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(data), end = begin + bytes;
+  Buffer* buffer = owner(begin);
+  if (!buffer) throw std::logic_error("no array lies at the address that the host writes");
+  for (std::uintptr_t address = begin; address < end;) {
+    const std::size_t offset = address - buffer->pages.begin;
+    const auto size = static_cast<unsigned>(std::min<std::uintptr_t>(16 - offset % 16, end - address));
+    const auto bits = static_cast<std::uint16_t>(((1u << size) - 1) << offset % 16);
+    std::uint16_t& word = buffer->initialised[offset / 16];
+    word = static_cast<std::uint16_t>(initialised ? word | bits : word & ~bits);
+    address += size;
+  }
 }
 
 void Memory::forget_touches() {

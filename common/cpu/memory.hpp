@@ -27,6 +27,7 @@ struct Buffer {
   bool touched = false;
   std::vector<std::uint64_t> read_pairs;       ///< a bit for each 64-byte pair of sectors
   std::vector<std::uint64_t> written_sectors;  ///< a bit for each 32-byte sector
+  std::vector<std::uint16_t> initialised;      ///< a bit for each byte that host or kernel has written
 
   /// Counts a read of the sector at `address`. Returns the bytes that a cold cache fetches for it: 64 the
   /// first time, since DRAM is read in pairs of sectors; 0 later, or when the launch itself wrote the sector.
@@ -34,6 +35,17 @@ struct Buffer {
   /// Counts a write; returns the bytes that must reach DRAM: 32 the first time, then 0.
   unsigned write(std::uintptr_t address);
   void forget_touches();
+
+  /// Whether all `size` bytes at `address` have been written; they lie within an aligned 16.
+  bool is_initialised(std::uintptr_t address, unsigned size) const {
+    const std::size_t offset = address - pages.begin;
+    const unsigned bits = ((1u << size) - 1) << offset % 16;
+    return (initialised[offset / 16] & bits) == bits;
+  }
+  void initialise(std::uintptr_t address, unsigned size) {
+    const std::size_t offset = address - pages.begin;
+    initialised[offset / 16] |= static_cast<std::uint16_t>(((1u << size) - 1) << offset % 16);
+  }
 };
 
 /// All arrays in device memory.
@@ -53,6 +65,9 @@ class Memory {
   Buffer* owner(std::uintptr_t address);
   /// The array that starts or ends nearest to `address`, or null when there are none.
   const Buffer* nearest(std::uintptr_t address) const;
+
+  /// Notes that the host has written these bytes, or that they are to count as never written.
+  void set_initialised(const void* data, std::size_t bytes, bool initialised);
 
   const Region& arena() const { return arena_; }
   void forget_touches();

@@ -66,6 +66,14 @@ std::string access_line(std::uintptr_t instruction, AccessKind kind, const std::
           size, size));
 }
 
+[[noreturn]] void uninitialised(std::uintptr_t instruction, std::uintptr_t address, unsigned size,
+                                const Buffer& buffer) {
+  stop_launch("uninitialised device memory",
+              access_line(instruction, AccessKind::kLoad,
+                          index_in(buffer, address, size) + ", which nothing has written,"),
+              "was the array filled by the host, or by an earlier kernel, to its last element?");
+}
+
 void trace_global(std::uintptr_t instruction, std::uintptr_t address, unsigned size, AccessKind kind) {
   Device& d = device();
   Site& site = d.log.site(instruction, Space::kGlobal, kind, size);
@@ -74,6 +82,9 @@ void trace_global(std::uintptr_t instruction, std::uintptr_t address, unsigned s
     if (!site.buffer || !site.buffer->data.contains(address)) out_of_bounds(instruction, address, size, kind);
   }
   if (!site.buffer->data.contains(address + size - 1)) out_of_bounds(instruction, address, size, kind);
+  if (kind != AccessKind::kStore && !site.buffer->is_initialised(address, size))
+    uninitialised(instruction, address, size, *site.buffer);
+  if (kind != AccessKind::kLoad) site.buffer->initialise(address, size);
   while (WarpLog::must_wait(site, d.lane)) wait_for_warp();
   d.log.add(site, d.lane, address);
 }

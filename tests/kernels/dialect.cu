@@ -166,6 +166,11 @@ __global__ void warp_tail_sum(const float* in, float* out, bool mended) {
   if (t == 0) out[0] = s[0];
 }
 
+__global__ void read_unwritten(const float* in, float* out, int n) {
+  const int i = threadIdx.x;
+  if (i < n) out[i] = in[i];
+}
+
 __global__ void bytes_side_by_side(signed char* out, bool mended) {
   __shared__ signed char s[64];
   const int t = threadIdx.x;
@@ -258,6 +263,7 @@ void normalise_rows(const float* in, float* out, int rows, bool mended) {
 void warp_tail_sum(const float* in, float* out, bool mended) {
   launch(kernel::warp_tail_sum, 1, 64, in, out, mended);
 }
+void read_unwritten(const float* in, float* out, int n) { launch(kernel::read_unwritten, 1, 64, in, out, n); }
 void bytes_side_by_side(signed char* out, bool mended) {
   launch(kernel::bytes_side_by_side, 1, 64, out, mended);
 }

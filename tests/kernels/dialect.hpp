@@ -49,6 +49,8 @@ void copy_blocks(const float* in, float* out, int threads);
 void normalise_rows(const float* in, float* out, int rows, bool mended);
 /// A tree whose last 32 threads do without a barrier; mended: with __syncwarp.
 void warp_tail_sum(const float* in, float* out, bool mended);
+/// out[i] = in[i] from an array of which only the mended launch's n elements are written.
+void read_unwritten(const float* in, float* out, int n);
 /// Neighbouring bytes are written by different threads: no race either way; broken: two threads write one
 /// byte.
 void bytes_side_by_side(signed char* out, bool mended);
