@@ -117,7 +117,9 @@ struct Device {
   SharedShadow shared;            ///< of static, then dynamic shared memory
 };
 
-Device& device();
+/// The one CPU device. A pointer that is set before main: the traces come here too often for a function's static.
+extern Device* const the_device;
+inline Device& device() { return *the_device; }
 
 /// Suspends the running thread until the other lanes of its warp have caught up.
 void wait_for_warp();

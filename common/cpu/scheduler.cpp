@@ -436,10 +436,7 @@ void prepare(const Launch& launch) {
 
 }  // namespace
 
-Device& device() {
-  static Device instance;
-  return instance;
-}
+Device* const the_device = new Device;
 
 void wait_for_warp() { scheduler().wait(State::kWaitsForLanes); }
 
