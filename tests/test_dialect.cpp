@@ -235,6 +235,53 @@ TEST_CASE_METHOD(Dialect, "finding: device memory that nothing has written is re
              ContainsSubstring("thread (32,0,0) of block (0,0,0) reads in[32], which nothing has written,"));
 }
 
+TEST_CASE_METHOD(Dialect, "finding: threads of a block race in device memory") {
+  const auto x = counting<float>(256, "x"), y = counting<float>(256, "y");
+  const std::string message =
+      finding([&](bool mended) { test_kernels::shift_in_place(x->data(), y->data(), mended); });
+  CHECK_THAT(message, ContainsSubstring("race in device memory: kernel shift_in_place"));
+  CHECK_THAT(message, ContainsSubstring("thread (2,0,0) of block (0,0,0) reads x[1] at line "));
+  CHECK_THAT(message, ContainsSubstring("thread (1,0,0) of block (0,0,0) wrote it in the same launch"));
+}
+
+TEST_CASE_METHOD(Dialect, "finding: blocks race in device memory") {
+  const auto out = zeros<float>(4);
+  const std::string message =
+      finding([&](bool mended) { test_kernels::one_sum_for_all(out->data(), mended); });
+  CHECK_THAT(message, ContainsSubstring("thread (0,0,0) of block (1,0,0) writes"));
+  CHECK_THAT(message, ContainsSubstring("thread (0,0,0) of block (0,0,0) wrote it"));
+  // Two launches are ordered.
+  CHECK_NOTHROW(backend->run([&] { test_kernels::one_sum_for_all(out->data(), true); }));
+}
+
+TEST_CASE_METHOD(Dialect, "finding: a last block that does not wait for the others") {
+  const auto in = counting<float>(1024);
+  const auto partial = zeros<float>(4), sum = zeros<float>(1);
+  std::string message;
+  try {
+    backend->run([&] { test_kernels::last_block_by_number(in->data(), partial->data(), sum->data()); });
+  } catch (const cpu::Finding& found) {
+    message = found.what();
+  }
+  CHECK_THAT(message, ContainsSubstring("race in device memory: kernel last_block_by_number"));
+  CHECK_THAT(message, ContainsSubstring("blocks run in any order"));
+}
+
+TEST_CASE_METHOD(Dialect, "finding: a loop that does not end") {
+  const auto flag = zeros<int>(1);
+  setenv("WORKBOOK_STEPS", "100000", 1);
+  std::string message;
+  try {
+    backend->run([&] { test_kernels::wait_for_flag(flag->data(), false); });
+  } catch (const cpu::Finding& found) {
+    message = found.what();
+  }
+  CHECK_NOTHROW(backend->run([&] { test_kernels::wait_for_flag(flag->data(), true); }));
+  unsetenv("WORKBOOK_STEPS");
+  CHECK_THAT(message, ContainsSubstring("a loop that does not end: kernel wait_for_flag"));
+  CHECK_THAT(message, ContainsSubstring("when its block has taken 100000 steps"));
+}
+
 TEST_CASE_METHOD(Dialect, "finding: two threads write one byte; neighbouring bytes are no race") {
   const auto out = zeros<signed char>(64);
   const std::string message =

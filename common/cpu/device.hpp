@@ -102,7 +102,6 @@ class WarpLog {
 
 /// What the device knows while a grid runs.
 struct Device {
-  bool running = false;
   workbook::Counts counts;
   WarpLog log{counts};
 
@@ -115,11 +114,33 @@ struct Device {
   Region dynamic_shared_storage;  ///< of which `dynamic_shared` is what the launch asked for
   std::vector<Region> constants;  ///< what the program cannot write: __constant__ tables among it
   SharedShadow shared;            ///< of static, then dynamic shared memory
+
+  std::uint64_t steps = 0;       ///< accesses, barriers and warp operations of the running block
+  std::uint64_t most_steps = 0;  ///< more of them are taken for a loop without end
+
+  // For races in device memory.
+  bool check_races = false;        ///< the grid and the block are small enough for LastAccess
+  std::uint32_t first_thread = 0;  ///< of the block, in the grid
+  std::uint16_t phase = 0;         ///< barriers that the block has passed
+  std::uint32_t synced_warps = 0;  ///< a bit for each warp with a __syncwarp since the last barrier
+  bool fenced = false;             ///< a thread of the block has passed __threadfence
+  bool took_part = false;          ///< a thread of the block has done an atomic on device memory
+  std::vector<bool> published;     ///< by block of the grid: there was an atomic after a fence
 };
 
-/// The one CPU device. A pointer that is set before main: the traces come here too often for a function's static.
+/// Whether a grid runs: accesses at other times are host code's, that before main among them.
+extern bool grid_runs;
+
+/// The one CPU device. A pointer that is set before main: the traces come here too often for a function's
+/// static.
 extern Device* const the_device;
 inline Device& device() { return *the_device; }
+
+/// Counts a step of the running block; stops the launch when there have been too many.
+void out_of_steps(std::uintptr_t instruction);
+inline void count_step(std::uintptr_t instruction) {
+  if (++device().steps > device().most_steps) out_of_steps(instruction);
+}
 
 /// Suspends the running thread until the other lanes of its warp have caught up.
 void wait_for_warp();
@@ -132,8 +153,10 @@ void wait_for_warp();
 /// An atomic of the running thread: checked and counted like a load or store.
 void trace_atomic(const void* address, unsigned size, const void* return_address);
 
-/// "thread (5,0,0) of block (17,0,0)": a thread of the running block, by its linear index.
-std::string thread_name(unsigned thread);
+/// "thread (5,0,0) of block (17,0,0)": a thread of a block, by its linear index; of the running block by
+/// default.
+std::string thread_name(unsigned thread, const uint3& block);
+inline std::string thread_name(unsigned thread) { return thread_name(thread, device().block); }
 
 /// "line 14", with the file before it where that is not the kernel's.
 std::string place_text(std::uintptr_t instruction);

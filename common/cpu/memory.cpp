@@ -44,6 +44,11 @@ unsigned Buffer::write(std::uintptr_t address) {
 }
 
 void Buffer::forget_touches() {
+  if (first_traced <= last_traced) {
+    std::fill(&last_access[first_traced], &last_access[last_traced] + 1, LastAccess());
+    first_traced = SIZE_MAX;
+    last_traced = 0;
+  }
   if (!touched) return;
   std::fill(read_pairs.begin(), read_pairs.end(), 0);
   std::fill(written_sectors.begin(), written_sectors.end(), 0);
@@ -84,6 +89,9 @@ void* Memory::allocate(std::size_t bytes, std::size_t misalignment, std::string 
   buffer->read_pairs.resize(size / 64 / 64);
   buffer->written_sectors.resize(size / 32 / 64);
   buffer->initialised.resize(size / 16);
+  // calloc, since it takes memory from the system only as it is touched.
+  buffer->last_access.reset(static_cast<LastAccess*>(std::calloc(size / 4, sizeof(LastAccess))));
+  if (!buffer->last_access) throw std::bad_alloc();
   void* data = reinterpret_cast<void*>(buffer->data.begin);
   buffers_.insert(next, std::move(buffer));
   return data;

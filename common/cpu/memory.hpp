@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +19,20 @@ struct Region {
   bool contains(std::uintptr_t address) const { return address - begin < size; }
 };
 
+/// Who touched a 4-byte word of device memory last, in this launch. Twelve bytes, so that the shadow of an
+/// array takes three times its size, of which only what is touched becomes real memory.
+struct LastAccess {
+  /// Linear number of the thread in the grid plus one in the upper 28 bits, 0 for none; the word's bytes, a
+  /// bit each, in the lower 4.
+  std::uint32_t writer, reader;
+  /// Barriers that its block had passed, and in the top bit of the writer's whether it was atomic.
+  std::uint16_t writer_phase, reader_phase;
+};
+
+constexpr std::uint32_t kMostTracedThreads = (1u << 28) - 1;  ///< of a grid that is checked for races
+constexpr std::uint16_t kMostPhases = 0x7fff;                 ///< of a block, likewise
+constexpr std::uint16_t kAtomicPhase = 0x8000;
+
 /// One array in device memory and what a launch has touched of it.
 struct Buffer {
   Region data;
@@ -25,9 +40,11 @@ struct Buffer {
   std::string name;
   std::size_t element_size;
   bool touched = false;
-  std::vector<std::uint64_t> read_pairs;       ///< a bit for each 64-byte pair of sectors
-  std::vector<std::uint64_t> written_sectors;  ///< a bit for each 32-byte sector
-  std::vector<std::uint16_t> initialised;      ///< a bit for each byte that host or kernel has written
+  std::unique_ptr<LastAccess[], decltype(&std::free)> last_access{nullptr, &std::free};  ///< by word
+  std::size_t first_traced = SIZE_MAX, last_traced = 0;  ///< the words whose last access is noted
+  std::vector<std::uint64_t> read_pairs;                 ///< a bit for each 64-byte pair of sectors
+  std::vector<std::uint64_t> written_sectors;            ///< a bit for each 32-byte sector
+  std::vector<std::uint16_t> initialised;  ///< a bit for each byte that host or kernel has written
 
   /// Counts a read of the sector at `address`. Returns the bytes that a cold cache fetches for it: 64 the
   /// first time, since DRAM is read in pairs of sectors; 0 later, or when the launch itself wrote the sector.

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <bit>
 #include <boost/context/detail/fcontext.hpp>
+#include <cstdlib>
 #include <stdexcept>
 
 #include "cpu/device.hpp"
@@ -79,6 +80,7 @@ class Scheduler {
   }
 
   BarrierVote barrier(bool predicate, std::uintptr_t instruction) {
+    count_step(instruction);
     call_[current_].value = predicate;
     call_[current_].instruction = instruction;
     wait(State::kAtBarrier);
@@ -86,6 +88,7 @@ class Scheduler {
   }
 
   std::uint64_t warp_operation(const Call& call) {
+    count_step(call.instruction);
     const unsigned lane = current_ % kWarpSize;
     if (call.operation != WarpOperation::kActive && !(call.mask >> lane & 1))
       stop({"warp operation without the caller",
@@ -196,7 +199,9 @@ class Scheduler {
       if (!(mask >> mine.source & 1)) stop_for_absent_source(mine, first);
       mine.result = call_[first + static_cast<unsigned>(mine.source)].value;
     }
-    if (call.operation == WarpOperation::kSync) device().shared.sync_warp(first, mask);
+    if (call.operation != WarpOperation::kSync) return;
+    device().shared.sync_warp(first, mask);
+    device().synced_warps |= 1u << first / kWarpSize;
   }
 
   [[noreturn]] void stop_for_missing_lane(std::uint32_t callers, unsigned first, unsigned end) {
@@ -247,7 +252,10 @@ class Scheduler {
       vote_.in_favour += call_[t].value != 0;
       state_[t] = State::kReady;
     }
-    device().shared.barrier();
+    Device& d = device();
+    d.shared.barrier();
+    d.synced_warps = 0;
+    if (++d.phase == kMostPhases) d.check_races = false;
   }
 
   [[noreturn]] void stop_for_divergent_barrier(unsigned one, unsigned other) {
@@ -419,8 +427,16 @@ void check_launch(const Launch& launch) {
            "use smaller tiles");
 }
 
+/// Steps that a block may take: a billion, or what the environment says in WORKBOOK_STEPS.
+std::uint64_t step_budget() {
+  const char* text = std::getenv("WORKBOOK_STEPS");
+  const std::uint64_t wanted = text ? std::strtoull(text, nullptr, 10) : 0;
+  return wanted ? wanted : 1'000'000'000;
+}
+
 void prepare(const Launch& launch) {
   Device& d = device();
+  d.most_steps = step_budget();
   d.launch = &launch;
   d.arena = memory().arena();
   d.stacks = scheduler().stacks();
@@ -432,10 +448,12 @@ void prepare(const Launch& launch) {
   d.shared.resize(d.static_shared.size + kMostSharedBytes);
   memory().forget_touches();
   d.log.begin_launch();
+  d.published.assign(std::size_t{launch.grid.x} * launch.grid.y * launch.grid.z, false);
 }
 
 }  // namespace
 
+constinit bool grid_runs = false;
 Device* const the_device = new Device;
 
 void wait_for_warp() { scheduler().wait(State::kWaitsForLanes); }
@@ -444,10 +462,17 @@ void stop_launch(const std::string& kind, const std::string& details, const std:
   scheduler().stop({kind, details, look_at});
 }
 
-std::string thread_name(unsigned thread) {
-  const Device& d = device();
-  const uint3 t = coordinates(thread, d.launch->block);
-  return fmt::format("thread ({},{},{}) of block ({},{},{})", t.x, t.y, t.z, d.block.x, d.block.y, d.block.z);
+void out_of_steps(std::uintptr_t instruction) {
+  stop_launch("a loop that does not end",
+              fmt::format("  {} is at {} when its block has taken {} steps",
+                          thread_name(device().thread_number), place_text(instruction), device().most_steps),
+              "does what the loop waits for ever change? If the kernel needs more steps, set\n"
+              "  WORKBOOK_STEPS to their number");
+}
+
+std::string thread_name(unsigned thread, const uint3& block) {
+  const uint3 t = coordinates(thread, device().launch->block);
+  return fmt::format("thread ({},{},{}) of block ({},{},{})", t.x, t.y, t.z, block.x, block.y, block.z);
 }
 
 std::string place_text(std::uintptr_t instruction) {
@@ -457,25 +482,43 @@ std::string place_text(std::uintptr_t instruction) {
   return fmt::format("{}:{}", place.file, place.line);
 }
 
+/// Linear number of a block in the grid.
+std::size_t block_number(const uint3& block, const uint3& grid) {
+  return (std::size_t{block.z} * grid.y + block.y) * grid.x + block.x;
+}
+
+void begin_block(const uint3& block) {
+  Device& d = device();
+  const uint3 grid = d.launch->grid, threads = d.launch->block;
+  const std::size_t in_block = std::size_t{threads.x} * threads.y * threads.z;
+  d.block = block;
+  d.first_thread = static_cast<std::uint32_t>(block_number(block, grid) * in_block);
+  d.check_races = std::size_t{grid.x} * grid.y * grid.z * in_block <= kMostTracedThreads;
+  d.steps = 0;
+  d.phase = 0;
+  d.synced_warps = 0;
+  d.fenced = d.took_part = false;
+}
+
 void run(const Launch& launch) {
   check_launch(launch);
   prepare(launch);
   Device& d = device();
   const uint3 grid = launch.grid;
-  d.running = true;
+  grid_runs = true;
   try {
     for (unsigned z = 0; z < grid.z; ++z)
       for (unsigned y = 0; y < grid.y; ++y)
         for (unsigned x = 0; x < grid.x; ++x) {
-          d.block = {x, y, z};
+          begin_block({x, y, z});
           scheduler().run_block(launch.block.x * launch.block.y * launch.block.z);
         }
   } catch (...) {
-    d.running = false;
+    grid_runs = false;
     d.log.abandon();
     throw;
   }
-  d.running = false;
+  grid_runs = false;
   ++d.counts.kernels;
 }
 
@@ -501,7 +544,7 @@ unsigned warp_active() {
       scheduler().warp_operation({.operation = WarpOperation::kActive, .instruction = CALLER}));
 }
 unsigned lane_index() { return device().lane; }
-void thread_fence() {}
+void thread_fence() { device().fenced = true; }
 
 uint3 thread_index() { return device().thread; }
 uint3 block_index() { return device().block; }

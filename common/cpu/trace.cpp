@@ -74,6 +74,77 @@ std::string access_line(std::uintptr_t instruction, AccessKind kind, const std::
               "was the array filled by the host, or by an earlier kernel, to its last element?");
 }
 
+/// A fence and then an atomic make what the block has written known to blocks that do an atomic later: the
+/// protocol of the last-block reduction. Which counter it was is not looked at, so that no correct kernel is
+/// reported.
+void note_atomic() {
+  Device& d = device();
+  d.took_part = true;
+  if (!d.fenced) return;
+  const uint3 threads = d.launch->block;
+  d.published[d.first_thread / (threads.x * threads.y * threads.z)] = true;
+}
+
+[[noreturn]] void race_in_global(std::uintptr_t instruction, std::uintptr_t address, unsigned size,
+                                 AccessKind kind, const Buffer& buffer, std::uint32_t earlier,
+                                 bool earlier_wrote) {
+  const Device& d = device();
+  const uint3 threads = d.launch->block, grid = d.launch->grid;
+  const std::uint32_t in_block = threads.x * threads.y * threads.z, block = earlier / in_block;
+  const uint3 at = {block % grid.x, block / grid.x % grid.y, block / grid.x / grid.y};
+  const bool same_block = earlier / in_block == d.first_thread / in_block;
+  const std::string who = thread_name(earlier % in_block, at);
+  stop_launch("race in device memory",
+              fmt::format("{}\n  {} {} it in the same launch, and nothing orders the two",
+                          access_line(instruction, kind, index_in(buffer, address, size)), who,
+                          earlier_wrote ? "wrote" : "read"),
+              same_block
+                  ? "does every thread pass a __syncthreads() between the two?"
+                  : "blocks run in any order: let each write what no other touches, use an atomic, or\n"
+                    "  make two launches of it");
+}
+
+/// Whether the running thread comes after what `earlier`, another thread of the grid, did in its block's
+/// phase `phase`.
+bool ordered_after(std::uint32_t earlier, std::uint16_t phase) {
+  const Device& d = device();
+  const uint3 threads = d.launch->block;
+  const std::uint32_t in_block = threads.x * threads.y * threads.z;
+  if (earlier - d.first_thread >= in_block) return d.took_part && d.published[earlier / in_block];
+  if (phase != d.phase) return true;
+  const std::uint32_t warp = d.thread_number / kWarpSize;
+  return (earlier - d.first_thread) / kWarpSize == warp && (d.synced_warps >> warp & 1);
+}
+
+void check_race(std::uintptr_t instruction, std::uintptr_t address, unsigned size, AccessKind kind,
+                Buffer& buffer) {
+  const Device& d = device();
+  const std::uint32_t me = d.first_thread + d.thread_number;
+  const std::size_t first = (address - buffer.pages.begin) / 4,
+                    last = (address + size - 1 - buffer.pages.begin) / 4;
+  const std::uint32_t bytes = size >= 4 ? 0xfu : ((1u << size) - 1) << address % 4;
+  const bool atomic = kind == AccessKind::kAtomic;
+  buffer.first_traced = std::min(buffer.first_traced, first);
+  buffer.last_traced = std::max(buffer.last_traced, last);
+  for (std::size_t w = first; w <= last; ++w) {
+    LastAccess& word = buffer.last_access[w];
+    const std::uint32_t writer = (word.writer >> 4) - 1, reader = (word.reader >> 4) - 1;
+    if (word.writer & bytes && writer != me && !(atomic && word.writer_phase & kAtomicPhase) &&
+        !ordered_after(writer, word.writer_phase & kMostPhases))
+      race_in_global(instruction, address, size, kind, buffer, writer, true);
+    if (kind == AccessKind::kLoad) {
+      word.reader = (me + 1) << 4 | bytes;
+      word.reader_phase = d.phase;
+      continue;
+    }
+    if (word.reader & bytes && reader != me && !ordered_after(reader, word.reader_phase))
+      race_in_global(instruction, address, size, kind, buffer, reader, false);
+    const std::uint32_t before = writer == me ? word.writer & 0xf : 0;
+    word.writer = (me + 1) << 4 | bytes | before;
+    word.writer_phase = d.phase | (atomic ? kAtomicPhase : 0);
+  }
+}
+
 void trace_global(std::uintptr_t instruction, std::uintptr_t address, unsigned size, AccessKind kind) {
   Device& d = device();
   Site& site = d.log.site(instruction, Space::kGlobal, kind, size);
@@ -85,6 +156,8 @@ void trace_global(std::uintptr_t instruction, std::uintptr_t address, unsigned s
   if (kind != AccessKind::kStore && !site.buffer->is_initialised(address, size))
     uninitialised(instruction, address, size, *site.buffer);
   if (kind != AccessKind::kLoad) site.buffer->initialise(address, size);
+  if (kind == AccessKind::kAtomic) note_atomic();
+  if (d.check_races) check_race(instruction, address, size, kind, *site.buffer);
   while (WarpLog::must_wait(site, d.lane)) wait_for_warp();
   d.log.add(site, d.lane, address);
 }
@@ -150,12 +223,13 @@ void trace_shared(std::uintptr_t instruction, std::uintptr_t address, std::size_
 }
 
 void trace(const void* pointer, unsigned size, AccessKind kind, const void* return_address) {
+  if (!grid_runs) return;  // host code in a chapter's file
   const Device& d = device();
-  if (!d.running) return;  // host code in a chapter's file
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const auto instruction = reinterpret_cast<std::uintptr_t>(return_address);
   if (d.stacks.contains(address)) return;  // a thread's local variable
-  if (address % size != 0) misaligned(instruction, address, size, kind);
+  count_step(instruction);
+  if (address & (size - 1)) misaligned(instruction, address, size, kind);
   if (d.arena.contains(address)) return trace_global(instruction, address, size, kind);
   if (d.static_shared.contains(address))
     return trace_shared(instruction, address, address - d.static_shared.begin, size, kind);

@@ -171,6 +171,34 @@ __global__ void read_unwritten(const float* in, float* out, int n) {
   if (i < n) out[i] = in[i];
 }
 
+__global__ void shift_in_place(float* x, float* y, bool mended) {
+  const int i = threadIdx.x;
+  if (i == 0) return;
+  if (mended)
+    y[i] = x[i] + x[i - 1];
+  else
+    x[i] += x[i - 1];
+}
+
+__global__ void one_sum_for_all(float* out, bool mended) {
+  if (threadIdx.x == 0) out[mended ? blockIdx.x : 0] = blockIdx.x;
+}
+
+__global__ void last_block_by_number(const float* in, float* partial, float* sum) {
+  const float mine = tree_sum(in[blockIdx.x * 256 + threadIdx.x]);
+  if (threadIdx.x == 0) partial[blockIdx.x] = mine;
+  if (blockIdx.x != gridDim.x - 1) return;
+  __syncthreads();
+  const float total = tree_sum(threadIdx.x < gridDim.x ? partial[threadIdx.x] : 0.0f);
+  if (threadIdx.x == 0) sum[0] = total;
+}
+
+__global__ void wait_for_flag(volatile int* flag, bool mended) {
+  if (mended) flag[0] = 1;
+  while (flag[0] == 0) {
+  }
+}
+
 __global__ void bytes_side_by_side(signed char* out, bool mended) {
   __shared__ signed char s[64];
   const int t = threadIdx.x;
@@ -262,6 +290,15 @@ void normalise_rows(const float* in, float* out, int rows, bool mended) {
 }
 void warp_tail_sum(const float* in, float* out, bool mended) {
   launch(kernel::warp_tail_sum, 1, 64, in, out, mended);
+}
+void shift_in_place(float* x, float* y, bool mended) { launch(kernel::shift_in_place, 1, 256, x, y, mended); }
+void one_sum_for_all(float* out, bool mended) { launch(kernel::one_sum_for_all, 4, 32, out, mended); }
+void last_block_by_number(const float* in, float* partial, float* sum) {
+  launch(kernel::last_block_by_number, 4, 256, in, partial, sum);
+}
+void wait_for_flag(int* flag, bool mended) {
+  volatile int* watched = flag;
+  launch(kernel::wait_for_flag, 1, 1, watched, mended);
 }
 void read_unwritten(const float* in, float* out, int n) { launch(kernel::read_unwritten, 1, 64, in, out, n); }
 void bytes_side_by_side(signed char* out, bool mended) {

@@ -51,6 +51,14 @@ void normalise_rows(const float* in, float* out, int rows, bool mended);
 void warp_tail_sum(const float* in, float* out, bool mended);
 /// out[i] = in[i] from an array of which only the mended launch's n elements are written.
 void read_unwritten(const float* in, float* out, int n);
+/// x[i] += x[i - 1] in place; mended: from another array. One block of 256 threads.
+void shift_in_place(float* x, float* y, bool mended);
+/// Every block writes out[0]; mended: its own element. 4 blocks.
+void one_sum_for_all(float* out, bool mended);
+/// last_block_sum without the atomic: the last block by number adds up.
+void last_block_by_number(const float* in, float* partial, float* sum);
+/// Waits for a flag that nothing sets; mended: that is set.
+void wait_for_flag(int* flag, bool mended);
 /// Neighbouring bytes are written by different threads: no race either way; broken: two threads write one
 /// byte.
 void bytes_side_by_side(signed char* out, bool mended);
