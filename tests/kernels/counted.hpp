@@ -3,14 +3,7 @@
 /// counted. tests/counters.py runs them under Nsight Compute, tests/test_cpu_device.cpp on the CPU device.
 #pragma once
 
-// As device.hpp has it; the tests, which are ordinary C++, do without that header and run on the CPU device.
-#ifndef DEVICE
-#ifdef __CUDACC__
-#define DEVICE gpu
-#else
-#define DEVICE cpu
-#endif
-#endif
+#include "device_name.hpp"
 
 namespace DEVICE::test_kernels {
 

@@ -2,14 +2,7 @@
 /// Kernels that use what the dialect offers beyond arithmetic, and kernels with the mistakes that go with it.
 #pragma once
 
-// As device.hpp has it; the tests, which are ordinary C++, do without that header and run on the CPU device.
-#ifndef DEVICE
-#ifdef __CUDACC__
-#define DEVICE gpu
-#else
-#define DEVICE cpu
-#endif
-#endif
+#include "device_name.hpp"
 
 namespace DEVICE::test_kernels {
 

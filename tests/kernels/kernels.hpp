@@ -3,14 +3,7 @@
 /// launches one; all pointers are device memory.
 #pragma once
 
-// As device.hpp has it; the tests, which are ordinary C++, do without that header and run on the CPU device.
-#ifndef DEVICE
-#ifdef __CUDACC__
-#define DEVICE gpu
-#else
-#define DEVICE cpu
-#endif
-#endif
+#include "device_name.hpp"
 
 namespace DEVICE::test_kernels {
 
