@@ -289,6 +289,12 @@ TEST_CASE_METHOD(Dialect, "finding: two threads write one byte; neighbouring byt
   CHECK_THAT(message, ContainsSubstring("writes  s[0]"));
 }
 
+TEST_CASE_METHOD(Dialect, "no finding: bytes of one word, each behind its own barrier") {
+  const auto bytes = zeros<signed char>(4), out = zeros<signed char>(32);
+  CHECK_NOTHROW(backend->run([&] { test_kernels::bytes_in_turn(bytes->data(), out->data()); }));
+  CHECK(out->values()[31] == 42);
+}
+
 TEST_CASE_METHOD(Dialect, "finding: threads of a block wait at two barriers") {
   const auto out = zeros<float>(64);
   const std::string message = finding([&](bool mended) { test_kernels::two_barriers(out->data(), mended); });

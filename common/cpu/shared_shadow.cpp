@@ -58,16 +58,19 @@ SharedShadow::Verdict SharedShadow::access_word(Word& word, std::uint8_t bytes, 
   const Record record = {
       phase_, access.instruction, clock_[access.thread], static_cast<std::uint16_t>(access.thread),
       bytes,  access.kind};
+  // The thread's earlier bytes stay noted only while nothing has ordered them since.
+  const auto renew = [&](Record& last) {
+    const bool goes_on =
+        last.phase == record.phase && last.thread == record.thread && last.clock == record.clock;
+    const std::uint8_t before = goes_on ? last.bytes : 0;
+    last = record;
+    last.bytes |= before;
+  };
   if (writes) {
     word.written |= bytes;
-    const bool same = word.writer.phase == phase_ && word.writer.thread == record.thread;
-    const std::uint8_t before = same ? word.writer.bytes : 0;
-    word.writer = record;
-    word.writer.bytes |= before;
+    renew(word.writer);
   } else if (word.reader.phase != phase_ || word.reader.thread == record.thread) {
-    const std::uint8_t before = word.reader.phase == phase_ ? word.reader.bytes : 0;
-    word.reader = record;
-    word.reader.bytes |= before;
+    renew(word.reader);
   } else {
     word.other_reader = record;
   }

@@ -139,9 +139,11 @@ void check_race(std::uintptr_t instruction, std::uintptr_t address, unsigned siz
     }
     if (word.reader & bytes && reader != me && !ordered_after(reader, word.reader_phase))
       race_in_global(instruction, address, size, kind, buffer, reader, false);
-    const std::uint32_t before = writer == me ? word.writer & 0xf : 0;
+    // Bytes that it wrote before a barrier are ordered by that, and no longer of interest.
+    const std::uint16_t phase = d.phase | (atomic ? kAtomicPhase : 0);
+    const std::uint32_t before = writer == me && word.writer_phase == phase ? word.writer & 0xf : 0;
     word.writer = (me + 1) << 4 | bytes | before;
-    word.writer_phase = d.phase | (atomic ? kAtomicPhase : 0);
+    word.writer_phase = phase;
   }
 }
 

@@ -207,6 +207,18 @@ __global__ void bytes_side_by_side(signed char* out, bool mended) {
   out[t] = s[mended ? t : 0];
 }
 
+__global__ void bytes_in_turn(signed char* bytes, signed char* out) {
+  __shared__ signed char s[4];
+  const int t = threadIdx.x;
+  if (t == 0) s[0] = bytes[0] = 10;
+  __syncthreads();
+  if (t == 0) s[1] = bytes[1] = 11;
+  const signed char first = s[0] + bytes[0];
+  __syncwarp();
+  if (t == 0) s[2] = bytes[2] = 12;
+  out[t] = first + s[1] + bytes[1];
+}
+
 __global__ void two_barriers(float* out, bool mended) {
   if (mended) {
     __syncthreads();
@@ -304,6 +316,7 @@ void read_unwritten(const float* in, float* out, int n) { launch(kernel::read_un
 void bytes_side_by_side(signed char* out, bool mended) {
   launch(kernel::bytes_side_by_side, 1, 64, out, mended);
 }
+void bytes_in_turn(signed char* bytes, signed char* out) { launch(kernel::bytes_in_turn, 1, 32, bytes, out); }
 void two_barriers(float* out, bool mended) { launch(kernel::two_barriers, 1, 64, out, mended); }
 void missing_lane(int* out, bool mended) { launch(kernel::missing_lane, 1, 32, out, mended); }
 void foreign_mask(int* out, bool mended) { launch(kernel::foreign_mask, 1, 32, out, mended); }

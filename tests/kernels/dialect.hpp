@@ -55,6 +55,9 @@ void wait_for_flag(int* flag, bool mended);
 /// Neighbouring bytes are written by different threads: no race either way; broken: two threads write one
 /// byte.
 void bytes_side_by_side(signed char* out, bool mended);
+/// Thread 0 writes bytes of one word in turn; after the barrier or __syncwarp behind a byte the others read
+/// it. Correct.
+void bytes_in_turn(signed char* bytes, signed char* out);
 /// Half the block waits at one barrier, half at another.
 void two_barriers(float* out, bool mended);
 /// A full mask in a branch that 16 lanes take.
