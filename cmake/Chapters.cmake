@@ -12,8 +12,8 @@ set(WORKBOOK_CXX_WARNINGS -Wall -Wextra)
 # DWARF 4, since addr2line of binutils 2.40 names the wrong file for DWARF 5 of g++ 12.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(WORKBOOK_KERNEL_FLAGS
-      -O2 -gdwarf-4 -fno-optimize-sibling-calls -fsanitize=thread --param=tsan-instrument-func-entry-exit=0 -fno-tree-vectorize -fno-store-merging
-      -Wno-unknown-pragmas)
+      -O2 -gdwarf-4 -fno-optimize-sibling-calls -fsanitize=thread --param=tsan-instrument-func-entry-exit=0
+      -fno-tree-vectorize -fno-store-merging -Wno-unknown-pragmas)
 else()
   set(WORKBOOK_KERNEL_FLAGS
       -O2 -gdwarf-4 -fno-optimize-sibling-calls -fsanitize=thread "SHELL:-mllvm -tsan-instrument-read-before-write=1"

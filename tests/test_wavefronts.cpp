@@ -1,5 +1,4 @@
-// The rule for passes of shared memory, on patterns whose wavefronts were measured on an H200 (see design of
-// the rule in common/cpu/wavefronts.hpp).
+// The rule for passes of shared memory, on patterns whose wavefronts were measured on an H200.
 #include "catch.hpp"
 #include "cpu/wavefronts.hpp"
 

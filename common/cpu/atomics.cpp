@@ -18,9 +18,6 @@ template <class T, class Operation>
 
 }  // namespace
 
-// The return address, which names the instruction in the kernel, is that of the function which the kernel
-// calls.
-#define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
 #define WORKBOOK_ATOMIC(name, T, result)                                               \
   T name(T* address, T value) {                                                        \
     return atomically(address, CALLER, [&](T old) { return static_cast<T>(result); }); \

@@ -13,6 +13,9 @@
 #include "cpu/wavefronts.hpp"
 #include "traffic.hpp"
 
+/// In a function that a kernel calls: the address behind the call, which names the instruction of the kernel.
+#define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
+
 namespace cpu {
 
 /// Largest block and largest static plus dynamic shared memory of a block: a GPU of compute capability 9.0.

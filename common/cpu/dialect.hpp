@@ -1,7 +1,7 @@
 /// \file
 /// CUDA C++ for the CPU device: what a kernel file may use when the host compiler compiles it. Included by
-/// kernel files alone, through device.hpp. The functions are always inlined: a traced function that stayed
-/// out of line could be taken for one of the plain program's.
+/// kernel files alone, through device.hpp. What a kernel calls is always inlined: a traced function that
+/// stayed out of line could be taken for one of the plain program's.
 #pragma once
 
 #include <stddef.h>
@@ -73,7 +73,7 @@ template <class T>
 
 /// The block's dynamic shared memory as an array of T; its size is the third argument of `launch_shared`.
 template <class T>
-inline T* dynamic_shared() {
+[[gnu::always_inline]] inline T* dynamic_shared() {
   return static_cast<T*>(dynamic_shared_memory());
 }
 

@@ -1,7 +1,7 @@
 /// \file
 /// Arithmetic intrinsics of the dialect. Those that round in a stated way give what a GPU gives, to the bit;
-/// the fast approximations are computed exactly here and rounded once, and a GPU's may differ by the bounds
-/// of the CUDA C++ Programming Guide, section "Intrinsic Functions".
+/// the fast approximations are computed in double here, and a GPU's may differ by the bounds of the CUDA C++
+/// Programming Guide, section "Intrinsic Functions".
 #pragma once
 
 #include <limits.h>

@@ -451,6 +451,24 @@ void prepare(const Launch& launch) {
   d.published.assign(std::size_t{launch.grid.x} * launch.grid.y * launch.grid.z, false);
 }
 
+/// Linear number of a block in the grid.
+std::size_t block_number(const uint3& block, const uint3& grid) {
+  return (std::size_t{block.z} * grid.y + block.y) * grid.x + block.x;
+}
+
+void begin_block(const uint3& block) {
+  Device& d = device();
+  const uint3 grid = d.launch->grid, threads = d.launch->block;
+  const std::size_t in_block = std::size_t{threads.x} * threads.y * threads.z;
+  d.block = block;
+  d.first_thread = static_cast<std::uint32_t>(block_number(block, grid) * in_block);
+  d.check_races = std::size_t{grid.x} * grid.y * grid.z * in_block <= kMostTracedThreads;
+  d.steps = 0;
+  d.phase = 0;
+  d.synced_warps = 0;
+  d.fenced = d.took_part = false;
+}
+
 }  // namespace
 
 constinit bool grid_runs = false;
@@ -482,24 +500,6 @@ std::string place_text(std::uintptr_t instruction) {
   return fmt::format("{}:{}", place.file, place.line);
 }
 
-/// Linear number of a block in the grid.
-std::size_t block_number(const uint3& block, const uint3& grid) {
-  return (std::size_t{block.z} * grid.y + block.y) * grid.x + block.x;
-}
-
-void begin_block(const uint3& block) {
-  Device& d = device();
-  const uint3 grid = d.launch->grid, threads = d.launch->block;
-  const std::size_t in_block = std::size_t{threads.x} * threads.y * threads.z;
-  d.block = block;
-  d.first_thread = static_cast<std::uint32_t>(block_number(block, grid) * in_block);
-  d.check_races = std::size_t{grid.x} * grid.y * grid.z * in_block <= kMostTracedThreads;
-  d.steps = 0;
-  d.phase = 0;
-  d.synced_warps = 0;
-  d.fenced = d.took_part = false;
-}
-
 void run(const Launch& launch) {
   check_launch(launch);
   prepare(launch);
@@ -522,26 +522,31 @@ void run(const Launch& launch) {
   ++d.counts.kernels;
 }
 
-#define CALLER reinterpret_cast<std::uintptr_t>(__builtin_extract_return_addr(__builtin_return_address(0)))
-
-BarrierVote barrier(bool predicate) { return scheduler().barrier(predicate, CALLER); }
+BarrierVote barrier(bool predicate) {
+  return scheduler().barrier(predicate, reinterpret_cast<std::uintptr_t>(CALLER));
+}
 void warp_sync(unsigned mask) {
-  scheduler().warp_operation({.operation = WarpOperation::kSync, .mask = mask, .instruction = CALLER});
+  scheduler().warp_operation({.operation = WarpOperation::kSync,
+                              .mask = mask,
+                              .instruction = reinterpret_cast<std::uintptr_t>(CALLER)});
 }
 unsigned long long warp_shuffle(unsigned mask, unsigned long long value, int source) {
   return scheduler().warp_operation({.operation = WarpOperation::kShuffle,
                                      .mask = mask,
                                      .value = value,
                                      .source = source,
-                                     .instruction = CALLER});
+                                     .instruction = reinterpret_cast<std::uintptr_t>(CALLER)});
 }
 unsigned warp_ballot(unsigned mask, bool predicate) {
-  return static_cast<unsigned>(scheduler().warp_operation(
-      {.operation = WarpOperation::kBallot, .mask = mask, .value = predicate, .instruction = CALLER}));
+  return static_cast<unsigned>(
+      scheduler().warp_operation({.operation = WarpOperation::kBallot,
+                                  .mask = mask,
+                                  .value = predicate,
+                                  .instruction = reinterpret_cast<std::uintptr_t>(CALLER)}));
 }
 unsigned warp_active() {
-  return static_cast<unsigned>(
-      scheduler().warp_operation({.operation = WarpOperation::kActive, .instruction = CALLER}));
+  return static_cast<unsigned>(scheduler().warp_operation(
+      {.operation = WarpOperation::kActive, .instruction = reinterpret_cast<std::uintptr_t>(CALLER)}));
 }
 unsigned lane_index() { return device().lane; }
 void thread_fence() { device().fenced = true; }

@@ -261,15 +261,14 @@ void trace_range(const char* pointer, std::size_t bytes, AccessKind kind, const 
 }  // namespace
 
 void* memcpy(void* to, const void* from, size_t bytes) {
-  const void* caller = __builtin_extract_return_addr(__builtin_return_address(0));
+  const void* caller = CALLER;
   trace_range(static_cast<const char*>(from), bytes, kLoad, caller);
   trace_range(static_cast<const char*>(to), bytes, kStore, caller);
   return __builtin_memcpy(to, from, bytes);
 }
 
 void* memset(void* to, int value, size_t bytes) {
-  trace_range(static_cast<const char*>(to), bytes, kStore,
-              __builtin_extract_return_addr(__builtin_return_address(0)));
+  trace_range(static_cast<const char*>(to), bytes, kStore, CALLER);
   return __builtin_memset(to, value, bytes);
 }
 
@@ -278,8 +277,6 @@ void trace_atomic(const void* address, unsigned size, const void* return_address
 }
 
 }  // namespace cpu
-
-#define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
 
 extern "C" {
 // The names and parameters are the compilers' interface to the sanitizer.

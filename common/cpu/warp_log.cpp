@@ -51,6 +51,13 @@ void WarpLog::advance(std::uint32_t waiting_lanes) {
   for (Site* site : segment_) count_until(*site, site->most);
 }
 
+/// Makes a site ready for the next segment.
+static void leave_segment(Site& site) {
+  std::fill(std::begin(site.executed), std::end(site.executed), 0);
+  site.most = site.counted = 0;
+  site.in_segment = false;
+}
+
 void WarpLog::end_segment() {
   for (Site* site : segment_) {
     count_until(*site, site->most);
@@ -58,9 +65,7 @@ void WarpLog::end_segment() {
     // iteration.
     for (const std::uint32_t executed : site->executed)
       if (executed != 0 && executed != site->most) counts_.approximate = true;
-    std::fill(std::begin(site->executed), std::end(site->executed), 0);
-    site->most = site->counted = 0;
-    site->in_segment = false;
+    leave_segment(*site);
   }
   segment_.clear();
 }
@@ -68,9 +73,7 @@ void WarpLog::end_segment() {
 void WarpLog::abandon() {
   for (Site* site : segment_) {
     for (Request& request : site->window) request.mask = 0;
-    std::fill(std::begin(site->executed), std::end(site->executed), 0);
-    site->most = site->counted = 0;
-    site->in_segment = false;
+    leave_segment(*site);
   }
   segment_.clear();
 }

@@ -7,7 +7,7 @@
 
 namespace DEVICE::test_kernels {
 
-// The kernels of the design's first measurements.
+// Two streams and a tree reduction.
 void mul(const float* q, const float* k, float* out, int n);
 void fma4(const float* q, const float* k, const float* v, float* out, int n);
 void red(const float* in, float* out, int n);
