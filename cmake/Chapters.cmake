@@ -8,16 +8,22 @@ set(WORKBOOK_CXX_WARNINGS -Wall -Wextra)
 # What makes the compiler report each memory access of a kernel to the CPU device (common/cpu/trace.cpp), one by one and
 # as the source has them: no access may be merged with its neighbours or moved into a vector. Kernels are optimised in
 # every build type: without optimisation the traced and the untraced code would share inline functions.
+# Basic blocks report too (trace-pc), in the order of the source: loops are told apart by addresses (iterations.hpp).
+# A loop without end stays one (-fno-finite-loops), an index past an array of known size is reported (bounds), and so is a
+# large local array, by touching each page of it (stack-clash-protection).
 # A call of the device's must return to the kernel, for its return address names the source line: no sibling calls.
 # DWARF 4, since addr2line of binutils 2.40 names the wrong file for DWARF 5 of g++ 12.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(WORKBOOK_KERNEL_FLAGS
-      -O2 -gdwarf-4 -fno-optimize-sibling-calls -fsanitize=thread --param=tsan-instrument-func-entry-exit=0
-      -fno-tree-vectorize -fno-store-merging -Wno-unknown-pragmas)
+      -O2 -gdwarf-4 -fno-optimize-sibling-calls -fno-finite-loops -fsanitize=thread --param=tsan-instrument-func-entry-exit=0
+      -fsanitize-coverage=trace-pc -fno-reorder-blocks -fno-reorder-blocks-and-partition -fsanitize=bounds
+      -fstack-clash-protection -fno-tree-vectorize -fno-store-merging -Wno-unknown-pragmas)
 else()
   set(WORKBOOK_KERNEL_FLAGS
-      -O2 -gdwarf-4 -fno-optimize-sibling-calls -fsanitize=thread "SHELL:-mllvm -tsan-instrument-read-before-write=1"
-      "SHELL:-mllvm -tsan-instrument-func-entry-exit=0" -fno-slp-vectorize -fno-vectorize -fno-unroll-loops
+      -O2 -gdwarf-4 -fno-optimize-sibling-calls -fno-finite-loops -fsanitize=thread "SHELL:-mllvm -tsan-instrument-read-before-write=1"
+      "SHELL:-mllvm -tsan-instrument-func-entry-exit=0" -fsanitize-coverage=trace-pc,no-prune
+      -fsanitize=bounds -fstack-clash-protection
+      -fno-slp-vectorize -fno-vectorize -fno-unroll-loops
       -Wno-unknown-pragmas -Wno-pass-failed)
 endif()
 

@@ -94,7 +94,7 @@ std::string counted_table(const Report& report, const ShapeResult& result) {
   std::string out = table.text();
   if (approximate)
     out +=
-        "\n≈ an estimate: lanes of a warp went round a loop unequally often, so which of\n"
+        "\n≈ an estimate: lanes of a warp went through a loop differently, and which of\n"
         "  their accesses went together is not known.\n";
   return out;
 }

@@ -24,7 +24,7 @@ struct Counts {
   long long compulsory_write_bytes = 0;
   long long accesses = 0;  ///< loads and stores of single threads that were traced
   bool approximate =
-      false;  ///< lanes of a warp went round a loop unequally often: requests and sectors may be off
+      false;  ///< which lanes went through a loop together is not known: requests and sectors may be off
 };
 
 }  // namespace workbook

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "cpu/device.hpp"
+#include "cpu/fault.hpp"
 
 namespace workbook {
 namespace {
@@ -41,17 +42,21 @@ class CpuBackend : public Backend {
   }
   void release(void* data) override { cpu::memory().release(data); }
   void upload(void* device, const void* host, std::size_t bytes) override {
+    const cpu::Memory::Access open(cpu::memory(), true);
     std::memcpy(device, host, bytes);
     cpu::memory().set_initialised(device, bytes, true);
   }
   void download(void* host, const void* device, std::size_t bytes) override {
+    const cpu::Memory::Access open(cpu::memory(), true);
     std::memcpy(host, device, bytes);
   }
   void fill(void* device, unsigned char value, std::size_t bytes) override {
+    const cpu::Memory::Access open(cpu::memory(), true);
     std::memset(device, value, bytes);
     cpu::memory().set_initialised(device, bytes, true);
   }
   void poison(void* device, std::size_t bytes) override {
+    const cpu::Memory::Access open(cpu::memory(), true);
     std::memset(device, kPoison, bytes);
     cpu::memory().set_initialised(device, bytes, false);
   }
@@ -60,7 +65,7 @@ class CpuBackend : public Backend {
 
   Counts run(const std::function<void()>& stage) override {
     cpu::device().counts = Counts();
-    stage();
+    cpu::run_host_code(stage);
     return cpu::device().counts;
   }
 };

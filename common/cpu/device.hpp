@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "cpu/finding.hpp"
+#include "cpu/iterations.hpp"
 #include "cpu/memory.hpp"
 #include "cpu/runtime.hpp"
 #include "cpu/shared_shadow.hpp"
@@ -21,31 +23,41 @@ namespace cpu {
 /// Largest block and largest static plus dynamic shared memory of a block: a GPU of compute capability 9.0.
 constexpr unsigned kMostThreads = 1024;
 constexpr std::size_t kMostSharedBytes = 227 * 1024;
+/// Largest __shared__ arrays of a kernel together: what nvcc accepts.
+constexpr std::size_t kMostStaticSharedBytes = 48 * 1024;
 
 enum class Space : unsigned char { kGlobal, kShared };
 
-/// Requests of one instruction that a warp's fastest lane may be ahead of its slowest: bounds the memory that
-/// a loop takes, whatever its length.
+/// Iterations that a warp's fastest lane may begin before the others must have caught up: bounds the memory
+/// that a loop takes, whatever its length.
 constexpr unsigned kWindow = 16;
 
-/// One load or store instruction of a kernel, with the requests of the warp that runs at the moment. The k-th
-/// execution of it by the lanes of a warp makes request k.
+/// A request that lanes may still add to: those that come to its instruction in the same iteration.
+struct OpenRequest : Request {
+  std::uint64_t key;  ///< of its position
+  Position position;
+  OpenRequest* next;
+};
+
+/// One load or store instruction of a kernel, with the open requests of the warp that runs at the moment.
 struct Site {
   std::uintptr_t instruction;
   Space space;
   AccessKind kind;
   unsigned size;
+  std::uint16_t number = 0;  ///< from 1, in order of discovery; 0 when there are too many
   Buffer* buffer = nullptr;  ///< the array of the last global access: the next one's most likely array
 
   bool in_segment = false;
-  std::uint32_t executed[kWarpSize] = {};  ///< how often each lane came here in this segment
-  std::uint32_t most = 0;                  ///< the largest of them
-  std::uint32_t counted = 0;               ///< requests [0, counted) are in the counts already
-  Request window[kWindow];
+  unsigned open = 0;              ///< requests in the list
+  OpenRequest* first = nullptr;   ///< in the order in which a lane passes their positions
+  OpenRequest* cursor = nullptr;  ///< the last that `cursor_lane` added to
+  unsigned cursor_lane = kWarpSize;
 };
 
-/// Groups the accesses of a warp into requests and counts them. A segment is what a warp does between two
-/// points where all its lanes have stopped: a barrier or the end.
+/// Groups the accesses of a warp into requests and counts them: what its lanes do with one instruction in the
+/// same iteration is one request. A segment is what a warp does between two points where all its lanes have
+/// stopped: a barrier or the end.
 class WarpLog {
  public:
   explicit WarpLog(workbook::Counts& counts) : counts_(counts) {}
@@ -60,25 +72,24 @@ class WarpLog {
       cached = &find_site(instruction, space, kind, size);
     return *cached;
   }
+  /// Instruction of the site of that number; 0 for number 0.
+  std::uintptr_t instruction(std::uint16_t number) const { return number ? numbered_[number - 1] : 0; }
 
-  /// Whether the lane is a full window ahead and must wait for the others before it accesses this site again.
-  static bool must_wait(const Site& site, unsigned lane) {
-    return site.executed[lane] >= site.counted + kWindow;
-  }
-
-  void add(Site& site, unsigned lane, std::uintptr_t address) {
+  void add(Site& site, unsigned lane, const Position& position, std::uintptr_t address) {
     if (!site.in_segment) begin(site);
-    const std::uint32_t k = site.executed[lane]++;
-    if (k >= site.most) site.most = k + 1;
-    if (k < site.counted) return count_late(site, lane, address);
-    Request& request = site.window[k % kWindow];
-    request.mask |= 1u << lane;
-    request.address[lane] = address;
+    OpenRequest** link = site.cursor_lane == lane ? &site.cursor->next : &site.first;
+    OpenRequest* request = *link;
+    if (!request || request->key != position.key() || request->mask >> lane & 1)
+      request = find_request(site, lane, position, link);
+    request->mask |= 1u << lane;
+    request->address[lane] = address;
+    site.cursor = request;
+    site.cursor_lane = lane;
   }
 
-  /// Counts the requests that no waiting lane can add to; when there are none, gives up on the oldest and
-  /// marks the counts as approximate.
-  void advance(std::uint32_t waiting_lanes);
+  /// Counts the requests that no lane can add to any more; `stopped` are the positions of those that have not
+  /// ended.
+  void advance(const std::vector<const Position*>& stopped);
 
   /// Counts all requests; every lane of the warp has stopped.
   void end_segment();
@@ -88,27 +99,36 @@ class WarpLog {
 
  private:
   static constexpr unsigned kCacheSize = 1024;
+  /// Of one instruction; more mean a loop that is not followed, and the oldest is counted as it is.
+  static constexpr unsigned kMostOpen = 4096;
 
   Site& find_site(std::uintptr_t instruction, Space space, AccessKind kind, unsigned size);
+  OpenRequest* find_request(Site& site, unsigned lane, const Position& position, OpenRequest** link);
+  OpenRequest* new_request(const Position& position, OpenRequest* next);
   void begin(Site& site);
-  void count_until(Site& site, std::uint32_t end);
-  void count_late(Site& site, unsigned lane, std::uintptr_t address);
+  void close(Site& site, OpenRequest** link);
   void count(Site& site, const Request& request);
   void count_shared(const Site& site, const Request& request);
   void count_global(Site& site, const Request& request);
 
   workbook::Counts& counts_;
   std::unordered_map<std::uintptr_t, std::unique_ptr<Site>> sites_;
+  std::vector<std::uintptr_t> numbered_;
   Site* cache_[kCacheSize] = {};
   std::vector<Site*> segment_;  // the sites that the segment has touched
+  std::vector<std::unique_ptr<OpenRequest>> requests_;
+  std::vector<OpenRequest*> unused_;
 };
 
 /// What the device knows while a grid runs.
 struct Device {
   workbook::Counts counts;
   WarpLog log{counts};
+  Iterations iterations;
+  LaneFlow flow[kWarpSize];    ///< of the running warp's lanes
+  LaneFlow* lane_flow = flow;  ///< of the running thread
 
-  const Launch* launch = nullptr;
+  Launch launch{};
   uint3 block{}, thread{};
   unsigned lane = 0;
   unsigned thread_number = 0;  ///< of the running thread in its block, linear
@@ -122,6 +142,7 @@ struct Device {
   std::uint64_t most_steps = 0;  ///< more of them are taken for a loop without end
 
   // For races in device memory.
+  std::uint32_t launch_number = 0;
   bool check_races = false;        ///< the grid and the block are small enough for LastAccess
   std::uint32_t first_thread = 0;  ///< of the block, in the grid
   std::uint16_t phase = 0;         ///< barriers that the block has passed
@@ -145,13 +166,16 @@ inline void count_step(std::uintptr_t instruction) {
   if (++device().steps > device().most_steps) out_of_steps(instruction);
 }
 
-/// Suspends the running thread until the other lanes of its warp have caught up.
+/// Suspends the running thread until the other lanes of its warp have caught up with it.
 void wait_for_warp();
 
 /// Ends the launch: `message` becomes the Finding that `run` throws. Called on a thread's stack; does not
 /// return.
 [[noreturn]] void stop_launch(const std::string& kind, const std::string& details,
                               const std::string& look_at);
+
+/// What to report when the running thread has used up its stack at `instruction`; the launch is over.
+Finding stack_overflow(std::uintptr_t instruction);
 
 /// An atomic of the running thread: checked and counted like a load or store.
 void trace_atomic(const void* address, unsigned size, const void* return_address);

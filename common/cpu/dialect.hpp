@@ -11,8 +11,9 @@
 #include "cpu/vector_types.hpp"
 #include "cpu/warp.hpp"
 
-// CUDA's own words. A kernel stays out of line so that messages can name it.
-#define __global__ __attribute__((noinline))
+// CUDA's own words. A kernel stays out of line so that messages can name it, and takes in what it calls so
+// that its loops can be followed.
+#define __global__ __attribute__((noinline, flatten))
 #define __device__
 #define __host__
 #define __constant__ static const
@@ -27,6 +28,14 @@
 #define __shared__ static thread_local
 #else  // without constinit, g++ guards a variable of class type, and the guard would be shared memory too
 #define __shared__ static thread_local constinit
+#endif
+
+// Code of the device's own among the kernels': reading a launch's arguments is no memory access of the
+// kernel.
+#ifdef __clang__
+#define WORKBOOK_UNTRACED __attribute__((no_sanitize("thread", "coverage")))
+#else
+#define WORKBOOK_UNTRACED __attribute__((no_sanitize("thread"), no_sanitize_coverage))
 #endif
 
 #define threadIdx (::cpu::thread_index())
@@ -82,19 +91,14 @@ template <class T>
 template <class... Params, class... Args>
 void launch_shared(void (*kernel)(Params...), dim3 grid, dim3 block, size_t shared_bytes, Args... args) {
   static_assert(sizeof...(Params) == sizeof...(Args), "launch: the kernel takes another number of arguments");
-  // Not traced: reading the arguments is no memory access of the kernel's.
-  const auto body = [=]() __attribute__((no_sanitize("thread"))) { kernel(args...); };
+  const auto body = [=]() WORKBOOK_UNTRACED { kernel(args...); };
   using Body = decltype(body);
   run({.kernel = reinterpret_cast<const void*>(kernel),
        .grid = {grid.x, grid.y, grid.z},
        .block = {block.x, block.y, block.z},
        .shared_bytes = shared_bytes,
-       .thread = [](const void* closure) __attribute__((no_sanitize("thread"))) {
-         (*static_cast<const Body*>(closure))();
-}
-, .closure = &body
-}  // namespace cpu
-);
+       .thread = [](const void* closure) WORKBOOK_UNTRACED { (*static_cast<const Body*>(closure))(); },
+       .closure = &body});
 }
 
 /// Runs `kernel<<<grid, block>>>(args...)`.

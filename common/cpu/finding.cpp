@@ -1,29 +1,17 @@
 #include "cpu/finding.hpp"
 
 #include <fmt/format.h>
-#include <link.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <vector>
 
+#include "cpu/symbols.hpp"
 #include "function_name.hpp"
 
 namespace cpu {
 namespace {
-
-/// Address at which the program was loaded: debug information counts from there.
-std::uintptr_t load_base() {
-  std::uintptr_t base = 0;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* out) {
-        *static_cast<std::uintptr_t*>(out) = info->dlpi_addr;
-        return 1;  // the program itself comes first
-      },
-      &base);
-  return base;
-}
 
 std::string program_path() {
   char path[4096];
@@ -67,29 +55,6 @@ SourceLine source_line(std::uintptr_t return_address) {
   for (const SourceLine& frame : frames)
     if (frame.file.find("common/cpu/") == std::string::npos) return frame;
   return frames.empty() ? SourceLine() : frames.back();
-}
-
-ThreadLocalVariable thread_local_variable(std::size_t offset) {
-  const std::string command =
-      fmt::format("readelf -sW --demangle {} 2>/dev/null", shell_quoted(program_path()));
-  FILE* pipe = popen(command.c_str(), "r");
-  if (!pipe) return {"shared memory", offset};
-  ThreadLocalVariable found = {"shared memory", offset};
-  char line[4096];
-  while (fgets(line, sizeof line, pipe)) {
-    // "   12: 0000000000000400  1024 TLS     LOCAL  DEFAULT   19 cpu::x::block_sum(float)::sums"
-    unsigned long begin = 0, size = 0;
-    char type[16], name[4096];
-    if (sscanf(line, " %*d: %lx %li %15s %*s %*s %*s %4095[^\n]", &begin, reinterpret_cast<long*>(&size),
-               type, name) != 4)
-      continue;
-    if (std::string_view(type) != "TLS" || offset < begin || offset >= begin + size) continue;
-    const std::string full = name;
-    const auto colon = full.rfind("::");
-    found = {colon == std::string::npos ? full : full.substr(colon + 2), offset - begin};
-  }
-  pclose(pipe);
-  return found;
 }
 
 SourceLine function_at(std::uintptr_t address) {

@@ -25,15 +25,6 @@ struct SourceLine {
 /// frame that is not part of the CPU device. Runs addr2line, so it takes a few milliseconds.
 SourceLine source_line(std::uintptr_t return_address);
 
-/// A thread-local variable of the program: a static __shared__ array.
-struct ThreadLocalVariable {
-  std::string name;        ///< "shared memory" when unknown
-  std::size_t offset = 0;  ///< within it
-};
-
-/// The variable that holds byte `offset` of the program's thread-local segment. Runs readelf.
-ThreadLocalVariable thread_local_variable(std::size_t offset);
-
 /// Name of the function that starts at `address` and where it is defined.
 SourceLine function_at(std::uintptr_t address);
 

@@ -29,6 +29,11 @@ bool has_bit(const std::vector<std::uint64_t>& bits, std::size_t index) {
   return bits[index / 64] >> (index % 64) & 1;
 }
 
+bool give_access(const Region& pages, bool open) {
+  return mprotect(reinterpret_cast<void*>(pages.begin), pages.size,
+                  open ? PROT_READ | PROT_WRITE : PROT_NONE) == 0;
+}
+
 }  // namespace
 
 unsigned Buffer::read(std::uintptr_t address) {
@@ -44,11 +49,6 @@ unsigned Buffer::write(std::uintptr_t address) {
 }
 
 void Buffer::forget_touches() {
-  if (first_traced <= last_traced) {
-    std::fill(&last_access[first_traced], &last_access[last_traced] + 1, LastAccess());
-    first_traced = SIZE_MAX;
-    last_traced = 0;
-  }
   if (!touched) return;
   std::fill(read_pairs.begin(), read_pairs.end(), 0);
   std::fill(written_sectors.begin(), written_sectors.end(), 0);
@@ -78,7 +78,7 @@ void* Memory::allocate(std::size_t bytes, std::size_t misalignment, std::string 
     ++next;
   }
   if (begin + size + red_zone > arena_.begin + arena_.size) throw std::bad_alloc();
-  if (mprotect(reinterpret_cast<void*>(begin), size, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
+  if (!give_access({begin, size}, open_)) throw std::bad_alloc();
 
   auto buffer = std::make_unique<Buffer>();
   static_assert(kPage % kAlignment == 0);
@@ -89,8 +89,10 @@ void* Memory::allocate(std::size_t bytes, std::size_t misalignment, std::string 
   buffer->read_pairs.resize(size / 64 / 64);
   buffer->written_sectors.resize(size / 32 / 64);
   buffer->initialised.resize(size / 16);
-  // calloc, since it takes memory from the system only as it is touched.
-  buffer->last_access.reset(static_cast<LastAccess*>(std::calloc(size / 4, sizeof(LastAccess))));
+  static_assert(kPage % (4 * kShadowChunk) == 0);
+  buffer->chunk_launch.resize(size / 4 / kShadowChunk);
+  // malloc gives address space; it becomes memory as it is touched.
+  buffer->last_access.reset(static_cast<LastAccess*>(std::malloc(size / 4 * sizeof(LastAccess))));
   if (!buffer->last_access) throw std::bad_alloc();
   void* data = reinterpret_cast<void*>(buffer->data.begin);
   buffers_.insert(next, std::move(buffer));
@@ -145,6 +147,13 @@ void Memory::set_initialised(const void* data, std::size_t bytes, bool initialis
     word = static_cast<std::uint16_t>(initialised ? word | bits : word & ~bits);
     address += size;
   }
+}
+
+void Memory::set_access(bool open) {
+  if (open == open_) return;
+  open_ = open;
+  for (const auto& buffer : buffers_)
+    if (!give_access(buffer->pages, open)) throw std::runtime_error("the CPU device cannot open its memory");
 }
 
 void Memory::forget_touches() {

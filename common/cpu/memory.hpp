@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,15 +20,19 @@ struct Region {
   bool contains(std::uintptr_t address) const { return address - begin < size; }
 };
 
-/// Who touched a 4-byte word of device memory last, in this launch. Twelve bytes, so that the shadow of an
-/// array takes three times its size, of which only what is touched becomes real memory.
+/// Who touched a 4-byte word of device memory last. Sixteen bytes, so that the shadow of an array takes four
+/// times its size, of which only what is touched becomes real memory.
 struct LastAccess {
   /// Linear number of the thread in the grid plus one in the upper 28 bits, 0 for none; the word's bytes, a
   /// bit each, in the lower 4.
   std::uint32_t writer, reader;
   /// Barriers that its block had passed, and in the top bit of the writer's whether it was atomic.
   std::uint16_t writer_phase, reader_phase;
+  std::uint16_t writer_site, reader_site;  ///< number of the instruction
 };
+static_assert(sizeof(LastAccess) == 16);
+
+constexpr std::size_t kShadowChunk = 1024;  ///< words whose last accesses are forgotten together
 
 constexpr std::uint32_t kMostTracedThreads = (1u << 28) - 1;  ///< of a grid that is checked for races
 constexpr std::uint16_t kMostPhases = 0x7fff;                 ///< of a block, likewise
@@ -41,10 +46,20 @@ struct Buffer {
   std::size_t element_size;
   bool touched = false;
   std::unique_ptr<LastAccess[], decltype(&std::free)> last_access{nullptr, &std::free};  ///< by word
-  std::size_t first_traced = SIZE_MAX, last_traced = 0;  ///< the words whose last access is noted
-  std::vector<std::uint64_t> read_pairs;                 ///< a bit for each 64-byte pair of sectors
-  std::vector<std::uint64_t> written_sectors;            ///< a bit for each 32-byte sector
-  std::vector<std::uint16_t> initialised;  ///< a bit for each byte that host or kernel has written
+  std::vector<std::uint32_t> chunk_launch;     ///< by kShadowChunk words: the launch that they are noted for
+  std::vector<std::uint64_t> read_pairs;       ///< a bit for each 64-byte pair of sectors
+  std::vector<std::uint64_t> written_sectors;  ///< a bit for each 32-byte sector
+  std::vector<std::uint16_t> initialised;      ///< a bit for each byte that host or kernel has written
+
+  /// The last accesses in launch number `launch` from word `first` to the end of its chunk.
+  LastAccess* last_accesses(std::uint32_t launch, std::size_t first) {
+    std::uint32_t& noted = chunk_launch[first / kShadowChunk];
+    if (noted != launch) {
+      noted = launch;
+      std::memset(&last_access[first / kShadowChunk * kShadowChunk], 0, kShadowChunk * sizeof(LastAccess));
+    }
+    return &last_access[first];
+  }
 
   /// Counts a read of the sector at `address`. Returns the bytes that a cold cache fetches for it: 64 the
   /// first time, since DRAM is read in pairs of sectors; 0 later, or when the launch itself wrote the sector.
@@ -86,11 +101,28 @@ class Memory {
   /// Notes that the host has written these bytes, or that they are to count as never written.
   void set_initialised(const void* data, std::size_t bytes, bool initialised);
 
+  /// Opens or closes all arrays to the processor; a new memory is open.
+  void set_access(bool open);
+
+  /// Opens or closes the memory for as long as it lives.
+  class Access {
+   public:
+    Access(Memory& memory, bool open) : memory_(memory), before_(memory.open_) { memory_.set_access(open); }
+    ~Access() { memory_.set_access(before_); }
+    Access(const Access&) = delete;
+    Access& operator=(const Access&) = delete;
+
+   private:
+    Memory& memory_;
+    bool before_;
+  };
+
   const Region& arena() const { return arena_; }
   void forget_touches();
 
  private:
   Region arena_;
+  bool open_ = true;
   std::vector<std::unique_ptr<Buffer>> buffers_;  // in order of address
 };
 

@@ -14,6 +14,7 @@
 
 #include "cpu/device.hpp"
 #include "cpu/finding.hpp"
+#include "cpu/symbols.hpp"
 
 namespace cpu {
 namespace {
@@ -83,7 +84,9 @@ class Scheduler {
     count_step(instruction);
     call_[current_].value = predicate;
     call_[current_].instruction = instruction;
+    const std::uintptr_t block = device().lane_flow->last;
     wait(State::kAtBarrier);
+    device().lane_flow->last = block;  // another warp has used it since
     return vote_;
   }
 
@@ -125,15 +128,34 @@ class Scheduler {
         if (state_[t] == State::kReady) resume(t);
         if (state_[t] == State::kNotStarted) start_from(t);
       }
-      const std::uint32_t waiting = lanes_in(State::kWaitsForLanes, first, end);
-      if (waiting) {
-        d.log.advance(waiting);
-        make_ready(waiting, first);
-      } else if (!release_warp_operation(first, end)) {
-        break;
-      }
+      if (!release_warp_operation(first, end) && !catch_up(first, end) && !release_active(first, end)) break;
     }
+    stop_for_missing_lane(first, end);
     d.log.end_segment();
+    for (unsigned lane = 0; lane < end - first; ++lane) d.iterations.restart(d.flow[lane]);
+  }
+
+  /// Lets the lanes that are furthest behind of those that wait for others go on. Returns whether there were
+  /// any.
+  bool catch_up(unsigned first, unsigned end) {
+    Device& d = device();
+    const std::uint32_t waiting = lanes_in(State::kWaitsForLanes, first, end);
+    if (!waiting) return false;
+    std::vector<const Position*> stopped;
+    const Position* last = nullptr;
+    const std::uint32_t under_way = waiting | lanes_in(State::kInWarpOperation, first, end);
+    for (std::uint32_t left = under_way; left; left &= left - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(left));
+      const Position* position = &d.flow[lane].position;
+      if (stopped.empty() || stopped.back()->key() != position->key()) stopped.push_back(position);
+      if (waiting >> lane & 1 && (!last || before(*position, *last))) last = position;
+    }
+    d.log.advance(stopped);
+    for (std::uint32_t left = waiting; left; left &= left - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(left));
+      if (d.flow[lane].position.key() == last->key()) state_[first + lane] = State::kReady;
+    }
+    return true;
   }
 
   std::uint32_t lanes_in(State state, unsigned first, unsigned end) const {
@@ -148,31 +170,30 @@ class Scheduler {
       state_[first + static_cast<unsigned>(std::countr_zero(lanes))] = State::kReady;
   }
 
-  /// Ends one warp operation whose lanes have all come. Returns whether there was one. Every lane of the warp
-  /// has ended or waits, so what has not come now never will.
+  /// Ends one warp operation whose lanes have all come. Returns whether there was one.
   bool release_warp_operation(unsigned first, unsigned end) {
     const std::uint32_t callers = lanes_in(State::kInWarpOperation, first, end);
-    std::uint32_t asking = 0;  // for the active lanes: they name none
     for (std::uint32_t left = callers; left; left &= left - 1) {
-      const unsigned lane = static_cast<unsigned>(std::countr_zero(left));
-      const Call& call = call_[first + lane];
-      if (call.operation == WarpOperation::kActive) {
-        asking |= 1u << lane;
-        continue;
-      }
-      if (!all_came(call, callers, first)) continue;
+      const Call& call = call_[first + static_cast<unsigned>(std::countr_zero(left))];
+      if (call.operation == WarpOperation::kActive || !all_came(call, callers, first)) continue;
       finish(call, first);
       make_ready(call.mask, first);
       return true;
     }
-    if (asking) {
-      for (std::uint32_t left = asking; left; left &= left - 1)
-        call_[first + static_cast<unsigned>(std::countr_zero(left))].result = asking;
-      make_ready(asking, first);
-      return true;
-    }
-    if (callers) stop_for_missing_lane(callers, first, end);
     return false;
+  }
+
+  /// The lanes that ask which are active, when no other can come any more: they name none. Returns whether
+  /// there were any.
+  bool release_active(unsigned first, unsigned end) {
+    std::uint32_t asking = 0;
+    for (unsigned t = first; t < end; ++t)
+      if (state_[t] == State::kInWarpOperation && call_[t].operation == WarpOperation::kActive)
+        asking |= 1u << (t - first);
+    for (std::uint32_t left = asking; left; left &= left - 1)
+      call_[first + static_cast<unsigned>(std::countr_zero(left))].result = asking;
+    make_ready(asking, first);
+    return asking != 0;
   }
 
   bool all_came(const Call& call, std::uint32_t callers, unsigned first) const {
@@ -204,7 +225,10 @@ class Scheduler {
     device().synced_warps |= 1u << first / kWarpSize;
   }
 
-  [[noreturn]] void stop_for_missing_lane(std::uint32_t callers, unsigned first, unsigned end) {
+  /// Every lane of the warp has ended or waits for others that do: what has not come now never will.
+  void stop_for_missing_lane(unsigned first, unsigned end) {
+    const std::uint32_t callers = lanes_in(State::kInWarpOperation, first, end);
+    if (!callers) return;
     const unsigned caller = first + static_cast<unsigned>(std::countr_zero(callers));
     const Call& call = call_[caller];
     std::string missing;
@@ -301,9 +325,10 @@ class Scheduler {
   }
 
   void run_threads() {
-    const Launch& launch = *device().launch;
+    const Launch& launch = device().launch;
     while (next_ < warp_end_ && state_[next_] == State::kNotStarted) {
       make_current(next_++);
+      device().iterations.start(*device().lane_flow);
       launch.thread(launch.closure);
       state_[current_] = State::kDone;
       ++done_;
@@ -312,9 +337,10 @@ class Scheduler {
 
   void make_current(unsigned t) {
     Device& d = device();
-    const uint3 extent = d.launch->block;
+    const uint3 extent = d.launch.block;
     current_ = t;
     d.lane = t % kWarpSize;
+    d.lane_flow = &d.flow[d.lane];
     d.thread_number = t;
     d.thread = coordinates(t, extent);
   }
@@ -340,7 +366,11 @@ class Scheduler {
     throw_stop();
   }
 
-  [[noreturn]] void throw_stop() {
+  [[noreturn]] void throw_stop() { throw abandon(stop_); }
+
+ public:
+  /// Forgets the launch, which `stop` ends.
+  Finding abandon(const Stop& stop) {
     // The threads that were under way are left where they are; their stacks start anew.
     stopped_ = false;
     free_.clear();
@@ -348,11 +378,12 @@ class Scheduler {
       rewind(*fiber);
       free_.push_back(fiber.get());
     }
-    const SourceLine kernel = function_at(reinterpret_cast<std::uintptr_t>(device().launch->kernel));
-    throw Finding(fmt::format("{}: kernel {} ({}:{})\n{}\n  look at: {}", stop_.kind, kernel.function,
-                              kernel.file, kernel.line, stop_.details, stop_.look_at));
+    const SourceLine kernel = function_at(reinterpret_cast<std::uintptr_t>(device().launch.kernel));
+    return Finding(fmt::format("{}: kernel {} ({}:{})\n{}\n  look at: {}", stop.kind, kernel.function,
+                               kernel.file, kernel.line, stop.details, stop.look_at));
   }
 
+ private:
   Region stacks_;
   std::vector<std::unique_ptr<Fiber>> fibers_;
   std::vector<Fiber*> free_;
@@ -421,9 +452,14 @@ void check_launch(const Launch& launch) {
         fmt::format("a block of {} x {} x {} threads: a block has 1 to {} threads, at most 64 of them in z",
                     block.x, block.y, block.z, kMostThreads),
         "use more blocks with fewer threads each");
-  if (launch.shared_bytes > kMostSharedBytes)
-    refuse(fmt::format("{} bytes of dynamic shared memory: a block has at most {}", launch.shared_bytes,
-                       kMostSharedBytes),
+  const std::size_t own = static_shared_bytes(reinterpret_cast<std::uintptr_t>(launch.kernel));
+  if (own > kMostStaticSharedBytes)
+    refuse(fmt::format("{} bytes in __shared__ arrays: a kernel can declare at most {}", own,
+                       kMostStaticSharedBytes),
+           "use smaller tiles, or dynamic shared memory, of which a block can have more");
+  if (launch.shared_bytes + own > kMostSharedBytes)
+    refuse(fmt::format("{} bytes of dynamic and {} of static shared memory: a block has at most {}",
+                       launch.shared_bytes, own, kMostSharedBytes),
            "use smaller tiles");
 }
 
@@ -437,7 +473,8 @@ std::uint64_t step_budget() {
 void prepare(const Launch& launch) {
   Device& d = device();
   d.most_steps = step_budget();
-  d.launch = &launch;
+  d.launch = launch;
+  ++d.launch_number;
   d.arena = memory().arena();
   d.stacks = scheduler().stacks();
   Program found = program();
@@ -448,6 +485,8 @@ void prepare(const Launch& launch) {
   d.shared.resize(d.static_shared.size + kMostSharedBytes);
   memory().forget_touches();
   d.log.begin_launch();
+  const Region kernel = function_region(reinterpret_cast<std::uintptr_t>(launch.kernel));
+  d.iterations.begin_launch(kernel.begin, kernel.begin + kernel.size, d.flow);
   d.published.assign(std::size_t{launch.grid.x} * launch.grid.y * launch.grid.z, false);
 }
 
@@ -458,7 +497,7 @@ std::size_t block_number(const uint3& block, const uint3& grid) {
 
 void begin_block(const uint3& block) {
   Device& d = device();
-  const uint3 grid = d.launch->grid, threads = d.launch->block;
+  const uint3 grid = d.launch.grid, threads = d.launch.block;
   const std::size_t in_block = std::size_t{threads.x} * threads.y * threads.z;
   d.block = block;
   d.first_thread = static_cast<std::uint32_t>(block_number(block, grid) * in_block);
@@ -467,6 +506,11 @@ void begin_block(const uint3& block) {
   d.phase = 0;
   d.synced_warps = 0;
   d.fenced = d.took_part = false;
+}
+
+void abandon_launch() {
+  grid_runs = false;
+  device().log.abandon();
 }
 
 }  // namespace
@@ -480,6 +524,17 @@ void stop_launch(const std::string& kind, const std::string& details, const std:
   scheduler().stop({kind, details, look_at});
 }
 
+Finding stack_overflow(std::uintptr_t instruction) {
+  const std::string details =
+      fmt::format("  {} needs more than {} KiB for its local variables at {}",
+                  thread_name(device().thread_number), kStackBytes / 1024, place_text(instruction + 1));
+  abandon_launch();
+  return scheduler().abandon(
+      {"too many local variables", details,
+       "a GPU puts a large local array into device memory, thread by thread: is it needed,\n"
+       "  or does it belong into shared memory?"});
+}
+
 void out_of_steps(std::uintptr_t instruction) {
   stop_launch("a loop that does not end",
               fmt::format("  {} is at {} when its block has taken {} steps",
@@ -489,13 +544,13 @@ void out_of_steps(std::uintptr_t instruction) {
 }
 
 std::string thread_name(unsigned thread, const uint3& block) {
-  const uint3 t = coordinates(thread, device().launch->block);
+  const uint3 t = coordinates(thread, device().launch.block);
   return fmt::format("thread ({},{},{}) of block ({},{},{})", t.x, t.y, t.z, block.x, block.y, block.z);
 }
 
 std::string place_text(std::uintptr_t instruction) {
   const SourceLine place = source_line(instruction);
-  const SourceLine kernel = function_at(reinterpret_cast<std::uintptr_t>(device().launch->kernel));
+  const SourceLine kernel = function_at(reinterpret_cast<std::uintptr_t>(device().launch.kernel));
   if (place.file == kernel.file) return fmt::format("line {}", place.line);
   return fmt::format("{}:{}", place.file, place.line);
 }
@@ -505,6 +560,7 @@ void run(const Launch& launch) {
   prepare(launch);
   Device& d = device();
   const uint3 grid = launch.grid;
+  const Memory::Access open(memory(), true);
   grid_runs = true;
   try {
     for (unsigned z = 0; z < grid.z; ++z)
@@ -514,11 +570,11 @@ void run(const Launch& launch) {
           scheduler().run_block(launch.block.x * launch.block.y * launch.block.z);
         }
   } catch (...) {
-    grid_runs = false;
-    d.log.abandon();
+    abandon_launch();
     throw;
   }
   grid_runs = false;
+  d.counts.approximate |= d.iterations.irregular();
   ++d.counts.kernels;
 }
 
@@ -553,8 +609,8 @@ void thread_fence() { device().fenced = true; }
 
 uint3 thread_index() { return device().thread; }
 uint3 block_index() { return device().block; }
-uint3 block_extent() { return device().launch->block; }
-uint3 grid_extent() { return device().launch->grid; }
+uint3 block_extent() { return device().launch.block; }
+uint3 grid_extent() { return device().launch.grid; }
 void* dynamic_shared_memory() { return dynamic_shared_storage; }
 
 }  // namespace cpu

@@ -8,6 +8,7 @@
 
 #include "cpu/device.hpp"
 #include "cpu/finding.hpp"
+#include "cpu/symbols.hpp"
 
 namespace cpu {
 namespace {
@@ -81,34 +82,35 @@ void note_atomic() {
   Device& d = device();
   d.took_part = true;
   if (!d.fenced) return;
-  const uint3 threads = d.launch->block;
+  const uint3 threads = d.launch.block;
   d.published[d.first_thread / (threads.x * threads.y * threads.z)] = true;
 }
 
 [[noreturn]] void race_in_global(std::uintptr_t instruction, std::uintptr_t address, unsigned size,
                                  AccessKind kind, const Buffer& buffer, std::uint32_t earlier,
-                                 bool earlier_wrote) {
+                                 AccessKind earlier_kind, std::uint16_t earlier_site) {
   const Device& d = device();
-  const uint3 threads = d.launch->block, grid = d.launch->grid;
+  const uint3 threads = d.launch.block, grid = d.launch.grid;
   const std::uint32_t in_block = threads.x * threads.y * threads.z, block = earlier / in_block;
   const uint3 at = {block % grid.x, block / grid.x % grid.y, block / grid.x / grid.y};
   const bool same_block = earlier / in_block == d.first_thread / in_block;
-  const std::string who = thread_name(earlier % in_block, at);
-  stop_launch("race in device memory",
-              fmt::format("{}\n  {} {} it in the same launch, and nothing orders the two",
-                          access_line(instruction, kind, index_in(buffer, address, size)), who,
-                          earlier_wrote ? "wrote" : "read"),
-              same_block
-                  ? "does every thread pass a __syncthreads() between the two?"
-                  : "blocks run in any order: let each write what no other touches, use an atomic, or\n"
-                    "  make two launches of it");
+  const std::string what = index_in(buffer, address, size);
+  const std::uintptr_t earlier_instruction = d.log.instruction(earlier_site);
+  stop_launch(
+      "race in device memory",
+      fmt::format("{}\n  {} {} {}{}, and nothing orders the two", access_line(instruction, kind, what),
+                  thread_name(earlier % in_block, at), verb(earlier_kind), what,
+                  earlier_instruction ? " at " + place_text(earlier_instruction) : ""),
+      same_block ? "does every thread pass a __syncthreads() between the two?"
+                 : "blocks run in any order: let each write what no other touches, use an atomic, or\n"
+                   "  make two launches of it");
 }
 
 /// Whether the running thread comes after what `earlier`, another thread of the grid, did in its block's
 /// phase `phase`.
 bool ordered_after(std::uint32_t earlier, std::uint16_t phase) {
   const Device& d = device();
-  const uint3 threads = d.launch->block;
+  const uint3 threads = d.launch.block;
   const std::uint32_t in_block = threads.x * threads.y * threads.z;
   if (earlier - d.first_thread >= in_block) return d.took_part && d.published[earlier / in_block];
   if (phase != d.phase) return true;
@@ -116,34 +118,37 @@ bool ordered_after(std::uint32_t earlier, std::uint16_t phase) {
   return (earlier - d.first_thread) / kWarpSize == warp && (d.synced_warps >> warp & 1);
 }
 
-void check_race(std::uintptr_t instruction, std::uintptr_t address, unsigned size, AccessKind kind,
-                Buffer& buffer) {
+void check_race(const Site& site, std::uintptr_t instruction, std::uintptr_t address, Buffer& buffer) {
   const Device& d = device();
   const std::uint32_t me = d.first_thread + d.thread_number;
-  const std::size_t first = (address - buffer.pages.begin) / 4,
-                    last = (address + size - 1 - buffer.pages.begin) / 4;
+  const std::size_t first = (address - buffer.pages.begin) / 4;
+  const unsigned size = site.size, count = size > 4 ? size / 4 : 1;
   const std::uint32_t bytes = size >= 4 ? 0xfu : ((1u << size) - 1) << address % 4;
-  const bool atomic = kind == AccessKind::kAtomic;
-  buffer.first_traced = std::min(buffer.first_traced, first);
-  buffer.last_traced = std::max(buffer.last_traced, last);
-  for (std::size_t w = first; w <= last; ++w) {
-    LastAccess& word = buffer.last_access[w];
+  const bool atomic = site.kind == AccessKind::kAtomic;
+  LastAccess* const words = buffer.last_accesses(d.launch_number, first);
+  for (unsigned w = 0; w < count; ++w) {
+    LastAccess& word = words[w];
     const std::uint32_t writer = (word.writer >> 4) - 1, reader = (word.reader >> 4) - 1;
     if (word.writer & bytes && writer != me && !(atomic && word.writer_phase & kAtomicPhase) &&
         !ordered_after(writer, word.writer_phase & kMostPhases))
-      race_in_global(instruction, address, size, kind, buffer, writer, true);
-    if (kind == AccessKind::kLoad) {
+      race_in_global(instruction, address, size, site.kind, buffer, writer,
+                     word.writer_phase & kAtomicPhase ? AccessKind::kAtomic : AccessKind::kStore,
+                     word.writer_site);
+    if (site.kind == AccessKind::kLoad) {
       word.reader = (me + 1) << 4 | bytes;
       word.reader_phase = d.phase;
+      word.reader_site = site.number;
       continue;
     }
     if (word.reader & bytes && reader != me && !ordered_after(reader, word.reader_phase))
-      race_in_global(instruction, address, size, kind, buffer, reader, false);
+      race_in_global(instruction, address, size, site.kind, buffer, reader, AccessKind::kLoad,
+                     word.reader_site);
     // Bytes that it wrote before a barrier are ordered by that, and no longer of interest.
     const std::uint16_t phase = d.phase | (atomic ? kAtomicPhase : 0);
     const std::uint32_t before = writer == me && word.writer_phase == phase ? word.writer & 0xf : 0;
     word.writer = (me + 1) << 4 | bytes | before;
     word.writer_phase = phase;
+    word.writer_site = site.number;
   }
 }
 
@@ -159,9 +164,8 @@ void trace_global(std::uintptr_t instruction, std::uintptr_t address, unsigned s
     uninitialised(instruction, address, size, *site.buffer);
   if (kind != AccessKind::kLoad) site.buffer->initialise(address, size);
   if (kind == AccessKind::kAtomic) note_atomic();
-  if (d.check_races) check_race(instruction, address, size, kind, *site.buffer);
-  while (WarpLog::must_wait(site, d.lane)) wait_for_warp();
-  d.log.add(site, d.lane, address);
+  if (d.check_races) check_race(site, instruction, address, *site.buffer);
+  d.log.add(site, d.lane, d.lane_flow->position, address);
 }
 
 /// "s[32]": the static shared array at `address`, or dynamic shared memory, by element of the access's size.
@@ -199,8 +203,7 @@ void trace_shared(std::uintptr_t instruction, std::uintptr_t address, std::size_
                   AccessKind kind) {
   Device& d = device();
   Site& site = d.log.site(instruction, Space::kShared, kind, size);
-  while (WarpLog::must_wait(site, d.lane)) wait_for_warp();
-  d.log.add(site, d.lane, address);
+  d.log.add(site, d.lane, d.lane_flow->position, address);
 
   const ThreadAccess access = {d.thread_number, instruction, kind};
   ThreadAccess earlier;
@@ -258,6 +261,38 @@ void trace_range(const char* pointer, std::size_t bytes, AccessKind kind, const 
   }
 }
 
+/// What the compiler passes to the handler of -fsanitize=bounds, as the sanitizer's runtime declares it
+/// (compiler-rt, ubsan_handlers.h).
+struct SourceLocation {
+  const char* file;
+  std::uint32_t line, column;
+};
+struct TypeDescriptor {
+  std::uint16_t kind;
+  std::uint16_t info;  ///< of an integer: bit 0 is set when it is signed, the others are the log of its bits
+  char name[1];        ///< with quotes: 'float [256]'
+};
+struct OutOfBounds {
+  SourceLocation location;
+  const TypeDescriptor* array;
+  const TypeDescriptor* index;
+};
+
+/// An index that an array of known size does not have: the address alone could belong to the next array.
+void index_out_of_bounds(const OutOfBounds& where, std::uintptr_t index, const void* return_address) {
+  if (!grid_runs) return;
+  const bool is_signed = where.index->info & 1;
+  const unsigned unused = 64 - (1u << (where.index->info >> 1));
+  const std::string number = is_signed
+                                 ? fmt::format("{}", static_cast<std::intptr_t>(index << unused) >> unused)
+                                 : fmt::format("{}", index << unused >> unused);
+  stop_launch(
+      "out of bounds of an array",
+      fmt::format("  {} uses index {} of an array of type {} at {}", thread_name(device().thread_number),
+                  number, where.array->name, place_text(reinterpret_cast<std::uintptr_t>(return_address))),
+      "does the index stay below the array's size for every thread and every block size?");
+}
+
 }  // namespace
 
 void* memcpy(void* to, const void* from, size_t bytes) {
@@ -279,6 +314,23 @@ void trace_atomic(const void* address, unsigned size, const void* return_address
 }  // namespace cpu
 
 extern "C" {
+/// At the start of each basic block.
+void __sanitizer_cov_trace_pc() {
+  if (!cpu::grid_runs) return;
+  const auto block = reinterpret_cast<std::uintptr_t>(CALLER);
+  cpu::Device& d = cpu::device();
+  cpu::LaneFlow& lane = *d.lane_flow;
+  if (!d.iterations.visit(lane, block)) return;
+  cpu::count_step(block);
+  if (lane.iterations < cpu::kWindow) return;
+  lane.iterations = 0;
+  cpu::wait_for_warp();
+}
+
+void __ubsan_handle_out_of_bounds(void* where, unsigned long index) {
+  cpu::index_out_of_bounds(*static_cast<const cpu::OutOfBounds*>(where), index, CALLER);
+}
+
 // The names and parameters are the compilers' interface to the sanitizer.
 void __tsan_init() {}
 void __tsan_func_entry(void*) {}

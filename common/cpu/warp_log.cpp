@@ -18,6 +18,10 @@ Site& WarpLog::find_site(std::uintptr_t instruction, Space space, AccessKind kin
     site->space = space;
     site->kind = kind;
     site->size = size;
+    if (numbered_.size() < UINT16_MAX) {
+      numbered_.push_back(instruction);
+      site->number = static_cast<std::uint16_t>(numbered_.size());
+    }
   }
   return *site;
 }
@@ -27,67 +31,87 @@ void WarpLog::begin(Site& site) {
   segment_.push_back(&site);
 }
 
-void WarpLog::count_until(Site& site, std::uint32_t end) {
-  for (; site.counted < end; ++site.counted) {
-    Request& request = site.window[site.counted % kWindow];
-    count(site, request);
-    request.mask = 0;
+OpenRequest* WarpLog::new_request(const Position& position, OpenRequest* next) {
+  if (unused_.empty()) {
+    requests_.push_back(std::make_unique<OpenRequest>());
+    unused_.push_back(requests_.back().get());
   }
+  OpenRequest* request = unused_.back();
+  unused_.pop_back();
+  request->mask = 0;
+  request->key = position.key();
+  request->position = position;
+  request->next = next;
+  return request;
 }
 
-void WarpLog::advance(std::uint32_t waiting_lanes) {
-  bool advanced = false;
+/// The first request from `link` on that has that position and not yet the lane; a new one when there is
+/// none.
+OpenRequest* WarpLog::find_request(Site& site, unsigned lane, const Position& position, OpenRequest** link) {
+  const std::uint64_t key = position.key();
+  for (; OpenRequest* request = *link; link = &request->next) {
+    if (request->key == key) {
+      if (!(request->mask >> lane & 1)) return request;
+    } else if (before(position, request->position)) {
+      break;
+    }
+  }
+  *link = new_request(position, *link);
+  OpenRequest* const made = *link;
+  if (++site.open > kMostOpen && site.first != made) {
+    counts_.approximate = true;
+    close(site, &site.first);
+  }
+  return made;
+}
+
+/// Counts the request at `link` and takes it out of its list.
+void WarpLog::close(Site& site, OpenRequest** link) {
+  OpenRequest* request = *link;
+  count(site, *request);
+  // The same iteration again, and not by the same lanes: which of them went together is not known.
+  const OpenRequest* next = request->next;
+  if (next && next->key == request->key && next->mask != request->mask) counts_.approximate = true;
+  *link = request->next;
+  --site.open;
+  unused_.push_back(request);
+  site.cursor_lane = kWarpSize;
+}
+
+void WarpLog::advance(const std::vector<const Position*>& stopped) {
   for (Site* site : segment_) {
-    std::uint32_t slowest = site->most;
-    for (std::uint32_t lanes = waiting_lanes; lanes; lanes &= lanes - 1)
-      slowest = std::min(slowest, site->executed[std::countr_zero(lanes)]);
-    advanced |= slowest > site->counted;
-    count_until(*site, std::max(slowest, site->counted));
+    OpenRequest** link = &site->first;
+    while (*link) {
+      const auto has_passed = [&](const Position* now) { return passed((*link)->position, *now); };
+      if (std::all_of(stopped.begin(), stopped.end(), has_passed)) {
+        close(*site, link);
+      } else {
+        link = &(*link)->next;
+      }
+    }
   }
-  if (advanced) return;
-  // The waiting lanes sit in different loops. Which of their requests would have gone together cannot be
-  // known.
-  counts_.approximate = true;
-  for (Site* site : segment_) count_until(*site, site->most);
-}
-
-/// Makes a site ready for the next segment.
-static void leave_segment(Site& site) {
-  std::fill(std::begin(site.executed), std::end(site.executed), 0);
-  site.most = site.counted = 0;
-  site.in_segment = false;
 }
 
 void WarpLog::end_segment() {
   for (Site* site : segment_) {
-    count_until(*site, site->most);
-    // A lane that left a loop early, or skipped an access inside it, may have been paired with the wrong
-    // iteration.
-    for (const std::uint32_t executed : site->executed)
-      if (executed != 0 && executed != site->most) counts_.approximate = true;
-    leave_segment(*site);
+    while (site->first) close(*site, &site->first);
+    site->in_segment = false;
   }
   segment_.clear();
 }
 
 void WarpLog::abandon() {
   for (Site* site : segment_) {
-    for (Request& request : site->window) request.mask = 0;
-    leave_segment(*site);
+    for (OpenRequest* request = site->first; request; request = request->next) unused_.push_back(request);
+    site->first = nullptr;
+    site->open = 0;
+    site->cursor_lane = kWarpSize;
+    site->in_segment = false;
   }
   segment_.clear();
 }
 
-void WarpLog::count_late(Site& site, unsigned lane, std::uintptr_t address) {
-  counts_.approximate = true;
-  Request alone;
-  alone.mask = 1u << lane;
-  alone.address[lane] = address;
-  count(site, alone);
-}
-
 void WarpLog::count(Site& site, const Request& request) {
-  if (request.mask == 0) return;
   if (site.space == Space::kShared) {
     count_shared(site, request);
   } else {

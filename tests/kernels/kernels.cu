@@ -52,12 +52,6 @@ __global__ void rows(const float* in, float* out, int count, int length) {
   out[row] = sum;
 }
 
-__global__ void ragged(const float* in, float* out) {
-  float sum = 0;
-  for (unsigned j = 0; j <= threadIdx.x % 4; ++j) sum += in[j * 32 + threadIdx.x];
-  out[threadIdx.x] = sum;
-}
-
 __global__ void shared_stride(float* out, int stride) {
   float* s = dynamic_shared<float>();
   s[threadIdx.x * stride] = threadIdx.x;
@@ -138,7 +132,6 @@ void reversed(const float* in, float* out, int n) { launch(kernel::reversed, blo
 void rows(const float* in, float* out, int count, int length) {
   launch(kernel::rows, blocks(count), 256, in, out, count, length);
 }
-void ragged(const float* in, float* out) { launch(kernel::ragged, 1, 32, in, out); }
 void shared_stride(float* out, int threads, int stride) {
   launch_shared(kernel::shared_stride, 1, threads, sizeof(float) * threads * stride, out, stride);
 }

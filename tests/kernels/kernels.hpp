@@ -20,8 +20,6 @@ void broadcast(const float* in, float* out, int n);
 void reversed(const float* in, float* out, int n);
 /// Each thread adds up `length` elements that lie one after another.
 void rows(const float* in, float* out, int count, int length);
-/// Thread t goes round a loop t % 4 + 1 times.
-void ragged(const float* in, float* out);
 /// A whole block writes word t * stride of dynamic shared memory and reads it back.
 void shared_stride(float* out, int threads, int stride);
 /// out[i] = the block's index and the thread's, in three dimensions, as one number; grid and block 3 x 4 x 2.

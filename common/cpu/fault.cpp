@@ -1,0 +1,99 @@
+#include "cpu/fault.hpp"
+
+#include <fmt/format.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <ucontext.h>
+
+#include <stdexcept>
+
+#include "cpu/device.hpp"
+#include "cpu/finding.hpp"
+
+namespace cpu {
+namespace {
+
+struct Fault {
+  std::uintptr_t address, instruction;
+};
+Fault fault;
+sigjmp_buf* resume_at = nullptr;  // null while nothing can be made of a fault
+
+std::uintptr_t instruction_of([[maybe_unused]] const ucontext_t& context) {
+#if defined(__x86_64__)
+  return static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return context.uc_mcontext.pc;
+#else
+  return 0;
+#endif
+}
+
+void on_fault(int signal, siginfo_t* info, void* context) {
+  fault = {reinterpret_cast<std::uintptr_t>(info->si_addr),
+           instruction_of(*static_cast<ucontext_t*>(context))};
+  const bool ours = memory().arena().contains(fault.address) || device().stacks.contains(fault.address);
+  if (ours && resume_at) siglongjmp(*resume_at, 1);
+  ::signal(signal, SIG_DFL);  // the program's own mistake: it happens again, and ends the program
+}
+
+/// While it lives, faults come to on_fault, on a stack of its own: the thread's may be what is full.
+class Handler {
+ public:
+  Handler() {
+    static char stack[64 * 1024];
+    stack_t alternative = {};
+    alternative.ss_sp = stack;
+    alternative.ss_size = sizeof stack;
+    struct sigaction action = {};
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    if (sigaltstack(&alternative, &stack_before_) != 0 || sigaction(SIGSEGV, &action, &action_before_) != 0)
+      throw std::runtime_error("the CPU device cannot watch for faults");
+  }
+  ~Handler() {
+    sigaction(SIGSEGV, &action_before_, nullptr);
+    sigaltstack(&stack_before_, nullptr);
+  }
+
+ private:
+  stack_t stack_before_ = {};
+  struct sigaction action_before_ = {};
+};
+
+Finding touched_by_host() {
+  const SourceLine place = source_line(fault.instruction + 1);
+  const Buffer* buffer = memory().nearest(fault.address);
+  const std::string what = buffer ? fmt::format("{}[{}]", buffer->name,
+                                                (fault.address - buffer->data.begin) / buffer->element_size)
+                                  : "device memory";
+  return Finding(fmt::format(
+      "device memory touched by the host: {} ({}:{})\n  host code reads or writes {} at line {}\n"
+      "  look at: arrays on the device are the kernels'; what the host needs of them must be copied",
+      place.function, place.file, place.line, what, place.line));
+}
+
+}  // namespace
+
+void run_host_code(const std::function<void()>& code) {
+  const Handler handler;
+  const Memory::Access closed(memory(), false);
+  sigjmp_buf here;
+  // The frames that the jump leaves out are those of the kernel or of a chapter's host code; they own
+  // nothing.
+  if (sigsetjmp(here, 1) != 0) {
+    resume_at = nullptr;
+    memory().set_access(false);
+    throw grid_runs ? stack_overflow(fault.instruction) : touched_by_host();
+  }
+  resume_at = &here;
+  try {
+    code();
+  } catch (...) {
+    resume_at = nullptr;
+    throw;
+  }
+  resume_at = nullptr;
+}
+
+}  // namespace cpu

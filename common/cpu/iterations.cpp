@@ -1,0 +1,143 @@
+#include "cpu/iterations.hpp"
+
+#include <algorithm>
+namespace cpu {
+namespace {
+
+/// The finaliser of splitmix64 (S. Vigna, public domain), to spread the bits of three numbers over a key.
+std::uint64_t key_of(std::uint64_t around, const Loop& loop, std::uint32_t count) {
+  std::uint64_t x = around + loop.header * 0x9e3779b97f4a7c15u + count;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+  return x ^ x >> 31;
+}
+
+bool contains(const Loop& loop, const Loop& other) {
+  return loop.header < other.header && other.header <= loop.latch;
+}
+
+/// Outermost level at which the two differ.
+unsigned first_difference(const Position& a, const Position& b) {
+  unsigned i = 0;
+  while (i < a.depth && i < b.depth && a.level[i].key == b.level[i].key) ++i;
+  return i;
+}
+
+}  // namespace
+
+bool before(const Position& a, const Position& b) {
+  const unsigned i = first_difference(a, b);
+  if (i == a.depth || i == b.depth) return a.depth < b.depth;
+  const Loop &one = *a.level[i].loop, &other = *b.level[i].loop;
+  if (&one == &other) return a.level[i].count < b.level[i].count;
+  // A loop that does not appear is in its first iteration.
+  if (contains(one, other)) return false;
+  if (contains(other, one)) return true;
+  return one.header < other.header;
+}
+
+bool passed(const Position& then, const Position& now) {
+  return first_difference(then, now) < then.depth && before(then, now);
+}
+
+void Iterations::begin_launch(std::uintptr_t begin, std::uintptr_t end, LaneFlow (&lanes)[kWarpSize]) {
+  begin_ = begin;
+  end_ = end;
+  irregular_ = false;
+  for (LaneFlow& lane : lanes) {
+    lane.time = 0;
+    lane.visited.assign((end - begin) / 4 + 1, 0);
+    restart(lane);
+  }
+}
+
+void Iterations::restart(LaneFlow& lane) const {
+  if (lane.time > UINT32_MAX / 2) {
+    std::fill(lane.visited.begin(), lane.visited.end(), 0);
+    lane.time = 0;
+  }
+  lane.begun = lane.time + 1;
+  lane.position.depth = 0;
+  lane.limit = limit(lane.position);
+  lane.skipped_to = 0;
+  lane.iterations = 0;
+}
+
+void Iterations::leave_innermost(LaneFlow& lane) const {
+  lane.begun = lane.begun_around[--lane.position.depth];
+  lane.limit = limit(lane.position);
+}
+
+/// Another iteration of the innermost loop.
+void Iterations::begin_again(LaneFlow& lane, std::uintptr_t from) {
+  Position& position = lane.position;
+  Position::Level& level = position.level[position.depth - 1];
+  const std::uint64_t around = position.depth > 1 ? position.level[position.depth - 2].key : 0;
+  level.key = key_of(around, *level.loop, ++level.count);
+  lane.begun = lane.time + 1;
+  ++lane.iterations;
+  if (from <= level.loop->latch) return;
+  irregular_ |= level.loop->latch != 0;  // lanes in it may have been taken for outside
+  level.loop->latch = lane.limit = from;
+}
+
+/// The second iteration of a loop in the innermost loop.
+void Iterations::enter(LaneFlow& lane, std::uintptr_t header, std::uintptr_t from) {
+  Position& position = lane.position;
+  if (position.depth == Position::kMostDepth) {
+    irregular_ = true;
+    return;
+  }
+  Loop& loop = loops_.try_emplace(header, Loop{header, 0}).first->second;
+  lane.begun_around[position.depth] = lane.begun;
+  position.level[position.depth++] = {&loop, 0, 0};
+  lane.limit = loop.latch;
+  begin_again(lane, from);
+}
+
+/// Whether a step leads back into the midst of a loop that the lane was taken to have left.
+bool Iterations::leads_into_a_loop(std::uintptr_t block, std::uintptr_t from) const {
+  return std::any_of(loops_.begin(), loops_.end(), [&](const auto& entry) {
+    const Loop& loop = entry.second;
+    return loop.header < block && block <= loop.latch && loop.latch < from;
+  });
+}
+
+/// A step to a lower address. Returns whether it began another iteration.
+bool Iterations::step_back(LaneFlow& lane, std::uintptr_t block, std::uintptr_t from) {
+  Position& position = lane.position;
+  while (position.depth && block < position.level[position.depth - 1].loop->header) leave_innermost(lane);
+  if (position.depth && block == position.level[position.depth - 1].loop->header) {
+    begin_again(lane, from);
+    return true;
+  }
+  irregular_ |= leads_into_a_loop(block, from);
+  if (visited(lane, block) >= lane.begun) {
+    enter(lane, block, from);
+    return true;
+  }
+  lane.skipped_to = block;
+  lane.skipped_from = from;
+  lane.limit = 0;  // so that the next block comes to `turn`
+  return false;
+}
+
+bool Iterations::turn(LaneFlow& lane, std::uintptr_t block) {
+  if (block - begin_ >= end_ - begin_) return false;  // another function's
+  const std::uintptr_t from = lane.last;
+  bool begins = false;
+  if (lane.skipped_to) {
+    lane.limit = limit(lane.position);
+    if (block > from && visited(lane, block) >= lane.begun) {
+      enter(lane, lane.skipped_to, lane.skipped_from);
+      begins = true;
+    }
+    lane.skipped_to = 0;
+  }
+  while (block > lane.limit) leave_innermost(lane);
+  if (block <= from) begins |= step_back(lane, block, from);
+  note(lane, block);
+  return begins;
+}
+
+}  // namespace cpu

@@ -1,0 +1,119 @@
+/// \file
+/// Which iteration of which loops a lane is in. The lanes of a warp run one after another here and together
+/// on a GPU: what they do in the same iteration is what the hardware does at once.
+///
+/// The compiler calls the device at the start of each basic block (-fsanitize=coverage=trace-pc), and keeps
+/// blocks in the order of the source (-fno-reorder-blocks). So a step to a lower address, to a block that the
+/// lane has been to in this iteration, begins another iteration of the loop that starts there; a step past
+/// the highest address from which it began one leaves the loop. A step to a lower address where the lane has
+/// not been leads into the middle of a loop when it then comes to where it has been, and else to code that
+/// was laid out of the way.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "cpu/wavefronts.hpp"
+
+namespace cpu {
+
+struct Loop {
+  std::uintptr_t header;  ///< its first block
+  std::uintptr_t latch;   ///< the last block from which it has begun again
+};
+
+/// The loops around a place in a kernel, outermost first, and how often each has begun again. A loop that has
+/// not begun again does not appear: its first iteration is what comes before the second.
+struct Position {
+  static constexpr unsigned kMostDepth = 8;  ///< loops further in are not told apart
+
+  struct Level {
+    Loop* loop;
+    std::uint32_t count;
+    std::uint64_t key;  ///< of this level and those around it
+  };
+  unsigned depth = 0;
+  Level level[kMostDepth];
+
+  /// Equal for equal positions alone, but for a chance of 2^-64.
+  std::uint64_t key() const { return depth ? level[depth - 1].key : 0; }
+
+  Position() = default;
+  Position(const Position& other) { *this = other; }
+  /// Copies the levels in use alone.
+  Position& operator=(const Position& other) {
+    depth = other.depth;
+    std::copy_n(other.level, depth, level);
+    return *this;
+  }
+};
+
+/// Whether `a` comes before `b` in the order in which one lane would pass them.
+bool before(const Position& a, const Position& b);
+/// Whether a lane at `now` can no longer come to `then`.
+bool passed(const Position& then, const Position& now);
+
+/// How far a lane has got in its kernel.
+struct LaneFlow {
+  std::uintptr_t last = 0;   ///< block that it was in last
+  std::uintptr_t limit = 0;  ///< end of the innermost loop: a block up to here is in it
+  Position position;
+
+  // When it was where: `time` counts blocks.
+  std::uint32_t time = 0;
+  std::uint32_t begun = 0;  ///< when the iteration began
+  std::uint32_t begun_around[Position::kMostDepth];
+  std::vector<std::uint32_t> visited;  ///< by block: the last time; blocks are 4 bytes or more apart
+
+  std::uintptr_t skipped_to = 0;    ///< not 0 after a step back to a block that it had not been to
+  std::uintptr_t skipped_from = 0;  ///< the block before that step
+  unsigned iterations = 0;          ///< begun since the lane was last held up
+};
+
+/// Follows lanes through one kernel.
+class Iterations {
+ public:
+  /// The kernel's blocks lie in [begin, end); what lies outside is not followed. Readies the lanes.
+  void begin_launch(std::uintptr_t begin, std::uintptr_t end, LaneFlow (&lanes)[kWarpSize]);
+
+  /// A lane that starts with the kernel.
+  void start(LaneFlow& lane) const { lane.last = begin_ - 1; }
+  /// A lane that starts, or goes on where the whole block has met.
+  void restart(LaneFlow& lane) const;
+
+  /// The lane comes to `block`. Returns whether that began another iteration.
+  bool visit(LaneFlow& lane, std::uintptr_t block) {
+    if (block <= lane.last || block > lane.limit) return turn(lane, block);
+    note(lane, block);
+    return false;
+  }
+
+  /// Whether the code was not laid out as supposed, so that iterations may have been mixed up.
+  bool irregular() const { return irregular_; }
+
+ private:
+  std::uint32_t& visited(LaneFlow& lane, std::uintptr_t block) const {
+    return lane.visited[(block - begin_) / 4];
+  }
+  void note(LaneFlow& lane, std::uintptr_t block) const {
+    lane.last = block;
+    visited(lane, block) = ++lane.time;
+  }
+  bool turn(LaneFlow& lane, std::uintptr_t block);
+  bool leads_into_a_loop(std::uintptr_t block, std::uintptr_t from) const;
+  bool step_back(LaneFlow& lane, std::uintptr_t block, std::uintptr_t from);
+  std::uintptr_t limit(const Position& position) const {
+    return position.depth ? position.level[position.depth - 1].loop->latch : end_ - 1;
+  }
+  void leave_innermost(LaneFlow& lane) const;
+  void begin_again(LaneFlow& lane, std::uintptr_t from);
+  void enter(LaneFlow& lane, std::uintptr_t header, std::uintptr_t from);
+
+  std::uintptr_t begin_ = 0, end_ = 0;
+  bool irregular_ = false;
+  std::unordered_map<std::uintptr_t, Loop> loops_;  // by header
+};
+
+}  // namespace cpu
