@@ -69,6 +69,8 @@ class Backend {
 
   virtual DeviceInfo info() const = 0;
   virtual std::size_t free_bytes() const = 0;
+  /// What arrays of `bytes` bytes take with all that the device notes of them.
+  virtual std::size_t footprint(std::size_t bytes) const { return bytes; }
 
   /// Device memory with guard zones around it. It starts `misalignment` bytes after a multiple of 256.
   /// \throws std::bad_alloc

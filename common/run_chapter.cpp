@@ -84,21 +84,6 @@ std::vector<Shape> shapes_to_run(const Options& options, const Chapter& chapter,
   return shapes;
 }
 
-void require_memory(const Chapter& chapter, const Shape& shape, const Backend& device, const Backend& host) {
-  constexpr double kGiB = 1024.0 * 1024 * 1024;
-  const MemoryNeed need = memory_need(chapter, shape);
-  const auto require = [&](std::size_t bytes, std::size_t free, const char* where) {
-    if (bytes > free)
-      throw MachineError(
-          fmt::format("--size {} takes {:.1f} GiB of {}, and {:.1f} GiB are free: choose a smaller size",
-                      shape_text(shape, chapter.dims), static_cast<double>(bytes) / kGiB, where,
-                      static_cast<double>(free) / kGiB));
-  };
-  const bool gpu = device.info().kind == "gpu";
-  if (gpu) require(need.device + need.timing, device.free_bytes(), "GPU memory");
-  require(need.host + (gpu ? 0 : need.device), host.free_bytes(), "memory");
-}
-
 bool wanted(const Stage& stage, const Options& options) {
   return options.stage.empty() || options.stage == stage.name;
 }

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "options.hpp"
+
 namespace workbook {
 namespace {
 
@@ -32,6 +34,21 @@ MemoryNeed memory_need(const Chapter& chapter, const Shape& shape) {
     need.timing = std::max(need.timing, static_cast<std::size_t>(traffic.read_bytes + traffic.write_bytes));
   }
   return need;
+}
+
+void require_memory(const Chapter& chapter, const Shape& shape, const Backend& device, const Backend& host) {
+  constexpr double kGiB = 1024.0 * 1024 * 1024;
+  const MemoryNeed need = memory_need(chapter, shape);
+  const auto require = [&](std::size_t bytes, std::size_t free, const char* where) {
+    if (bytes > free)
+      throw MachineError(
+          fmt::format("--size {} takes {:.1f} GiB of {}, and {:.1f} GiB are free: choose a smaller size",
+                      shape_text(shape, chapter.dims), static_cast<double>(bytes) / kGiB, where,
+                      static_cast<double>(free) / kGiB));
+  };
+  const bool gpu = device.info().kind == "gpu";
+  if (gpu) require(need.device + need.timing, device.free_bytes(), "GPU memory");
+  require(need.host + (gpu ? 0 : device.footprint(need.device)), host.free_bytes(), "memory");
 }
 
 Problem::Problem(const Chapter& chapter, const Shape& shape, Backend& backend,

@@ -41,6 +41,9 @@ struct MemoryNeed {
 };
 MemoryNeed memory_need(const Chapter& chapter, const Shape& shape);
 
+/// \throws MachineError when the problem does not fit into what `device`, and `host` for the rest, have free.
+void require_memory(const Chapter& chapter, const Shape& shape, const Backend& device, const Backend& host);
+
 /// The arrays of a chapter at a shape, on the host and on a device.
 class Problem {
  public:

@@ -5,6 +5,7 @@
 
 #include "catch.hpp"
 #include "cpu/memory.hpp"
+#include "options.hpp"
 #include "run_stage.hpp"
 
 namespace cpu::multiply_add {
@@ -155,6 +156,54 @@ void run_fused_on(const Data& data, int n) {
 }
 
 }  // namespace
+
+TEST_CASE("a size that does not fit is refused before anything is allocated") {
+  /// A device with so much memory free and no other feature.
+  struct Card : workbook::Backend {
+    Card(const char* kind, std::size_t free) : kind_(kind), free_(free) {}
+    workbook::DeviceInfo info() const override {
+      workbook::DeviceInfo info;
+      info.kind = kind_;
+      return info;
+    }
+    std::size_t free_bytes() const override { return free_; }
+    void* allocate(std::size_t, std::size_t, const std::string&, std::size_t) override {
+      throw std::bad_alloc();
+    }
+    void release(void*) override {}
+    void upload(void*, const void*, std::size_t) override {}
+    void download(void*, const void*, std::size_t) override {}
+    void fill(void*, unsigned char, std::size_t) override {}
+    void poison(void*, std::size_t) override {}
+    bool guards_intact(const void*) const override { return true; }
+    workbook::Counts run(const std::function<void()>&) override { return {}; }
+    const char* kind_;
+    std::size_t free_;
+  };
+  const workbook::Chapter chapter = cpu::multiply_add::chapter();
+  const workbook::Shape shape = {{1 << 28, 1, 1}};
+  const workbook::MemoryNeed need = workbook::memory_need(chapter, shape);
+  const auto refusal = [&](const Card& device, const Card& host) -> std::string {
+    try {
+      workbook::require_memory(chapter, shape, device, host);
+    } catch (const workbook::MachineError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const Card roomy("cpu", std::size_t{1} << 40), enough("gpu", need.device + need.timing),
+      tight("gpu", need.device + need.timing - 1);
+  CHECK(refusal(enough, roomy).empty());
+  CHECK_THAT(refusal(tight, roomy), ContainsSubstring("--size 268435456 takes 11.0 GiB of GPU memory"));
+  CHECK_THAT(refusal(enough, Card("cpu", need.host - 1)),
+             ContainsSubstring("GiB are free: choose a smaller size"));
+  // On the CPU device both are the host's.
+  const Card both("cpu", need.host + need.device), less("cpu", need.host + need.device - 1);
+  CHECK(refusal(both, both).empty());
+  CHECK_THAT(refusal(less, less), ContainsSubstring("of memory"));
+  const auto cpu_device = workbook::make_cpu_backend();
+  CHECK(cpu_device->footprint(need.device) >= 5 * need.device);
+}
 
 TEST_CASE("verification lets a right stage pass") { CHECK(check_stage(run_fused).status == "ok"); }
 

@@ -35,6 +35,10 @@ class CpuBackend : public Backend {
   }
 
   std::size_t free_bytes() const override { return available_memory(); }
+  /// The data, a LastAccess a word, a bit a byte, two bits a sector.
+  std::size_t footprint(std::size_t bytes) const override {
+    return bytes + bytes / 4 * sizeof(cpu::LastAccess) + bytes / 8 + bytes / 128;
+  }
 
   void* allocate(std::size_t bytes, std::size_t misalignment, const std::string& name,
                  std::size_t element_size) override {
