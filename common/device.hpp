@@ -9,6 +9,9 @@
 #ifndef DEVICE
 #define DEVICE gpu
 #endif
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
 #include "gpu/launch.hpp"
 #else
 #ifndef DEVICE

@@ -39,6 +39,15 @@ WORKBOOK_ATOMIC(atomicExch, unsigned, (static_cast<void>(old), value))
 WORKBOOK_ATOMIC(atomicExch, unsigned long long, (static_cast<void>(old), value))
 WORKBOOK_ATOMIC(atomicExch, float, (static_cast<void>(old), value))
 WORKBOOK_ATOMIC(atomicInc, unsigned, old >= value ? 0 : old + 1)
+WORKBOOK_ATOMIC(atomicDec, unsigned, old == 0 || old > value ? value : old - 1)
+WORKBOOK_ATOMIC(atomicSub, int, static_cast<unsigned>(old) - static_cast<unsigned>(value))  // wraps around
+WORKBOOK_ATOMIC(atomicSub, unsigned, old - value)
+WORKBOOK_ATOMIC(atomicAnd, int, (old & value))
+WORKBOOK_ATOMIC(atomicAnd, unsigned, (old & value))
+WORKBOOK_ATOMIC(atomicOr, int, old | value)
+WORKBOOK_ATOMIC(atomicOr, unsigned, old | value)
+WORKBOOK_ATOMIC(atomicXor, int, old ^ value)
+WORKBOOK_ATOMIC(atomicXor, unsigned, old ^ value)
 #undef WORKBOOK_ATOMIC
 
 int atomicCAS(int* address, int expected, int value) {

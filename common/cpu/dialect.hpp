@@ -5,9 +5,13 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdio.h>
 
+#include "cpu/bfloat16.hpp"
+#include "cpu/half.hpp"
 #include "cpu/math.hpp"
 #include "cpu/runtime.hpp"
+#include "cpu/unsupported.hpp"
 #include "cpu/vector_types.hpp"
 #include "cpu/warp.hpp"
 

@@ -6,6 +6,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stddef.h>
 
 namespace cpu {
 
@@ -16,23 +17,29 @@ namespace cpu {
 [[gnu::always_inline]] inline float __fdiv_rn(float a, float b) { return a / b; }
 [[gnu::always_inline]] inline float __fsqrt_rn(float a) { return sqrtf(a); }
 [[gnu::always_inline]] inline float __frcp_rn(float a) { return 1.0f / a; }
+/// In double, whose rounding cannot reach a midpoint of float's: see float16.hpp.
+[[gnu::always_inline]] inline float __frsqrt_rn(float a) {
+  return static_cast<float>(1.0 / sqrt(static_cast<double>(a)));
+}
 
-// Fast approximations. A GPU: at most 2 + floor(|1.173 a|) units in the last place for __expf, 2 for
-// __fdividef, rsqrtf, __exp2f; for the others see the guide.
+// Fast approximations. tests/kernels/arithmetic.inc holds the bounds, and a GPU to them.
 [[gnu::always_inline]] inline float rsqrtf(float a) {
   return static_cast<float>(1.0 / sqrt(static_cast<double>(a)));
 }
 [[gnu::always_inline]] inline float __expf(float a) {
   return static_cast<float>(exp(static_cast<double>(a)));
 }
-[[gnu::always_inline]] inline float __exp2f(float a) {
-  return static_cast<float>(exp2(static_cast<double>(a)));
+[[gnu::always_inline]] inline float __exp10f(float a) {
+  return static_cast<float>(pow(10.0, static_cast<double>(a)));
 }
 [[gnu::always_inline]] inline float __logf(float a) {
   return static_cast<float>(log(static_cast<double>(a)));
 }
 [[gnu::always_inline]] inline float __log2f(float a) {
   return static_cast<float>(log2(static_cast<double>(a)));
+}
+[[gnu::always_inline]] inline float __log10f(float a) {
+  return static_cast<float>(log10(static_cast<double>(a)));
 }
 [[gnu::always_inline]] inline float __sinf(float a) {
   return static_cast<float>(sin(static_cast<double>(a)));
@@ -47,6 +54,11 @@ namespace cpu {
   return static_cast<float>(pow(static_cast<double>(a), static_cast<double>(b)));
 }
 [[gnu::always_inline]] inline float __fdividef(float a, float b) { return a / b; }
+/// The distribution function of the normal distribution, as of an exact GELU.
+[[gnu::always_inline]] inline float normcdff(float a) {
+  return static_cast<float>(0.5 * erfc(-static_cast<double>(a) / M_SQRT2));
+}
+/// a between 0 and 1; NaN becomes 0.
 [[gnu::always_inline]] inline float __saturatef(float a) { return a > 0 ? (a < 1 ? a : 1.0f) : 0.0f; }
 
 /// float to int as the instruction cvt does it: out of range goes to the nearest end, NaN to 0.
@@ -60,7 +72,16 @@ namespace cpu {
 [[gnu::always_inline]] inline int __float2int_rz(float a) { return clamp_to_int(truncf(a)); }
 [[gnu::always_inline]] inline int __float2int_rd(float a) { return clamp_to_int(floorf(a)); }
 [[gnu::always_inline]] inline int __float2int_ru(float a) { return clamp_to_int(ceilf(a)); }
+[[gnu::always_inline]] inline unsigned clamp_to_unsigned(float whole) {
+  if (!(whole > 0)) return 0;
+  return whole >= 4294967296.0f ? UINT_MAX : static_cast<unsigned>(whole);
+}
+[[gnu::always_inline]] inline unsigned __float2uint_rn(float a) { return clamp_to_unsigned(rintf(a)); }
+[[gnu::always_inline]] inline unsigned __float2uint_rz(float a) { return clamp_to_unsigned(truncf(a)); }
+[[gnu::always_inline]] inline unsigned __float2uint_rd(float a) { return clamp_to_unsigned(floorf(a)); }
+[[gnu::always_inline]] inline unsigned __float2uint_ru(float a) { return clamp_to_unsigned(ceilf(a)); }
 [[gnu::always_inline]] inline float __int2float_rn(int a) { return static_cast<float>(a); }
+[[gnu::always_inline]] inline float __uint2float_rn(unsigned a) { return static_cast<float>(a); }
 
 // Bits as another type.
 [[gnu::always_inline]] inline int __float_as_int(float a) { return __builtin_bit_cast(int, a); }
@@ -80,6 +101,18 @@ namespace cpu {
   for (int bit = 0; bit < 32; ++bit) reversed |= (a >> bit & 1u) << (31 - bit);
   return reversed;
 }
+/// The upper half of the product.
+[[gnu::always_inline]] inline unsigned __umulhi(unsigned a, unsigned b) {
+  return static_cast<unsigned>(static_cast<unsigned long long>(a) * b >> 32);
+}
+/// sum + the dot product of the four signed bytes of `a` and `b`.
+[[gnu::always_inline]] inline int __dp4a(int a, int b, int sum) {
+  unsigned total = static_cast<unsigned>(sum);  // wraps around
+  for (int shift = 0; shift < 32; shift += 8)
+    total +=
+        static_cast<unsigned>(static_cast<signed char>(a >> shift) * static_cast<signed char>(b >> shift));
+  return static_cast<int>(total);
+}
 
 // CUDA's min and max take any two of one arithmetic type.
 template <class T>
@@ -95,5 +128,16 @@ template <class T>
 [[gnu::always_inline]] inline float max(float a, float b) { return fmaxf(a, b); }
 [[gnu::always_inline]] inline double min(double a, double b) { return fmin(a, b); }
 [[gnu::always_inline]] inline double max(double a, double b) { return fmax(a, b); }
+// Of two types, in the type that a + b has.
+#define WORKBOOK_MIXED(A, B, Both)                                                \
+  [[gnu::always_inline]] constexpr Both min(A a, B b) { return min<Both>(a, b); } \
+  [[gnu::always_inline]] constexpr Both min(B a, A b) { return min<Both>(a, b); } \
+  [[gnu::always_inline]] constexpr Both max(A a, B b) { return max<Both>(a, b); } \
+  [[gnu::always_inline]] constexpr Both max(B a, A b) { return max<Both>(a, b); }
+WORKBOOK_MIXED(int, unsigned, unsigned)
+WORKBOOK_MIXED(int, long long, long long)
+WORKBOOK_MIXED(int, size_t, size_t)
+WORKBOOK_MIXED(unsigned, size_t, size_t)
+#undef WORKBOOK_MIXED
 
 }  // namespace cpu

@@ -75,6 +75,15 @@ unsigned atomicCAS(unsigned* address, unsigned expected, unsigned value);
 unsigned long long atomicCAS(unsigned long long* address, unsigned long long expected,
                              unsigned long long value);
 unsigned atomicInc(unsigned* address, unsigned limit);
+unsigned atomicDec(unsigned* address, unsigned limit);
+int atomicSub(int* address, int value);
+unsigned atomicSub(unsigned* address, unsigned value);
+int atomicAnd(int* address, int value);
+unsigned atomicAnd(unsigned* address, unsigned value);
+int atomicOr(int* address, int value);
+unsigned atomicOr(unsigned* address, unsigned value);
+int atomicXor(int* address, int value);
+unsigned atomicXor(unsigned* address, unsigned value);
 
 /// The block's dynamic shared memory, 16-byte aligned.
 [[gnu::const]] void* dynamic_shared_memory();

@@ -3,6 +3,7 @@
 /// same mask, and be in it.
 #pragma once
 
+#include "cpu/float16.hpp"
 #include "cpu/runtime.hpp"
 
 namespace cpu {
@@ -84,6 +85,28 @@ template <class T>
   // Lanes of earlier segments can be read, those of later ones cannot.
   const int lane = lane_index(), last = (lane & -width) + width - 1, source = lane ^ lane_mask;
   return detail::shuffle(mask, value, source > last ? lane : source);
+}
+
+// A __half2 or __nv_bfloat162 goes as its 4 bytes.
+template <class F>
+[[gnu::always_inline]] inline Float16x2<F> __shfl_sync(unsigned mask, Float16x2<F> value, int source,
+                                                       int width = 32) {
+  return Float16x2<F>::from_bits(__shfl_sync(mask, value.bits(), source, width));
+}
+template <class F>
+[[gnu::always_inline]] inline Float16x2<F> __shfl_up_sync(unsigned mask, Float16x2<F> value, unsigned delta,
+                                                          int width = 32) {
+  return Float16x2<F>::from_bits(__shfl_up_sync(mask, value.bits(), delta, width));
+}
+template <class F>
+[[gnu::always_inline]] inline Float16x2<F> __shfl_down_sync(unsigned mask, Float16x2<F> value, unsigned delta,
+                                                            int width = 32) {
+  return Float16x2<F>::from_bits(__shfl_down_sync(mask, value.bits(), delta, width));
+}
+template <class F>
+[[gnu::always_inline]] inline Float16x2<F> __shfl_xor_sync(unsigned mask, Float16x2<F> value, int lane_mask,
+                                                           int width = 32) {
+  return Float16x2<F>::from_bits(__shfl_xor_sync(mask, value.bits(), lane_mask, width));
 }
 
 }  // namespace cpu
