@@ -55,7 +55,7 @@ function(add_gpu_kernels target)
   add_library(${target} OBJECT EXCLUDE_FROM_ALL ${ARGN})
   target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/common)
   # One stream per thread, so that a plain <<<grid, block>>> can be captured into a graph.
-  target_compile_options(${target} PRIVATE --default-stream=per-thread -lineinfo -Xcompiler=-Wall)
+  target_compile_options(${target} PRIVATE --default-stream=per-thread --extended-lambda -lineinfo -Xcompiler=-Wall)
   set_property(GLOBAL APPEND PROPERTY WORKBOOK_GPU_TARGETS ${target})
 endfunction()
 

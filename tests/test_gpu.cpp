@@ -1,8 +1,6 @@
 // The same stages on a GPU. Without one every test here is reported as skipped, with the reason.
-#include <cstdlib>
-#include <iostream>
-
 #include "catch.hpp"
+#include "gpu_or_skip.hpp"
 #include "run_stage.hpp"
 
 namespace gpu::multiply_add {
@@ -12,15 +10,6 @@ workbook::Chapter chapter();
 namespace {
 
 using namespace workbook;
-
-constexpr int kSkipped = 4;  // SKIP_RETURN_CODE in tests/CMakeLists.txt
-
-std::unique_ptr<GpuBackend> gpu_or_skip() {
-  GpuOrReason found = make_gpu_backend();
-  if (found.backend) return std::move(found.backend);
-  std::cout << "SKIPPED: " << found.reason << std::endl;
-  std::exit(kSkipped);
-}
 
 const Chapter kMultiplyAdd = gpu::multiply_add::chapter();
 

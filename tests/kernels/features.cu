@@ -1,0 +1,164 @@
+#include <stdio.h>
+
+#include "device.hpp"
+#include "features.hpp"
+
+namespace DEVICE::test_kernels {
+namespace kernel {
+
+__global__ void half_vectors(const uint4* in, uint4* out) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  uint4 vector = in[i];
+  __half2* pairs = reinterpret_cast<__half2*>(&vector);
+#pragma unroll
+  for (int j = 0; j < 4; ++j) pairs[j] = __hfma2(pairs[j], __float2half2_rn(2.0f), __float2half2_rn(1.0f));
+  out[i] = vector;
+}
+
+template <class T>
+__global__ void copy(const T* in, T* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[i];
+}
+
+__global__ void transpose_halfs(const __half* in, __half* out) {
+  __shared__ __half tile[32][33];
+  tile[threadIdx.y][threadIdx.x] = in[32 * threadIdx.y + threadIdx.x];
+  __syncthreads();
+  out[32 * threadIdx.y + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+
+__global__ void half_shuffles(unsigned* out) {
+  const int t = threadIdx.x;
+  const __half2 pair = __floats2half2_rn(t, -t);
+  const __half2 other = __shfl_xor_sync(0xffffffffu, pair, 1);
+  out[2 * t] = __half_as_ushort(other.x) | static_cast<unsigned>(__half_as_ushort(other.y)) << 16;
+  out[2 * t + 1] = __half_as_ushort(__shfl_sync(0xffffffffu, pair.x, 5));
+}
+
+__global__ void atomics_in_turn(unsigned* values, unsigned* old) {
+  int* as_int = reinterpret_cast<int*>(values);
+  old[0] = atomicExch(&values[0], 7u);
+  old[1] = atomicCAS(&values[1], 101u, 7u);                        // holds 101
+  old[2] = atomicCAS(&values[2], 0u, 7u);                          // holds 102: stays
+  old[3] = static_cast<unsigned>(atomicCAS(&as_int[3], 103, -7));  // holds 103
+  old[4] = atomicInc(&values[4], 104u);                            // at its limit: to 0
+  old[5] = atomicDec(&values[5], 50u);                             // above its limit: to it
+  old[6] = static_cast<unsigned>(atomicSub(&as_int[6], 107));      // 106 - 107
+  old[7] = atomicAnd(&values[7], 0xfu);
+  old[8] = atomicOr(&values[8], 0xf00u);
+  old[9] = atomicXor(&values[9], 1u);
+}
+
+__global__ void float_exchange(float* value, float* exch) {
+  exch[threadIdx.x] = atomicExch(value, static_cast<float>(threadIdx.x));
+}
+
+__global__ void cas_sum(unsigned long long* sum) {
+  const unsigned long long mine = blockIdx.x * blockDim.x + threadIdx.x + 1;
+  unsigned long long seen = 0, expected;
+  do {
+    expected = seen;
+    seen = atomicCAS(sum, expected, expected + mine);
+  } while (seen != expected);
+}
+
+__global__ void cache_hints(const float* in, float* out) {
+  const int t = threadIdx.x;
+  out[t] = __ldg(&in[t]);
+  out[32 + t] = __ldcg(&in[32 + t]);
+  out[64 + t] = __ldca(&in[64 + t]);
+  out[96 + t] = __ldcs(&in[96 + t]);
+  __stcg(&out[128 + t], in[128 + t]);
+  __stcs(&out[160 + t], in[160 + t]);
+  __stwt(&out[192 + t], in[192 + t]);
+}
+
+constexpr __device__ float kPowers[] = {1.0f, 2.0f, 4.0f, 8.0f};
+__constant__ int kOffsets[4] = {100, 200, 300, 400};
+
+__noinline__ __device__ float twice(float x) { return 2 * x; }
+
+__global__ void tables(float* out) {
+  const int t = threadIdx.x;
+  out[t] = kPowers[t % 4] + static_cast<float>(kOffsets[t % 4]) + twice(static_cast<float>(t));
+}
+
+template <class Function>
+__global__ void transform(const float* in, float* out, Function function) {
+  out[threadIdx.x] = function(in[threadIdx.x]);
+}
+
+template <int kThreads>
+__global__ void reversed(const int* in, int* out) {
+  __shared__ int s[kThreads];
+  s[threadIdx.x] = in[threadIdx.x];
+  __syncthreads();
+  out[threadIdx.x] = s[kThreads - 1 - threadIdx.x];
+}
+
+__global__ void reversed_dynamic(const int* in, int* out) {
+  int* s = dynamic_shared<int>();
+  s[threadIdx.x] = in[threadIdx.x];
+  __syncthreads();
+  out[threadIdx.x] = s[blockDim.x - 1 - threadIdx.x];
+}
+
+__global__ void __launch_bounds__(64) unrolled_sums(const float* in, float* out) {
+  float sum = 0;
+#pragma unroll
+  for (int j = 0; j < 4; ++j) sum += in[4 * threadIdx.x + j];
+  __threadfence_block();
+  out[threadIdx.x] = threadIdx.x < warpSize ? sum : -sum;
+}
+
+__global__ void prints(const float* in) {
+  if (threadIdx.x == 3) printf("thread %d has %.2f\n", static_cast<int>(threadIdx.x), in[threadIdx.x]);
+}
+
+}  // namespace kernel
+
+void half_vectors(const unsigned short* in, unsigned short* out, int n) {
+  launch(kernel::half_vectors, n / 256, 32, reinterpret_cast<const uint4*>(in),
+         reinterpret_cast<uint4*>(out));
+}
+
+namespace {
+template <class T>
+void copy_as(const unsigned short* in, unsigned short* out, int n) {
+  const int count = n * 2 / static_cast<int>(sizeof(T));
+  launch(kernel::copy<T>, (count + 63) / 64, 64, reinterpret_cast<const T*>(in), reinterpret_cast<T*>(out),
+         count);
+}
+}  // namespace
+
+void copy_halfs(const unsigned short* in, unsigned short* out, int n, int kind) {
+  if (kind == 0) copy_as<__half>(in, out, n);
+  if (kind == 1) copy_as<__half2>(in, out, n);
+  if (kind == 2) copy_as<__nv_bfloat16>(in, out, n);
+  if (kind == 3) copy_as<__nv_bfloat162>(in, out, n);
+}
+void transpose_halfs(const unsigned short* in, unsigned short* out) {
+  launch(kernel::transpose_halfs, 1, dim3(32, 32), reinterpret_cast<const __half*>(in),
+         reinterpret_cast<__half*>(out));
+}
+void half_shuffles(unsigned* out) { launch(kernel::half_shuffles, 1, 32, out); }
+void atomics_in_turn(unsigned* values, unsigned* old) { launch(kernel::atomics_in_turn, 1, 1, values, old); }
+void float_exchange(float* value, float* exch) { launch(kernel::float_exchange, 1, 64, value, exch); }
+void cas_sum(unsigned long long* sum) { launch(kernel::cas_sum, 4, 64, sum); }
+void cache_hints(const float* in, float* out) { launch(kernel::cache_hints, 1, 32, in, out); }
+void tables(float* out) { launch(kernel::tables, 1, 64, out); }
+void with_lambda(const float* in, float* out, float scale) {
+  const auto function = [scale] __device__(float x) { return scale * x + 1; };
+  launch(kernel::transform<decltype(function)>, 1, 64, in, out, function);
+}
+void reversed(const int* in, int* out, bool dynamic) {
+  if (dynamic)
+    launch_shared(kernel::reversed_dynamic, 1, 64, 64 * sizeof(int), in, out);
+  else
+    launch(kernel::reversed<64>, 1, 64, in, out);
+}
+void unrolled_sums(const float* in, float* out) { launch(kernel::unrolled_sums, 1, 64, in, out); }
+void prints(const float* in) { launch(kernel::prints, 1, 32, in); }
+
+}  // namespace DEVICE::test_kernels

@@ -1,0 +1,40 @@
+/// \file
+/// Kernels that use the language around the arithmetic: 16-bit vectors, atomics, cache hints, tables,
+/// templates, lambdas, printf.
+#pragma once
+
+#include "device_name.hpp"
+
+namespace DEVICE::test_kernels {
+
+/// out = 2 * in + 1 in half precision: 8 halfs a thread through one uint4; n halfs, a multiple of 256.
+void half_vectors(const unsigned short* in, unsigned short* out, int n);
+/// Copies n 16-bit words through __half, __half2, __nv_bfloat16 or __nv_bfloat162 (kind 0 to 3).
+void copy_halfs(const unsigned short* in, unsigned short* out, int n, int kind);
+/// Transposes one 32 x 32 tile of __half through shared memory.
+void transpose_halfs(const unsigned short* in, unsigned short* out);
+/// out[2t], out[2t + 1]: the bits that thread t gets from lane t ^ 1 as __half2, and from lane 5 as __half.
+void half_shuffles(unsigned* out);
+
+/// values[0..9]: targets of the atomics; old[0..9]: what they returned. One thread.
+void atomics_in_turn(unsigned* values, unsigned* old);
+/// exch: the old values that 64 threads get from atomicExch on one float, each putting its number.
+void float_exchange(float* value, float* exch);
+/// sum[0] of 1 ... 256, by a lock-free maximum and sum with atomicCAS on 64 bits.
+void cas_sum(unsigned long long* sum);
+
+/// out[t] = in[t] through each load hint and store hint in turn; 7 x 32 floats.
+void cache_hints(const float* in, float* out);
+
+/// out[t]: sums of a constexpr table, a __constant__ table, and a function that stays out of line.
+void tables(float* out);
+/// out[i] = scale * in[i] + 1, by a lambda that is passed to the kernel; 64 elements.
+void with_lambda(const float* in, float* out, float scale);
+/// out[t] = in[63 - t]: through static shared memory whose size is a template parameter, and through dynamic.
+void reversed(const int* in, int* out, bool dynamic);
+/// out[t]: the sum of 4 elements, loop unrolled, one block of bounded size.
+void unrolled_sums(const float* in, float* out);
+/// Thread 3 waits for nothing and prints "thread 3 has 1.50".
+void prints(const float* in);
+
+}  // namespace DEVICE::test_kernels
