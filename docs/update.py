@@ -8,6 +8,9 @@ A page marks a quotation with a comment and holds it in the code block that foll
     <!-- times: plots/data/h200/01_multiply_add.json 1048576 --> times of a size, from a stored run on a GPU
 
     <!-- counters: tests/data/counters_h200.json -->             the hardware's counters that the tests hold ours to
+    <!-- supported: tests -->                                    what its tests named "dialect: ..." say
+    <!-- functions: tests/kernels/arithmetic_float.inc ... -->   the functions that tables of operations name
+    <!-- unsupported: tests/check_unsupported.py -->             what that test compiles, and the messages
 
     python3 docs/update.py build/bin            writes the quotations anew
     python3 docs/update.py --check build/bin    says which are out of date; exit status 1 if any
@@ -20,9 +23,10 @@ import re
 import shlex
 import subprocess
 import sys
+import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-QUOTATION = re.compile(r"(<!-- (code|output|times|counters): (.+?) -->\n\n```\w*\n)(.*?)(```\n)", re.S)
+QUOTATION = re.compile(r"(<!-- (code|output|times|counters|supported|unsupported|functions): (.+?) -->\n\n```\w*\n)(.*?)(```\n)", re.S)
 
 
 def code(what):
@@ -72,11 +76,37 @@ def counters(what):
     return "\n".join(rows) + "\n"
 
 
+def supported(program, programs):
+    # Catch2 2 knows the first way, Catch2 3 the second.
+    for options in (["--list-test-names-only"], ["--list-tests", "--verbosity", "quiet"]):
+        listed = subprocess.run([programs / program, "dialect:*", *options], capture_output=True, text=True).stdout
+        entries = [line.strip().removeprefix("dialect: ") for line in listed.splitlines() if "dialect: " in line]
+        if entries:
+            break
+    return "".join(textwrap.fill(entry, 118, subsequent_indent="    ", break_on_hyphens=False) + "\n"
+                   for entry in entries)
+
+
+def functions(tables):
+    """Names before a bracket, but for the types and casts that operands need."""
+    rows = "".join((ROOT / table).read_text() for table in tables.split())
+    expressions = re.findall(r"^OPERATION\(\w+, [\w<>]+, (.*)\)$", rows, re.M)
+    names = {name for row in expressions for name in re.findall(r"\b(\w+)\(", row)}
+    names -= {"NUMBER", "__half", "__nv_bfloat16", "make_float2"}
+    return textwrap.fill(" ".join(sorted(names)), 118, break_on_hyphens=False) + "\n"
+
+
+def unsupported(script):
+    done = subprocess.run([sys.executable, ROOT / script, "--list"], check=True, capture_output=True, text=True)
+    return done.stdout
+
+
 def renewed(text, programs):
     def renew(match):
         head, kind, what, _, end = match.groups()
         quoted = {"code": code, "output": lambda call: output(call, programs), "times": times,
-                  "counters": counters}[kind](what)
+                  "counters": counters, "supported": lambda program: supported(program, programs),
+                  "unsupported": unsupported, "functions": functions}[kind](what)
         return head + quoted + end
 
     return QUOTATION.sub(renew, text)

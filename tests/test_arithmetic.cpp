@@ -352,9 +352,9 @@ TEST_CASE_METHOD(Arithmetic,
   CHECK(std::bit_cast<float>(results("float", "__fmaf_rn(a, b, c)", x, x, minus)[0]) == 0x1p-46f);
 }
 
-TEST_CASE_METHOD(
-    Arithmetic,
-    "dialect: __expf, __exp10f, __logf, __log2f, __log10f, __sinf, __cosf, __fdividef, rsqrtf, normcdff") {
+TEST_CASE_METHOD(Arithmetic,
+                 "dialect: __expf, __exp10f, __logf, __log2f, __log10f, __sinf, __cosf, __fdividef, __powf, "
+                 "rsqrtf, normcdff") {
   struct Function {
     const char* expression;
     double (*value)(double);
@@ -375,6 +375,7 @@ TEST_CASE_METHOD(
       CHECK_THAT(of_float(function.expression, x, 3.0f),
                  Catch::Matchers::WithinULP(static_cast<float>(function.value(x)), 1));
     }
+  CHECK(of_float("__powf(a, b)", 3.0f, 4.0f) == 81.0f);
   CHECK(std::isinf(of_float("rsqrtf(a)", 0.0f)));
   CHECK(std::isnan(of_float("__logf(a)", -1.0f)));
 }

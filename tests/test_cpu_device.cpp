@@ -146,7 +146,7 @@ TEST_CASE_METHOD(CpuDevice, "bank conflicts are passes") {
   }
 }
 
-TEST_CASE_METHOD(CpuDevice, "grids and blocks in three dimensions") {
+TEST_CASE_METHOD(CpuDevice, "dialect: grids and blocks in three dimensions") {
   DeviceArray<int> out(*backend, 24 * 24);
   backend->run([&] { test_kernels::three_dimensions(out.data()); });
   const auto values = out.values();

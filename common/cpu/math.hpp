@@ -47,9 +47,6 @@ namespace cpu {
 [[gnu::always_inline]] inline float __cosf(float a) {
   return static_cast<float>(cos(static_cast<double>(a)));
 }
-[[gnu::always_inline]] inline float __tanhf(float a) {
-  return static_cast<float>(tanh(static_cast<double>(a)));
-}
 [[gnu::always_inline]] inline float __powf(float a, float b) {
   return static_cast<float>(pow(static_cast<double>(a), static_cast<double>(b)));
 }

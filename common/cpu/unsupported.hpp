@@ -27,6 +27,8 @@ WORKBOOK_UNSUPPORTED_OF_TYPE(tex2D, WORKBOOK_NO_TEXTURES)
 WORKBOOK_UNSUPPORTED_OF_TYPE(tex3D, WORKBOOK_NO_TEXTURES)
 WORKBOOK_UNSUPPORTED_OF_TYPE(surf2Dread, WORKBOOK_NO_TEXTURES)
 WORKBOOK_UNSUPPORTED(surf2Dwrite, WORKBOOK_NO_TEXTURES)
+typedef unsigned long long cudaTextureObject_t __attribute__((unavailable(WORKBOOK_NO_TEXTURES)));
+typedef unsigned long long cudaSurfaceObject_t __attribute__((unavailable(WORKBOOK_NO_TEXTURES)));
 #undef WORKBOOK_NO_TEXTURES
 
 #define WORKBOOK_NO_RUNTIME                                                                             \
@@ -63,5 +65,9 @@ WORKBOOK_UNSUPPORTED(__reduce_add_sync, "not supported: add up with __shfl_xor_s
 #undef WORKBOOK_UNSUPPORTED
 #undef WORKBOOK_UNSUPPORTED_OF_TYPE
 
-#define asm \
-  _Pragma("GCC error \"inline PTX runs on a GPU alone: put it in a file named *.sm90a.cuh\"") __asm__
+// Words of the language; and asm last, which must not stand in the headers before it.
+#define WORKBOOK_NO_WORD(text) _Pragma(#text)
+#define __managed__ WORKBOOK_NO_WORD(GCC error "managed memory is not supported: list arrays in chapter.cu")
+#define __cluster_dims__(...) \
+  WORKBOOK_NO_WORD(GCC error "clusters run on a GPU alone: put them in *.sm90a.cuh")
+#define asm WORKBOOK_NO_WORD(GCC error "inline PTX runs on a GPU alone: put it in *.sm90a.cuh") __asm__

@@ -92,6 +92,7 @@ Bound units(float, float) {
 
 const Bound kNone = {INFINITY, INFINITY};  // the guide gives none
 
+Bound unbounded(float, float) { return kNone; }
 Bound exp_bound(float a, float) { return {3 + floorf(fabsf(1.173f * a))}; }
 Bound exp10_bound(float a, float) { return {3 + floorf(fabsf(2.97f * a))}; }
 bool near_one(float a) { return a >= 0.5f && a <= 2.0f; }

@@ -31,9 +31,13 @@ __global__ void transpose_halfs(const __half* in, __half* out) {
 __global__ void half_shuffles(unsigned* out) {
   const int t = threadIdx.x;
   const __half2 pair = __floats2half2_rn(t, -t);
-  const __half2 other = __shfl_xor_sync(0xffffffffu, pair, 1);
-  out[2 * t] = __half_as_ushort(other.x) | static_cast<unsigned>(__half_as_ushort(other.y)) << 16;
-  out[2 * t + 1] = __half_as_ushort(__shfl_sync(0xffffffffu, pair.x, 5));
+  const __half2 others[] = {__shfl_xor_sync(0xffffffffu, pair, 1), __shfl_up_sync(0xffffffffu, pair, 1),
+                            __shfl_down_sync(0xffffffffu, pair, 1), __shfl_sync(0xffffffffu, pair, 5)};
+#pragma unroll
+  for (int j = 0; j < 4; ++j)
+    out[5 * t + j] = __half_as_ushort(others[j].x) | static_cast<unsigned>(__half_as_ushort(others[j].y))
+                                                         << 16;
+  out[5 * t + 4] = __half_as_ushort(__shfl_sync(0xffffffffu, pair.x, 5));
 }
 
 __global__ void atomics_in_turn(unsigned* values, unsigned* old) {

@@ -13,7 +13,8 @@ void half_vectors(const unsigned short* in, unsigned short* out, int n);
 void copy_halfs(const unsigned short* in, unsigned short* out, int n, int kind);
 /// Transposes one 32 x 32 tile of __half through shared memory.
 void transpose_halfs(const unsigned short* in, unsigned short* out);
-/// out[2t], out[2t + 1]: the bits that thread t gets from lane t ^ 1 as __half2, and from lane 5 as __half.
+/// out[5t ...]: the bits of lanes t ^ 1, t - 1, t + 1 and 5 as __half2, and of lane 5 as __half; lane t holds
+/// t and -t.
 void half_shuffles(unsigned* out);
 
 /// values[0..9]: targets of the atomics; old[0..9]: what they returned. One thread.

@@ -1,0 +1,1 @@
+#error "CUB runs on a GPU alone: put what uses it in *.gpu.cuh"
