@@ -30,8 +30,8 @@ def compiles(header):
 
 def main():
     headers = [p for top in ("common", "chapters", "solutions") for p in pathlib.Path(top).rglob("*.[hc][pu][ph]")]
-    # What a reader is working on may be broken.
-    headers = [p for p in headers if "exercises" not in p.parts]
+    # What a reader is working on may be broken; stand-ins for CUDA's headers may be nothing but an error.
+    headers = [p for p in headers if not {"exercises", "cuda_headers"} & set(p.parts)]
     with ThreadPoolExecutor(2) as pool:
         remarks = [remark for remark in pool.map(compiles, headers) if remark]
     print("\n".join(remarks))

@@ -6,10 +6,8 @@
 
 #include "arithmetic.hpp"
 #include "catch.hpp"
-#include "cpu/runtime.hpp"
 #include "exact.hpp"
 
-// The table's header declares it for the tests' namespace.
 namespace {
 
 struct Arithmetic {

@@ -198,7 +198,7 @@ class Float16 {
     return a.bits_ & 0x8000 ? -1 : 1;
   }
 
-  // Correctly rounded here; a GPU's may differ by one unit in the last place.
+  // Rounded from double here; a GPU's may differ by one unit in the last place.
   [[gnu::always_inline]] friend Float16 hsqrt(Float16 a) { return Float16(sqrt(a.exact())); }
   [[gnu::always_inline]] friend Float16 hrsqrt(Float16 a) { return Float16(1.0 / sqrt(a.exact())); }
   [[gnu::always_inline]] friend Float16 hrcp(Float16 a) { return Float16(1.0 / a.exact()); }

@@ -17,7 +17,8 @@ namespace cpu {
 [[gnu::always_inline]] inline float __fdiv_rn(float a, float b) { return a / b; }
 [[gnu::always_inline]] inline float __fsqrt_rn(float a) { return sqrtf(a); }
 [[gnu::always_inline]] inline float __frcp_rn(float a) { return 1.0f / a; }
-/// In double, whose rounding cannot reach a midpoint of float's: see float16.hpp.
+/// No 1 / sqrt(a) lies nearer than 2^-51.7 of itself to a midpoint of float's (all of [1, 4) were tried), and
+/// a double's errors are smaller.
 [[gnu::always_inline]] inline float __frsqrt_rn(float a) {
   return static_cast<float>(1.0 / sqrt(static_cast<double>(a)));
 }

@@ -165,4 +165,34 @@ void reversed(const int* in, int* out, bool dynamic) {
 void unrolled_sums(const float* in, float* out) { launch(kernel::unrolled_sums, 1, 64, in, out); }
 void prints(const float* in) { launch(kernel::prints, 1, 32, in); }
 
+void run_feature(int feature, void* in, void* out) {
+  const auto halfs = static_cast<const unsigned short*>(in);
+  const auto floats = static_cast<const float*>(in);
+  const int n = 2 * kFeatureWords;
+  switch (feature) {
+    case 0:
+      return half_vectors(halfs, static_cast<unsigned short*>(out), n);
+    case 1:
+      return copy_halfs(halfs, static_cast<unsigned short*>(out), n, 1);
+    case 2:
+      return copy_halfs(halfs, static_cast<unsigned short*>(out), n, 2);
+    case 3:
+      return transpose_halfs(halfs, static_cast<unsigned short*>(out));
+    case 4:
+      return half_shuffles(static_cast<unsigned*>(out));
+    case 5:
+      return atomics_in_turn(static_cast<unsigned*>(in), static_cast<unsigned*>(out));
+    case 6:
+      return cas_sum(static_cast<unsigned long long*>(out));
+    case 7:
+      return cache_hints(floats, static_cast<float*>(out));
+    case 8:
+      return tables(static_cast<float*>(out));
+    case 9:
+      return with_lambda(floats, static_cast<float*>(out), 3.0f);
+    case 10:
+      return reversed(static_cast<const int*>(in), static_cast<int*>(out), true);
+  }
+}
+
 }  // namespace DEVICE::test_kernels

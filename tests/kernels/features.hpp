@@ -21,7 +21,7 @@ void half_shuffles(unsigned* out);
 void atomics_in_turn(unsigned* values, unsigned* old);
 /// exch: the old values that 64 threads get from atomicExch on one float, each putting its number.
 void float_exchange(float* value, float* exch);
-/// sum[0] of 1 ... 256, by a lock-free maximum and sum with atomicCAS on 64 bits.
+/// Adds 1 ... 256 to sum[0], each by atomicCAS on 64 bits until nobody came between.
 void cas_sum(unsigned long long* sum);
 
 /// out[t] = in[t] through each load hint and store hint in turn; 7 x 32 floats.
@@ -35,7 +35,12 @@ void with_lambda(const float* in, float* out, float scale);
 void reversed(const int* in, int* out, bool dynamic);
 /// out[t]: the sum of 4 elements, loop unrolled, one block of bounded size.
 void unrolled_sums(const float* in, float* out);
-/// Thread 3 waits for nothing and prints "thread 3 has 1.50".
+/// Thread 3 prints "thread 3 has 1.50" where in[3] is 1.5.
 void prints(const float* in);
+
+/// Runs number `feature` of the kernels above whose results do not depend on the order of threads, on arrays
+/// of kFeatureWords words each. Other values of `feature` than [0, kFeatures) do nothing.
+constexpr int kFeatures = 11, kFeatureWords = 1024;
+void run_feature(int feature, void* in, void* out);
 
 }  // namespace DEVICE::test_kernels
