@@ -95,12 +95,14 @@ const Bound kNone = {INFINITY, INFINITY};  // the guide gives none
 Bound unbounded(float, float) { return kNone; }
 Bound exp_bound(float a, float) { return {3 + floorf(fabsf(1.173f * a))}; }
 Bound exp10_bound(float a, float) { return {3 + floorf(fabsf(2.97f * a))}; }
+/// An absolute bound of 2^exponent, and half a unit of this machine's result, which is at most 1.
+Bound absolute(double exponent) { return {1, exp2(exponent) + 0x1p-25}; }
 bool near_one(float a) { return a >= 0.5f && a <= 2.0f; }
-Bound log_bound(float a, float) { return near_one(a) ? Bound{1, 0x1p-21} : Bound{4}; }
-Bound log2_bound(float a, float) { return near_one(a) ? Bound{1, 0x1p-21} : Bound{3}; }
-Bound log10_bound(float a, float) { return near_one(a) ? Bound{1, 0x1p-23} : Bound{4}; }
-Bound sin_bound(float a, float) { return fabsf(a) <= 3.1415927f ? Bound{1, 0x1p-21} : kNone; }
-Bound cos_bound(float a, float) { return fabsf(a) <= 3.1415927f ? Bound{1, 0x1p-21} : kNone; }
+Bound log_bound(float a, float) { return near_one(a) ? absolute(-21.41) : Bound{4}; }
+Bound log2_bound(float a, float) { return near_one(a) ? absolute(-22) : Bound{3}; }
+Bound log10_bound(float a, float) { return near_one(a) ? absolute(-24) : Bound{4}; }
+Bound sin_bound(float a, float) { return fabsf(a) <= 3.1415927f ? absolute(-21.41) : kNone; }
+Bound cos_bound(float a, float) { return fabsf(a) <= 3.1415927f ? absolute(-21.19) : kNone; }
 Bound divide_bound(float, float b) {
   return fabsf(b) >= 0x1p-126f && fabsf(b) <= 0x1p126f ? Bound{3} : kNone;
 }

@@ -189,7 +189,7 @@ void run_feature(int feature, void* in, void* out) {
     case 8:
       return tables(static_cast<float*>(out));
     case 9:
-      return with_lambda(floats, static_cast<float*>(out), 3.0f);
+      return with_lambda(floats, static_cast<float*>(out), 2.0f);  // exact: nvcc makes one operation of it
     case 10:
       return reversed(static_cast<const int*>(in), static_cast<int*>(out), true);
   }
