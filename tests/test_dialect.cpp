@@ -22,13 +22,9 @@ int source_lane(int kind, int lane, int n, int width) {
 
 }  // namespace
 
-<<<<<<< HEAD
-TEST_CASE_METHOD(Findings, "dialect: shuffles, every width and offset") {
-=======
 TEST_CASE_METHOD(
-    Dialect,
+    Findings,
     "dialect: __shfl_sync, __shfl_up_sync, __shfl_down_sync, __shfl_xor_sync: every width and offset") {
->>>>>>> 1272773 (The list of the CUDA that the CPU device knows is made from the tests; what it does not know is a clear compile error)
   const auto out = zeros<int>(128);
   for (int width = 1; width <= 32; width *= 2)
     for (int n = 0; n < 32; ++n) {
@@ -40,11 +36,7 @@ TEST_CASE_METHOD(
     }
 }
 
-<<<<<<< HEAD
-TEST_CASE_METHOD(Findings, "dialect: shuffles of 64 bits") {
-=======
-TEST_CASE_METHOD(Dialect, "dialect: shuffles of 64 bits, double and unsigned long long") {
->>>>>>> 1272773 (The list of the CUDA that the CPU device knows is made from the tests; what it does not know is a clear compile error)
+TEST_CASE_METHOD(Findings, "dialect: shuffles of 64 bits, double and unsigned long long") {
   const auto out = zeros<double>(64);
   backend->run([&] { test_kernels::wide_shuffles(out->data()); });
   CHECK(out->values()[0] == 0.5);
@@ -52,11 +44,7 @@ TEST_CASE_METHOD(Dialect, "dialect: shuffles of 64 bits, double and unsigned lon
   CHECK(out->values()[1] == 31.0);
 }
 
-<<<<<<< HEAD
-TEST_CASE_METHOD(Findings, "dialect: votes of a warp and of a block") {
-=======
-TEST_CASE_METHOD(Dialect, "dialect: __ballot_sync, __any_sync, __all_sync; __syncthreads_count, _and, _or") {
->>>>>>> 1272773 (The list of the CUDA that the CPU device knows is made from the tests; what it does not know is a clear compile error)
+TEST_CASE_METHOD(Findings, "dialect: __ballot_sync, __any_sync, __all_sync; __syncthreads_count, _and, _or") {
   const auto out = zeros<unsigned>(6 * 64);
   backend->run([&] { test_kernels::votes(out->data()); });
   const auto values = out->values();
@@ -77,22 +65,14 @@ TEST_CASE_METHOD(Findings, "dialect: __activemask names the lanes that ask toget
   CHECK(out->values()[20] == 0);
 }
 
-<<<<<<< HEAD
-TEST_CASE_METHOD(Findings, "dialect: halves of a warp in different branches") {
-=======
-TEST_CASE_METHOD(Dialect, "dialect: warp operations of half a warp, in different branches") {
->>>>>>> 1272773 (The list of the CUDA that the CPU device knows is made from the tests; what it does not know is a clear compile error)
+TEST_CASE_METHOD(Findings, "dialect: warp operations of half a warp, in different branches") {
   const auto out = zeros<int>(32);
   backend->run([&] { test_kernels::half_warps(out->data()); });
   CHECK(out->values()[3] == 120);
   CHECK(out->values()[20] == 376);
 }
 
-<<<<<<< HEAD
-TEST_CASE_METHOD(Findings, "dialect: atomics") {
-=======
-TEST_CASE_METHOD(Dialect, "dialect: atomicAdd, atomicMin, atomicMax") {
->>>>>>> 1272773 (The list of the CUDA that the CPU device knows is made from the tests; what it does not know is a clear compile error)
+TEST_CASE_METHOD(Findings, "dialect: atomicAdd, atomicMin, atomicMax") {
   const auto out = zeros<int>(12);
   const auto counts = backend->run([&] { test_kernels::atomics(out->data(), 1000, 10); });
   const auto values = out->values();
@@ -119,11 +99,7 @@ TEST_CASE_METHOD(Findings, "dialect: atomics on shared memory are no race") {
   CHECK(out->values()[15] == 62);
 }
 
-<<<<<<< HEAD
-TEST_CASE_METHOD(Findings, "dialect: the last block adds up, with a fence and an atomic") {
-=======
-TEST_CASE_METHOD(Dialect, "dialect: the last block adds up, with __threadfence and atomicInc") {
->>>>>>> 1272773 (The list of the CUDA that the CPU device knows is made from the tests; what it does not know is a clear compile error)
+TEST_CASE_METHOD(Findings, "dialect: the last block adds up, with __threadfence and atomicInc") {
   const auto in = counting<float>(10000);
   const auto partial = zeros<float>(64), sum = zeros<float>(1);
   const auto count = zeros<unsigned>(1);
@@ -136,11 +112,7 @@ TEST_CASE_METHOD(Dialect, "dialect: the last block adds up, with __threadfence a
   }
 }
 
-<<<<<<< HEAD
-TEST_CASE_METHOD(Findings, "dialect: a reduction by shuffles") {
-=======
-TEST_CASE_METHOD(Dialect, "dialect: __shared__, __syncthreads and shuffles: a reduction") {
->>>>>>> 1272773 (The list of the CUDA that the CPU device knows is made from the tests; what it does not know is a clear compile error)
+TEST_CASE_METHOD(Findings, "dialect: __shared__, __syncthreads and shuffles: a reduction") {
   const auto in = counting<float>(512);
   const auto out = zeros<float>(2);
   backend->run([&] { test_kernels::shuffle_sum(in->data(), out->data(), 512); });
@@ -148,12 +120,8 @@ TEST_CASE_METHOD(Dialect, "dialect: __shared__, __syncthreads and shuffles: a re
   CHECK(out->values()[1] == 98176.0f);
 }
 
-<<<<<<< HEAD
-TEST_CASE_METHOD(Findings, "dialect: vectors are copied in one access, those of three elements in three") {
-=======
-TEST_CASE_METHOD(Dialect,
+TEST_CASE_METHOD(Findings,
                  "dialect: float2, float4, char4, double2 are copied in one access, float3 in three") {
->>>>>>> 1272773 (The list of the CUDA that the CPU device knows is made from the tests; what it does not know is a clear compile error)
   constexpr int n = 3072;
   const auto in = counting<float>(n);
   // float2, float3, float4, char4, double2
@@ -168,12 +136,8 @@ TEST_CASE_METHOD(Dialect,
   }
 }
 
-<<<<<<< HEAD
-TEST_CASE_METHOD(Findings, "dialect: conversions round to even, saturate, and take NaN to 0") {
-=======
-TEST_CASE_METHOD(Dialect,
+TEST_CASE_METHOD(Findings,
                  "dialect: __float2int_rn, __float2int_rz: to even and to zero, saturated, NaN to 0") {
->>>>>>> 1272773 (The list of the CUDA that the CPU device knows is made from the tests; what it does not know is a clear compile error)
   const std::vector<float> in = {0.5f, 1.5f, 2.5f, -0.5f, -1.5f, 3e9f, -3e9f, NAN, INFINITY, 2147483520.0f};
   const std::vector<int> expected = {0,
                                      0,
