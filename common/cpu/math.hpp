@@ -121,11 +121,23 @@ template <class T>
 [[gnu::always_inline]] constexpr T max(T a, T b) {
   return a < b ? b : a;
 }
-// A NaN is the other operand's turn, as of fminf and fmaxf.
-[[gnu::always_inline]] inline float min(float a, float b) { return fminf(a, b); }
-[[gnu::always_inline]] inline float max(float a, float b) { return fmaxf(a, b); }
-[[gnu::always_inline]] inline double min(double a, double b) { return fmin(a, b); }
-[[gnu::always_inline]] inline double max(double a, double b) { return fmax(a, b); }
+// A NaN is the other operand's turn; the C library's functions return it when it is a signalling one.
+template <class T>
+[[gnu::always_inline]] constexpr T lesser_number(T a, T b) {
+  return a != a || b < a ? b : a;
+}
+template <class T>
+[[gnu::always_inline]] constexpr T greater_number(T a, T b) {
+  return a != a || a < b ? b : a;
+}
+[[gnu::always_inline]] inline float fminf(float a, float b) { return lesser_number(a, b); }
+[[gnu::always_inline]] inline float fmaxf(float a, float b) { return greater_number(a, b); }
+[[gnu::always_inline]] inline double fmin(double a, double b) { return lesser_number(a, b); }
+[[gnu::always_inline]] inline double fmax(double a, double b) { return greater_number(a, b); }
+[[gnu::always_inline]] inline float min(float a, float b) { return lesser_number(a, b); }
+[[gnu::always_inline]] inline float max(float a, float b) { return greater_number(a, b); }
+[[gnu::always_inline]] inline double min(double a, double b) { return lesser_number(a, b); }
+[[gnu::always_inline]] inline double max(double a, double b) { return greater_number(a, b); }
 // Of two types, in the type that a + b has.
 #define WORKBOOK_MIXED(A, B, Both)                                                \
   [[gnu::always_inline]] constexpr Both min(A a, B b) { return min<Both>(a, b); } \
