@@ -11,6 +11,8 @@
 #endif
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_pipeline.h>
+#include <mma.h>
 
 #include "gpu/launch.hpp"
 #else

@@ -10,7 +10,7 @@ namespace {
 
 template <class T, class Operation>
 [[gnu::always_inline]] inline T atomically(T* address, const void* return_address, Operation operation) {
-  trace_atomic(address, sizeof(T), return_address);
+  trace_access(address, sizeof(T), AccessKind::kAtomic, return_address);
   const T old = *address;
   *address = operation(old);
   return old;

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "cpu/async_copies.hpp"
 #include "cpu/finding.hpp"
 #include "cpu/iterations.hpp"
 #include "cpu/memory.hpp"
@@ -65,10 +66,11 @@ class WarpLog {
   /// A new launch: arrays may have come and gone since the last.
   void begin_launch();
 
-  /// The site of `instruction` when it accesses `space`.
+  /// The site of `instruction` when it accesses `size` bytes of `space`.
   Site& site(std::uintptr_t instruction, Space space, AccessKind kind, unsigned size) {
     Site*& cached = cache_[instruction / 2 % kCacheSize];
-    if (!cached || cached->instruction != instruction || cached->space != space || cached->kind != kind)
+    if (!cached || cached->instruction != instruction || cached->space != space || cached->kind != kind ||
+        cached->size != size)
       cached = &find_site(instruction, space, kind, size);
     return *cached;
   }
@@ -137,6 +139,7 @@ struct Device {
   Region dynamic_shared_storage;  ///< of which `dynamic_shared` is what the launch asked for
   std::vector<Region> constants;  ///< what the program cannot write: __constant__ tables among it
   SharedShadow shared;            ///< of static, then dynamic shared memory
+  AsyncCopies copies;             ///< to it
 
   std::uint64_t steps = 0;       ///< accesses, barriers and warp operations of the running block
   std::uint64_t most_steps = 0;  ///< more of them are taken for a loop without end
@@ -177,8 +180,15 @@ void wait_for_warp();
 /// What to report when the running thread has used up its stack at `instruction`; the launch is over.
 Finding stack_overflow(std::uintptr_t instruction);
 
-/// An atomic of the running thread: checked and counted like a load or store.
-void trace_atomic(const void* address, unsigned size, const void* return_address);
+/// An access of the running thread that the compiler does not report: checked and counted all the same.
+void trace_access(const void* address, unsigned size, AccessKind kind, const void* return_address);
+
+/// "q[4]", "s[32]": what an array has at that address, by elements of `size` bytes in shared memory.
+std::string memory_name(const void* address, unsigned size);
+
+/// Suspends the running thread until all 32 lanes of its warp have come to this one instruction. Then `work`
+/// runs, once, with the address that each lane gave as `mine`; then the lanes go on.
+void warp_collective(void (*work)(void* const* lanes), void* mine, const void* return_address);
 
 /// "thread (5,0,0) of block (17,0,0)": a thread of a block, by its linear index; of the running block by
 /// default.

@@ -10,10 +10,12 @@
 #include "cpu/bfloat16.hpp"
 #include "cpu/half.hpp"
 #include "cpu/math.hpp"
+#include "cpu/pipeline.hpp"
 #include "cpu/runtime.hpp"
 #include "cpu/unsupported.hpp"
 #include "cpu/vector_types.hpp"
 #include "cpu/warp.hpp"
+#include "cpu/wmma.hpp"
 
 // CUDA's own words. A kernel stays out of line so that messages can name it, and takes in what it calls so
 // that its loops can be followed.
@@ -25,7 +27,7 @@
 #define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
 #define __grid_constant__
-#define __align__(bytes) alignas(bytes)
+#define __align__(bytes) __attribute__((aligned(bytes)))
 
 // Shared memory is the thread's own static storage: all threads of a block run on one operating system
 // thread, and addresses in that segment can be told from those of ordinary variables.

@@ -85,6 +85,41 @@ unsigned atomicOr(unsigned* address, unsigned value);
 int atomicXor(int* address, int value);
 unsigned atomicXor(unsigned* address, unsigned value);
 
+// Asynchronous copies from device memory to shared memory (pipeline.hpp).
+/// Begins to copy `bytes` (4, 8 or 16) bytes, the last `zeros` of which become 0 instead.
+void pipeline_copy(void* to, const void* from, size_t bytes, size_t zeros);
+/// Makes one group of the copies that the thread has begun since its last commit.
+void pipeline_commit();
+/// Ends all groups of the thread but the last `left`.
+void pipeline_wait(size_t left);
+
+// Tensor cores (wmma.hpp).
+enum class FragmentUse : unsigned char { kA, kB, kAccumulator };
+enum class FragmentNumber : unsigned char { kHalf, kBfloat16, kTf32, kFloat };
+
+/// One lane's part of a matrix of a product m x k times k x n.
+struct WarpFragment {
+  FragmentUse use;
+  FragmentNumber number;
+  int m, n, k;
+  int count;       ///< its elements
+  void* elements;  ///< 2 bytes each of kHalf and kBfloat16, else 4
+};
+
+/// A matrix in memory: rows, or columns, one after another from `first` on, `stride` elements apart.
+struct WarpMatrix {
+  const void* first;
+  unsigned stride;
+  bool by_columns;
+};
+
+// All 32 lanes of the warp come to each of these with the same arguments, but for their own elements.
+void warp_load(const WarpFragment& to, const WarpMatrix& from);
+void warp_store(void* to, const WarpMatrix& layout, const WarpFragment& from);
+/// d = a * b + c.
+void warp_multiply(const WarpFragment& d, const WarpFragment& a, const WarpFragment& b,
+                   const WarpFragment& c);
+
 /// The block's dynamic shared memory, 16-byte aligned.
 [[gnu::const]] void* dynamic_shared_memory();
 

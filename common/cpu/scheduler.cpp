@@ -34,7 +34,7 @@ struct Fiber {
   void* stack_top;
 };
 
-enum class WarpOperation : unsigned char { kSync, kShuffle, kBallot, kActive };
+enum class WarpOperation : unsigned char { kSync, kShuffle, kBallot, kActive, kCollective };
 
 /// What a thread waits for, at a barrier or in a warp operation, and what it gets.
 struct Call {
@@ -44,6 +44,8 @@ struct Call {
   int source = 0;           ///< lane, of a shuffle
   std::uintptr_t instruction = 0;
   std::uint64_t result = 0;
+  void (*work)(void* const* lanes) = nullptr;  ///< of a collective operation
+  void* mine = nullptr;
 };
 
 struct Stop {
@@ -72,6 +74,7 @@ class Scheduler {
     call_.resize(threads);
     done_ = 0;
     device().shared.begin_block(threads);
+    device().copies.begin_block(threads);
     for (;;) {
       for (unsigned first = 0; first < threads; first += kWarpSize)
         run_warp(first, std::min(first + kWarpSize, threads));
@@ -200,13 +203,22 @@ class Scheduler {
     if ((call.mask & callers) != call.mask) return false;
     for (std::uint32_t left = call.mask; left; left &= left - 1) {
       const Call& other = call_[first + static_cast<unsigned>(std::countr_zero(left))];
-      if (other.operation != call.operation || other.mask != call.mask) return false;
+      if (!same_call(call, other)) return false;
     }
     return true;
   }
 
+  /// Whether two lanes wait in the same operation. A collective one is a single instruction of the whole warp
+  /// (`.aligned` in the PTX manual), of which the compiler may have made several; the others need not be.
+  static bool same_call(const Call& a, const Call& b) {
+    if (a.operation != b.operation || a.mask != b.mask || a.work != b.work) return false;
+    return a.operation != WarpOperation::kCollective || a.instruction == b.instruction ||
+           place_text(a.instruction) == place_text(b.instruction);
+  }
+
   /// Gives every lane of `call`'s mask its result.
   void finish(const Call& call, unsigned first) {
+    if (call.operation == WarpOperation::kCollective) return work_together(call, first);
     std::uint32_t ballot = 0;
     for (std::uint32_t left = call.mask; left; left &= left - 1) {
       const unsigned lane = static_cast<unsigned>(std::countr_zero(left));
@@ -225,6 +237,12 @@ class Scheduler {
     device().synced_warps |= 1u << first / kWarpSize;
   }
 
+  void work_together(const Call& call, unsigned first) {
+    void* lanes[kWarpSize];
+    for (unsigned lane = 0; lane < kWarpSize; ++lane) lanes[lane] = call_[first + lane].mine;
+    call.work(lanes);
+  }
+
   /// Every lane of the warp has ended or waits for others that do: what has not come now never will.
   void stop_for_missing_lane(unsigned first, unsigned end) {
     const std::uint32_t callers = lanes_in(State::kInWarpOperation, first, end);
@@ -241,15 +259,20 @@ class Scheduler {
       else if (state_[t] == State::kAtBarrier)
         missing = fmt::format("{}, which waits at __syncthreads() at {}", thread_name(t),
                               place_text(call_[t].instruction));
-      else if (call_[t].operation != call.operation || call_[t].mask != call.mask)
+      else if (!same_call(call, call_[t]))
         missing = fmt::format("{}, which waits in another operation or with another mask at {}",
                               thread_name(t), place_text(call_[t].instruction));
     }
-    stop_from_scheduler({"warp operation that a lane does not come to",
-                         fmt::format("  {} names the lanes {:#010x} at {}\n  and waits for {}",
-                                     thread_name(caller), call.mask, place_text(call.instruction), missing),
-                         "the mask may only name lanes that make the same call: not those that an if or a\n"
-                         "  return keeps out"});
+    const bool collective = call.operation == WarpOperation::kCollective;
+    const std::string wants =
+        collective ? "needs all lanes of its warp" : fmt::format("names the lanes {:#010x}", call.mask);
+    stop_from_scheduler(
+        {"warp operation that a lane does not come to",
+         fmt::format("  {} {} at {}\n  and waits for {}", thread_name(caller), wants,
+                     place_text(call.instruction), missing),
+         collective ? "whole warps must come to it: not inside an if that some lanes do not take"
+                    : "the mask may only name lanes that make the same call: not those that an if or a\n"
+                      "  return keeps out"});
   }
 
   [[noreturn]] void stop_for_absent_source(const Call& call, unsigned first) {
@@ -483,6 +506,7 @@ void prepare(const Launch& launch) {
   d.dynamic_shared_storage = {reinterpret_cast<std::uintptr_t>(dynamic_shared_storage), kMostSharedBytes};
   d.dynamic_shared = {reinterpret_cast<std::uintptr_t>(dynamic_shared_storage), launch.shared_bytes};
   d.shared.resize(d.static_shared.size + kMostSharedBytes);
+  d.copies.resize(d.static_shared.size + kMostSharedBytes);
   memory().forget_touches();
   d.log.begin_launch();
   const Region kernel = function_region(reinterpret_cast<std::uintptr_t>(launch.kernel));
@@ -603,6 +627,13 @@ unsigned warp_ballot(unsigned mask, bool predicate) {
 unsigned warp_active() {
   return static_cast<unsigned>(scheduler().warp_operation(
       {.operation = WarpOperation::kActive, .instruction = reinterpret_cast<std::uintptr_t>(CALLER)}));
+}
+void warp_collective(void (*work)(void* const*), void* mine, const void* return_address) {
+  scheduler().warp_operation({.operation = WarpOperation::kCollective,
+                              .mask = 0xffffffffu,
+                              .instruction = reinterpret_cast<std::uintptr_t>(return_address),
+                              .work = work,
+                              .mine = mine});
 }
 unsigned lane_index() { return device().lane; }
 void thread_fence() { device().fenced = true; }

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
+#include <optional>
 
 #include "cpu/device.hpp"
 #include "cpu/finding.hpp"
@@ -118,15 +120,18 @@ bool ordered_after(std::uint32_t earlier, std::uint16_t phase) {
   return (earlier - d.first_thread) / kWarpSize == warp && (d.synced_warps >> warp & 1);
 }
 
-void check_race(const Site& site, std::uintptr_t instruction, std::uintptr_t address, Buffer& buffer) {
+void check_race(const Site& site, std::uintptr_t instruction, std::uintptr_t address, unsigned size,
+                Buffer& buffer) {
   const Device& d = device();
   const std::uint32_t me = d.first_thread + d.thread_number;
   const std::size_t first = (address - buffer.pages.begin) / 4;
-  const unsigned size = site.size, count = size > 4 ? size / 4 : 1;
-  const std::uint32_t bytes = size >= 4 ? 0xfu : ((1u << size) - 1) << address % 4;
+  const unsigned count = (size + 3) / 4;
+  const std::uint32_t whole = size >= 4 ? 0xfu : ((1u << size) - 1) << address % 4;
+  const std::uint32_t last = size > 4 && size % 4 != 0 ? (1u << size % 4) - 1 : whole;
   const bool atomic = site.kind == AccessKind::kAtomic;
   LastAccess* const words = buffer.last_accesses(d.launch_number, first);
   for (unsigned w = 0; w < count; ++w) {
+    const std::uint32_t bytes = w + 1 == count ? last : whole;
     LastAccess& word = words[w];
     const std::uint32_t writer = (word.writer >> 4) - 1, reader = (word.reader >> 4) - 1;
     if (word.writer & bytes && writer != me && !(atomic && word.writer_phase & kAtomicPhase) &&
@@ -164,7 +169,7 @@ void trace_global(std::uintptr_t instruction, std::uintptr_t address, unsigned s
     uninitialised(instruction, address, size, *site.buffer);
   if (kind != AccessKind::kLoad) site.buffer->initialise(address, size);
   if (kind == AccessKind::kAtomic) note_atomic();
-  if (d.check_races) check_race(site, instruction, address, *site.buffer);
+  if (d.check_races) check_race(site, instruction, address, size, *site.buffer);
   d.log.add(site, d.lane, d.lane_flow->position, address);
 }
 
@@ -199,9 +204,23 @@ std::string shared_name(std::uintptr_t address, unsigned size) {
       fmt::format("does every thread pass a __syncthreads() on its way from {}\n  to {}?", one, other));
 }
 
+[[noreturn]] void copy_under_way(std::uintptr_t instruction, std::uintptr_t address, unsigned size,
+                                 AccessKind kind, const AsyncCopy& copy) {
+  const bool own = copy.thread == device().thread_number;
+  stop_launch(
+      "asynchronous copy not waited for",
+      fmt::format("{}\n  {} copies to it at {}, and has not waited for that",
+                  access_line(instruction, kind, shared_name(address, size)),
+                  own ? "itself" : thread_name(copy.thread), place_text(copy.instruction)),
+      "the thread that copies must pass __pipeline_commit(), then a __pipeline_wait_prior(n) with no\n"
+      "  more than n commits in between; others then need a __syncthreads() behind its wait");
+}
+
 void trace_shared(std::uintptr_t instruction, std::uintptr_t address, std::size_t offset, unsigned size,
                   AccessKind kind) {
   Device& d = device();
+  if (const AsyncCopy* copy = d.copies.to(offset, size))
+    copy_under_way(instruction, address, size, kind, *copy);
   Site& site = d.log.site(instruction, Space::kShared, kind, size);
   d.log.add(site, d.lane, d.lane_flow->position, address);
 
@@ -215,6 +234,22 @@ void trace_shared(std::uintptr_t instruction, std::uintptr_t address, std::size_
     case SharedShadow::Verdict::kRace:
       race_in_shared(earlier, access, address, size);
   }
+}
+
+/// Where in the shadow of shared memory an address lies, if there.
+std::optional<std::size_t> shared_offset(std::uintptr_t address) {
+  const Device& d = device();
+  if (d.static_shared.contains(address)) return address - d.static_shared.begin;
+  if (d.dynamic_shared.contains(address)) return d.static_shared.size + (address - d.dynamic_shared.begin);
+  return std::nullopt;
+}
+
+[[noreturn]] void unsupported_copy(std::uintptr_t instruction, const std::string& what,
+                                   const std::string& look_at) {
+  stop_launch(
+      "asynchronous copy that there is not",
+      fmt::format("  {} {} at {}", thread_name(device().thread_number), what, place_text(instruction)),
+      look_at);
 }
 
 [[noreturn]] void outside_shared(std::uintptr_t instruction, std::uintptr_t address, AccessKind kind) {
@@ -236,11 +271,8 @@ void trace(const void* pointer, unsigned size, AccessKind kind, const void* retu
   count_step(instruction);
   if (address & (size - 1)) misaligned(instruction, address, size, kind);
   if (d.arena.contains(address)) return trace_global(instruction, address, size, kind);
-  if (d.static_shared.contains(address))
-    return trace_shared(instruction, address, address - d.static_shared.begin, size, kind);
-  if (d.dynamic_shared.contains(address))
-    return trace_shared(instruction, address, d.static_shared.size + (address - d.dynamic_shared.begin), size,
-                        kind);
+  if (const auto offset = shared_offset(address))
+    return trace_shared(instruction, address, *offset, size, kind);
   if (d.dynamic_shared_storage.contains(address)) outside_shared(instruction, address, kind);
   const auto holds = [&](const Region& region) { return region.contains(address); };
   const bool constant = std::any_of(d.constants.begin(), d.constants.end(), holds);
@@ -307,8 +339,55 @@ void* memset(void* to, int value, size_t bytes) {
   return __builtin_memset(to, value, bytes);
 }
 
-void trace_atomic(const void* address, unsigned size, const void* return_address) {
-  trace(address, size, AccessKind::kAtomic, return_address);
+void trace_access(const void* address, unsigned size, AccessKind kind, const void* return_address) {
+  trace(address, size, kind, return_address);
+}
+
+std::string memory_name(const void* pointer, unsigned size) {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  if (shared_offset(address)) return shared_name(address, size);
+  const Buffer* buffer = memory().nearest(address);
+  return buffer && device().arena.contains(address) ? index_in(*buffer, address, size)
+                                                    : fmt::format("address {:#x}", address);
+}
+
+/// The read is taken to happen at the issue. What is copied is known to the thread and others from the wait
+/// on, but they are stopped when they look earlier, so it may as well be moved at once.
+void pipeline_copy(void* to, const void* from, size_t bytes, size_t zeros) {
+  Device& d = device();
+  const auto instruction = reinterpret_cast<std::uintptr_t>(CALLER);
+  const auto source = reinterpret_cast<std::uintptr_t>(from), target = reinterpret_cast<std::uintptr_t>(to);
+  const auto size = static_cast<unsigned>(bytes), read = static_cast<unsigned>(bytes - zeros);
+  count_step(instruction);
+  if ((bytes != 4 && bytes != 8 && bytes != 16) || zeros > bytes)
+    unsupported_copy(instruction, fmt::format("copies {} bytes, {} of them zeros", bytes, zeros),
+                     "__pipeline_memcpy_async copies 4, 8 or 16 bytes, of which at most all are zeros");
+  const auto offset = shared_offset(target);
+  if (!offset || (read > 0 && !d.arena.contains(source)))
+    unsupported_copy(instruction,
+                     fmt::format("copies from {} to {}", memory_name(from, size), memory_name(to, size)),
+                     "__pipeline_memcpy_async copies from device memory, its second argument, to shared\n"
+                     "  memory, its first");
+  if (source % size != 0) misaligned(instruction, source, size, AccessKind::kLoad);
+  if (target % size != 0) misaligned(instruction, target, size, AccessKind::kStore);
+  if (read > 0) trace_global(instruction, source, read, AccessKind::kLoad);
+  trace_shared(instruction, target, *offset, size, AccessKind::kStore);
+  d.copies.issue(d.thread_number, *offset, size, instruction);
+  std::memcpy(to, from, read);
+  std::memset(static_cast<char*>(to) + read, 0, zeros);
+}
+
+void pipeline_commit() { device().copies.commit(device().thread_number); }
+
+void pipeline_wait(size_t left) {
+  constexpr size_t kMostLeft = 8;  // cuda_pipeline_primitives.h
+  Device& d = device();
+  const auto instruction = reinterpret_cast<std::uintptr_t>(CALLER);
+  count_step(instruction);
+  // The second of the two writes that a copy counts as. It races with nothing that came before it: nobody
+  // has touched the place since the first.
+  for (const AsyncCopy& copy : d.copies.wait(d.thread_number, std::min(left, kMostLeft)))
+    d.shared.access(copy.offset, copy.size, {d.thread_number, instruction, AccessKind::kStore}, nullptr);
 }
 
 }  // namespace cpu

@@ -10,8 +10,9 @@ void WarpLog::begin_launch() {
 }
 
 Site& WarpLog::find_site(std::uintptr_t instruction, Space space, AccessKind kind, unsigned size) {
-  // One call of memcpy both loads and stores.
-  auto& site = sites_[(instruction * 2 + (space == Space::kShared)) * 4 + static_cast<unsigned>(kind)];
+  // One call of memcpy both loads and stores, and in pieces of several sizes.
+  const std::uintptr_t access = (space == Space::kShared) * 4 + static_cast<unsigned>(kind);
+  auto& site = sites_[(instruction * 8 + access) * 32 + size];
   if (!site) {
     site = std::make_unique<Site>();
     site->instruction = instruction;

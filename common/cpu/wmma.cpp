@@ -1,0 +1,289 @@
+/// \file
+/// Products of matrices that are spread over the lanes of a warp.
+///
+/// A GPU of compute capability 8.0 or more makes m16n8 products (mma.sync.m16n8k16, of TF32 m16n8k8; NVIDIA's
+/// PTX manual, section "Matrix Fragments for mma.m16n8k16"), so the fragments of wmma are those of two such
+/// products. Of a left operand of 16 lines (rows of A) and a right one of 8 (columns of B), lane 4 * g + t
+/// holds, of every 8 x 8 tile, what lies in line g at the depths 2 * t and 2 * t + 1; of TF32, at depth t of
+/// every 8 x 4 tile; of the accumulator, in line g of the left operand and at the lines 2 * t and 2 * t + 1
+/// of the right one. 8x32x16 is the product of the transposed matrices: B is its left operand.
+///
+/// What nvcc 13 makes of loads and stores, by their instructions for compute capability 9.0:
+/// - 16-bit elements go in pairs, 32 bits at once. Where memory runs the other way, each 8 x 8 tile goes the
+///   way that memory runs and is transposed between the lanes (MOVM).
+/// - TF32 goes element by element. Accumulators of float go in pairs of 64 bits, or where memory runs the
+///   other way element by element.
+/// - From shared memory, `__half` goes by ldmatrix, the tiles of one fragment in one request: the wavefronts
+///   are those of the single loads.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "cpu/device.hpp"
+
+namespace cpu {
+namespace {
+
+constexpr int kMostLines = 32, kMostDepth = 16;
+
+bool is_16_bit(const WarpFragment& f) {
+  return f.number == FragmentNumber::kHalf || f.number == FragmentNumber::kBfloat16;
+}
+
+bool transposed(const WarpFragment& f) { return f.m == 8; }
+
+/// Whether it is the operand of 16-line tiles.
+bool is_left(const WarpFragment& f) { return (f.use == FragmentUse::kA) != transposed(f); }
+
+/// Elements of the matrix that a lane holds; a fragment may hold them several times.
+int own_elements(const WarpFragment& f) {
+  switch (f.use) {
+    case FragmentUse::kA:
+      return f.m * f.k / static_cast<int>(kWarpSize);
+    case FragmentUse::kB:
+      return f.k * f.n / static_cast<int>(kWarpSize);
+    default:
+      return f.m * f.n / static_cast<int>(kWarpSize);
+  }
+}
+
+/// An element of an operand: its line and the depth in it. Of an accumulator: the lines of the left and of
+/// the right operand that it is the product of.
+struct Place {
+  int line, depth;
+};
+
+/// Where element i of a lane's fragment belongs.
+Place place_of(const WarpFragment& f, int lane, int i) {
+  const int group = lane / 4, member = lane % 4;
+  if (f.use == FragmentUse::kAccumulator) {
+    const Place in_tile = {group + 8 * (i / 2 % 2), 2 * member + i % 2};
+    if (f.m == 16) return {in_tile.line, in_tile.depth + 8 * (i / 4)};
+    return {in_tile.line + 16 * (i / 4), in_tile.depth};
+  }
+  if (f.number == FragmentNumber::kTf32)
+    return is_left(f) ? Place{group + 8 * (i % 2), member + 4 * (i / 2)}
+                      : Place{group + 8 * (i / 2), member + 4 * (i % 2)};
+  return is_left(f) ? Place{group + 8 * (i / 2 % 2) + 16 * (i / 8), 2 * member + i % 2 + 8 * (i / 4 % 2)}
+                    : Place{group + 8 * (i / 4), 2 * member + i % 2 + 8 * (i / 2 % 2)};
+}
+
+/// Whether memory runs along the depth of a line.
+bool runs_along_depth(const WarpFragment& f, const WarpMatrix& matrix) {
+  if (f.use == FragmentUse::kAccumulator) return matrix.by_columns == transposed(f);
+  return matrix.by_columns == (f.use == FragmentUse::kB);
+}
+
+// --- Moving fragments ---
+
+/// How a fragment goes to and from memory.
+struct Transfer {
+  unsigned element_bytes;
+  int step;           ///< elements that go at once
+  bool along;         ///< memory runs along the depth
+  bool tiles_turned;  ///< each 8 x 8 tile is transposed between the lanes
+};
+
+Transfer transfer(const WarpFragment& f, const WarpMatrix& matrix) {
+  const bool along = runs_along_depth(f, matrix);
+  if (is_16_bit(f)) return {2, 2, along, !along};
+  return {4, along && f.number == FragmentNumber::kFloat ? 2 : 1, along, false};
+}
+
+/// The offset in memory, in elements, where a lane's elements from i on go.
+std::size_t offset_of(const WarpFragment& f, const WarpMatrix& matrix, const Transfer& how, int lane, int i) {
+  Place place = place_of(f, lane, i);
+  if (!how.along) std::swap(place.line, place.depth);
+  if (how.tiles_turned) {
+    const int group = lane / 4, member = lane % 4;
+    place.line += group - 2 * member;
+    place.depth += 2 * member - group;
+  }
+  return static_cast<std::size_t>(place.line) * matrix.stride + static_cast<std::size_t>(place.depth);
+}
+
+/// One lane's part in a load or store.
+struct Lane {
+  WarpFragment fragment;
+  WarpMatrix matrix;
+  bool stores;
+  bool agrees;  ///< with lane 0
+};
+
+void compare_lanes(void* const* lanes) {
+  const auto& first = *static_cast<const Lane*>(lanes[0]);
+  for (unsigned l = 0; l < kWarpSize; ++l) {
+    auto& lane = *static_cast<Lane*>(lanes[l]);
+    lane.agrees = lane.matrix.first == first.matrix.first && lane.matrix.stride == first.matrix.stride;
+  }
+}
+
+/// Transposes every 8 x 8 tile of 16-bit elements between the lanes.
+void turn_tiles(void* const* lanes) {
+  const auto& fragment = static_cast<const Lane*>(lanes[0])->fragment;
+  const auto elements = [&](int lane) {
+    return static_cast<std::uint16_t*>(static_cast<Lane*>(lanes[lane])->fragment.elements);
+  };
+  const int own = own_elements(fragment);
+  std::uint16_t turned[kWarpSize][kMostDepth];
+  for (int lane = 0; lane < static_cast<int>(kWarpSize); ++lane)
+    for (int i = 0; i < own; ++i) {
+      const int line = lane / 4, depth = 2 * (lane % 4) + i % 2;
+      turned[lane][i] = elements(4 * depth + line / 2)[i - i % 2 + line % 2];
+    }
+  for (int lane = 0; lane < static_cast<int>(kWarpSize); ++lane)
+    std::copy_n(turned[lane], own, elements(lane));
+}
+
+std::string access_text(const Lane& lane, const void* caller) {
+  return fmt::format("  {} {} a fragment {} {} at {}", thread_name(device().thread_number),
+                     lane.stores ? "stores" : "loads", lane.stores ? "to" : "from",
+                     memory_name(lane.matrix.first, is_16_bit(lane.fragment) ? 2 : 4),
+                     place_text(reinterpret_cast<std::uintptr_t>(caller)));
+}
+
+void check_alignment(const Lane& lane, const Transfer& how, const void* caller) {
+  const auto address = reinterpret_cast<std::uintptr_t>(lane.matrix.first);
+  if (address % 32 != 0)
+    stop_launch("misaligned fragment",
+                fmt::format("{}\n  which is not a multiple of 32 bytes", access_text(lane, caller)),
+                "does each tile begin at a multiple of 32 bytes? Declare shared tiles __align__(32)");
+  if (lane.matrix.stride * how.element_bytes % 16 != 0)
+    stop_launch("misaligned fragment",
+                fmt::format("{}\n  with a leading dimension of {} elements: not a multiple of 16 bytes",
+                            access_text(lane, caller), lane.matrix.stride),
+                fmt::format("the leading dimension must be a multiple of {} elements of {} bytes",
+                            16 / how.element_bytes, how.element_bytes));
+}
+
+void move_fragment(Lane lane, char* memory, const void* caller) {
+  const WarpFragment& f = lane.fragment;
+  const Transfer how = transfer(f, lane.matrix);
+  auto* elements = static_cast<char*>(f.elements);
+  const int own = own_elements(f);
+
+  check_alignment(lane, how, caller);
+  warp_collective(compare_lanes, &lane, caller);
+  if (!lane.agrees)
+    stop_launch(
+        "fragment of several matrices",
+        fmt::format("{}\n  with another address or leading dimension than lane 0", access_text(lane, caller)),
+        "all lanes of a warp must pass the same: does the address depend on threadIdx % 32?");
+
+  if (lane.stores && how.tiles_turned) warp_collective(turn_tiles, &lane, caller);
+  const unsigned bytes = how.element_bytes * static_cast<unsigned>(how.step);
+  for (int i = 0; i < own; i += how.step) {
+    char* there =
+        memory + offset_of(f, lane.matrix, how, static_cast<int>(device().lane), i) * how.element_bytes;
+    char* here = elements + static_cast<unsigned>(i) * how.element_bytes;
+    trace_access(there, bytes, lane.stores ? AccessKind::kStore : AccessKind::kLoad, caller);
+    std::memcpy(lane.stores ? there : here, lane.stores ? here : there, bytes);
+  }
+  if (lane.stores) return;
+  if (how.tiles_turned) warp_collective(turn_tiles, &lane, caller);
+  const std::size_t own_bytes = static_cast<std::size_t>(own) * how.element_bytes;
+  for (int i = own; i < f.count; i += own)
+    std::memcpy(elements + static_cast<unsigned>(i) * how.element_bytes, elements, own_bytes);
+}
+
+// --- Numbers ---
+
+float half_to_float(std::uint16_t half) {
+  const std::uint32_t sign = (half & 0x8000u) << 16, magnitude = half & 0x7fffu;
+  if (magnitude >= 0x7c00) return std::bit_cast<float>(sign | 0x7f800000u | (magnitude & 0x3ff) << 13);
+  // The exponents' biases differ by 112; the product makes subnormals right too.
+  const float scaled = std::bit_cast<float>(magnitude << 13) * 0x1p112f;
+  return sign ? -scaled : scaled;
+}
+
+/// Rounded to even.
+std::uint16_t float_to_half(float value) {
+  constexpr int kLeastExponent = -14, kFractionBits = 10;
+  if (std::isnan(value)) return 0x7fff;
+  const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
+  const float magnitude = std::fabs(value);
+  if (magnitude >= 65520.0f) return sign | 0x7c00;
+  const int exponent = magnitude == 0 ? kLeastExponent : std::max(std::ilogb(magnitude), kLeastExponent);
+  const float units = std::nearbyint(std::ldexp(magnitude, kFractionBits - exponent));
+  // A number that is not subnormal has 2^10 units, which count as one more in the exponent.
+  return static_cast<std::uint16_t>(
+      sign | (((exponent - kLeastExponent) << kFractionBits) + static_cast<int>(units)));
+}
+
+float element(const WarpFragment& f, int i) {
+  switch (f.number) {
+    case FragmentNumber::kHalf:
+      return half_to_float(static_cast<const std::uint16_t*>(f.elements)[i]);
+    case FragmentNumber::kBfloat16:
+      return std::bit_cast<float>(std::uint32_t{static_cast<const std::uint16_t*>(f.elements)[i]} << 16);
+    case FragmentNumber::kTf32:  // the last 13 bits are not looked at
+      return std::bit_cast<float>(static_cast<const std::uint32_t*>(f.elements)[i] & ~0x1fffu);
+    default:
+      return static_cast<const float*>(f.elements)[i];
+  }
+}
+
+void set_element(const WarpFragment& f, int i, float value) {
+  if (f.number == FragmentNumber::kHalf) {
+    static_cast<std::uint16_t*>(f.elements)[i] = float_to_half(value);
+  } else {
+    static_cast<float*>(f.elements)[i] = value;
+  }
+}
+
+// --- The product ---
+
+struct Product {
+  const WarpFragment *d, *a, *b, *c;
+};
+
+/// Calls `visit(fragment, i, place)` for every element of a fragment of all lanes.
+template <class Visit>
+void for_each_element(void* const* lanes, const WarpFragment* Product::*fragment, Visit visit) {
+  for (int lane = 0; lane < static_cast<int>(kWarpSize); ++lane) {
+    const WarpFragment& f = *(static_cast<const Product*>(lanes[lane])->*fragment);
+    for (int i = 0; i < own_elements(f); ++i) visit(f, i, place_of(f, lane, i));
+  }
+}
+
+void multiply(void* const* lanes) {
+  const auto& first = *static_cast<const Product*>(lanes[0]);
+  const bool swapped = transposed(*first.a);
+  float left[kMostLines][kMostDepth], right[kMostDepth][kMostDepth];
+  const auto gather = [](float(*lines)[kMostDepth]) {
+    return [lines](const WarpFragment& f, int i, Place place) {
+      lines[place.line][place.depth] = element(f, i);
+    };
+  };
+  for_each_element(lanes, &Product::a, gather(swapped ? right : left));
+  for_each_element(lanes, &Product::b, gather(swapped ? left : right));
+  float sum[kMostLines][kMostDepth];
+  for_each_element(lanes, &Product::c, gather(sum));
+  const int k = first.a->k;
+  for_each_element(lanes, &Product::d, [&](const WarpFragment& d, int i, Place place) {
+    float total = sum[place.line][place.depth];
+    for (int depth = 0; depth < k; ++depth) total += left[place.line][depth] * right[place.depth][depth];
+    set_element(d, i, total);
+  });
+}
+
+}  // namespace
+
+void warp_load(const WarpFragment& to, const WarpMatrix& from) {
+  move_fragment({to, from, false, true}, static_cast<char*>(const_cast<void*>(from.first)), CALLER);
+}
+
+void warp_store(void* to, const WarpMatrix& layout, const WarpFragment& from) {
+  move_fragment({from, layout, true, true}, static_cast<char*>(to), CALLER);
+}
+
+void warp_multiply(const WarpFragment& d, const WarpFragment& a, const WarpFragment& b,
+                   const WarpFragment& c) {
+  Product product = {&d, &a, &b, &c};
+  warp_collective(multiply, &product, CALLER);
+}
+
+}  // namespace cpu
