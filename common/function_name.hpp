@@ -6,7 +6,8 @@
 
 namespace workbook {
 
-/// "void cpu::multiply_add::fused<4>(float const*, int)" -> "fused"; mangled names are demangled first.
+/// "void cpu::multiply_add::fused<4>(float const*, int)" -> "fused"; mangled names are demangled
+/// first, and unnamed namespaces left out.
 std::string short_function_name(const std::string& name);
 
 }  // namespace workbook

@@ -157,9 +157,11 @@ void check_race(const Site& site, std::uintptr_t instruction, std::uintptr_t add
   }
 }
 
-void trace_global(std::uintptr_t instruction, std::uintptr_t address, unsigned size, AccessKind kind) {
+/// `counted` is the size of the access when all of it is read: a copy that ends in zeros reads less.
+void trace_global(std::uintptr_t instruction, std::uintptr_t address, unsigned size, AccessKind kind,
+                  unsigned counted) {
   Device& d = device();
-  Site& site = d.log.site(instruction, Space::kGlobal, kind, size);
+  Site& site = d.log.site(instruction, Space::kGlobal, kind, counted);
   if (!site.buffer || !site.buffer->data.contains(address)) {
     site.buffer = memory().owner(address);
     if (!site.buffer || !site.buffer->data.contains(address)) out_of_bounds(instruction, address, size, kind);
@@ -212,8 +214,9 @@ std::string shared_name(std::uintptr_t address, unsigned size) {
       fmt::format("{}\n  {} copies to it at {}, and has not waited for that",
                   access_line(instruction, kind, shared_name(address, size)),
                   own ? "itself" : thread_name(copy.thread), place_text(copy.instruction)),
-      "the thread that copies must pass __pipeline_commit(), then a __pipeline_wait_prior(n) with no\n"
-      "  more than n commits in between; others then need a __syncthreads() behind its wait");
+      own ? "pass __pipeline_commit(), then a __pipeline_wait_prior(n) with no more than n commits in between"
+          : "before the copy, all must have passed a __syncthreads() since they read what was there; behind\n"
+            "  it, its thread must wait for it, and then all must pass a __syncthreads()");
 }
 
 void trace_shared(std::uintptr_t instruction, std::uintptr_t address, std::size_t offset, unsigned size,
@@ -270,7 +273,7 @@ void trace(const void* pointer, unsigned size, AccessKind kind, const void* retu
   if (d.stacks.contains(address)) return;  // a thread's local variable
   count_step(instruction);
   if (address & (size - 1)) misaligned(instruction, address, size, kind);
-  if (d.arena.contains(address)) return trace_global(instruction, address, size, kind);
+  if (d.arena.contains(address)) return trace_global(instruction, address, size, kind, size);
   if (const auto offset = shared_offset(address))
     return trace_shared(instruction, address, *offset, size, kind);
   if (d.dynamic_shared_storage.contains(address)) outside_shared(instruction, address, kind);
@@ -370,7 +373,7 @@ void pipeline_copy(void* to, const void* from, size_t bytes, size_t zeros) {
                      "  memory, its first");
   if (source % size != 0) misaligned(instruction, source, size, AccessKind::kLoad);
   if (target % size != 0) misaligned(instruction, target, size, AccessKind::kStore);
-  if (read > 0) trace_global(instruction, source, read, AccessKind::kLoad);
+  if (read > 0) trace_global(instruction, source, read, AccessKind::kLoad, size);
   trace_shared(instruction, target, *offset, size, AccessKind::kStore);
   d.copies.issue(d.thread_number, *offset, size, instruction);
   std::memcpy(to, from, read);

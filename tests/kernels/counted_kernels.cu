@@ -8,18 +8,22 @@
 #include "gpu/launch.hpp"
 // The tests' kernels, here in namespace gpu.
 #include "counted.hpp"
+#include "counted_tensor.hpp"
 #include "device.hpp"
 
 int main(int argc, char** argv) {
-  const gpu::test_kernels::CountedKernels kernels = gpu::test_kernels::counted_kernels();
+  const gpu::test_kernels::CountedKernels lists[] = {gpu::test_kernels::counted_kernels(),
+                                                     gpu::test_kernels::counted_tensor_kernels()};
   if (argc > 1 && std::strcmp(argv[1], "--list") == 0) {
-    for (int i = 0; i < kernels.count; ++i) std::puts(kernels.first[i].name);
+    for (const auto& kernels : lists)
+      for (int i = 0; i < kernels.count; ++i) std::puts(kernels.first[i].name);
     return 0;
   }
   const std::size_t n = gpu::test_kernels::kCountedSize;
   const gpu::Buffer<float> a(n), b(n), c(n), out(n);
   for (const auto* buffer : {&a, &b, &c, &out})
     gpu::check(cudaMemset(buffer->data(), 0, buffer->bytes()), "cudaMemset");
-  for (int i = 0; i < kernels.count; ++i) kernels.first[i].run(a.data(), b.data(), c.data(), out.data());
+  for (const auto& kernels : lists)
+    for (int i = 0; i < kernels.count; ++i) kernels.first[i].run(a.data(), b.data(), c.data(), out.data());
   gpu::check(cudaStreamSynchronize(cudaStreamPerThread), "kernels");
 }
