@@ -7,7 +7,9 @@ A page marks a quotation with a comment and holds it in the code block that foll
     <!-- output: 01_multiply_add --device cpu -->                what a program of build/bin prints
     <!-- times: plots/data/h200/01_multiply_add.json 1048576 --> times of a size, from a stored run on a GPU
 
-    <!-- counters: tests/data/counters_h200.json -->             the hardware's counters that the tests hold ours to
+    <!-- counters: tests/data/counters_h200.json -->             the hardware's counters that ours are equal to
+    <!-- counters: tests/data/counters_h200.json differences --> the hardware's and ours where they are not, and why
+    <!-- counters: tests/data/counters_h200.json mul; red -->    the hardware's and ours of those kernels
     <!-- supported: tests -->                                    what its tests named "dialect: ..." say
     <!-- functions: tests/kernels/arithmetic_float.inc ... -->   the functions that tables of operations name
     <!-- unsupported: tests/check_unsupported.py -->             what that test compiles, and the messages
@@ -17,6 +19,7 @@ A page marks a quotation with a comment and holds it in the code block that foll
 """
 
 import argparse
+import functools
 import json
 import pathlib
 import re
@@ -63,16 +66,45 @@ def times(what):
     return "\n".join(rows) + "\n"
 
 
-def counters(what):
-    data = json.loads((ROOT / what).read_text())
-    shown = {"load_requests": "requests", "load_sectors": "sectors", "store_requests": "requests",
-             "store_sectors": "sectors", "shared_load_wavefronts": "load", "shared_store_wavefronts": "store"}
-    rows = [f"{data['gpu']}, driver {data['driver']}, {data['date']}, {data['command']}", "",
-            f"{'':36}{'loads':>17}{'stores':>17}{'shared wavefronts':>20}",
-            f"{'kernel':36}" + "".join(f"{heading:>9}" for heading in shown.values())]
-    for name, values in data["kernels"].items():
-        if "_cub" not in name:  # a library's: it does not run on the CPU device
-            rows.append(f"{name:36}" + "".join(f"{values[field]:9}" for field in shown))
+FIELDS = {"load_requests": "requests", "load_sectors": "sectors", "store_requests": "requests",
+          "store_sectors": "sectors", "shared_load_wavefronts": "load", "shared_store_wavefronts": "store",
+          "atomic_sectors": "sectors"}
+HEADING = [f"{'':36}{'loads':>17}{'stores':>17}{'shared wavefronts':>20}{'atomics':>9}",
+           f"{'kernel':36}" + "".join(f"{heading:>9}" for heading in FIELDS.values())]
+
+
+@functools.cache
+def cpu_counts(programs):
+    """What the CPU device counts, by kernel."""
+    return json.loads(subprocess.run([programs / "cpu_counts"], check=True, capture_output=True, text=True).stdout)
+
+
+def counters_row(name, values, mark=""):
+    """A kernel that has not been counted, whose values are None, gets dashes."""
+    return f"{name:36}" + "".join(f"{mark + str(values[field]) if values else '-':>9}" for field in FIELDS)
+
+
+def both_rows(name, gpu, cpu):
+    """The hardware's counters of a kernel and ours; ≈ where ours are marked as approximate."""
+    rows = [name, counters_row("  GPU", gpu), counters_row("  CPU device", cpu, "≈" if cpu["approximate"] else "")]
+    return rows + ([f"  {cpu['reason']}"] if cpu["reason"] else [])
+
+
+def counters(what, programs):
+    path, _, chosen = what.partition(" ")
+    data = json.loads((ROOT / path).read_text())
+    gpu = {name: {**values, "atomic_sectors": values["atomic_sectors"] + values["reduction_sectors"]}
+           for name, values in data["kernels"].items() if "_cub" not in name}  # a library's: not for the CPU device
+    cpu = cpu_counts(programs)
+    differing = [name for name in gpu if name in cpu and cpu[name]["reason"]]
+
+    rows = [f"{data['gpu']}, driver {data['driver']}, {data['date']}, {data['command']}", "", *HEADING]
+    if not chosen:
+        return "\n".join(rows + [counters_row(name, gpu[name]) for name in gpu if name not in differing]) + "\n"
+    for name in differing if chosen == "differences" else chosen.split("; "):
+        if name not in cpu:
+            sys.exit(f"counters: cpu_counts has no kernel {name!r}; it has {', '.join(cpu)}")
+        rows += both_rows(name, gpu.get(name), cpu[name])
     return "\n".join(rows) + "\n"
 
 
@@ -105,7 +137,8 @@ def renewed(text, programs):
     def renew(match):
         head, kind, what, _, end = match.groups()
         quoted = {"code": code, "output": lambda call: output(call, programs), "times": times,
-                  "counters": counters, "supported": lambda program: supported(program, programs),
+                  "counters": lambda call: counters(call, programs),
+                  "supported": lambda program: supported(program, programs),
                   "unsupported": unsupported, "functions": functions}[kind](what)
         return head + quoted + end
 

@@ -2,33 +2,90 @@
 /// How fast the CPU device is: traced accesses a second, on one core, with all its checks.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
 
-#include "run_stage.hpp"
+#include "device_arrays.hpp"
+#include "kernels/kernels.hpp"
+#include "kernels/published/published.hpp"
 
-namespace cpu::multiply_add {
-workbook::Chapter chapter();
+namespace {
+
+namespace test_kernels = cpu::test_kernels;
+constexpr int kRuns = 7, kN = 1 << 22, kSide = 256;
+
+struct Benchmark {
+  const char* name;
+  void (*run)(const float* a, const float* b, float* out);  ///< arrays of kN elements
+};
+
+const Benchmark kBenchmarks[] = {
+    {"streaming: out = a * b",
+     [](const float* a, const float* b, float* out) { test_kernels::mul(a, b, out, kN); }},
+    {"block reduction, a barrier every other access",
+     [](const float* a, const float*, float* out) { test_kernels::reduce_butterfly(a, out, kN / 4); }},
+    {"matrix product, 32x32 tiles in shared memory",
+     [](const float* a, const float* b, float* out) {
+       test_kernels::product_tiled(a, b, out, kSide, kSide, kSide);
+     }},
+};
+
+struct Rate {
+  long long accesses;         ///< of one run
+  double million_per_second;  ///< median
+};
+
+Rate measure(workbook::Backend& backend, const std::function<void()>& run) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<double> rates;
+  long long accesses = 0;
+  for (int i = 0; i < kRuns; ++i) {
+    const auto start = Clock::now();
+    accesses = backend.run(run).accesses;
+    const std::chrono::duration<double> seconds = Clock::now() - start;
+    rates.push_back(static_cast<double>(accesses) / seconds.count() * 1e-6);
+  }
+  std::sort(rates.begin(), rates.end());
+  return {accesses, rates[kRuns / 2]};
 }
 
-int main() {
-  using Clock = std::chrono::steady_clock;
-  constexpr int kRuns = 7;
-  const workbook::Chapter chapter = cpu::multiply_add::chapter();
+/// The processor's name, as Linux has it; empty where it has none.
+std::string processor() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(": ") + 2);
+  return "";
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Traced accesses a second of the CPU device, on one core, with all its checks.");
+  std::string path;
+  app.add_option("--json", path, "a file for the results");
+  CLI11_PARSE(app, argc, argv);
+
   const auto backend = workbook::make_cpu_backend();
-  workbook::Problem problem(chapter, {{1 << 22, 1, 1}}, *backend);
-  for (int i = 0; i < chapter.stage_count; ++i) {
-    const workbook::Stage& stage = chapter.stages[i];
-    if (!stage.run) continue;
-    std::vector<double> rates;
-    for (int run = 0; run < kRuns; ++run) {
-      const auto start = Clock::now();
-      const workbook::Counts counts = problem.run_once(stage);
-      const std::chrono::duration<double> seconds = Clock::now() - start;
-      rates.push_back(static_cast<double>(counts.accesses) / seconds.count() * 1e-6);
-    }
-    std::sort(rates.begin(), rates.end());
-    fmt::print("{:12} {:6.1f} million traced accesses a second (median of {})\n", stage.name,
-               rates[kRuns / 2], kRuns);
+  const auto a = DeviceArray<float>::counting(*backend, kN), b = DeviceArray<float>::counting(*backend, kN),
+             out = DeviceArray<float>::counting(*backend, kN);
+  nlohmann::ordered_json results = {{"processor", processor()}, {"compiler", __VERSION__}, {"runs", kRuns}};
+  for (const Benchmark& benchmark : kBenchmarks) {
+    const Rate rate = measure(*backend, [&] { benchmark.run(a->data(), b->data(), out->data()); });
+    fmt::print("{:46} {:6.1f} million traced accesses a second (median of {})\n", benchmark.name,
+               rate.million_per_second, kRuns);
+    results["kernels"][benchmark.name] = {
+        {"accesses", rate.accesses}, {"million_per_second", std::round(rate.million_per_second * 10) / 10}};
+  }
+  if (path.empty()) return 0;
+  std::ofstream file(path);
+  file << results.dump(1) << "\n";
+  file.close();
+  if (!file) {
+    fmt::print(stderr, "--json {}: cannot be written\n", path);
+    return 2;
   }
 }

@@ -1,6 +1,7 @@
 #include "counted.hpp"
 #include "device.hpp"
 #include "kernels.hpp"
+#include "published/published.hpp"
 
 namespace DEVICE::test_kernels {
 namespace {
@@ -105,6 +106,14 @@ void run_global_stride(float* a, float*, float*, float* out) {
   strided(a, out, kN / 32, Stride);
 }
 
+// Where the parts of `c` begin: a matrix of kRows sparse rows of 0 to kLongest elements, its offsets and its
+// columns; kBinCount numbers of bins at random, and as many in turn.
+constexpr int kRows = 8192, kLongest = 39, kColumns = 16384, kBinCount = 1 << 18;
+constexpr int kRandomBins = 2 * kBinCount, kBinsInTurn = 3 * kBinCount;
+static_assert(kColumns + kRows * kLongest <= kRandomBins && kBinsInTurn + kBinCount <= kN);
+
+int* ints(float* words) { return reinterpret_cast<int*>(words); }
+
 const CountedKernel kKernels[] = {
     {"mul", [](float* a, float* b, float*, float* out) { mul(a, b, out, kN); }},
     {"fma4", [](float* a, float* b, float* c, float* out) { fma4(a, b, c, out, kN); }},
@@ -155,9 +164,119 @@ const CountedKernel kKernels[] = {
     {"shared, 128 bits, 2 lanes a vector", run_groups<float4, 2>},
     {"shared, 128 bits, 4 lanes a vector", run_groups<float4, 4>},
     {"shared, 128 bits, 32 lanes a vector", run_groups<float4, 32>},
+    {"reduction, modulo", [](float* a, float*, float*, float* out) { reduce_modulo(a, out, kN); }},
+    {"reduction, strided index",
+     [](float* a, float*, float*, float* out) { reduce_strided_index(a, out, kN); }},
+    {"reduction, sequential", [](float* a, float*, float*, float* out) { reduce_sequential(a, out, kN); }},
+    {"reduction, first add", [](float* a, float*, float*, float* out) { reduce_first_add(a, out, kN); }},
+    {"reduction, unrolled warp",
+     [](float* a, float*, float*, float* out) { reduce_unrolled_warp(a, out, kN); }},
+    {"reduction, butterfly", [](float* a, float*, float*, float* out) { reduce_butterfly(a, out, kN); }},
+    {"LayerNorm, a block a row",
+     [](float* a, float* b, float*, float* out) { layer_norm_block(a, b, b + 1024, out, 512, 1024); }},
+    {"LayerNorm, a block a row of 1001",
+     [](float* a, float* b, float*, float* out) { layer_norm_block(a, b, b + 1024, out, 512, 1001); },
+     Difference::kApproximate},
+    {"LayerNorm, a warp a row",
+     [](float* a, float* b, float*, float* out) { layer_norm_warp(a, b, b + 1024, out, 512, 1024); }},
+    {"LayerNorm, a warp a row of 1001",
+     [](float* a, float* b, float*, float* out) { layer_norm_warp(a, b, b + 1024, out, 512, 1001); },
+     Difference::kUnrolled},
+    {"RMSNorm, float4", [](float* a, float* b, float*, float* out) { rms_norm(a, b, out, 1024, 1024); }},
+    {"online softmax, a warp a row",
+     [](float* a, float*, float*, float* out) { online_softmax_warp(a, out, 512, 1024); }},
+    {"online softmax, a block a row",
+     [](float* a, float*, float*, float* out) { online_softmax_block(a, out, 512, 1024); }},
+    {"product, naive",
+     [](float* a, float* b, float*, float* out) { product_naive(a, b, out, 128, 128, 128); }},
+    {"product, naive, ragged",
+     [](float* a, float* b, float*, float* out) { product_naive(a, b, out, 100, 75, 77); }},
+    {"product, tiles of 32x32",
+     [](float* a, float* b, float*, float* out) { product_tiled(a, b, out, 256, 256, 256); },
+     Difference::kSharedMerged},
+    {"product, tiles of 32x32, ragged",
+     [](float* a, float* b, float*, float* out) { product_tiled(a, b, out, 100, 75, 77); },
+     Difference::kSharedMerged},
+    {"product, registers",
+     [](float* a, float* b, float*, float* out) { product_registers(a, b, out, 256, 256, 256); },
+     Difference::kSharedMerged},
+    {"product, registers, float4",
+     [](float* a, float* b, float*, float* out) { product_registers_wide(a, b, out, 256, 256, 256); }},
+    {"product, registers, float4, ragged",
+     [](float* a, float* b, float*, float* out) { product_registers_wide(a, b, out, 100, 76, 84); }},
+    {"guarded in turn", [](float* a, float*, float*, float* out) { guard_in_turn(a, out, 8192, 32); },
+     Difference::kApproximate},
+    {"guarded at random",
+     [](float* a, float*, float* c, float* out) { guard_by_mask(a, ints(c) + kRandomBins, out, 8192, 32); },
+     Difference::kApproximate},
+    {"search with break",
+     [](float* a, float*, float*, float* out) { first_above(a, 0.9f, ints(out), 8192, 32); },
+     Difference::kApproximate},
+    {"ragged rows", [](float* a, float*, float* c, float* out) { ragged_row_sums(ints(c), a, out, kRows); },
+     Difference::kApproximate},
+    {"CSR, a thread a row",
+     [](float* a, float* b, float* c,
+        float* out) { csr_thread(ints(c), ints(c) + kColumns, a, b, out, kRows); },
+     Difference::kUnrolled},
+    {"CSR, a warp a row",
+     [](float* a, float* b, float* c,
+        float* out) { csr_warp(ints(c), ints(c) + kColumns, a, b, out, kRows); },
+     Difference::kApproximate},
+    {"load in both branches", [](float* a, float*, float*, float* out) { load_in_both_branches(a, out, kN); },
+     Difference::kGlobalMerged},
+    {"histogram, global, at random",
+     [](float*, float*, float* c,
+        float* out) { histogram_global(ints(c) + kRandomBins, ints(out), kBinCount); },
+     Difference::kContended},
+    {"histogram, global, in turn",
+     [](float*, float*, float* c,
+        float* out) { histogram_global(ints(c) + kBinsInTurn, ints(out), kBinCount); }},
+    {"histogram, shared, at random",
+     [](float*, float*, float* c,
+        float* out) { histogram_shared(ints(c) + kRandomBins, ints(out), kBinCount); }},
+    {"histogram, shared, in turn",
+     [](float*, float*, float* c,
+        float* out) { histogram_shared(ints(c) + kBinsInTurn, ints(out), kBinCount); }},
+    {"count each", [](float*, float*, float*, float* out) { count_each(ints(out), kN); }},
+    {"count each, ticket",
+     [](float*, float*, float*, float* out) { count_each_ticket(ints(out), ints(out) + kN / 2, kN / 2); }},
+    {"count all", [](float*, float*, float*, float* out) { count_all(ints(out), kN / 4); },
+     Difference::kContended},
+    {"count all, ticket",
+     [](float*, float*, float*, float* out) { count_all_ticket(ints(out), ints(out) + 32, kN / 4); },
+     Difference::kContended},
+    {"add all", [](float* a, float*, float*, float* out) { add_all(a, out, kN / 4); },
+     Difference::kContended},
 };
 
+/// Numbers that look random: the high bits of the generator of "Numerical Recipes".
+struct Numbers {
+  unsigned state;
+
+  int below(int limit) {
+    state = state * 1664525u + 1013904223u;
+    return static_cast<int>(static_cast<unsigned long long>(state) * limit >> 32);
+  }
+};
+
+constexpr int kSteps = 1 << 20;  // of the floats between -1 and 1
+
 }  // namespace
+
+void counted_inputs(float* a, float* b, int* c) {
+  Numbers numbers{1};
+  for (int i = 0; i < kN; ++i) {
+    a[i] = 2.0f * numbers.below(kSteps) / kSteps - 1.0f;
+    b[i] = 2.0f * numbers.below(kSteps) / kSteps - 1.0f;
+    c[i] = 0;
+  }
+  for (int row = 0; row < kRows; ++row) c[row + 1] = c[row] + numbers.below(kLongest + 1);
+  for (int i = 0; i < c[kRows]; ++i) c[kColumns + i] = numbers.below(kN);
+  for (int i = 0; i < kBinCount; ++i) {
+    c[kRandomBins + i] = numbers.below(kBins);
+    c[kBinsInTurn + i] = i % kBins;
+  }
+}
 
 CountedKernels counted_kernels() { return {kKernels, sizeof kKernels / sizeof kKernels[0]}; }
 

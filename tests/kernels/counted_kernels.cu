@@ -3,6 +3,7 @@
 /// --list it prints their names instead, in the same order.
 #include <cstdio>
 #include <cstring>
+#include <vector>
 
 #include "gpu/buffer.hpp"
 #include "gpu/launch.hpp"
@@ -20,9 +21,17 @@ int main(int argc, char** argv) {
     return 0;
   }
   const std::size_t n = gpu::test_kernels::kCountedSize;
+  std::vector<float> host_a(n), host_b(n);
+  std::vector<int> host_c(n);
+  gpu::test_kernels::counted_inputs(host_a.data(), host_b.data(), host_c.data());
   const gpu::Buffer<float> a(n), b(n), c(n), out(n);
-  for (const auto* buffer : {&a, &b, &c, &out})
-    gpu::check(cudaMemset(buffer->data(), 0, buffer->bytes()), "cudaMemset");
+  const auto upload = [](const gpu::Buffer<float>& to, const void* from) {
+    gpu::check(cudaMemcpy(to.data(), from, to.bytes(), cudaMemcpyHostToDevice), "cudaMemcpy");
+  };
+  upload(a, host_a.data());
+  upload(b, host_b.data());
+  upload(c, host_c.data());
+  gpu::check(cudaMemset(out.data(), 0, out.bytes()), "cudaMemset");
   for (const auto& kernels : lists)
     for (int i = 0; i < kernels.count; ++i) kernels.first[i].run(a.data(), b.data(), c.data(), out.data());
   gpu::check(cudaStreamSynchronize(cudaStreamPerThread), "kernels");
