@@ -4,6 +4,16 @@
 
 #include "device_arrays.hpp"
 #include "kernels/counted.hpp"
+#include "kernels/counted_tensor.hpp"
+
+/// All counted kernels, in the order in which they run on a GPU.
+inline std::vector<cpu::test_kernels::CountedKernel> counted_kernels() {
+  std::vector<cpu::test_kernels::CountedKernel> all;
+  for (const auto& kernels :
+       {cpu::test_kernels::counted_kernels(), cpu::test_kernels::counted_tensor_kernels()})
+    all.insert(all.end(), kernels.first, kernels.first + kernels.count);
+  return all;
+}
 
 /// The four arrays of the counted kernels, filled as tests/counters.py has them on a GPU.
 class CountedOnCpu {

@@ -46,10 +46,8 @@ nlohmann::ordered_json as_json(const workbook::Counts& counts) {
 
 int main() {
   CountedOnCpu device;
-  const auto kernels = cpu::test_kernels::counted_kernels();
   auto all = nlohmann::ordered_json::object();
-  for (int i = 0; i < kernels.count; ++i) {
-    const auto& kernel = kernels.first[i];
+  for (const auto& kernel : counted_kernels()) {
     const workbook::Counts counts = device.run(kernel);
     all[kernel.name] = as_json(counts);
     all[kernel.name]["reason"] = reason(kernel.difference, counts);
