@@ -93,7 +93,8 @@ def both_rows(name, gpu, cpu):
 def counters(what, programs):
     path, _, chosen = what.partition(" ")
     data = json.loads((ROOT / path).read_text())
-    gpu = {name: {**values, "atomic_sectors": values["atomic_sectors"] + values["reduction_sectors"]}
+    gpu = {name: {**values, "atomic_sectors": values["atomic_sectors"] + values["reduction_sectors"],
+                  "shared_store_wavefronts": values["shared_store_wavefronts"] + values["async_shared_wavefronts"]}
            for name, values in data["kernels"].items() if "_cub" not in name}  # a library's: not for the CPU device
     cpu = cpu_counts(programs)
     differing = [name for name in gpu if name in cpu and cpu[name]["reason"]]

@@ -24,11 +24,7 @@ METRICS = {
     "shared_store_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
     "atomic_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum",
     "reduction_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",
-    # Asynchronous copies to shared memory: those of 4 and 8 bytes go through the L1 cache, those of 16 past it.
-    "async_load_requests_cached": "sm__sass_l1tex_t_requests_pipe_lsu_mem_global_op_ldgsts_cache_access.sum",
-    "async_load_requests_bypassing": "sm__sass_l1tex_t_requests_pipe_lsu_mem_global_op_ldgsts_cache_bypass.sum",
-    "async_load_sectors_cached": "sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts_cache_access.sum",
-    "async_load_sectors_bypassing": "sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts_cache_bypass.sum",
+    # Asynchronous copies to shared memory; their loads are among those above.
     "async_shared_wavefronts": "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum",
     "dram_read_bytes": "dram__bytes_read.sum",
 }

@@ -24,6 +24,8 @@ const char* reason(Difference difference, const workbook::Counts& counts) {
       return "nvcc makes one load of those in two branches";
     case Difference::kUnrolled:
       return "nvcc unrolls a loop that lanes leave at different rounds";
+    case Difference::kCopies:
+      return "asynchronous copies of a shape whose cost is not known";
     case Difference::kContended:
       return "lanes of a warp update one address";
   }

@@ -237,8 +237,8 @@ TEST_CASE_METHOD(Tensor, "copies and fragments count what the hardware counts") 
       {"async copy, 8 bytes, stride 1", {1, 8, 2, 2}},
       {"async copy, 8 bytes, stride 2", {1, 8, 4, 4}},
       {"async copy, 16 bytes, stride 1", {1, 16, 4, 4}},
-      {"async copy, 16 bytes, stride 2", {1, 16, 8, 8}},
-      {"async copy, 16 bytes, stride 3", {1, 16, 4, 4}},
+      {"async copy, 16 bytes, stride 2", {1, 32, 8, 32}},
+      {"async copy, 16 bytes, stride 3", {1, 32, 4, 24}},
       {"wmma, bfloat16, rows times columns", {8, 64, 0, 0}},
       {"wmma, bfloat16, columns times rows", {8, 64, 0, 0}},
       {"wmma, bfloat16, 32x8x16", {10, 80, 0, 0}},
@@ -248,8 +248,8 @@ TEST_CASE_METHOD(Tensor, "copies and fragments count what the hardware counts") 
       {"wmma, tf32, rows times columns", {8, 64, 0, 0}},
       {"wmma, tf32, columns times rows", {8, 32, 0, 0}},
       // A fragment's 8 lines are in banks of their own when they lie 24 elements apart; 16 apart, two share.
-      {"wmma, shared, bfloat16, stride 16", {8, 16, 16, 8}},
-      {"wmma, shared, bfloat16, stride 24", {8, 16, 8, 8}},
+      {"wmma, shared, bfloat16, stride 16", {8, 16, 16, 16}},
+      {"wmma, shared, bfloat16, stride 24", {8, 16, 8, 16}},
   };
   const auto kernels = test_kernels::counted_tensor_kernels();
   const std::size_t n = test_kernels::kCountedSize;

@@ -23,9 +23,9 @@ using nv_bfloat162 = __nv_bfloat162;
 [[gnu::always_inline]] inline __nv_bfloat16 __float2bfloat16_ru(float a) {
   return __nv_bfloat16::rounded<detail::Rounding::kUp>(a);
 }
-/// Of a NaN the upper bits are kept, as a GPU does: those of the one that its arithmetic makes.
+/// Of a NaN the upper bits are kept, as a GPU does.
 [[gnu::always_inline]] inline __nv_bfloat16 __double2bfloat16(double a) {
-  return a != a ? __nv_bfloat16::from_bits(0x7fc0) : __nv_bfloat16(a);
+  return a != a ? __nv_bfloat16::quiet_nan(a) : __nv_bfloat16(a);
 }
 [[gnu::always_inline]] inline __nv_bfloat16 __int2bfloat16_rn(int a) { return __nv_bfloat16(a); }
 [[gnu::always_inline]] inline __nv_bfloat16 __uint2bfloat16_rn(unsigned a) { return __nv_bfloat16(a); }

@@ -27,7 +27,8 @@ constexpr std::size_t kMostSharedBytes = 227 * 1024;
 /// Largest __shared__ arrays of a kernel together: what nvcc accepts.
 constexpr std::size_t kMostStaticSharedBytes = 48 * 1024;
 
-enum class Space : unsigned char { kGlobal, kShared };
+/// Where an access goes; a 16-byte asynchronous copy goes from the one to the other.
+enum class Space : unsigned char { kGlobal, kShared, kCopy };
 
 /// Iterations that a warp's fastest lane may begin before the others must have caught up: bounds the memory
 /// that a loop takes, whatever its length.
@@ -54,6 +55,7 @@ struct Site {
   OpenRequest* first = nullptr;   ///< in the order in which a lane passes their positions
   OpenRequest* cursor = nullptr;  ///< the last that `cursor_lane` added to
   unsigned cursor_lane = kWarpSize;
+  std::uint32_t ambiguous_mask = 0;  ///< lanes of the last request whose position is ambiguous
 };
 
 /// Groups the accesses of a warp into requests and counts them: what its lanes do with one instruction in the
@@ -111,7 +113,9 @@ class WarpLog {
   void close(Site& site, OpenRequest** link);
   void count(Site& site, const Request& request);
   void count_shared(const Site& site, const Request& request);
+  void count_copy(Site& site, const Request& request);
   void count_global(Site& site, const Request& request);
+  void count_compulsory(Site& site, std::uintptr_t sector);
 
   workbook::Counts& counts_;
   std::unordered_map<std::uintptr_t, std::unique_ptr<Site>> sites_;

@@ -129,6 +129,13 @@ class Float16 {
     number.bits_ = static_cast<unsigned short>(bits);
     return number;
   }
+  /// The upper bits of a NaN, made quiet.
+  [[gnu::always_inline]] static Float16 quiet_nan(double nan) {
+    const auto bits = __builtin_bit_cast(unsigned long long, nan);
+    const unsigned fraction = static_cast<unsigned>(bits >> (52 - Format::kFractionBits));
+    const unsigned quiet = 1u << (Format::kFractionBits - 1);
+    return from_bits((bits >> 48 & 0x8000u) | Format::kInfinity | quiet | (fraction & (2 * quiet - 1)));
+  }
   [[gnu::always_inline]] unsigned short bits() const { return bits_; }
   /// `value` rounded in a direction.
   template <detail::Rounding kRounding>

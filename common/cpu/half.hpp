@@ -23,9 +23,9 @@ using half2 = __half2;
 [[gnu::always_inline]] inline __half __float2half_ru(float a) {
   return __half::rounded<detail::Rounding::kUp>(a);
 }
-/// Of a NaN the upper bits are kept, as a GPU does: those of the one that its arithmetic makes.
+/// Of a NaN the upper bits are kept, as a GPU does.
 [[gnu::always_inline]] inline __half __double2half(double a) {
-  return a != a ? __half::from_bits(0x7e00) : __half(a);
+  return a != a ? __half::quiet_nan(a) : __half(a);
 }
 [[gnu::always_inline]] inline __half __int2half_rn(int a) { return __half(a); }
 [[gnu::always_inline]] inline __half __uint2half_rn(unsigned a) { return __half(a); }

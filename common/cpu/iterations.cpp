@@ -6,13 +6,14 @@ namespace {
 
 /// The finaliser of splitmix64 (S. Vigna, public domain), to spread the bits of three numbers over a key.
 std::uint64_t key_of(std::uint64_t around, const Loop& loop, std::uint32_t count) {
-  std::uint64_t x = around + loop.header * 0x9e3779b97f4a7c15u + count;
+  std::uint64_t x = around + (loop.header ^ loop.latch << 32) * 0x9e3779b97f4a7c15u + count;
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
   x = (x ^ x >> 27) * 0x94d049bb133111ebu;
   return x ^ x >> 31;
 }
 
 bool contains(const Loop& loop, const Loop& other) {
+  if (loop.header == other.header) return other.latch < loop.latch;
   return loop.header < other.header && other.header <= loop.latch;
 }
 
@@ -43,7 +44,7 @@ bool passed(const Position& then, const Position& now) {
 void Iterations::begin_launch(std::uintptr_t begin, std::uintptr_t end, LaneFlow (&lanes)[kWarpSize]) {
   begin_ = begin;
   end_ = end;
-  irregular_ = false;
+  too_deep_ = false;
   for (LaneFlow& lane : lanes) {
     lane.time = 0;
     lane.visited.assign((end - begin) / 4 + 1, 0);
@@ -69,51 +70,62 @@ void Iterations::leave_innermost(LaneFlow& lane) const {
 }
 
 /// Another iteration of the innermost loop.
-void Iterations::begin_again(LaneFlow& lane, std::uintptr_t from) {
+void Iterations::begin_again(LaneFlow& lane) const {
   Position& position = lane.position;
   Position::Level& level = position.level[position.depth - 1];
   const std::uint64_t around = position.depth > 1 ? position.level[position.depth - 2].key : 0;
   level.key = key_of(around, *level.loop, ++level.count);
   lane.begun = lane.time + 1;
   ++lane.iterations;
-  if (from <= level.loop->latch) return;
-  irregular_ |= level.loop->latch != 0;  // lanes in it may have been taken for outside
-  level.loop->latch = lane.limit = from;
+}
+
+/// The loop that begins again at `header` after `latch`.
+Loop& Iterations::loop(std::uintptr_t header, std::uintptr_t latch) {
+  const auto [found, is_new] =
+      loops_.try_emplace(header << 32 ^ latch, Loop{header, latch});  // a program has less than 2^32 bytes
+  if (is_new)
+    for (auto& [key, other] : loops_)
+      if (other.header == header && other.latch != latch) other.ambiguous = found->second.ambiguous = true;
+  return found->second;
 }
 
 /// The second iteration of a loop in the innermost loop.
-void Iterations::enter(LaneFlow& lane, std::uintptr_t header, std::uintptr_t from) {
+void Iterations::enter(LaneFlow& lane, std::uintptr_t header, std::uintptr_t latch) {
   Position& position = lane.position;
   if (position.depth == Position::kMostDepth) {
-    irregular_ = true;
+    too_deep_ = true;
     return;
   }
-  Loop& loop = loops_.try_emplace(header, Loop{header, 0}).first->second;
   lane.begun_around[position.depth] = lane.begun;
-  position.level[position.depth++] = {&loop, 0, 0};
-  lane.limit = loop.latch;
-  begin_again(lane, from);
+  position.level[position.depth++] = {&loop(header, latch), 0, 0};
+  lane.limit = latch;
+  begin_again(lane);
 }
 
-/// Whether a step leads back into the midst of a loop that the lane was taken to have left.
-bool Iterations::leads_into_a_loop(std::uintptr_t block, std::uintptr_t from) const {
-  return std::any_of(loops_.begin(), loops_.end(), [&](const auto& entry) {
-    const Loop& loop = entry.second;
-    return loop.header < block && block <= loop.latch && loop.latch < from;
-  });
+/// Where a loop begins that a step from `from` back to `block` leads into: at the block, but for one in the
+/// midst of a loop that the lane has left: that is the inner one of two, and entered there.
+std::uintptr_t Iterations::header(std::uintptr_t block, std::uintptr_t from) const {
+  std::uintptr_t first = block;
+  for (const auto& [key, loop] : loops_)
+    if (loop.header < block && block <= loop.latch && loop.latch < from) first = std::min(first, loop.header);
+  return first;
 }
 
 /// A step to a lower address. Returns whether it began another iteration.
 bool Iterations::step_back(LaneFlow& lane, std::uintptr_t block, std::uintptr_t from) {
   Position& position = lane.position;
-  while (position.depth && block < position.level[position.depth - 1].loop->header) leave_innermost(lane);
-  if (position.depth && block == position.level[position.depth - 1].loop->header) {
-    begin_again(lane, from);
+  const auto innermost = [&] { return position.level[position.depth - 1].loop; };
+  const auto begins_again = [&](std::uintptr_t header) {
+    while (position.depth && header < innermost()->header) leave_innermost(lane);
+    return position.depth && header == innermost()->header && from == innermost()->latch;
+  };
+  std::uintptr_t first = block;
+  if (begins_again(first) || begins_again(first = header(block, from))) {
+    begin_again(lane);
     return true;
   }
-  irregular_ |= leads_into_a_loop(block, from);
   if (visited(lane, block) >= lane.begun) {
-    enter(lane, block, from);
+    enter(lane, first, from);
     return true;
   }
   lane.skipped_to = block;

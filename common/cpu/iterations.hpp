@@ -5,7 +5,7 @@
 /// The compiler calls the device at the start of each basic block (-fsanitize=coverage=trace-pc), and keeps
 /// blocks in the order of the source (-fno-reorder-blocks). So a step to a lower address, to a block that the
 /// lane has been to in this iteration, begins another iteration of the loop that starts there; a step past
-/// the highest address from which it began one leaves the loop. A step to a lower address where the lane has
+/// the block from which it did so leaves the loop. A step to a lower address where the lane has
 /// not been leads into the middle of a loop when it then comes to where it has been, and else to code that
 /// was laid out of the way.
 #pragma once
@@ -21,7 +21,11 @@ namespace cpu {
 
 struct Loop {
   std::uintptr_t header;  ///< its first block
-  std::uintptr_t latch;   ///< the last block from which it has begun again
+  std::uintptr_t latch;   ///< the block from which it begins again
+
+  /// Another has the same header. They are taken for one loop in the other, the inner one with the lower
+  /// latch; it could also be one loop with two latches.
+  bool ambiguous = false;
 };
 
 /// The loops around a place in a kernel, outermost first, and how often each has begun again. A loop that has
@@ -37,6 +41,10 @@ struct Position {
   unsigned depth = 0;
   Level level[kMostDepth];
 
+  /// Whether lanes that are together may be taken for apart.
+  bool ambiguous() const {
+    return std::any_of(level, level + depth, [](const Level& l) { return l.loop->ambiguous; });
+  }
   /// Equal for equal positions alone, but for a chance of 2^-64.
   std::uint64_t key() const { return depth ? level[depth - 1].key : 0; }
 
@@ -90,8 +98,8 @@ class Iterations {
     return false;
   }
 
-  /// Whether the code was not laid out as supposed, so that iterations may have been mixed up.
-  bool irregular() const { return irregular_; }
+  /// Whether there were more loops around one another than are told apart.
+  bool too_deep() const { return too_deep_; }
 
  private:
   std::uint32_t& visited(LaneFlow& lane, std::uintptr_t block) const {
@@ -102,18 +110,19 @@ class Iterations {
     visited(lane, block) = ++lane.time;
   }
   bool turn(LaneFlow& lane, std::uintptr_t block);
-  bool leads_into_a_loop(std::uintptr_t block, std::uintptr_t from) const;
+  std::uintptr_t header(std::uintptr_t block, std::uintptr_t from) const;
   bool step_back(LaneFlow& lane, std::uintptr_t block, std::uintptr_t from);
   std::uintptr_t limit(const Position& position) const {
     return position.depth ? position.level[position.depth - 1].loop->latch : end_ - 1;
   }
   void leave_innermost(LaneFlow& lane) const;
-  void begin_again(LaneFlow& lane, std::uintptr_t from);
-  void enter(LaneFlow& lane, std::uintptr_t header, std::uintptr_t from);
+  void begin_again(LaneFlow& lane) const;
+  Loop& loop(std::uintptr_t header, std::uintptr_t latch);
+  void enter(LaneFlow& lane, std::uintptr_t header, std::uintptr_t latch);
 
   std::uintptr_t begin_ = 0, end_ = 0;
-  bool irregular_ = false;
-  std::unordered_map<std::uintptr_t, Loop> loops_;  // by header
+  bool too_deep_ = false;
+  std::unordered_map<std::uintptr_t, Loop> loops_;  // by header and latch
 };
 
 }  // namespace cpu

@@ -598,7 +598,7 @@ void run(const Launch& launch) {
     throw;
   }
   grid_runs = false;
-  d.counts.approximate |= d.iterations.irregular();
+  d.counts.approximate |= d.iterations.too_deep();
   ++d.counts.kernels;
 }
 

@@ -158,8 +158,8 @@ void check_race(const Site& site, std::uintptr_t instruction, std::uintptr_t add
 }
 
 /// `counted` is the size of the access when all of it is read: a copy that ends in zeros reads less.
-void trace_global(std::uintptr_t instruction, std::uintptr_t address, unsigned size, AccessKind kind,
-                  unsigned counted) {
+Site& check_global(std::uintptr_t instruction, std::uintptr_t address, unsigned size, AccessKind kind,
+                   unsigned counted) {
   Device& d = device();
   Site& site = d.log.site(instruction, Space::kGlobal, kind, counted);
   if (!site.buffer || !site.buffer->data.contains(address)) {
@@ -172,6 +172,11 @@ void trace_global(std::uintptr_t instruction, std::uintptr_t address, unsigned s
   if (kind != AccessKind::kLoad) site.buffer->initialise(address, size);
   if (kind == AccessKind::kAtomic) note_atomic();
   if (d.check_races) check_race(site, instruction, address, size, *site.buffer);
+  return site;
+}
+
+void log_access(Site& site, std::uintptr_t address) {
+  Device& d = device();
   d.log.add(site, d.lane, d.lane_flow->position, address);
 }
 
@@ -219,14 +224,11 @@ std::string shared_name(std::uintptr_t address, unsigned size) {
             "  it, its thread must wait for it, and then all must pass a __syncthreads()");
 }
 
-void trace_shared(std::uintptr_t instruction, std::uintptr_t address, std::size_t offset, unsigned size,
+void check_shared(std::uintptr_t instruction, std::uintptr_t address, std::size_t offset, unsigned size,
                   AccessKind kind) {
   Device& d = device();
   if (const AsyncCopy* copy = d.copies.to(offset, size))
     copy_under_way(instruction, address, size, kind, *copy);
-  Site& site = d.log.site(instruction, Space::kShared, kind, size);
-  d.log.add(site, d.lane, d.lane_flow->position, address);
-
   const ThreadAccess access = {d.thread_number, instruction, kind};
   ThreadAccess earlier;
   switch (d.shared.access(offset, size, access, &earlier)) {
@@ -267,15 +269,18 @@ std::optional<std::size_t> shared_offset(std::uintptr_t address) {
 
 void trace(const void* pointer, unsigned size, AccessKind kind, const void* return_address) {
   if (!grid_runs) return;  // host code in a chapter's file
-  const Device& d = device();
+  Device& d = device();
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const auto instruction = reinterpret_cast<std::uintptr_t>(return_address);
   if (d.stacks.contains(address)) return;  // a thread's local variable
   count_step(instruction);
   if (address & (size - 1)) misaligned(instruction, address, size, kind);
-  if (d.arena.contains(address)) return trace_global(instruction, address, size, kind, size);
-  if (const auto offset = shared_offset(address))
-    return trace_shared(instruction, address, *offset, size, kind);
+  if (d.arena.contains(address))
+    return log_access(check_global(instruction, address, size, kind, size), address);
+  if (const auto offset = shared_offset(address)) {
+    log_access(d.log.site(instruction, Space::kShared, kind, size), address);
+    return check_shared(instruction, address, *offset, size, kind);
+  }
   if (d.dynamic_shared_storage.contains(address)) outside_shared(instruction, address, kind);
   const auto holds = [&](const Region& region) { return region.contains(address); };
   const bool constant = std::any_of(d.constants.begin(), d.constants.end(), holds);
@@ -373,8 +378,16 @@ void pipeline_copy(void* to, const void* from, size_t bytes, size_t zeros) {
                      "  memory, its first");
   if (source % size != 0) misaligned(instruction, source, size, AccessKind::kLoad);
   if (target % size != 0) misaligned(instruction, target, size, AccessKind::kStore);
-  if (read > 0) trace_global(instruction, source, read, AccessKind::kLoad, size);
-  trace_shared(instruction, target, *offset, size, AccessKind::kStore);
+  Site* load = read > 0 ? &check_global(instruction, source, read, AccessKind::kLoad, size) : nullptr;
+  check_shared(instruction, target, *offset, size, AccessKind::kStore);
+  if (size == 16) {
+    Site& copy = d.log.site(instruction, Space::kCopy, AccessKind::kLoad, size);
+    if (load) copy.buffer = load->buffer;
+    log_access(copy, packed({source, target, read > 0}));
+  } else {
+    if (load) log_access(*load, source);
+    log_access(d.log.site(instruction, Space::kShared, AccessKind::kStore, size), target);
+  }
   d.copies.issue(d.thread_number, *offset, size, instruction);
   std::memcpy(to, from, read);
   std::memset(static_cast<char*>(to) + read, 0, zeros);

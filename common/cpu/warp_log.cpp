@@ -11,8 +11,8 @@ void WarpLog::begin_launch() {
 
 Site& WarpLog::find_site(std::uintptr_t instruction, Space space, AccessKind kind, unsigned size) {
   // One call of memcpy both loads and stores, and in pieces of several sizes.
-  const std::uintptr_t access = (space == Space::kShared) * 4 + static_cast<unsigned>(kind);
-  auto& site = sites_[(instruction * 8 + access) * 32 + size];
+  const std::uintptr_t access = static_cast<unsigned>(space) * 4 + static_cast<unsigned>(kind);
+  auto& site = sites_[(instruction * 16 + access) * 32 + size];
   if (!site) {
     site = std::make_unique<Site>();
     site->instruction = instruction;
@@ -29,6 +29,7 @@ Site& WarpLog::find_site(std::uintptr_t instruction, Space space, AccessKind kin
 
 void WarpLog::begin(Site& site) {
   site.in_segment = true;
+  site.ambiguous_mask = 0;
   segment_.push_back(&site);
 }
 
@@ -73,6 +74,10 @@ void WarpLog::close(Site& site, OpenRequest** link) {
   // The same iteration again, and not by the same lanes: which of them went together is not known.
   const OpenRequest* next = request->next;
   if (next && next->key == request->key && next->mask != request->mask) counts_.approximate = true;
+  if (request->position.ambiguous()) {
+    counts_.approximate |= site.ambiguous_mask && site.ambiguous_mask != request->mask;
+    site.ambiguous_mask = request->mask;
+  }
   *link = request->next;
   --site.open;
   unused_.push_back(request);
@@ -113,10 +118,16 @@ void WarpLog::abandon() {
 }
 
 void WarpLog::count(Site& site, const Request& request) {
-  if (site.space == Space::kShared) {
-    count_shared(site, request);
-  } else {
-    count_global(site, request);
+  switch (site.space) {
+    case Space::kGlobal:
+      count_global(site, request);
+      break;
+    case Space::kShared:
+      count_shared(site, request);
+      break;
+    case Space::kCopy:
+      count_copy(site, request);
+      break;
   }
   counts_.accesses += std::popcount(request.mask);
 }
@@ -126,6 +137,21 @@ void WarpLog::count_shared(const Site& site, const Request& request) {
   ++counts_.shared_requests;
   (site.kind == AccessKind::kStore ? counts_.shared_store_wavefronts : counts_.shared_load_wavefronts) +=
       wavefronts(request, site.size);
+}
+
+void WarpLog::count_copy(Site& site, const Request& request) {
+  const CopyCost cost = copy_cost(request);
+  counts_.load_requests += cost.sectors > 0;
+  counts_.load_sectors += cost.sectors;
+  counts_.shared_requests += 1;
+  counts_.shared_store_wavefronts += cost.wavefronts;
+  for (std::uint32_t lanes = request.mask; lanes; lanes &= lanes - 1) {
+    const Copy copy = unpacked_copy(request.address[std::countr_zero(lanes)]);
+    if (!copy.reads) continue;
+    counts_.load_bytes += site.size;
+    counts_.accesses += 1;  // that of shared memory is counted with all others
+    count_compulsory(site, copy.source / 32);
+  }
 }
 
 /// Whether two lanes want the same address.
@@ -170,12 +196,14 @@ void WarpLog::count_global(Site& site, const Request& request) {
       counts_.contended |= contended(request);
       break;
   }
-  for (unsigned i = 0; i < count; ++i) {
-    const std::uintptr_t address = sectors[i] * 32;
-    if (!site.buffer->pages.contains(address)) site.buffer = memory().owner(address);
-    if (site.kind != AccessKind::kStore) counts_.compulsory_read_bytes += site.buffer->read(address);
-    if (site.kind != AccessKind::kLoad) counts_.compulsory_write_bytes += site.buffer->write(address);
-  }
+  for (unsigned i = 0; i < count; ++i) count_compulsory(site, sectors[i]);
+}
+
+void WarpLog::count_compulsory(Site& site, std::uintptr_t sector) {
+  const std::uintptr_t address = sector * 32;
+  if (!site.buffer->pages.contains(address)) site.buffer = memory().owner(address);
+  if (site.kind != AccessKind::kStore) counts_.compulsory_read_bytes += site.buffer->read(address);
+  if (site.kind != AccessKind::kLoad) counts_.compulsory_write_bytes += site.buffer->write(address);
 }
 
 }  // namespace cpu

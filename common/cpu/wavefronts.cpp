@@ -1,6 +1,8 @@
 #include "cpu/wavefronts.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 
 namespace cpu {
 namespace {
@@ -54,6 +56,22 @@ unsigned wavefronts(const Request& request, unsigned size) {
   if (size <= 4) return passes(request, size, 0, 32);
   if (size == 8) return whole_or_halves(request, size, 0, 32);
   return whole_or_halves(request, size, 0, 16) + whole_or_halves(request, size, 16, 16);
+}
+
+CopyCost copy_cost(const Request& request) {
+  std::array<std::uint64_t, kWarpSize> sectors, passes;
+  std::ptrdiff_t read = 0, written = 0;
+  for (std::uint32_t lanes = request.mask; lanes; lanes &= lanes - 1) {
+    const Copy copy = unpacked_copy(request.address[std::countr_zero(lanes)]);
+    const std::uint64_t line = copy.source / 128 << 16, turn = (copy.source ^ copy.target) / 16 % 4;
+    if (copy.reads) sectors[read++] = line | copy.target / 32;
+    passes[written++] = line | copy.target / 128 << 2 | turn;
+  }
+  const auto distinct = [](auto& keys, std::ptrdiff_t count) {
+    std::sort(keys.begin(), keys.begin() + count);
+    return static_cast<unsigned>(std::unique(keys.begin(), keys.begin() + count) - keys.begin());
+  };
+  return {distinct(sectors, read), distinct(passes, written)};
 }
 
 }  // namespace cpu

@@ -22,6 +22,7 @@ enum class Difference {
   kSharedMerged,  ///< nvcc merges neighbouring loads of shared memory: the wavefronts are an upper bound
   kGlobalMerged,  ///< nvcc merges the loads of two branches: requests and sectors are an upper bound
   kUnrolled,      ///< nvcc unrolls a loop that lanes leave at different rounds: a lower bound, or marked
+  kCopies,        ///< 16-byte asynchronous copies of a shape whose rule is not known: a lower bound
   kContended,     ///< lanes of a warp update one address: marked, and the atomics are not compared
 };
 
