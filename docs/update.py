@@ -10,6 +10,7 @@ A page marks a quotation with a comment and holds it in the code block that foll
     <!-- counters: tests/data/counters_h200.json -->             the hardware's counters that ours are equal to
     <!-- counters: tests/data/counters_h200.json differences --> the hardware's and ours where they are not, and why
     <!-- counters: tests/data/counters_h200.json mul; red -->    the hardware's and ours of those kernels
+    <!-- speeds: tests/data/cpu_device_speed.json -->            what bench_cpu_device has stored
     <!-- supported: tests -->                                    what its tests named "dialect: ..." say
     <!-- functions: tests/kernels/arithmetic_float.inc ... -->   the functions that tables of operations name
     <!-- unsupported: tests/check_unsupported.py -->             what that test compiles, and the messages
@@ -29,7 +30,7 @@ import sys
 import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-QUOTATION = re.compile(r"(<!-- (code|output|times|counters|supported|unsupported|functions): (.+?) -->\n\n```\w*\n)(.*?)(```\n)", re.S)
+QUOTATION = re.compile(r"(<!-- (code|output|times|counters|speeds|supported|unsupported|functions): (.+?) -->\n\n```\w*\n)(.*?)(```\n)", re.S)
 
 
 def code(what):
@@ -101,12 +102,21 @@ def counters(what, programs):
 
     rows = [f"{data['gpu']}, driver {data['driver']}, {data['date']}, {data['command']}", "", *HEADING]
     if not chosen:
+        rows[1] = f"{len(gpu) - len(differing)} kernels and stages"
         return "\n".join(rows + [counters_row(name, gpu[name]) for name in gpu if name not in differing]) + "\n"
     for name in differing if chosen == "differences" else chosen.split("; "):
         if name not in cpu:
             sys.exit(f"counters: cpu_counts has no kernel {name!r}; it has {', '.join(cpu)}")
         rows += both_rows(name, gpu.get(name), cpu[name])
     return "\n".join(rows) + "\n"
+
+
+def speeds(path):
+    data = json.loads((ROOT / path).read_text())
+    rows = [f"{data['processor']}, compiler {data['compiler']}, {data['date']}, bench_cpu_device --json {path}", "",
+            f"{'':46}million traced accesses a second"]
+    return "\n".join(rows + [f"{name:46}{kernel['million_per_second']:6.1f}"
+                             for name, kernel in data["kernels"].items()]) + "\n"
 
 
 def supported(program, programs):
@@ -139,7 +149,7 @@ def renewed(text, programs):
         head, kind, what, _, end = match.groups()
         quoted = {"code": code, "output": lambda call: output(call, programs), "times": times,
                   "counters": lambda call: counters(call, programs),
-                  "supported": lambda program: supported(program, programs),
+                  "speeds": speeds, "supported": lambda program: supported(program, programs),
                   "unsupported": unsupported, "functions": functions}[kind](what)
         return head + quoted + end
 

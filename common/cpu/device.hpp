@@ -69,7 +69,7 @@ class WarpLog {
   void begin_launch();
 
   /// The site of `instruction` when it accesses `size` bytes of `space`.
-  Site& site(std::uintptr_t instruction, Space space, AccessKind kind, unsigned size) {
+  [[gnu::always_inline]] Site& site(std::uintptr_t instruction, Space space, AccessKind kind, unsigned size) {
     Site*& cached = cache_[instruction / 2 % kCacheSize];
     if (!cached || cached->instruction != instruction || cached->space != space || cached->kind != kind ||
         cached->size != size)
@@ -79,7 +79,8 @@ class WarpLog {
   /// Instruction of the site of that number; 0 for number 0.
   std::uintptr_t instruction(std::uint16_t number) const { return number ? numbered_[number - 1] : 0; }
 
-  void add(Site& site, unsigned lane, const Position& position, std::uintptr_t address) {
+  [[gnu::always_inline]] void add(Site& site, unsigned lane, const Position& position,
+                                  std::uintptr_t address) {
     if (!site.in_segment) begin(site);
     OpenRequest** link = site.cursor_lane == lane ? &site.cursor->next : &site.first;
     OpenRequest* request = *link;

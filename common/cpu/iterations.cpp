@@ -4,9 +4,12 @@
 namespace cpu {
 namespace {
 
-/// The finaliser of splitmix64 (S. Vigna, public domain), to spread the bits of three numbers over a key.
-std::uint64_t key_of(std::uint64_t around, const Loop& loop, std::uint32_t count) {
-  std::uint64_t x = around + (loop.header ^ loop.latch << 32) * 0x9e3779b97f4a7c15u + count;
+constexpr std::uint64_t kOddStep = 0x9e3779b97f4a7c15;
+
+/// Key of a loop's first iteration: the finaliser of splitmix64 (S. Vigna, public domain), to spread the bits
+/// of its numbers over a key. Each iteration adds kOddStep.
+std::uint64_t key_of(std::uint64_t around, const Loop& loop) {
+  std::uint64_t x = around + (loop.header ^ loop.latch << 32) * kOddStep;
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
   x = (x ^ x >> 27) * 0x94d049bb133111ebu;
   return x ^ x >> 31;
@@ -71,10 +74,9 @@ void Iterations::leave_innermost(LaneFlow& lane) const {
 
 /// Another iteration of the innermost loop.
 void Iterations::begin_again(LaneFlow& lane) const {
-  Position& position = lane.position;
-  Position::Level& level = position.level[position.depth - 1];
-  const std::uint64_t around = position.depth > 1 ? position.level[position.depth - 2].key : 0;
-  level.key = key_of(around, *level.loop, ++level.count);
+  Position::Level& level = lane.position.level[lane.position.depth - 1];
+  ++level.count;
+  level.key += kOddStep;
   lane.begun = lane.time + 1;
   ++lane.iterations;
 }
@@ -97,7 +99,9 @@ void Iterations::enter(LaneFlow& lane, std::uintptr_t header, std::uintptr_t lat
     return;
   }
   lane.begun_around[position.depth] = lane.begun;
-  position.level[position.depth++] = {&loop(header, latch), 0, 0};
+  Loop& entered = loop(header, latch);
+  const std::uint64_t key = key_of(position.key(), entered);
+  position.level[position.depth++] = {&entered, 0, key};
   lane.limit = latch;
   begin_again(lane);
 }

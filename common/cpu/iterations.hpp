@@ -45,7 +45,7 @@ struct Position {
   bool ambiguous() const {
     return std::any_of(level, level + depth, [](const Level& l) { return l.loop->ambiguous; });
   }
-  /// Equal for equal positions alone, but for a chance of 2^-64.
+  /// Equal for equal positions, and as good as never for others.
   std::uint64_t key() const { return depth ? level[depth - 1].key : 0; }
 
   Position() = default;

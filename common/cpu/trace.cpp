@@ -120,8 +120,8 @@ bool ordered_after(std::uint32_t earlier, std::uint16_t phase) {
   return (earlier - d.first_thread) / kWarpSize == warp && (d.synced_warps >> warp & 1);
 }
 
-void check_race(const Site& site, std::uintptr_t instruction, std::uintptr_t address, unsigned size,
-                Buffer& buffer) {
+[[gnu::always_inline]] inline void check_race(const Site& site, std::uintptr_t instruction,
+                                              std::uintptr_t address, unsigned size, Buffer& buffer) {
   const Device& d = device();
   const std::uint32_t me = d.first_thread + d.thread_number;
   const std::size_t first = (address - buffer.pages.begin) / 4;
@@ -158,8 +158,8 @@ void check_race(const Site& site, std::uintptr_t instruction, std::uintptr_t add
 }
 
 /// `counted` is the size of the access when all of it is read: a copy that ends in zeros reads less.
-Site& check_global(std::uintptr_t instruction, std::uintptr_t address, unsigned size, AccessKind kind,
-                   unsigned counted) {
+[[gnu::always_inline]] inline Site& check_global(std::uintptr_t instruction, std::uintptr_t address,
+                                                 unsigned size, AccessKind kind, unsigned counted) {
   Device& d = device();
   Site& site = d.log.site(instruction, Space::kGlobal, kind, counted);
   if (!site.buffer || !site.buffer->data.contains(address)) {
@@ -175,7 +175,7 @@ Site& check_global(std::uintptr_t instruction, std::uintptr_t address, unsigned 
   return site;
 }
 
-void log_access(Site& site, std::uintptr_t address) {
+[[gnu::always_inline]] inline void log_access(Site& site, std::uintptr_t address) {
   Device& d = device();
   d.log.add(site, d.lane, d.lane_flow->position, address);
 }
@@ -224,8 +224,8 @@ std::string shared_name(std::uintptr_t address, unsigned size) {
             "  it, its thread must wait for it, and then all must pass a __syncthreads()");
 }
 
-void check_shared(std::uintptr_t instruction, std::uintptr_t address, std::size_t offset, unsigned size,
-                  AccessKind kind) {
+[[gnu::always_inline]] inline void check_shared(std::uintptr_t instruction, std::uintptr_t address,
+                                                std::size_t offset, unsigned size, AccessKind kind) {
   Device& d = device();
   if (const AsyncCopy* copy = d.copies.to(offset, size))
     copy_under_way(instruction, address, size, kind, *copy);
@@ -242,7 +242,7 @@ void check_shared(std::uintptr_t instruction, std::uintptr_t address, std::size_
 }
 
 /// Where in the shadow of shared memory an address lies, if there.
-std::optional<std::size_t> shared_offset(std::uintptr_t address) {
+[[gnu::always_inline]] inline std::optional<std::size_t> shared_offset(std::uintptr_t address) {
   const Device& d = device();
   if (d.static_shared.contains(address)) return address - d.static_shared.begin;
   if (d.dynamic_shared.contains(address)) return d.static_shared.size + (address - d.dynamic_shared.begin);
@@ -267,7 +267,9 @@ std::optional<std::size_t> shared_offset(std::uintptr_t address) {
               "does the third argument of launch_shared count bytes, and all of them?");
 }
 
-void trace(const void* pointer, unsigned size, AccessKind kind, const void* return_address) {
+// What a trace goes through is inline: it happens once for each access of each thread.
+[[gnu::always_inline]] inline void trace(const void* pointer, unsigned size, AccessKind kind,
+                                         const void* return_address) {
   if (!grid_runs) return;  // host code in a chapter's file
   Device& d = device();
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
@@ -287,6 +289,12 @@ void trace(const void* pointer, unsigned size, AccessKind kind, const void* retu
   if (!constant || kind != AccessKind::kLoad) not_device_memory(instruction, address, kind);
 }
 
+/// The same, of sizes that are seldom.
+[[gnu::noinline]] void trace_seldom(const void* pointer, unsigned size, AccessKind kind,
+                                    const void* return_address) {
+  trace(pointer, size, kind, return_address);
+}
+
 constexpr auto kLoad = AccessKind::kLoad;
 constexpr auto kStore = AccessKind::kStore;
 
@@ -295,7 +303,7 @@ void trace_range(const char* pointer, std::size_t bytes, AccessKind kind, const 
   while (bytes > 0) {
     unsigned size = 16;
     while (size > bytes || reinterpret_cast<std::uintptr_t>(pointer) % size != 0) size /= 2;
-    trace(pointer, size, kind, return_address);
+    trace_seldom(pointer, size, kind, return_address);
     pointer += size;
     bytes -= size;
   }
@@ -348,7 +356,7 @@ void* memset(void* to, int value, size_t bytes) {
 }
 
 void trace_access(const void* address, unsigned size, AccessKind kind, const void* return_address) {
-  trace(address, size, kind, return_address);
+  trace_seldom(address, size, kind, return_address);
 }
 
 std::string memory_name(const void* pointer, unsigned size) {
@@ -431,26 +439,26 @@ void __tsan_init() {}
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
 
-void __tsan_read1(void* p) { cpu::trace(p, 1, cpu::kLoad, CALLER); }
-void __tsan_read2(void* p) { cpu::trace(p, 2, cpu::kLoad, CALLER); }
+void __tsan_read1(void* p) { cpu::trace_seldom(p, 1, cpu::kLoad, CALLER); }
+void __tsan_read2(void* p) { cpu::trace_seldom(p, 2, cpu::kLoad, CALLER); }
 void __tsan_read4(void* p) { cpu::trace(p, 4, cpu::kLoad, CALLER); }
 void __tsan_read8(void* p) { cpu::trace(p, 8, cpu::kLoad, CALLER); }
 void __tsan_read16(void* p) { cpu::trace(p, 16, cpu::kLoad, CALLER); }
-void __tsan_write1(void* p) { cpu::trace(p, 1, cpu::kStore, CALLER); }
-void __tsan_write2(void* p) { cpu::trace(p, 2, cpu::kStore, CALLER); }
+void __tsan_write1(void* p) { cpu::trace_seldom(p, 1, cpu::kStore, CALLER); }
+void __tsan_write2(void* p) { cpu::trace_seldom(p, 2, cpu::kStore, CALLER); }
 void __tsan_write4(void* p) { cpu::trace(p, 4, cpu::kStore, CALLER); }
 void __tsan_write8(void* p) { cpu::trace(p, 8, cpu::kStore, CALLER); }
 void __tsan_write16(void* p) { cpu::trace(p, 16, cpu::kStore, CALLER); }
 
 // Accesses through a pointer whose type promises no alignment.
-void __tsan_unaligned_read2(void* p) { cpu::trace(p, 2, cpu::kLoad, CALLER); }
-void __tsan_unaligned_read4(void* p) { cpu::trace(p, 4, cpu::kLoad, CALLER); }
-void __tsan_unaligned_read8(void* p) { cpu::trace(p, 8, cpu::kLoad, CALLER); }
-void __tsan_unaligned_read16(void* p) { cpu::trace(p, 16, cpu::kLoad, CALLER); }
-void __tsan_unaligned_write2(void* p) { cpu::trace(p, 2, cpu::kStore, CALLER); }
-void __tsan_unaligned_write4(void* p) { cpu::trace(p, 4, cpu::kStore, CALLER); }
-void __tsan_unaligned_write8(void* p) { cpu::trace(p, 8, cpu::kStore, CALLER); }
-void __tsan_unaligned_write16(void* p) { cpu::trace(p, 16, cpu::kStore, CALLER); }
+void __tsan_unaligned_read2(void* p) { cpu::trace_seldom(p, 2, cpu::kLoad, CALLER); }
+void __tsan_unaligned_read4(void* p) { cpu::trace_seldom(p, 4, cpu::kLoad, CALLER); }
+void __tsan_unaligned_read8(void* p) { cpu::trace_seldom(p, 8, cpu::kLoad, CALLER); }
+void __tsan_unaligned_read16(void* p) { cpu::trace_seldom(p, 16, cpu::kLoad, CALLER); }
+void __tsan_unaligned_write2(void* p) { cpu::trace_seldom(p, 2, cpu::kStore, CALLER); }
+void __tsan_unaligned_write4(void* p) { cpu::trace_seldom(p, 4, cpu::kStore, CALLER); }
+void __tsan_unaligned_write8(void* p) { cpu::trace_seldom(p, 8, cpu::kStore, CALLER); }
+void __tsan_unaligned_write16(void* p) { cpu::trace_seldom(p, 16, cpu::kStore, CALLER); }
 
 void __tsan_read_range(void* p, unsigned long bytes) {
   cpu::trace_range(static_cast<const char*>(p), bytes, cpu::kLoad, CALLER);
