@@ -47,7 +47,7 @@ struct Site {
   Space space;
   AccessKind kind;
   unsigned size;
-  std::uint16_t number = 0;  ///< from 1, in order of discovery; 0 when there are too many
+  std::uint8_t number = 0;   ///< in the launch, from 1; 0 for those that have none yet, or get none
   Buffer* buffer = nullptr;  ///< the array of the last global access: the next one's most likely array
 
   bool in_segment = false;
@@ -76,8 +76,10 @@ class WarpLog {
       cached = &find_site(instruction, space, kind, size);
     return *cached;
   }
+  /// Numbers the site, as long as there are numbers.
+  void give_number(Site& site);
   /// Instruction of the site of that number; 0 for number 0.
-  std::uintptr_t instruction(std::uint16_t number) const { return number ? numbered_[number - 1] : 0; }
+  std::uintptr_t instruction(std::uint8_t number) const { return number ? numbered_[number - 1] : 0; }
 
   [[gnu::always_inline]] void add(Site& site, unsigned lane, const Position& position,
                                   std::uintptr_t address) {

@@ -20,17 +20,17 @@ struct Region {
   bool contains(std::uintptr_t address) const { return address - begin < size; }
 };
 
-/// Who touched a 4-byte word of device memory last. Sixteen bytes, so that the shadow of an array takes four
-/// times its size, of which only what is touched becomes real memory.
-struct LastAccess {
+/// Who touched a 4-byte word of device memory last. Fourteen bytes, so that the shadow of an array, with the
+/// bits below, takes less than four times its size; only what is touched becomes real memory.
+struct [[gnu::packed]] LastAccess {
   /// Linear number of the thread in the grid plus one in the upper 28 bits, 0 for none; the word's bytes, a
   /// bit each, in the lower 4.
   std::uint32_t writer, reader;
   /// Barriers that its block had passed, and in the top bit of the writer's whether it was atomic.
   std::uint16_t writer_phase, reader_phase;
-  std::uint16_t writer_site, reader_site;  ///< number of the instruction
+  std::uint8_t writer_site, reader_site;  ///< number of the instruction
 };
-static_assert(sizeof(LastAccess) == 16);
+static_assert(sizeof(LastAccess) == 14);
 
 constexpr std::size_t kShadowChunk = 1024;  ///< words whose last accesses are forgotten together
 

@@ -90,7 +90,7 @@ void note_atomic() {
 
 [[noreturn]] void race_in_global(std::uintptr_t instruction, std::uintptr_t address, unsigned size,
                                  AccessKind kind, const Buffer& buffer, std::uint32_t earlier,
-                                 AccessKind earlier_kind, std::uint16_t earlier_site) {
+                                 AccessKind earlier_kind, std::uint8_t earlier_site) {
   const Device& d = device();
   const uint3 threads = d.launch.block, grid = d.launch.grid;
   const std::uint32_t in_block = threads.x * threads.y * threads.z, block = earlier / in_block;
@@ -120,9 +120,10 @@ bool ordered_after(std::uint32_t earlier, std::uint16_t phase) {
   return (earlier - d.first_thread) / kWarpSize == warp && (d.synced_warps >> warp & 1);
 }
 
-[[gnu::always_inline]] inline void check_race(const Site& site, std::uintptr_t instruction,
-                                              std::uintptr_t address, unsigned size, Buffer& buffer) {
-  const Device& d = device();
+[[gnu::always_inline]] inline void check_race(Site& site, std::uintptr_t instruction, std::uintptr_t address,
+                                              unsigned size, Buffer& buffer) {
+  Device& d = device();
+  if (!site.number) d.log.give_number(site);
   const std::uint32_t me = d.first_thread + d.thread_number;
   const std::size_t first = (address - buffer.pages.begin) / 4;
   const unsigned count = (size + 3) / 4;

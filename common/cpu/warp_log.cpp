@@ -6,7 +6,11 @@
 namespace cpu {
 
 void WarpLog::begin_launch() {
-  for (const auto& [key, site] : sites_) site->buffer = nullptr;
+  for (const auto& [key, site] : sites_) {
+    site->buffer = nullptr;
+    site->number = 0;
+  }
+  numbered_.clear();
 }
 
 Site& WarpLog::find_site(std::uintptr_t instruction, Space space, AccessKind kind, unsigned size) {
@@ -19,12 +23,14 @@ Site& WarpLog::find_site(std::uintptr_t instruction, Space space, AccessKind kin
     site->space = space;
     site->kind = kind;
     site->size = size;
-    if (numbered_.size() < UINT16_MAX) {
-      numbered_.push_back(instruction);
-      site->number = static_cast<std::uint16_t>(numbered_.size());
-    }
   }
   return *site;
+}
+
+void WarpLog::give_number(Site& site) {
+  if (numbered_.size() == UINT8_MAX) return;
+  numbered_.push_back(site.instruction);
+  site.number = static_cast<std::uint8_t>(numbered_.size());
 }
 
 void WarpLog::begin(Site& site) {

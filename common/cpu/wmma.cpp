@@ -19,10 +19,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstring>
 
 #include "cpu/device.hpp"
+#include "cpu/float16.hpp"
 
 namespace cpu {
 namespace {
@@ -191,34 +191,12 @@ void move_fragment(Lane lane, char* memory, const void* caller) {
 
 // --- Numbers ---
 
-float half_to_float(std::uint16_t half) {
-  const std::uint32_t sign = (half & 0x8000u) << 16, magnitude = half & 0x7fffu;
-  if (magnitude >= 0x7c00) return std::bit_cast<float>(sign | 0x7f800000u | (magnitude & 0x3ff) << 13);
-  // The exponents' biases differ by 112; the product makes subnormals right too.
-  const float scaled = std::bit_cast<float>(magnitude << 13) * 0x1p112f;
-  return sign ? -scaled : scaled;
-}
-
-/// Rounded to even.
-std::uint16_t float_to_half(float value) {
-  constexpr int kLeastExponent = -14, kFractionBits = 10;
-  if (std::isnan(value)) return 0x7fff;
-  const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
-  const float magnitude = std::fabs(value);
-  if (magnitude >= 65520.0f) return sign | 0x7c00;
-  const int exponent = magnitude == 0 ? kLeastExponent : std::max(std::ilogb(magnitude), kLeastExponent);
-  const float units = std::nearbyint(std::ldexp(magnitude, kFractionBits - exponent));
-  // A number that is not subnormal has 2^10 units, which count as one more in the exponent.
-  return static_cast<std::uint16_t>(
-      sign | (((exponent - kLeastExponent) << kFractionBits) + static_cast<int>(units)));
-}
-
 float element(const WarpFragment& f, int i) {
   switch (f.number) {
     case FragmentNumber::kHalf:
-      return half_to_float(static_cast<const std::uint16_t*>(f.elements)[i]);
+      return detail::HalfFormat::widen(static_cast<const std::uint16_t*>(f.elements)[i]);
     case FragmentNumber::kBfloat16:
-      return std::bit_cast<float>(std::uint32_t{static_cast<const std::uint16_t*>(f.elements)[i]} << 16);
+      return detail::Bfloat16Format::widen(static_cast<const std::uint16_t*>(f.elements)[i]);
     case FragmentNumber::kTf32:  // the last 13 bits are not looked at
       return std::bit_cast<float>(static_cast<const std::uint32_t*>(f.elements)[i] & ~0x1fffu);
     default:
@@ -228,7 +206,7 @@ float element(const WarpFragment& f, int i) {
 
 void set_element(const WarpFragment& f, int i, float value) {
   if (f.number == FragmentNumber::kHalf) {
-    static_cast<std::uint16_t*>(f.elements)[i] = float_to_half(value);
+    static_cast<std::uint16_t*>(f.elements)[i] = detail::narrow<detail::HalfFormat>(value);
   } else {
     static_cast<float*>(f.elements)[i] = value;
   }
