@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <unordered_map>
 #include <vector>
 
 #include "cpu/symbols.hpp"
@@ -50,11 +51,21 @@ std::vector<SourceLine> frames_at(std::uintptr_t address) {
 
 }  // namespace
 
-SourceLine source_line(std::uintptr_t return_address) {
-  const auto frames = frames_at(return_address - 1);
-  for (const SourceLine& frame : frames)
-    if (frame.file.find("common/cpu/") == std::string::npos) return frame;
-  return frames.empty() ? SourceLine() : frames.back();
+const SourceLine& source_line(std::uintptr_t return_address) {
+  static std::unordered_map<std::uintptr_t, SourceLine> known;
+  const auto [found, is_new] = known.try_emplace(return_address);
+  if (!is_new) return found->second;
+  for (const SourceLine& frame : frames_at(return_address - 1)) {
+    found->second = frame;
+    if (frame.file.find("common/cpu/") == std::string::npos) break;
+  }
+  return found->second;
+}
+
+bool same_line(std::uintptr_t return_address, std::uintptr_t other) {
+  if (return_address == other) return true;
+  const SourceLine &one = source_line(return_address), &two = source_line(other);
+  return one.line == two.line && one.file == two.file;
 }
 
 SourceLine function_at(std::uintptr_t address) {

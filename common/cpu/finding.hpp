@@ -22,8 +22,11 @@ struct SourceLine {
 };
 
 /// The place in the sources of the instruction before `return_address`: of an inlined chain the innermost
-/// frame that is not part of the CPU device. Runs addr2line, so it takes a few milliseconds.
-SourceLine source_line(std::uintptr_t return_address);
+/// frame that is not part of the CPU device. Runs addr2line, so the first time it takes a few milliseconds.
+const SourceLine& source_line(std::uintptr_t return_address);
+
+/// Whether two instructions stand in the same line: the compiler may have made several of one call.
+bool same_line(std::uintptr_t return_address, std::uintptr_t other);
 
 /// Name of the function that starts at `address` and where it is defined.
 SourceLine function_at(std::uintptr_t address);

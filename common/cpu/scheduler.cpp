@@ -212,8 +212,7 @@ class Scheduler {
   /// (`.aligned` in the PTX manual), of which the compiler may have made several; the others need not be.
   static bool same_call(const Call& a, const Call& b) {
     if (a.operation != b.operation || a.mask != b.mask || a.work != b.work) return false;
-    return a.operation != WarpOperation::kCollective || a.instruction == b.instruction ||
-           place_text(a.instruction) == place_text(b.instruction);
+    return a.operation != WarpOperation::kCollective || same_line(a.instruction, b.instruction);
   }
 
   /// Gives every lane of `call`'s mask its result.
@@ -291,10 +290,7 @@ class Scheduler {
     vote_ = {0, 0};
     for (unsigned t = at; t < state_.size(); ++t) {
       if (state_[t] != State::kAtBarrier) continue;
-      // The compiler may have made two calls of one line.
-      if (call_[t].instruction != call_[at].instruction &&
-          place_text(call_[t].instruction) != place_text(call_[at].instruction))
-        stop_for_divergent_barrier(at, t);
+      if (!same_line(call_[t].instruction, call_[at].instruction)) stop_for_divergent_barrier(at, t);
       ++vote_.threads;
       vote_.in_favour += call_[t].value != 0;
       state_[t] = State::kReady;
