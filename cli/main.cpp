@@ -1,132 +1,140 @@
 /// \file
-/// The program behind ./workbook: what the chapters are, and running them.
+/// The program behind ./workbook: its commands and what they take.
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <cstring>
-#include <filesystem>
-#include <string>
-#include <vector>
+#include <CLI/CLI.hpp>
+#include <functional>
 
-#include "chapter_list.hpp"
-#include "terminal.hpp"
-
-extern char** environ;
+#include "check.hpp"
+#include "options.hpp"
+#include "overview.hpp"
+#include "run.hpp"
+#include "study.hpp"
 
 namespace {
 
-enum ExitStatus { kWrong = 1, kBadUsage = 2, kMachineLacks = 3 };
+using namespace workbook;
 
-std::filesystem::path program_folder() {
-  return std::filesystem::read_symlink("/proc/self/exe").parent_path();
+/// What the reader has typed behind a command.
+struct Arguments {
+  std::string exercise, file;
+  bool all = false, json = false, reveal = false;
+  std::vector<std::string> rest;
+};
+
+struct Command {
+  const char* name;
+  const char* takes;
+  const char* does;
+  std::function<int(const Workbook&, const Arguments&)> run;
+};
+
+const std::vector<Command>& commands() {
+  static const std::vector<Command> all = {
+      {"list", "[--json]", "all exercises, what is solved",
+       [](const Workbook& w, const Arguments& a) { return list_command(w, a.json); }},
+      {"run", "[CHAPTER...] [OPTION...]", "run chapters; see run 01 --help",
+       [](const Workbook& w, const Arguments& a) { return run_command(w, a.rest); }},
+      {"check", "[EXERCISE] [--all]", "build and judge your file",
+       [](const Workbook& w, const Arguments& a) {
+         return a.all ? check_all_command(w) : check_command(w, a.exercise);
+       }},
+      {"hint", "[EXERCISE] [--all]", "the next hint, one at a time",
+       [](const Workbook& w, const Arguments& a) { return hint_command(w, a.exercise, a.all); }},
+      {"diff", "[EXERCISE] [--reveal]", "your file against the solution",
+       [](const Workbook& w, const Arguments& a) { return diff_command(w, a.exercise, a.reveal); }},
+      {"solution", "[EXERCISE] [--reveal]", "the solution",
+       [](const Workbook& w, const Arguments& a) { return solution_command(w, a.exercise, a.reveal); }},
+      {"reset", "[EXERCISE]", "begin again; keeps your file",
+       [](const Workbook& w, const Arguments& a) { return reset_command(w, a.exercise); }},
+      {"skeleton", "FILE", "what reset makes of a solution",
+       [](const Workbook&, const Arguments& a) { return skeleton_command(a.file); }},
+  };
+  return all;
+}
+
+bool takes(const Command& command, const char* what) {
+  return std::string(command.takes).find(what) != std::string::npos;
 }
 
 void print_usage() {
+  const auto line = [](const std::string& call, const char* does) { fmt::print("  {:31} {}\n", call, does); };
+  fmt::print("./workbook, followed by\n");
+  line("", "where you are, and the next step");
+  for (const Command& command : commands())
+    line(fmt::format("{} {}", command.name, command.takes), command.does);
+  line("test", "build and run the tests");
+  line("doctor", "what this machine has and lacks");
   fmt::print(
-      "  ./workbook                          this overview\n"
-      "  ./workbook list                     the chapters\n"
-      "  ./workbook run [CHAPTER...] [OPT]   run them all, or those named; OPT goes to\n"
-      "                                      each of them: ./workbook run 01 --help\n"
-      "  ./workbook test                     build and run the tests\n"
-      "  ./workbook doctor                   what this machine has, and what it lacks\n");
+      "\nAn EXERCISE is 01.1, 01.1_fuse, its file, or 1_fuse in its chapter's folder;\n"
+      "left out, it is the next one that is not solved.\n");
 }
 
-void list() {
-  for (const char* chapter : kChapters) fmt::print("  {}\n", chapter);
-}
-
-void greet() {
-  fmt::print(
-      "{}\n\nOne operation a chapter, from several naive kernels to one fused kernel at the\n"
-      "speed of the hardware; every claim counted, and with a GPU measured.\n\n"
-      "Chapters:\n",
-      workbook::bold("Kernel Fusion Workbook"));
-  list();
-  fmt::print("\nNext: read docs/{0}.md, then\n\n  ./workbook run {0}\n\nCommands:\n", kChapters[0]);
-  print_usage();
-}
-
-/// The chapters whose name is `name` or begins with it.
-std::vector<std::string> chapters_matching(const std::string& name) {
-  std::vector<std::string> found;
-  for (const std::string chapter : kChapters)
-    if (chapter.compare(0, name.size(), name) == 0) found.push_back(chapter);
-  return found;
-}
-
-/// Runs a program and waits for it. Returns its exit status, kMachineLacks when it could not be started, and
-/// kWrong when it crashed.
-int run_program(const std::filesystem::path& program, const std::vector<std::string>& arguments) {
-  std::vector<std::string> words = {program.string()};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-
-  fflush(stdout);
-  pid_t child = 0;
-  if (const int error = posix_spawn(&child, program.c_str(), nullptr, nullptr, argv.data(), environ)) {
-    fmt::print(stderr, "workbook: {} does not start: {}\n", program.string(), strerror(error));
-    return kMachineLacks;
+/// Makes CLI11's subcommand for a command: its `takes` is the one place that says what there is.
+CLI::App* declare(CLI::App& app, const Command& command, Arguments& arguments) {
+  CLI::App* own = app.add_subcommand(command.name, command.does);
+  if (takes(command, "[EXERCISE]"))
+    own->add_option("EXERCISE", arguments.exercise, "01.1, 01.1_fuse or its file");
+  if (takes(command, "FILE")) own->add_option("FILE", arguments.file, "the path of a file")->required();
+  if (takes(command, "--all")) own->add_flag("--all", arguments.all, "all of them");
+  if (takes(command, "--json")) own->add_flag("--json", arguments.json, "for a program to read");
+  if (takes(command, "--reveal"))
+    own->add_flag("--reveal", arguments.reveal, "although it is not solved yet");
+  if (takes(command, "[OPTION...]")) {
+    own->prefix_command();
+    own->set_help_flag();  // help is the chapter's
   }
-  int status = 0;
-  waitpid(child, &status, 0);
-  if (WIFEXITED(status)) return WEXITSTATUS(status);
-  fmt::print(stderr, "workbook: {} was ended by signal {}\n", program.filename().string(), WTERMSIG(status));
-  return kWrong;
+  return own;
 }
 
-/// The words before the first option name chapters; the options go to each of them.
-int run(const std::vector<std::string>& words) {
-  const auto first_option =
-      std::find_if(words.begin(), words.end(), [](const std::string& word) { return word[0] == '-'; });
-  std::vector<std::string> chapters;
-  for (auto name = words.begin(); name != first_option; ++name) {
-    const auto found = chapters_matching(*name);
-    if (name->empty() || found.empty()) {
-      fmt::print(stderr, "workbook: there is no chapter \"{}\"; the chapters are:\n", *name);
-      for (const char* chapter : kChapters) fmt::print(stderr, "  {}\n", chapter);
-      return kBadUsage;
+[[noreturn]] void refuse_command(const std::string& word) {
+  std::vector<std::string> names = {"test", "doctor"};
+  for (const Command& command : commands()) names.push_back(command.name);
+  throw UsageError(fmt::format("there is no command \"{}\"; the nearest: {} (./workbook --help shows all)",
+                               word, fmt::join(nearest(word, names, 3), ", ")));
+}
+
+int run(int argc, const char* const* argv) {
+  const std::string first = argc > 1 ? argv[1] : "";
+  if (argc == 1) return overview_command(find_workbook());
+  if (first == "help" || first == "--help" || first == "-h") {
+    print_usage();
+    return 0;
+  }
+
+  CLI::App app;
+  app.name("workbook");
+  Arguments arguments;
+  for (const Command& command : commands()) {
+    if (first != command.name) continue;
+    CLI::App* own = declare(app, command, arguments);
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::CallForHelp&) {
+      fmt::print("{}", own->help());
+      return 0;
+    } catch (const CLI::ParseError& error) {
+      throw UsageError(fmt::format("{}; {} takes {}", error.what(), command.name, command.takes));
     }
-    chapters.insert(chapters.end(), found.begin(), found.end());
+    arguments.rest = own->remaining();
+    return command.run(find_workbook(), arguments);
   }
-  if (chapters.empty()) chapters.assign(std::begin(kChapters), std::end(kChapters));
-
-  const std::vector<std::string> options(first_option, words.end());
-  int worst = 0;
-  for (const std::string& chapter : chapters) {
-    if (&chapter != &chapters.front()) fmt::print("\n");
-    worst = std::max(worst, run_program(program_folder() / chapter, options));
-  }
-  return worst;
+  refuse_command(first);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::vector<std::string> words(argv + 1, argv + argc);
-  if (words.empty()) {
-    greet();
-    return 0;
+  const auto complain = [](const std::exception& error, int status) {
+    fflush(stdout);
+    fmt::print(stderr, "workbook: {}\n", error.what());
+    return status;
+  };
+  try {
+    return run(argc, argv);
+  } catch (const workbook::UsageError& error) {
+    return complain(error, workbook::kBadUsage);
+  } catch (const std::exception& error) {
+    return complain(error, workbook::kBroken);
   }
-  const std::string& command = words[0];
-  if (command == "run") return run({words.begin() + 1, words.end()});
-  if (command == "list") {
-    if (words.size() > 1) {
-      fmt::print(stderr, "workbook: list takes no arguments, but there is \"{}\"\n", words[1]);
-      return kBadUsage;
-    }
-    list();
-    return 0;
-  }
-  if (command == "--help" || command == "-h" || command == "help") {
-    print_usage();
-    return 0;
-  }
-  fmt::print(stderr, "workbook: there is no command \"{}\"; the commands are:\n", command);
-  print_usage();
-  return kBadUsage;
 }

@@ -39,7 +39,7 @@ function(add_cpu_kernels target source)
   cmake_path(ABSOLUTE_PATH source)
   set(wrapper ${CMAKE_CURRENT_BINARY_DIR}/${target}.cpp)
   file(CONFIGURE OUTPUT ${wrapper} CONTENT "#include \"@source@\"\n" @ONLY)
-  add_library(${target} OBJECT ${wrapper})
+  add_library(${target} OBJECT EXCLUDE_FROM_ALL ${wrapper})
   # CUDA's headers that a kernel file may name are stand-ins here.
   target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/common ${CMAKE_SOURCE_DIR}/common/cpu/cuda_headers)
   target_compile_definitions(${target} PRIVATE DEVICE=${namespace})
@@ -62,7 +62,7 @@ endfunction()
 
 # add_chapter(NAME)
 # The executable of chapters/NAME, whose kernels lie in namespace cpu::X and gpu::X where NAME is "01_X". Its parts are
-# the object libraries NAME_cpu and NAME_gpu.
+# the object libraries NAME_cpu and NAME_gpu. Its exercises come with it.
 function(add_chapter name)
   string(REGEX REPLACE "^[0-9]+_" "" namespace ${name})
   add_cpu_kernels(${name}_cpu ${name}/chapter.cu)
@@ -80,4 +80,5 @@ function(add_chapter name)
     target_link_libraries(${name} PRIVATE ${name}_gpu)
   endif()
   set_property(GLOBAL APPEND PROPERTY WORKBOOK_CHAPTERS ${name})
+  add_exercises(${name})
 endfunction()

@@ -51,6 +51,9 @@ struct Traffic {
 /// boundary.
 long long sector_bytes(long long count);
 
+/// In place of a stage's number of kernels: it may launch as many as it likes.
+constexpr int kAnyNumber = -1;
+
 /// One version of the chapter's operation.
 struct Stage {
   const char* name;                  ///< the name of its file, without the ending
@@ -58,7 +61,7 @@ struct Stage {
   const char* output;                ///< the array that it computes
   int kernels;                       ///< how many kernels it launches
   void (*run)(const Data&);          ///< launches them; null where this device cannot
-  Traffic (*traffic)(const Shape&);  ///< the bytes it should move
+  Traffic (*traffic)(const Shape&);  ///< the bytes it should move; null: its inputs and its output, once each
   int (*roundings)(const Shape&);    ///< roundings on the longest path to an element of the output
   const char* needs = nullptr;       ///< null, or what a device must have: "a GPU", "sm_90a"
 };

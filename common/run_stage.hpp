@@ -74,6 +74,7 @@ class Problem {
   double least_bytes(const char* output) const;
 
  private:
+  Traffic least_traffic(const char* output) const;
   long long count(const Array& array) const { return array.count(shape_); }
   const Array& array(const char* name) const;
   const Reference& reference(const Array& output);

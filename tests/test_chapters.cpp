@@ -11,10 +11,6 @@
 namespace cpu::multiply_add {
 workbook::Chapter chapter();
 }
-namespace cpu::multiply_add_fuse {
-void test_solution(const float* q, const float* k, const float* v, float* out, int n);
-}
-
 namespace {
 
 using namespace workbook;
@@ -103,29 +99,6 @@ TEST_CASE("01: counts equal the H200's counters at n = 2^20") {
     CHECK(std::abs(static_cast<double>(counts.shared_load_wavefronts) - loads) <= 0.02 * loads);
     CHECK(std::abs(static_cast<double>(counts.shared_store_wavefronts) - stores) <= 0.02 * stores);
   });
-}
-
-TEST_CASE("01: the solution of exercise 1_fuse is one launch of 12 + 4 bytes") {
-  const auto backend = make_cpu_backend();
-  static const Stage exercise = {.name = "1_fuse",
-                                 .idea = "",
-                                 .output = "out",
-                                 .kernels = 1,
-                                 .run =
-                                     [](const Data& d) {
-                                       cpu::multiply_add_fuse::test_solution(d.floats("q"), d.floats("k"),
-                                                                             d.floats("v"), d.floats("out"),
-                                                                             d.shape.dims[0]);
-                                     },
-                                 .traffic = nullptr,
-                                 .roundings = kMultiplyAdd.stages[1].roundings};
-  for (const int n : kHostileSizes) {
-    Problem problem(kMultiplyAdd, {{n, 1, 1}}, *backend);
-    const StageResult result = problem.check(exercise);
-    INFO("n = " << n << ": " << result.message);
-    CHECK(result.status == "ok");
-    CHECK(result.counts.load_sectors == 3 * ((n + 7) / 8));
-  }
 }
 
 // --- Verification on the device: stages that are wrong in one way each ---

@@ -165,8 +165,11 @@ TEST_CASE("shapes are parsed by the chapter's dimensions") {
 }
 
 TEST_CASE("the workbook greets, lists and runs") {
-  CHECK_THAT(workbook_program("").output, ContainsSubstring("Next: read docs/01_multiply_add.md"));
-  CHECK(workbook_program("list").output == "  01_multiply_add\n");
+  for (const char* text : {"01_multiply_add", "exercises solved", "Next: "})
+    CHECK_THAT(workbook_program("").output, ContainsSubstring(text));
+  CHECK_THAT(workbook_program("list").output, ContainsSubstring("01.1_fuse"));
+  for (const char* command : {"", "list", "--help", "check --help", "hint --help"})
+    CHECK(widest_line(workbook_program(command).output) <= 80);
   const Outcome outcome = workbook_program("run 01 --device cpu --size 64");
   CHECK(outcome.status == 0);
   CHECK_THAT(outcome.output, ContainsSubstring("1_unfused"));
@@ -174,8 +177,15 @@ TEST_CASE("the workbook greets, lists and runs") {
 }
 
 TEST_CASE("the workbook refuses what it does not know") {
-  CHECK(workbook_program("frobnicate").status == 2);
-  CHECK_THAT(workbook_program("frobnicate").output, ContainsSubstring("there is no command \"frobnicate\""));
-  CHECK(workbook_program("run 99").status == 2);
-  CHECK_THAT(workbook_program("run 99").output, ContainsSubstring("01_multiply_add"));
+  check_refused(workbook_program("frobnicate"), 2, {"there is no command \"frobnicate\"", "--help"});
+  check_refused(workbook_program("chek"), 2, {"the nearest: check"});
+  check_refused(workbook_program("run 99"), 2, {"there is no chapter \"99\"", "01_multiply_add"});
+  check_refused(workbook_program("run ''"), 2, {"there is no chapter \"\""});
+  check_refused(workbook_program("check 01.1_fues"), 2, {"01.1_fues", "the nearest: 01.1_fuse"});
+  check_refused(workbook_program("check 1_fuse"), 2,
+                {"the nearest: 01.1_fuse"});  // not in the chapter's folder
+  check_refused(workbook_program("check 01.1 01.1"), 2, {"check takes [EXERCISE]"});
+  check_refused(workbook_program("check --frob"), 2, {"--frob", "check takes [EXERCISE]"});
+  check_refused(workbook_program("list 01"), 2, {"01", "list takes [--json]"});
+  check_refused(workbook_program("skeleton /none"), 3, {"/none cannot be read"});
 }

@@ -21,12 +21,13 @@ inline void multiply_add(const float* q, const float* k, const float* v, float* 
   launch(fused, (n - 1) / kThreads + 1, kThreads, q, k, v, out, n);
 }
 // SKELETON
-// __global__ void multiply(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ out,
-// int n) {
+// __global__ void multiply(const float* __restrict__ a, const float* __restrict__ b,
+//                          float* __restrict__ out, int n) {
 //   const int i = blockIdx.x * blockDim.x + threadIdx.x;
 //   if (i < n) out[i] = a[i] * b[i];
 // }
 //
+// /// Computes out = q * k + v for n elements; all pointers are device memory.
 // /// TODO: this computes the product alone. Add v, in the same kernel.
 // inline void multiply_add(const float* q, const float* k, const float*, float* out, int n) {
 //   constexpr int kThreads = 256;

@@ -1,0 +1,147 @@
+#include "check.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "config.hpp"
+#include "options.hpp"
+#include "process.hpp"
+#include "terminal.hpp"
+#include "verdict.hpp"
+
+namespace workbook {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr Limits kJudging = {.time = std::chrono::seconds(20),
+                             .memory_bytes = std::size_t{4} << 30,
+                             .output_bytes = std::size_t{1} << 20,
+                             .file_bytes = std::size_t{64} << 20};
+
+/// A name in `folder` for what a child writes; the file goes with the object.
+class ResultFile {
+ public:
+  explicit ResultFile(const fs::path& folder) : path_(folder / fmt::format("result-{}.json", getpid())) {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    fs::remove(path_, error);
+  }
+  ~ResultFile() {
+    std::error_code error;
+    fs::remove(path_, error);
+    fs::remove(path_.string() + ".partial", error);
+  }
+  ResultFile(const ResultFile&) = delete;
+  ResultFile& operator=(const ResultFile&) = delete;
+  std::string path() const { return path_.string(); }
+  std::string text() const { return fs::exists(path_) ? file_text(path_) : ""; }
+
+ private:
+  fs::path path_;
+};
+
+std::string program(const char* prefix, const ExerciseFiles& exercise) {
+  return fmt::format("{}_{}_{}", prefix, exercise.chapter, exercise.name);
+}
+
+/// Whether what could not be built is made from the reader's file: its object, or the program that it is
+/// linked into.
+bool is_readers(const Build& build, const ExerciseFiles& exercise) {
+  return build.failed.find(fmt::format("{}_{}_cpu_reader", exercise.chapter, exercise.name)) !=
+             std::string::npos ||
+         build.failed.ends_with(program("check", exercise) + " ");
+}
+
+Verdict judged(const Workbook& workbook, const ExerciseFiles& exercise) {
+  if (!fs::exists(exercise.file))
+    return {false,
+            fmt::format("  The file is not there. ./workbook reset {} makes it anew.\n", exercise.number()),
+            "the file is not there"};
+  const Build build = build_target(workbook, program("check", exercise));
+  if (!build.done && is_readers(build, exercise))
+    return {false, fmt::format("{}\n{} It does not compile.\n", build.errors, bold("Not yet.")),
+            "does not compile"};
+  if (!build.done)
+    throw MachineError(
+        fmt::format("the workbook cannot be built, and it is not your file's fault:\n{}", build.errors));
+
+  const ResultFile result(workbook.state_folder);
+  const Outcome outcome = run_limited(
+      {(workbook.build / "bin" / program("check", exercise)).string(), "reader", result.path()}, kJudging);
+  return verdict_of(result.text(), outcome);
+}
+
+void note(const Workbook& workbook, const ExerciseFiles& exercise, bool solved) {
+  change_standing(workbook.state_folder, exercise.key(),
+                  [&](Standing& standing) { standing.solved = solved; });
+}
+
+}  // namespace
+
+ExitStatus check_exercise(const Workbook& workbook, const ExerciseFiles& exercise) {
+  fmt::print("{}  {}\n\n", bold(exercise.id()), workbook.shown(exercise.file));
+  fflush(stdout);
+  const Verdict verdict = judged(workbook, exercise);
+  fmt::print("{}", verdict.text);
+  fflush(stdout);
+  note(workbook, exercise, verdict.solved);
+  return verdict.solved ? kSolved : kNotYet;
+}
+
+void time_exercise_on_gpu(const Workbook& workbook, const ExerciseFiles& exercise) {
+  if (!kGpuSide) return;
+  const Build build = build_target(workbook, program("time", exercise));
+  if (!build.done) {
+    fmt::print("\nOn the GPU: it does not compile there.\n{}", build.errors);
+    return;
+  }
+  const ResultFile result(workbook.state_folder);
+  run_limited({(workbook.build / "bin" / program("time", exercise)).string(), result.path()},
+              {.time = std::chrono::seconds(120), .output_bytes = std::size_t{1} << 20});
+  const auto report = nlohmann::json::parse(result.text(), nullptr, /*allow_exceptions=*/false);
+  if (!report.is_object()) {
+    fmt::print("\nOn the GPU: it came to no end there.\n");
+    return;
+  }
+  const std::string where =
+      fmt::format("\n{}, {}", report["device"].get<std::string>(), report["at"].get<std::string>());
+  const std::string wrong = report["reader"]["message"];
+  if (!wrong.empty())
+    fmt::print("{}: wrong: {}\n", where, wrong);
+  else
+    fmt::print("{}: yours {:.2f} us, the solution {:.2f} us (advice, not the verdict)\n", where,
+               report["reader"]["time_us"].get<double>(), report["solution"]["time_us"].get<double>());
+}
+
+ExitStatus check_command(const Workbook& workbook, const std::string& name) {
+  const ExerciseFiles& exercise = workbook.exercise(name);
+  const ExitStatus status = check_exercise(workbook, exercise);
+  if (status != kSolved) {
+    fmt::print("\nA hint: ./workbook hint {}\n", exercise.number());
+    return status;
+  }
+  time_exercise_on_gpu(workbook, exercise);
+  if (const ExerciseFiles* next = workbook.next_open())
+    fmt::print("\nNext: {}, {}.\n{}\nThen: ./workbook check\n", next->id(), next->goal(),
+               workbook.shown(next->file));
+  else
+    fmt::print("\nAll exercises are solved.\n");
+  return status;
+}
+
+ExitStatus check_all_command(const Workbook& workbook) {
+  ExitStatus status = kSolved;
+  for (const ExerciseFiles& exercise : workbook.exercises) {
+    const Verdict verdict = judged(workbook, exercise);
+    note(workbook, exercise, verdict.solved);
+    if (!verdict.solved) status = kNotYet;
+    fmt::print("  {:24} {}\n", exercise.id(), verdict.in_short);
+    fflush(stdout);
+  }
+  return status;
+}
+
+}  // namespace workbook

@@ -1,0 +1,25 @@
+#include "lock.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "options.hpp"
+
+namespace workbook {
+
+Lock::Lock(const std::filesystem::path& file)
+    : descriptor_(open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+  if (descriptor_ < 0)
+    throw MachineError(fmt::format("{} cannot be written ({})", file.string(), strerror(errno)));
+  while (flock(descriptor_, LOCK_EX) != 0 && errno == EINTR) {
+  }
+}
+
+Lock::~Lock() { close(descriptor_); }
+
+}  // namespace workbook

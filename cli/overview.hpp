@@ -1,0 +1,15 @@
+/// \file
+/// Where the reader is.
+#pragma once
+
+#include "workbook.hpp"
+
+namespace workbook {
+
+/// `./workbook`: chapters, what is solved, the next step.
+ExitStatus overview_command(const Workbook& workbook);
+
+/// `list`: every chapter and exercise with its state; with `json` for a program.
+ExitStatus list_command(const Workbook& workbook, bool json);
+
+}  // namespace workbook

@@ -1,0 +1,154 @@
+#include "process.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
+#include "options.hpp"
+
+extern char** environ;
+
+namespace workbook {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::vector<char*> argv_of(std::vector<std::string>& words) {
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  return argv;
+}
+
+void limit(int resource, std::size_t most) {
+  if (!most) return;
+  const rlimit both = {most, most};
+  setrlimit(static_cast<__rlimit_resource>(resource), &both);
+}
+
+/// What a forked child does; does not return.
+[[noreturn]] void become(char* const* argv, const Limits& limits, int output) {
+  setpgid(0, 0);  // so that its children can be ended with it
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
+  dup2(output, STDOUT_FILENO);
+  dup2(output, STDERR_FILENO);
+  limit(RLIMIT_CPU, static_cast<std::size_t>(limits.time.count()));
+  limit(RLIMIT_DATA, limits.memory_bytes);
+  limit(RLIMIT_FSIZE, limits.file_bytes);
+  const rlimit no_core = {0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  execvp(argv[0], argv);
+  dprintf(STDERR_FILENO, "%s does not start: %s\n", argv[0], strerror(errno));
+  _exit(127);
+}
+
+struct Pipe {
+  int read_end, write_end;
+  Pipe() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) throw MachineError(fmt::format("no pipe: {}", strerror(errno)));
+    read_end = ends[0];
+    write_end = ends[1];
+  }
+  ~Pipe() {
+    close(read_end);
+    close_write_end();
+  }
+  void close_write_end() {
+    if (write_end >= 0) close(write_end);
+    write_end = -1;
+  }
+};
+
+/// Adds what the pipe holds to `output`. Returns false at its end.
+bool drain(int pipe, std::string& output) {
+  char buffer[65536];
+  const ssize_t read = ::read(pipe, buffer, sizeof buffer);
+  if (read > 0) output.append(buffer, static_cast<std::size_t>(read));
+  return read > 0 || (read < 0 && (errno == EINTR || errno == EAGAIN));
+}
+
+/// Whether the child has ended, and how.
+bool has_ended(pid_t child, Outcome& outcome) {
+  int status = 0;
+  if (waitpid(child, &status, WNOHANG) != child) return false;
+  outcome.end = WIFEXITED(status) ? Outcome::End::kExited : Outcome::End::kSignal;
+  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
+  return true;
+}
+
+void end_all(pid_t child) {
+  kill(-child, SIGKILL);
+  kill(child, SIGKILL);
+}
+
+}  // namespace
+
+Outcome run_limited(const std::vector<std::string>& words, const Limits& limits) {
+  std::vector<std::string> own = words;
+  const std::vector<char*> argv = argv_of(own);
+  Pipe pipe;
+  const pid_t child = fork();
+  if (child < 0) throw MachineError(fmt::format("{} does not start: {}", words[0], strerror(errno)));
+  if (child == 0) become(argv.data(), limits, pipe.write_end);
+  setpgid(child, child);  // here too: either may come first
+  pipe.close_write_end();
+  fcntl(pipe.read_end, F_SETFL, O_NONBLOCK);
+
+  Outcome outcome;
+  const auto deadline = Clock::now() + limits.time;
+  const auto stop = [&](Outcome::End why) {
+    end_all(child);
+    waitpid(child, nullptr, 0);
+    outcome.end = why;
+  };
+  bool open = true;
+  while (!has_ended(child, outcome)) {
+    pollfd wait = {open ? pipe.read_end : -1, POLLIN, 0};
+    poll(&wait, 1, open ? 100 : 5);
+    if (wait.revents) open = drain(pipe.read_end, outcome.output);
+    if (limits.output_bytes && outcome.output.size() > limits.output_bytes) {
+      stop(Outcome::End::kTooMuchOutput);
+      return outcome;
+    }
+    if (limits.time.count() && Clock::now() > deadline) {
+      stop(Outcome::End::kTooLong);
+      return outcome;
+    }
+  }
+  end_all(child);  // what it has left behind
+  for (std::size_t before = SIZE_MAX; open && outcome.output.size() != before;) {
+    before = outcome.output.size();
+    open = drain(pipe.read_end, outcome.output);
+  }
+  if (outcome.end == Outcome::End::kSignal && outcome.code == SIGXCPU) outcome.end = Outcome::End::kTooLong;
+  return outcome;
+}
+
+int run_program(const std::vector<std::string>& words) {
+  std::vector<std::string> own = words;
+  const std::vector<char*> argv = argv_of(own);
+  fflush(stdout);
+  pid_t child = 0;
+  if (const int error = posix_spawnp(&child, argv[0], nullptr, nullptr, argv.data(), environ))
+    throw MachineError(fmt::format("{} does not start: {}", words[0], strerror(error)));
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status)) return WEXITSTATUS(status);
+  fmt::print(stderr, "workbook: {} was ended by signal {}\n", words[0], WTERMSIG(status));
+  return 1;
+}
+
+}  // namespace workbook

@@ -1,0 +1,77 @@
+#include "state.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "exercises.hpp"
+#include "lock.hpp"
+#include "options.hpp"
+
+namespace workbook {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr int kSchema = 1;
+
+/// \throws json::exception when the text is not what `text_of` writes
+State parsed(const std::string& text) {
+  const json root = json::parse(text);
+  if (root.at("schema") != kSchema) throw json::other_error::create(501, "unknown schema", &root);
+  State state;
+  for (const auto& [key, value] : root.at("exercises").items())
+    state[key] = {value.at("solved").get<bool>(), value.at("hints").get<int>()};
+  return state;
+}
+
+std::string text_of(const State& state) {
+  json exercises = json::object();
+  for (const auto& [key, standing] : state)
+    exercises[key] = {{"solved", standing.solved}, {"hints", standing.hints}};
+  return json{{"schema", kSchema}, {"exercises", exercises}}.dump(2) + "\n";
+}
+
+/// Gives a damaged file another name, one that is free.
+void set_aside(const fs::path& file) {
+  fs::path aside;
+  for (int i = 1; aside.empty() || fs::exists(aside); ++i)
+    aside = fmt::format("{}.damaged-{}", file.string(), i);
+  std::error_code error;
+  fs::rename(file, aside, error);
+  fmt::print(stderr,
+             "workbook: {} is damaged; it is now {}.\n"
+             "          ./workbook check --all finds out anew what is solved.\n",
+             file.string(), error ? "still there, since it cannot be renamed" : aside.filename().string());
+}
+
+}  // namespace
+
+State load_state(const fs::path& folder) {
+  const fs::path file = folder / "state.json";
+  if (!fs::exists(file)) return {};
+  try {
+    return parsed(file_text(file));
+  } catch (const json::exception&) {
+    set_aside(file);
+    return {};
+  }
+}
+
+void change_standing(const fs::path& folder, const std::string& key,
+                     const std::function<void(Standing&)>& change) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  const Lock lock(folder / "lock");
+  State state = load_state(folder);
+  change(state[key]);
+  replace_file(folder / "state.json", text_of(state));
+}
+
+}  // namespace workbook

@@ -1,0 +1,113 @@
+#include "study.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "options.hpp"
+#include "process.hpp"
+#include "skeleton.hpp"
+#include "terminal.hpp"
+
+namespace workbook {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The hints of a file with lines "1. ...", "2. ..."; what follows a line belongs to it.
+std::vector<std::string> hints_of(const ExerciseFiles& exercise) {
+  std::istringstream lines(file_text(exercise.hints));
+  std::vector<std::string> hints;
+  for (std::string line; std::getline(lines, line);) {
+    const std::string number = fmt::format("{}. ", hints.size() + 1);
+    if (line.starts_with(number))
+      hints.push_back(line.substr(number.size()));
+    else if (!hints.empty())
+      hints.back() += " " + line;
+  }
+  if (hints.empty()) throw MachineError(fmt::format("{} has no hints", exercise.hints.string()));
+  return hints;
+}
+
+void require_solved(const Workbook& workbook, const ExerciseFiles& exercise, bool reveal,
+                    const char* command) {
+  if (!reveal && !workbook.is_solved(exercise))
+    throw UsageError(
+        fmt::format("{0} is not solved yet; ./workbook {1} {2} --reveal shows it all the same,\n"
+                    "          ./workbook hint {2} gives less away",
+                    exercise.id(), command, exercise.number()));
+}
+
+/// A name beside the state that is free: "1_fuse.1.cuh", "1_fuse.2.cuh" ...
+fs::path free_name(const Workbook& workbook, const ExerciseFiles& exercise) {
+  const fs::path folder = workbook.state_folder / "kept" / exercise.chapter;
+  fs::create_directories(folder);
+  fs::path path;
+  for (int i = 1; path.empty() || fs::exists(path); ++i)
+    path = folder / fmt::format("{}.{}.cuh", exercise.name, i);
+  return path;
+}
+
+}  // namespace
+
+ExitStatus hint_command(const Workbook& workbook, const std::string& name, bool all) {
+  const ExerciseFiles& exercise = workbook.exercise(name);
+  const std::vector<std::string> hints = hints_of(exercise);
+  const int count = static_cast<int>(hints.size());
+  const int shown = std::min(load_state(workbook.state_folder)[exercise.key()].hints, count);
+  const int last = all ? count : std::min(shown + 1, count);
+  fmt::print("{}  {}\n", bold(exercise.id()), exercise.goal());
+  for (int i = all ? 0 : last - 1; i < last; ++i)
+    fmt::print("\nHint {} of {}:\n{}", i + 1, count, wrapped(hints[static_cast<std::size_t>(i)], 2));
+  if (!all && shown == count)
+    fmt::print("\nThat was the last one. ./workbook solution {} --reveal shows the solution.\n",
+               exercise.number());
+  change_standing(workbook.state_folder, exercise.key(),
+                  [&](Standing& standing) { standing.hints = std::max(standing.hints, last); });
+  return kSolved;
+}
+
+ExitStatus solution_command(const Workbook& workbook, const std::string& name, bool reveal) {
+  const ExerciseFiles& exercise = workbook.exercise(name);
+  require_solved(workbook, exercise, reveal, "solution");
+  fmt::print("{}", plain_solution_of(file_text(exercise.solution)));
+  return kSolved;
+}
+
+ExitStatus diff_command(const Workbook& workbook, const std::string& name, bool reveal) {
+  const ExerciseFiles& exercise = workbook.exercise(name);
+  require_solved(workbook, exercise, reveal, "diff");
+  file_text(exercise.file);  // says so when it is not there
+  const fs::path plain = workbook.state_folder / fmt::format("solution-{}.cuh", exercise.id());
+  fs::create_directories(workbook.state_folder);
+  replace_file(plain, plain_solution_of(file_text(exercise.solution)));
+  const int status = run_program({"diff", "-u", "--label", workbook.shown(exercise.file), "--label",
+                                  workbook.shown(exercise.solution), exercise.file.string(), plain.string()});
+  fs::remove(plain);
+  if (status == 0) fmt::print("Your file is the solution, to the letter.\n");
+  return status <= 1 ? kSolved : kBroken;
+}
+
+ExitStatus reset_command(const Workbook& workbook, const std::string& name) {
+  const ExerciseFiles& exercise = workbook.exercise(name);
+  const std::string skeleton = skeleton_of(file_text(exercise.solution));
+  const std::string file = workbook.shown(exercise.file);
+  fs::create_directories(exercise.file.parent_path());
+  if (fs::exists(exercise.file) && file_text(exercise.file) != skeleton) {
+    const fs::path kept = free_name(workbook, exercise);
+    fs::copy_file(exercise.file, kept);
+    fmt::print("Your {} is kept as {}.\n", exercise.file.filename().string(), workbook.shown(kept));
+  }
+  replace_file(exercise.file, skeleton);
+  change_standing(workbook.state_folder, exercise.key(), [](Standing& standing) { standing = Standing(); });
+  fmt::print("{} is as it was in the beginning.\n", file);
+  return kSolved;
+}
+
+ExitStatus skeleton_command(const std::string& solution) {
+  fmt::print("{}", skeleton_of(file_text(solution)));
+  return kSolved;
+}
+
+}  // namespace workbook

@@ -1,0 +1,170 @@
+#include "verdict.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <vector>
+
+#include "terminal.hpp"
+#include "workbook.hpp"
+
+namespace workbook {
+namespace {
+
+using nlohmann::json;
+
+/// "  right  N = 1 2 3", a line for each alignment.
+std::string cases_text(const json& verdict, bool right) {
+  std::vector<std::string> alignments;  // in the order of their first case
+  std::map<std::string, std::string> shapes;
+  for (const json& one : verdict.at("cases")) {
+    if (one.at("right") != right) continue;
+    const std::string alignment = one.at("alignment");
+    if (!shapes.count(alignment)) alignments.push_back(alignment);
+    shapes[alignment] += " " + one.at("shape").get<std::string>();
+  }
+  std::string out;
+  for (const std::string& alignment : alignments) {
+    const std::string dims = verdict.at("dims");
+    const std::string line =
+        fmt::format("{}{} ={}", alignment.empty() ? "" : alignment + ": ", dims, shapes.at(alignment));
+    std::string lines = wrapped(line, 9);
+    const std::string label = right ? "right" : "wrong";
+    if (out.empty()) lines.replace(2, label.size(), label);
+    out += lines;
+  }
+  return out;
+}
+
+/// Of each kind of mistake the first, in the words of whoever found it.
+std::string mistakes_text(const json& verdict) {
+  std::set<std::string> kinds;
+  std::string out;
+  for (const json& one : verdict.at("cases")) {
+    if (one.at("right")) continue;
+    const std::string message = one.at("message");
+    // A finding of the CPU device has several lines, the first of which begins with its kind.
+    const bool finding = message.find('\n') != std::string::npos;
+    if (!kinds.insert(finding ? message.substr(0, message.find(':')) : "").second) continue;
+    const std::string alignment = one.at("alignment");
+    out += fmt::format("\n  {} = {}{}:\n{}", verdict.at("dims").get<std::string>(),
+                       one.at("shape").get<std::string>(), alignment.empty() ? "" : " (" + alignment + ")",
+                       finding ? indented(message, 4) : wrapped(message, 4));
+  }
+  return out;
+}
+
+std::string amount(const json& limit, const char* field) {
+  return fmt::format("{:.{}f}", limit.at(field).get<double>(), limit.at("per_element").get<bool>() ? 1 : 0);
+}
+
+std::string budget_text(const json& verdict) {
+  if (verdict.at("budget").empty()) return "";
+  const json& last = verdict.at("cases").back();
+  Table table({}, {fmt::format("  cost at {} = {}", verdict.at("dims").get<std::string>(),
+                               last.at("shape").get<std::string>()),
+                   "counted", "allowed"});
+  std::string excesses;
+  for (const json& limit : verdict.at("budget")) {
+    const std::string what = limit.at("what");
+    const bool over = limit.at("over");
+    table.add({"  " + what, amount(limit, "counted"), amount(limit, "allowed")}, over ? "too many" : "");
+    if (over)
+      excesses += "\n" + wrapped(fmt::format("{} {}, allowed {}: {}.", what, amount(limit, "counted"),
+                                             amount(limit, "allowed"), limit.at("excess").get<std::string>()),
+                                 2);
+  }
+  // A question ends in its own mark.
+  for (auto at = excesses.find("?."); at != std::string::npos; at = excesses.find("?."))
+    excesses.erase(at + 1, 1);
+  return "\n" + table.text() + excesses;
+}
+
+std::string predictions_text(const json& verdict) {
+  if (verdict.at("predictions").empty()) return "";
+  Table table({}, {"  bytes an element", "predicted", "the counter"});
+  for (const json& one : verdict.at("predictions")) {
+    const std::string counted = one.at("counted");
+    table.add({"  " + one.at("name").get<std::string>(),
+               fmt::format("{:.1f}", one.at("predicted").get<double>()),
+               counted == "right" ? "agrees" : "has " + counted});
+  }
+  return table.text();
+}
+
+/// How a program ended that did not come to its verdict.
+std::string end_text(const Outcome& outcome, const std::string& at) {
+  const std::string when = at.empty() ? "before it began to check" : "at " + at;
+  switch (outcome.end) {
+    case Outcome::End::kTooLong:
+      return fmt::format("It had not ended after its time, {}, and was stopped: is there a loop without end?",
+                         when);
+    case Outcome::End::kTooMuchOutput:
+      return fmt::format("It printed without end, {}, and was stopped.", when);
+    case Outcome::End::kSignal:
+      return fmt::format(
+          "It crashed, {}: {}. That happened on the host, outside what the CPU device watches.", when,
+          strsignal(outcome.code));
+    case Outcome::End::kExited:
+      return fmt::format("The program ended itself, {}, with exit status {}: does your file call exit?", when,
+                         outcome.code);
+  }
+  return "";
+}
+
+/// The first lines of what the reader's code has printed.
+std::string output_text(const std::string& output) {
+  if (output.empty()) return "";
+  constexpr std::size_t kMostLines = 20, kMostCharacters = 2000;
+  std::size_t end = 0;
+  for (std::size_t line = 0; line < kMostLines && end < output.size(); ++line) {
+    const auto next = output.find('\n', end);
+    end = next == std::string::npos ? output.size() : next + 1;
+  }
+  end = std::min(end, kMostCharacters);
+  std::string shown = output.substr(0, end);
+  for (char& c : shown)  // nothing that would set up the terminal anew
+    if (static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t') c = '?';
+  return "\n  It printed:\n" + indented(shown, 4) + (end < output.size() ? "    ...\n" : "");
+}
+
+Verdict broken_off(const json& verdict, const Outcome& outcome) {
+  const std::string at =
+      verdict.is_object() && verdict.contains("at") ? verdict["at"].get<std::string>() : "";
+  std::string cases;
+  if (verdict.is_object())
+    cases = cases_text(verdict, true) + cases_text(verdict, false) + mistakes_text(verdict);
+  return {
+      false,
+      cases + (cases.empty() ? "" : "\n") + wrapped(end_text(outcome, at), 2) + output_text(outcome.output),
+      "did not come to an end"};
+}
+
+}  // namespace
+
+Verdict verdict_of(const std::string& text, const Outcome& outcome) {
+  const json verdict = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const bool ended = outcome.end == Outcome::End::kExited && outcome.code == 0;
+  if (!ended || !verdict.is_object() || verdict.at("status") == "running")
+    return broken_off(verdict, outcome);
+
+  const std::string wrong = cases_text(verdict, false);
+  const std::string body = cases_text(verdict, true) + wrong + mistakes_text(verdict) + budget_text(verdict) +
+                           predictions_text(verdict) + output_text(outcome.output);
+  const std::string lesson = verdict.at("lesson");
+  if (verdict.at("status") == "solved")
+    return {
+        true,
+        fmt::format("{}\n{} {}", body, bold("Solved."),
+                    wrapped(fmt::format("{} ({})", verdict.at("learnt").get<std::string>(), lesson), 0, 70)),
+        "solved"};
+  const char* why = !wrong.empty()                       ? "wrong"
+                    : !verdict.at("predictions").empty() ? "not all numbers are right"
+                                                         : "right, but over budget";
+  return {false, fmt::format("{}\n{} The lesson: {}.\n", body, bold("Not yet."), lesson), why};
+}
+
+}  // namespace workbook

@@ -1,0 +1,21 @@
+/// \file
+/// What became of a check, in words.
+#pragma once
+
+#include <string>
+
+#include "process.hpp"
+
+namespace workbook {
+
+struct Verdict {
+  bool solved = false;
+  std::string text;      ///< for the reader, in lines of 80 columns
+  std::string in_short;  ///< "solved", "wrong results", "over budget" ...
+};
+
+/// The verdict on a program that was run to judge an exercise: `json` is what it wrote
+/// (common/run_exercise.hpp), empty when it wrote nothing; `outcome` is how it ended.
+Verdict verdict_of(const std::string& json, const Outcome& outcome);
+
+}  // namespace workbook

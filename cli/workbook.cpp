@@ -1,0 +1,114 @@
+#include "workbook.hpp"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "config.hpp"
+#include "lock.hpp"
+#include "options.hpp"
+#include "process.hpp"
+
+namespace workbook {
+namespace {
+
+constexpr const char* kNinjaStatus = "[ninja] ";  // marks ninja's own lines
+
+std::string without(std::string text, const std::string& part) {
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at))
+    text.erase(at, part.size());
+  return text;
+}
+
+/// Ninja's output without what is ninja's: of each failure it shows the target and the command first.
+Build failed_build(const std::string& output, const std::string& root) {
+  const std::string mark = "FAILED: ";
+  Build build;
+  std::istringstream lines(output);
+  bool command_follows = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (command_follows) {
+      command_follows = false;
+    } else if (line.starts_with(mark)) {
+      if (build.failed.empty()) build.failed = line.substr(mark.size());
+      command_follows = true;
+    } else if (!line.starts_with(kNinjaStatus) && !line.starts_with("ninja: ")) {
+      build.errors += line + "\n";
+    }
+  }
+  if (build.failed.empty()) build.errors = output;  // it was ninja that failed
+  build.errors = without(build.errors, root + "/");
+  return build;
+}
+
+}  // namespace
+
+bool Workbook::is_solved(const ExerciseFiles& exercise) const {
+  return load_state(state_folder)[exercise.key()].solved;
+}
+
+const ExerciseFiles* Workbook::next_open() const {
+  const State state = load_state(state_folder);
+  for (const ExerciseFiles& exercise : exercises) {
+    const auto found = state.find(exercise.key());
+    if (found == state.end() || !found->second.solved) return &exercise;
+  }
+  return nullptr;
+}
+
+const ExerciseFiles& Workbook::exercise(const std::string& name) const {
+  if (!name.empty()) return exercise_named(name, std::filesystem::current_path(), exercises);
+  if (exercises.empty()) throw MachineError("no exercises were found below solutions/");
+  const ExerciseFiles* next = next_open();
+  return next ? *next : exercises.back();
+}
+
+std::string Workbook::shown(const std::filesystem::path& path) const {
+  return path.lexically_relative(root).string();
+}
+
+Workbook find_workbook() {
+  const std::filesystem::path root = kRoot;
+  const std::vector<std::string> chapters(std::begin(kChapters), std::end(kChapters));
+  return {root, kBuild, root / ".workbook", chapters, all_exercises(root, chapters)};
+}
+
+Build build_target(const Workbook& workbook, const std::string& target) {
+  const Lock lock(workbook.build / "workbook.lock");
+  setenv("NINJA_STATUS", kNinjaStatus, 1);
+  const Outcome outcome = run_limited({"ninja", "-C", workbook.build.string(), target},
+                                      {.time = std::chrono::seconds(300), .output_bytes = 4u << 20});
+  if (outcome.end == Outcome::End::kExited && outcome.code == 0)
+    return {.done = true, .failed = "", .errors = ""};
+  Build build = failed_build(outcome.output, workbook.root.string());
+  if (outcome.end == Outcome::End::kTooLong)
+    build.errors += "The compiler had not ended after five minutes.\n";
+  return build;
+}
+
+std::string wrapped(const std::string& text, std::size_t indent, std::size_t width) {
+  std::istringstream words(text);
+  std::string out, line;
+  const auto end_line = [&] {
+    if (!line.empty()) out += std::string(indent, ' ') + line + "\n";
+    line.clear();
+  };
+  for (std::string word; words >> word;) {
+    if (!line.empty() && indent + line.size() + 1 + word.size() > width) end_line();
+    line += (line.empty() ? "" : " ") + word;
+  }
+  end_line();
+  return out;
+}
+
+std::string indented(const std::string& text, std::size_t indent) {
+  std::istringstream lines(text);
+  std::string out;
+  for (std::string line; std::getline(lines, line);)
+    out += (line.empty() ? "" : std::string(indent, ' ') + line) + "\n";
+  return out;
+}
+
+}  // namespace workbook

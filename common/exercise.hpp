@@ -1,0 +1,70 @@
+/// \file
+/// What an exercise says about itself: its arrays, what the reader's code is to compute, what it may cost.
+/// Plain data and declarations only, as in chapter.hpp. docs/adding_an_exercise.md shows how one is written.
+#pragma once
+
+#include "chapter.hpp"
+
+namespace workbook {
+
+/// Lengths at which tails, partial warps and partial blocks show; the last is a prime.
+constexpr Shape kHostileLengths[] = {{{1, 1, 1}},    {{2, 1, 1}},     {{3, 1, 1}},   {{4, 1, 1}},
+                                     {{5, 1, 1}},    {{31, 1, 1}},    {{32, 1, 1}},  {{33, 1, 1}},
+                                     {{127, 1, 1}},  {{255, 1, 1}},   {{256, 1, 1}}, {{257, 1, 1}},
+                                     {{1023, 1, 1}}, {{999983, 1, 1}}};
+
+/// What a limit is on. Bytes are those of the sectors asked for, or, compulsory, those that a cold cache must
+/// fetch and write.
+enum class Cost {
+  kLaunches,
+  kReadBytes,
+  kWrittenBytes,
+  kCompulsoryReadBytes,
+  kCompulsoryWrittenBytes,
+  kLoadRequests,
+  kStoreRequests,
+  kSharedWavefronts
+};
+
+/// The most that the reader's code may cost at a shape.
+struct Limit {
+  Cost cost;
+  long long (*allowed)(const Shape&);
+  const char*
+      excess;  ///< what more than that means, for the reader: "is the product still going through memory?"
+};
+
+/// A pipeline and the reader's guess at what it moves.
+struct Prediction {
+  const char* name;
+  double predicted;  ///< bytes read and written an element
+  void (*run)(const Data&);
+};
+
+/// One exercise with one version of the code that is judged: the reader's, the solution or a mutant.
+struct Exercise {
+  const char* learnt;  ///< what the reader has learnt who has solved it, a sentence or two
+  const char* lesson;  ///< where it stands in the lesson: "docs/01_multiply_add.md, stage 2"
+
+  const Array* arrays;  ///< an "element" of a limit on bytes is one of the first array
+  int array_count;
+  void (*fill)(const Data& host);  ///< fills the inputs: random, asymmetric, never constant
+
+  // Either code that computes an output ...
+  void (*run)(const Data&) = nullptr;        ///< calls the code that is judged
+  const char* output = nullptr;              ///< the array that it computes
+  int (*roundings)(const Shape&) = nullptr;  ///< on the longest path to an element of the output
+  const Limit* limits = nullptr;             ///< held at the last shape, once the results are right at all
+  int limit_count = 0;
+  // ... or numbers to predict.
+  const Prediction* predictions = nullptr;
+  int prediction_count = 0;
+
+  const char* dims = "N";  ///< how a shape is written: "N", "RxC" or "MxKxN"
+  const Shape* shapes = kHostileLengths;
+  int shape_count = sizeof kHostileLengths / sizeof kHostileLengths[0];
+  bool any_alignment = false;             ///< the arrays may start at any multiple of 4 bytes: try that too
+  Shape timed_shape = {{1 << 24, 1, 1}};  ///< what is timed where there is a GPU
+};
+
+}  // namespace workbook

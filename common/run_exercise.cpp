@@ -1,0 +1,255 @@
+#include "run_exercise.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "options.hpp"
+#include "run_stage.hpp"
+
+namespace workbook {
+namespace {
+
+using nlohmann::ordered_json;
+
+enum ExitStatus { kDone = 0, kBadUsage = 2, kMachineLacks = 3 };
+
+/// Steps of one block, unless the environment has it otherwise: a loop without end is noticed within a
+/// second.
+constexpr const char* kSteps = "20000000";
+
+/// Once something is wrong, no further shape is begun after this time: the reader waits.
+constexpr std::chrono::seconds kPatience{2};
+
+/// Replaces the file: a reader of it never sees half.
+void write_file(const std::string& path, const ordered_json& content) {
+  const std::string partial = path + ".partial";
+  std::ofstream(partial) << content.dump(2) << "\n";
+  std::rename(partial.c_str(), path.c_str());
+}
+
+Chapter chapter_of(const Exercise& exercise) {
+  Chapter chapter = {};
+  chapter.name = "";
+  chapter.dims = exercise.dims;
+  chapter.arrays = exercise.arrays;
+  chapter.array_count = exercise.array_count;
+  chapter.fill = exercise.fill;
+  return chapter;
+}
+
+Stage stage_of(const Exercise& exercise, const char* name) {
+  Stage stage = {};
+  stage.name = name;
+  stage.output = exercise.output;
+  stage.kernels = kAnyNumber;
+  stage.run = exercise.run;
+  stage.roundings = exercise.roundings;
+  return stage;
+}
+
+/// One thing to try: a shape, and by how many bytes the start of each array is off.
+struct Case {
+  Shape shape;
+  std::map<std::string, std::size_t> offsets;
+  std::string alignment;  ///< in words; empty where all arrays are aligned
+};
+
+Case all_off_alike(const Exercise& exercise, const Shape& shape) {
+  Case one = {shape, {}, "all arrays 4 bytes off"};
+  for (int i = 0; i < exercise.array_count; ++i) one.offsets[exercise.arrays[i].name] = 4;
+  return one;
+}
+
+Case each_off_differently(const Exercise& exercise, const Shape& shape) {
+  Case one = {shape, {}, "bytes off:"};
+  for (int i = 0; i < exercise.array_count; ++i) {
+    const char* name = exercise.arrays[i].name;
+    one.offsets[name] = 4 * ((static_cast<std::size_t>(i) + 1) % 4);
+    one.alignment += fmt::format(" {} {}", name, one.offsets[name]);
+  }
+  return one;
+}
+
+/// All cases; the last is the last shape with aligned arrays, at which costs are judged.
+std::vector<Case> cases_of(const Exercise& exercise) {
+  std::vector<Case> cases;
+  for (int i = 0; i < exercise.shape_count; ++i) {
+    const Shape& shape = exercise.shapes[i];
+    if (exercise.any_alignment) {
+      cases.push_back(all_off_alike(exercise, shape));
+      cases.push_back(each_off_differently(exercise, shape));
+    }
+    cases.push_back({shape, {}, ""});
+  }
+  return cases;
+}
+
+// --- Costs ---
+
+struct Counted {
+  const char* what;
+  long long count;
+  bool per_element;
+};
+
+Counted counted(Cost cost, const Counts& counts) {
+  switch (cost) {
+    case Cost::kLaunches:
+      return {"launches", counts.kernels, false};
+    case Cost::kReadBytes:
+      return {"bytes read an element", 32 * counts.load_sectors, true};
+    case Cost::kWrittenBytes:
+      return {"bytes written an element", 32 * counts.store_sectors, true};
+    case Cost::kCompulsoryReadBytes:
+      return {"compulsory bytes read an element", counts.compulsory_read_bytes, true};
+    case Cost::kCompulsoryWrittenBytes:
+      return {"compulsory bytes written an element", counts.compulsory_write_bytes, true};
+    case Cost::kLoadRequests:
+      return {"load requests", counts.load_requests, false};
+    case Cost::kStoreRequests:
+      return {"store requests", counts.store_requests, false};
+    case Cost::kSharedWavefronts:
+      return {"shared wavefronts", counts.shared_load_wavefronts + counts.shared_store_wavefronts, false};
+  }
+  throw std::logic_error("a limit on a cost that nothing counts");
+}
+
+/// Adds the budget at `shape` to the verdict. Returns whether it is kept.
+bool judge_costs(const Exercise& exercise, const Shape& shape, const Counts& counts, ordered_json& verdict) {
+  bool kept = true;
+  const auto elements = static_cast<double>(exercise.arrays[0].count(shape));
+  for (int i = 0; i < exercise.limit_count; ++i) {
+    const Limit& limit = exercise.limits[i];
+    const Counted cost = counted(limit.cost, counts);
+    const long long allowed = limit.allowed(shape);
+    const double unit = cost.per_element ? elements : 1;
+    kept &= cost.count <= allowed;
+    verdict["budget"].push_back({{"what", cost.what},
+                                 {"counted", static_cast<double>(cost.count) / unit},
+                                 {"allowed", static_cast<double>(allowed) / unit},
+                                 {"per_element", cost.per_element},
+                                 {"over", cost.count > allowed},
+                                 {"excess", limit.excess}});
+  }
+  return kept;
+}
+
+// --- Verdicts ---
+
+/// Runs the code on all cases, then holds what it cost against the limits. Returns whether all is well.
+bool judge_code(const Exercise& exercise, const std::string& path, ordered_json& verdict) {
+  const auto backend = make_cpu_backend();
+  const Chapter chapter = chapter_of(exercise);
+  const Stage stage = stage_of(exercise, "exercise");
+  const auto start = std::chrono::steady_clock::now();
+  bool right = true;
+  Counts counts;
+  const std::vector<Case> cases = cases_of(exercise);
+  for (const Case& one : cases) {
+    if (!right && std::chrono::steady_clock::now() - start > kPatience) break;
+    const std::string shape = shape_text(one.shape, exercise.dims);
+    verdict["at"] = fmt::format("{} = {}", exercise.dims, shape);
+    write_file(path, verdict);
+    Problem problem(chapter, one.shape, *backend, one.offsets);
+    const StageResult result = problem.check(stage);
+    right &= result.status == "ok";
+    counts = result.counts;
+    verdict["cases"].push_back({{"shape", shape},
+                                {"alignment", one.alignment},
+                                {"right", result.status == "ok"},
+                                {"message", result.message}});
+  }
+  return right && judge_costs(exercise, cases.back().shape, counts, verdict);
+}
+
+/// Counts each pipeline at the last shape and compares with what was predicted. A guess may be rounded to a
+/// tenth of a byte.
+bool judge_predictions(const Exercise& exercise, const std::string& path, ordered_json& verdict) {
+  const auto backend = make_cpu_backend();
+  const Chapter chapter = chapter_of(exercise);
+  const Shape& shape = exercise.shapes[exercise.shape_count - 1];
+  const auto elements = static_cast<double>(exercise.arrays[0].count(shape));
+  Problem problem(chapter, shape, *backend);
+  bool right = true;
+  for (int i = 0; i < exercise.prediction_count; ++i) {
+    const Prediction& prediction = exercise.predictions[i];
+    verdict["at"] = prediction.name;
+    write_file(path, verdict);
+    Stage stage = {};
+    stage.run = prediction.run;
+    const Counts counts = problem.run_once(stage);
+    const double bytes = 32.0 * static_cast<double>(counts.load_sectors + counts.store_sectors) / elements;
+    constexpr double kRounding = 0.051;
+    const bool close = std::fabs(bytes - prediction.predicted) <= kRounding;
+    right &= close;
+    verdict["predictions"].push_back(
+        {{"name", prediction.name},
+         {"predicted", prediction.predicted},
+         {"counted", close ? "right" : (bytes > prediction.predicted ? "more" : "fewer")}});
+  }
+  return right;
+}
+
+const Version* version_named(std::string_view name, const Version* versions, int count) {
+  for (int i = 0; i < count; ++i)
+    if (name == versions[i].name) return &versions[i];
+  return nullptr;
+}
+
+}  // namespace
+
+int judge_exercise(int argc, const char* const* argv, const Version* versions, int count) {
+  const Version* version = argc == 3 ? version_named(argv[1], versions, count) : nullptr;
+  if (!version) return kBadUsage;
+  const std::string path = argv[2];
+  setenv("WORKBOOK_STEPS", kSteps, /*overwrite=*/0);
+
+  const Exercise exercise = version->exercise();
+  ordered_json verdict = {{"schema", 1},
+                          {"status", "running"},
+                          {"at", "the start"},
+                          {"dims", exercise.dims},
+                          {"cases", ordered_json::array()},
+                          {"budget", ordered_json::array()},
+                          {"predictions", ordered_json::array()},
+                          {"learnt", exercise.learnt},
+                          {"lesson", exercise.lesson}};
+  const bool solved =
+      exercise.predictions ? judge_predictions(exercise, path, verdict) : judge_code(exercise, path, verdict);
+  verdict["status"] = solved ? "solved" : "not yet";
+  verdict.erase("at");
+  write_file(path, verdict);
+  return kDone;
+}
+
+int time_exercise(int argc, const char* const* argv, const Version* versions, int count) {
+  if (argc != 2) return kBadUsage;
+  const GpuOrReason gpu = make_gpu_backend();
+  if (!gpu.backend) return kMachineLacks;
+
+  const Exercise exercise = versions[0].exercise();
+  const Chapter chapter = chapter_of(exercise);
+  const Shape& shape = exercise.timed_shape;
+  std::vector<Stage> stages;
+  for (int i = 0; i < count; ++i) stages.push_back(stage_of(versions[i].exercise(), versions[i].name));
+  Problem problem(chapter, shape, *gpu.backend);
+  std::vector<StageResult> results;
+  for (const Stage& stage : stages) results.push_back(problem.check(stage));
+  problem.time(*gpu.backend, results);
+
+  ordered_json report = {{"device", gpu.backend->info().name},
+                         {"at", fmt::format("{} = {}", exercise.dims, shape_text(shape, exercise.dims))}};
+  for (const StageResult& result : results)
+    report[result.stage->name] = {{"message", result.message}, {"time_us", result.time.cold.median}};
+  write_file(argv[1], report);
+  return kDone;
+}
+
+}  // namespace workbook
