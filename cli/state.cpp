@@ -1,13 +1,9 @@
 #include "state.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "exercises.hpp"
 #include "lock.hpp"
@@ -38,6 +34,16 @@ std::string text_of(const State& state) {
   return json{{"schema", kSchema}, {"exercises", exercises}}.dump(2) + "\n";
 }
 
+/// The state on disk; nothing when the file is damaged.
+std::optional<State> read_state(const fs::path& file) {
+  if (!fs::exists(file)) return State();
+  try {
+    return parsed(file_text(file));
+  } catch (const json::exception&) {
+    return std::nullopt;
+  }
+}
+
 /// Gives a damaged file another name, one that is free.
 void set_aside(const fs::path& file) {
   fs::path aside;
@@ -51,17 +57,20 @@ void set_aside(const fs::path& file) {
              file.string(), error ? "still there, since it cannot be renamed" : aside.filename().string());
 }
 
+/// For whoever holds the lock: nobody mends the file between reading it and setting it aside.
+State state_or_anew(const fs::path& file) {
+  if (std::optional<State> state = read_state(file)) return *state;
+  set_aside(file);
+  return {};
+}
+
 }  // namespace
 
 State load_state(const fs::path& folder) {
   const fs::path file = folder / "state.json";
-  if (!fs::exists(file)) return {};
-  try {
-    return parsed(file_text(file));
-  } catch (const json::exception&) {
-    set_aside(file);
-    return {};
-  }
+  if (std::optional<State> state = read_state(file)) return *state;
+  const Lock lock(folder / "lock");
+  return state_or_anew(file);
 }
 
 void change_standing(const fs::path& folder, const std::string& key,
@@ -69,7 +78,7 @@ void change_standing(const fs::path& folder, const std::string& key,
   std::error_code error;
   fs::create_directories(folder, error);
   const Lock lock(folder / "lock");
-  State state = load_state(folder);
+  State state = state_or_anew(folder / "state.json");
   change(state[key]);
   replace_file(folder / "state.json", text_of(state));
 }

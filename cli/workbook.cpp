@@ -22,8 +22,16 @@ std::string without(std::string text, const std::string& part) {
   return text;
 }
 
+/// Whether the compiler says there that a generated file includes the reader's: "In file included from
+/// build/x_reader.cu:1," or a further line of that, "                 from build/x_reader.cpp:1:".
+bool is_about_wrapper(const std::string& line, const std::string& build) {
+  const auto from = line.find("from " + build);
+  return from != std::string::npos &&
+         (line.starts_with("In file included ") || line.find_first_not_of(' ') == from);
+}
+
 /// Ninja's output without what is ninja's: of each failure it shows the target and the command first.
-Build failed_build(const std::string& output, const std::string& root) {
+Build failed_build(const std::string& output, const Workbook& workbook) {
   const std::string mark = "FAILED: ";
   Build build;
   std::istringstream lines(output);
@@ -34,12 +42,13 @@ Build failed_build(const std::string& output, const std::string& root) {
     } else if (line.starts_with(mark)) {
       if (build.failed.empty()) build.failed = line.substr(mark.size());
       command_follows = true;
-    } else if (!line.starts_with(kNinjaStatus) && !line.starts_with("ninja: ")) {
+    } else if (!line.starts_with(kNinjaStatus) && !line.starts_with("ninja: ") &&
+               !is_about_wrapper(line, workbook.build.string())) {
       build.errors += line + "\n";
     }
   }
   if (build.failed.empty()) build.errors = output;  // it was ninja that failed
-  build.errors = without(build.errors, root + "/");
+  build.errors = without(build.errors, workbook.root.string() + "/");
   return build;
 }
 
@@ -82,7 +91,7 @@ Build build_target(const Workbook& workbook, const std::string& target) {
                                       {.time = std::chrono::seconds(300), .output_bytes = 4u << 20});
   if (outcome.end == Outcome::End::kExited && outcome.code == 0)
     return {.done = true, .failed = "", .errors = ""};
-  Build build = failed_build(outcome.output, workbook.root.string());
+  Build build = failed_build(outcome.output, workbook);
   if (outcome.end == Outcome::End::kTooLong)
     build.errors += "The compiler had not ended after five minutes.\n";
   return build;

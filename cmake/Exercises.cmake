@@ -3,7 +3,8 @@
 # does not compile stops nothing but its own check.
 
 # add_exercise_version(NAME DEVICE VERSION SPECIFICATION FILE)
-# The object library NAME_DEVICE_VERSION. DEVICE is cpu or gpu.
+# The object library NAME_DEVICE_VERSION. DEVICE is cpu or gpu. FILE need not exist until it is built: readers delete
+# theirs.
 function(add_exercise_version name device version specification file)
   set(target ${name}_${device}_${version})
   set(both ${CMAKE_CURRENT_BINARY_DIR}/${target}.cu)
@@ -14,7 +15,6 @@ function(add_exercise_version name device version specification file)
     add_gpu_kernels(${target} ${both})
     target_compile_definitions(${target} PRIVATE DEVICE=gpu::${version})
   endif()
-  target_sources(${target} PRIVATE ${file}) # which may be generated
 endfunction()
 
 # add_exercise_program(PROGRAM JUDGE NAME DEVICE VERSION...)

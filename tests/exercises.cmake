@@ -19,6 +19,7 @@ function(add_exercise_test exercise)
     VERBATIM)
   file(MAKE_DIRECTORY ${folder})
   add_exercise_version(${target} cpu skeleton ${specification} ${skeleton})
+  target_sources(${target}_cpu_skeleton PRIVATE ${skeleton}) # so that it is made first
   add_exercise_version(${target} cpu solution ${specification} ${solution})
   set(versions skeleton solution)
 
@@ -33,6 +34,7 @@ function(add_exercise_test exercise)
       DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/apply_patch.py ${solution} ${patch}
       VERBATIM)
     add_exercise_version(${target} cpu ${version} ${specification} ${mutant})
+    target_sources(${target}_cpu_${version} PRIVATE ${mutant})
     target_compile_options(${target}_cpu_${version} PRIVATE -w) # what it leaves unused is part of the mistake
     list(APPEND versions ${version})
   endforeach()
@@ -42,6 +44,7 @@ function(add_exercise_test exercise)
 
   if(WORKBOOK_HAS_NVCC)
     add_exercise_version(${target} gpu skeleton ${specification} ${skeleton})
+    target_sources(${target}_gpu_skeleton PRIVATE ${skeleton})
     add_exercise_version(${target} gpu solution ${specification} ${solution})
     add_exercise_program(gpu_${target} time_exercise ${target} gpu skeleton solution)
     add_dependencies(exercise_versions gpu_${target})

@@ -1,0 +1,194 @@
+// The parts of the workbook's program: names, skeletons, state, limits, verdicts.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "catch.hpp"
+#include "exercises.hpp"
+#include "options.hpp"
+#include "process.hpp"
+#include "skeleton.hpp"
+#include "state.hpp"
+#include "verdict.hpp"
+#include "workbook.hpp"
+
+using namespace workbook;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Folder {
+  fs::path path = fs::temp_directory_path() / ("workbook-state-" + std::to_string(getpid()));
+  Folder() { fs::create_directories(path); }
+  ~Folder() { fs::remove_all(path); }
+};
+
+std::vector<ExerciseFiles> exercises() {
+  const auto one = [](const std::string& chapter, const std::string& name) {
+    return ExerciseFiles{chapter, name, "/root/chapters/" + chapter + "/exercises/" + name + ".cuh",
+                         "/root/solutions/" + chapter + "/" + name + ".cuh", ""};
+  };
+  return {one("00_first", "1_guard"), one("01_multiply_add", "1_fuse"), one("01_multiply_add", "12_sum")};
+}
+
+std::string meaning(const std::string& name, const fs::path& folder = "/elsewhere") {
+  return exercise_named(name, folder, exercises()).id();
+}
+
+Outcome shell(const std::string& command, const Limits& limits) {
+  return run_limited({"sh", "-c", command}, limits);
+}
+
+/// What a judging program writes, with one right case.
+nlohmann::json report(const std::string& status) {
+  return {{"status", status},
+          {"dims", "N"},
+          {"cases", {{{"shape", "5"}, {"alignment", ""}, {"right", true}, {"message", ""}}}},
+          {"budget", nlohmann::json::array()},
+          {"predictions", nlohmann::json::array()},
+          {"learnt", "Something."},
+          {"lesson", "docs/x.md"}};
+}
+
+}  // namespace
+
+TEST_CASE("exercises are known by number, by name and by file, and in their chapter's folder by less") {
+  CHECK(meaning("01.1") == "01.1_fuse");
+  CHECK(meaning("01.12_sum") == "01.12_sum");
+  CHECK(meaning("01_multiply_add/1_fuse") == "01.1_fuse");
+  CHECK(meaning("chapters/00_first/exercises/1_guard.cuh", "/root") == "00.1_guard");
+  CHECK(meaning("../exercises/1_fuse.cuh", "/root/chapters/01_multiply_add/exercises") == "01.1_fuse");
+  for (const char* folder : {"/root/chapters/01_multiply_add", "/root/chapters/01_multiply_add/exercises",
+                             "/root/solutions/01_multiply_add"}) {
+    CHECK(meaning("12_sum", folder) == "01.12_sum");
+    CHECK(meaning("12", folder) == "01.12_sum");
+  }
+  for (const char* wrong : {"", "1", "1_fuse", "01", "01.2", "../1_fuse", "01.1_fuse.cuh"})
+    CHECK_THROWS_AS(meaning(wrong), UsageError);
+  CHECK_THROWS_AS(meaning("1_fuse", "/root/chapters/01_multiply_add_too"), UsageError);
+}
+
+TEST_CASE("the nearest names come first") {
+  CHECK(nearest("chek", {"list", "check", "hint"}, 1) == std::vector<std::string>{"check"});
+  CHECK(nearest("01.1_fues", {"00.1_guard", "01.2_vectorise", "01.1_fuse"}, 2)[0] == "01.1_fuse");
+  CHECK(nearest("x", {}, 3).empty());
+}
+
+TEST_CASE("a solution makes its skeleton and itself without markers") {
+  const std::string solution =
+      "a\n  // BEGIN SOLUTION\n  right();\n  // SKELETON\n  // // TODO\n  //\n  //   wrong();\n"
+      "  // END SOLUTION\nb\n";
+  CHECK(skeleton_of(solution) == "a\n  // TODO\n\n    wrong();\nb\n");
+  CHECK(plain_solution_of(solution) == "a\n  right();\nb\n");
+  for (const char* wrong : {"a\n", "// BEGIN SOLUTION\n", "// BEGIN SOLUTION\n// END SOLUTION\n",
+                            "// SKELETON\n", "// BEGIN SOLUTION\n// BEGIN SOLUTION\n",
+                            "// BEGIN SOLUTION\n// SKELETON\ncode();\n// END SOLUTION\n"})
+    CHECK_THROWS_AS(skeleton_of(wrong), MachineError);
+}
+
+TEST_CASE("the state survives, and each exercise has its own") {
+  const Folder folder;
+  CHECK(load_state(folder.path).empty());
+  change_standing(folder.path, "a/1", [](Standing& standing) { standing.solved = true; });
+  change_standing(folder.path, "a/2", [](Standing& standing) { standing.hints = 2; });
+  State state = load_state(folder.path);
+  CHECK(state["a/1"].solved);
+  CHECK_FALSE(state["a/2"].solved);
+  CHECK(state["a/2"].hints == 2);
+}
+
+TEST_CASE("a damaged state is set aside, not lost and not in the way") {
+  const Folder folder;
+  const fs::path file = folder.path / "state.json";
+  int damaged = 0;
+  for (const char* text : {"", "{", "[]", "{\"schema\": 2, \"exercises\": {}}",
+                           "{\"schema\": 1, \"exercises\": {\"a/1\": {\"solved\": 7}}}"}) {
+    std::ofstream(file) << text;
+    CHECK(load_state(folder.path).empty());
+    CHECK_FALSE(fs::exists(file));
+    CHECK(file_text(fs::path(file.string() + ".damaged-" + std::to_string(++damaged))) == text);
+  }
+  std::ofstream(file) << "{";
+  change_standing(folder.path, "a/1", [](Standing& standing) { standing.solved = true; });
+  CHECK(load_state(folder.path)["a/1"].solved);
+}
+
+TEST_CASE("two programs that change the state at once lose nothing, and a third sees no half of it") {
+  const Folder folder;
+  constexpr int kChanges = 100;
+  const auto count_up = [&](const std::string& key) {
+    for (int i = 0; i < kChanges; ++i)
+      change_standing(folder.path, key, [](Standing& standing) { ++standing.hints; });
+  };
+  const pid_t child = fork();
+  if (child == 0) {
+    count_up("a/1");
+    _exit(0);
+  }
+  count_up("a/2");
+  while (waitpid(child, nullptr, WNOHANG) == 0) (void)load_state(folder.path);
+  State state = load_state(folder.path);
+  CHECK(state["a/1"].hints == kChanges);
+  CHECK(state["a/2"].hints == kChanges);
+  CHECK_FALSE(fs::exists(folder.path / "state.json.damaged-1"));
+}
+
+TEST_CASE("a program's end is known: its status, its signal, too long, too much output") {
+  using End = Outcome::End;
+  Outcome outcome = shell("echo out; echo error >&2; exit 7", {});
+  CHECK(outcome.end == End::kExited);
+  CHECK(outcome.code == 7);
+  CHECK(outcome.output == "out\nerror\n");
+  outcome = shell("kill -SEGV $$", {});
+  CHECK(outcome.end == End::kSignal);
+  CHECK(outcome.code == SIGSEGV);
+  CHECK(shell("while :; do :; done", {.time = std::chrono::seconds(1)}).end == End::kTooLong);
+  CHECK(shell("sleep 60", {.time = std::chrono::seconds(1)}).end == End::kTooLong);
+  outcome = shell("yes", {.output_bytes = 1 << 20});
+  CHECK(outcome.end == End::kTooMuchOutput);
+  CHECK(outcome.output.size() < 2 << 20);
+  CHECK(run_limited({"/none/such"}, {}).code == 127);
+  CHECK(shell("cat", {}).code == 0);  // nothing to read
+}
+
+TEST_CASE("what a program leaves running ends with it") {
+  const Folder folder;
+  const std::string mark = (folder.path / "mark").string();
+  shell("(sleep 1; touch '" + mark + "') & exit 0", {});
+  sleep(2);
+  CHECK_FALSE(fs::exists(mark));
+}
+
+TEST_CASE("a verdict is solved only when the program has said so and has ended well") {
+  const Outcome well = {};
+  CHECK(verdict_of(report("solved").dump(), well).solved);
+  CHECK_FALSE(verdict_of(report("not yet").dump(), well).solved);
+  CHECK_FALSE(verdict_of("", well).solved);
+  CHECK_FALSE(verdict_of("{", well).solved);
+  for (const Outcome& badly :
+       {Outcome{Outcome::End::kSignal, SIGSEGV, ""}, Outcome{Outcome::End::kExited, 1, ""},
+        Outcome{Outcome::End::kTooLong, 0, ""}, Outcome{Outcome::End::kTooMuchOutput, 0, ""}})
+    CHECK_FALSE(verdict_of(report("solved").dump(), badly).solved);
+  nlohmann::json running = report("running");
+  running["at"] = "N = 31";
+  const Verdict ended = verdict_of(running.dump(), well);
+  CHECK_FALSE(ended.solved);
+  CHECK_THAT(ended.text, ContainsSubstring("at N = 31, with exit status 0"));
+}
+
+TEST_CASE("what the reader's code prints is shown, its beginning, without what would change the terminal") {
+  const std::string text =
+      verdict_of("", {Outcome::End::kExited, 0, "\033[2Jhello\n" + std::string(9000, 'x')}).text;
+  CHECK_THAT(text, ContainsSubstring("?[2Jhello"));
+  CHECK(text.find('\033') == std::string::npos);
+  CHECK(text.size() < 4000);
+}
+
+TEST_CASE("text is broken into lines between words") {
+  CHECK(wrapped("one two three", 2, 9) == "  one two\n  three\n");
+  CHECK(wrapped("", 2).empty());
+  CHECK(indented("a\n\nb", 2) == "  a\n\n  b\n");
+}
