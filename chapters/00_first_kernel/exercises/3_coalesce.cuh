@@ -1,0 +1,23 @@
+/// \file
+/// Exercise 00.3, coalesce: the same result from a quarter of the sectors.
+///
+/// The check starts this kernel with blocks of 256 threads, one block for every 1024 elements; a thread
+/// computes four. The result is right, but 16 bytes are read and 16 written per element. Goal: 4 and 4, with
+/// four elements a thread as before.
+#pragma once
+#include "device.hpp"
+
+namespace DEVICE::first_kernel_coalesce {
+
+constexpr unsigned kPerThread = 4;
+
+/// out[i] = 2 * x[i] for i < n; block b computes the elements b * kPerThread * blockDim.x and following.
+__global__ void twice(const float* x, float* out, unsigned n) {
+  for (unsigned k = 0; k < kPerThread; ++k) {
+    // TODO: give each thread other elements.
+    const unsigned i = (blockIdx.x * blockDim.x + threadIdx.x) * kPerThread + k;
+    if (i < n) out[i] = 2.0f * x[i];
+  }
+}
+
+}  // namespace DEVICE::first_kernel_coalesce

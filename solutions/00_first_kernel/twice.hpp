@@ -1,0 +1,50 @@
+/// \file
+/// What the specifications of chapter 00 share: out = 2 * x, each element read once and written once.
+#pragma once
+#include "exercise.hpp"
+
+namespace DEVICE {
+namespace {
+
+using namespace workbook;
+
+long long elements(const Shape& shape) { return shape.dims[0]; }
+
+void fill(const Data& host) { fill_uniform(host.floats("x"), host.shape.dims[0], -1.0f, 2.0f, 11); }
+
+void reference(const Data& host, double* expected, double* magnitude) {
+  for (int i = 0; i < host.shape.dims[0]; ++i) {
+    expected[i] = 2.0 * host.floats("x")[i];
+    magnitude[i] = expected[i] < 0 ? -expected[i] : expected[i];
+  }
+}
+
+const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
+                         {"out", Type::kFloat32, Role::kOutput, elements, reference}};
+
+/// Doubling is exact.
+int no_roundings(const Shape&) { return 0; }
+
+long long each_once(const Shape& s) { return sector_bytes(elements(s)); }
+
+const Limit kLimits[] = {
+    {Cost::kReadBytes, each_once, "x need be read once; do the lanes of each warp load side by side?"},
+    {Cost::kWrittenBytes, each_once,
+     "out need be written once; do the lanes of each warp store side by side?"}};
+
+/// The specification of one exercise: `run` starts the kernel that is judged.
+Exercise twice_exercise(const char* learnt, const char* lesson, void (*run)(const Data&)) {
+  return {.learnt = learnt,
+          .lesson = lesson,
+          .arrays = kArrays,
+          .array_count = sizeof kArrays / sizeof kArrays[0],
+          .fill = fill,
+          .run = run,
+          .output = "out",
+          .roundings = no_roundings,
+          .limits = kLimits,
+          .limit_count = sizeof kLimits / sizeof kLimits[0]};
+}
+
+}  // namespace
+}  // namespace DEVICE
