@@ -71,6 +71,15 @@ TEST_CASE("a chapter verifies, counts, and says what is next, in 80 columns") {
   CHECK(outcome.output.find('\033') == std::string::npos);  // not a terminal: no colours
 }
 
+TEST_CASE("chapter 00 verifies, counts, and says what is next, in 80 columns") {
+  const Outcome outcome = workbook_program("run 00 --device cpu --size 4096 --model h200");
+  INFO(outcome.output);
+  CHECK(outcome.status == 0);
+  for (const char* text : {"1_one_block", "3_grid", "8.00x", "Next: docs/00_first_kernel.md"})
+    CHECK_THAT(outcome.output, ContainsSubstring(text));
+  CHECK(widest_line(outcome.output) <= 80);
+}
+
 TEST_CASE("bad sizes are refused") {
   for (const char* size : {"0", "-3", "1e30", "abc", "2147483648", "12x34", "1.5"})
     check_refused(chapter("--device cpu --size=" + std::string(size)), 2,
