@@ -2,7 +2,7 @@
 /// Chapter 00: out = 2 * x, the first kernel.
 /// Stages, inputs and reference; compiled once for each device.
 #include "1_one_block.cuh"
-#include "2_neighbours.cuh"
+#include "2_coalesced.cuh"
 #include "3_grid.cuh"
 #include "chapter.hpp"
 
@@ -59,7 +59,7 @@ void run_one_block(const Data& data) {
 }
 // [one block]
 
-void run_neighbours(const Data& data) {
+void run_coalesced(const Data& data) {
   const Arrays a = arrays(data);
   launch(twice_in_turns, 1, kThreads, a.x, a.out, a.n);
 }
@@ -107,11 +107,11 @@ const Stage kStages[] = {
      .run = run_one_block,
      .traffic = parts_traffic,
      .roundings = no_roundings},
-    {.name = "2_neighbours",
+    {.name = "2_coalesced",
      .idea = "neighbouring threads take neighbouring elements: no byte of a sector is wasted",
      .output = "out",
      .kernels = 1,
-     .run = run_neighbours,
+     .run = run_coalesced,
      .traffic = each_once_traffic,
      .roundings = no_roundings},
     {.name = "3_grid",
