@@ -52,7 +52,7 @@ TEST_CASE("00: every stage is right at every alignment") {
       }
 }
 
-TEST_CASE("00: all stages make the same requests; those of stage 1 take eight times the sectors") {
+TEST_CASE("00: all stages make the same requests, and those of stage 1 take eight times the sectors") {
   const auto backend = make_cpu_backend();
   constexpr int n = 1 << 16;
   Problem problem(kFirstKernel, {{n, 1, 1}}, *backend);
