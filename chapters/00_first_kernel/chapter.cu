@@ -50,9 +50,9 @@ const Array kArrays[] = {
 
 // --- Stages ---
 
+// [one block]
 constexpr int kThreads = 256;
 
-// [one block]
 void run_one_block(const Data& data) {
   const Arrays a = arrays(data);
   launch(twice_in_parts, 1, kThreads, a.x, a.out, a.n);

@@ -2,8 +2,8 @@
 /// Exercise 00.3, coalesce: the same result from a quarter of the sectors.
 ///
 /// The check starts this kernel with blocks of 256 threads, one block for every 1024 elements; a thread
-/// computes four. The result is right, but 16 bytes are read and 16 written per element. Goal: 4 and 4, with
-/// four elements a thread as before.
+/// computes four. The result is right, but the lanes of a warp do not lie side by side. Goal: 4 bytes read
+/// and 4 bytes written per element, with four elements a thread as before.
 #pragma once
 #include "device.hpp"
 
