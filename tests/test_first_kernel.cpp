@@ -2,6 +2,7 @@
 // formulas say.
 #include "catch.hpp"
 #include "run_stage.hpp"
+#include "workbook.hpp"
 
 namespace cpu::first_kernel {
 workbook::Chapter chapter();
@@ -66,4 +67,12 @@ TEST_CASE("00: all stages make the same requests, and those of stage 1 take eigh
     CHECK(counts.store_sectors == sectors * counts.store_requests);
     CHECK_FALSE(counts.approximate);
   });
+}
+
+TEST_CASE("00: a newcomer begins here") {
+  Workbook workbook = find_workbook();
+  workbook.state_folder = "/nobody has solved anything here";
+  REQUIRE(workbook.next_open());
+  CHECK(workbook.next_open()->id() == "00.1_guard");
+  CHECK(workbook.chapters.front() == kFirstKernel.name);
 }
