@@ -5,7 +5,7 @@ A page marks a quotation with a comment and holds it in the code block that foll
     <!-- code: chapters/01_multiply_add/2_fused.cuh -->          a file from `namespace` on, without its frame
     <!-- code: common/gpu/launch.hpp [launch] -->                what stands between two such marks in the file
     <!-- output: 01_multiply_add --device cpu -->                what a program of build/bin prints
-    <!-- times: plots/data/h200/01_multiply_add.json 1048576 --> times of a size, from a stored run on a GPU
+    <!-- times: plots/data/h200/01_multiply_add.json 1048576 --> times of a size, from a stored run on a GPU, and its peers'
 
     <!-- counters: tests/data/counters_h200.json -->             the hardware's counters that ours are equal to
     <!-- counters: tests/data/counters_h200.json differences --> the hardware's and ours where they are not, and why
@@ -48,21 +48,28 @@ def output(what, programs):
     return done.stdout
 
 
+def run_of(path, size):
+    """The run of that size in a chapter's JSON; None where there is no such file."""
+    if not path.exists():
+        return None
+    return {"x".join(map(str, run["shape"])): run for run in json.loads(path.read_text())}[size]
+
+
 def times(what):
     path, size = what.split()
-    runs = {"x".join(map(str, run["shape"])): run for run in json.loads((ROOT / path).read_text())}
-    run = runs[size]
+    run = run_of(ROOT / path, size)
+    peers = run_of((ROOT / path).with_name("peers_" + pathlib.Path(path).name), size)
     pins = run["device"]["pin_gbytes_per_s"]
-    timed = [stage for stage in run["stages"] if stage["time_us"]]
+    timed = [stage for stage in run["stages"] + (peers["stages"] if peers else []) if stage["time_us"]]
     moved = [sum(stage["traffic"][f"expected_{way}_bytes"] for way in ("read", "write")) for stage in timed]
     rows = [f"{run['device']['name']}, driver {run['device']['driver']}, n = {size}", "",
-            "stage        median us       quartiles  GB/s  ceiling  pins  measured  predicted"]
+            "stage            median us          quartiles  GB/s  ceiling  pins  measured  predicted"]
     for stage, stage_bytes in zip(timed, moved):
         time = stage["time_us"]
         rate = stage_bytes / time["median"] * 1e-3
         quartiles = f"{time['p25']:.2f}-{time['p75']:.2f}"
-        rows.append(f"{stage['name']:11}  {time['median']:9.2f} {quartiles:>15}  {rate:4.0f}  "
-                    f"{stage['fraction_of_ceiling']:7.0%}  {rate / pins:4.0%}  "
+        ceiling = f"{stage['fraction_of_ceiling']:7.0%}" if stage["fraction_of_ceiling"] else f"{'-':>7}"
+        rows.append(f"{stage['name']:15}  {time['median']:9.2f} {quartiles:>18}  {rate:4.0f}  {ceiling}  {rate / pins:4.0%}  "
                     f"{timed[0]['time_us']['median'] / time['median']:7.2f}x  {moved[0] / stage_bytes:8.2f}x")
     return "\n".join(rows) + "\n"
 

@@ -78,7 +78,7 @@ def main():
             launches = profile(program, "--device", "gpu", "--once", "--size", str(SIZE), "--stage", stage)
             kernels[f"{program.name}/{stage}"] = total(launches)
     result = {**device(), "date": datetime.date.today().isoformat(), "size": SIZE,
-              "command": f"python3 tests/counters.py {arguments.programs} {arguments.output}",
+              "command": f"python3 tests/counters.py {arguments.programs} {arguments.output.name}",
               "metrics": METRICS, "kernels": kernels}
     arguments.output.write_text(json.dumps(result, indent=1) + "\n")
     print(f"{len(kernels)} kernels and stages stored in {arguments.output}")

@@ -7,6 +7,7 @@
 #include "cpu/memory.hpp"
 #include "options.hpp"
 #include "run_stage.hpp"
+#include "stage_counters.hpp"
 
 namespace cpu::multiply_add {
 workbook::Chapter chapter();
@@ -80,25 +81,7 @@ TEST_CASE("01: float4 stages make a quarter of the requests, whenever the arrays
 }
 
 TEST_CASE("01: counts equal the H200's counters at n = 2^20") {
-  std::ifstream file(SOURCE_DIR "/tests/data/counters_h200.json");
-  const auto kernels = nlohmann::json::parse(file).at("kernels");
-  const auto backend = make_cpu_backend();
-  Problem problem(kMultiplyAdd, {{1 << 20, 1, 1}}, *backend);
-  for_each_stage(kMultiplyAdd, [&](const Stage& stage) {
-    INFO(stage.name);
-    const Counts counts = problem.check(stage).counts;
-    const auto hardware = kernels.at(std::string(kMultiplyAdd.name) + "/" + stage.name);
-    CHECK(counts.kernels == hardware.at("launches").get<long long>());
-    CHECK(counts.load_requests == hardware.at("load_requests").get<long long>());
-    CHECK(counts.load_sectors == hardware.at("load_sectors").get<long long>());
-    CHECK(counts.store_requests == hardware.at("store_requests").get<long long>());
-    CHECK(counts.store_sectors == hardware.at("store_sectors").get<long long>());
-    CHECK_FALSE(counts.approximate);
-    const auto loads = hardware.at("shared_load_wavefronts").get<double>();
-    const auto stores = hardware.at("shared_store_wavefronts").get<double>();
-    CHECK(std::abs(static_cast<double>(counts.shared_load_wavefronts) - loads) <= 0.02 * loads);
-    CHECK(std::abs(static_cast<double>(counts.shared_store_wavefronts) - stores) <= 0.02 * stores);
-  });
+  check_counters(kMultiplyAdd, {{1 << 20, 1, 1}});
 }
 
 // --- Verification on the device: stages that are wrong in one way each ---

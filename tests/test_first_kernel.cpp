@@ -2,6 +2,7 @@
 // formulas say.
 #include "catch.hpp"
 #include "run_stage.hpp"
+#include "stage_counters.hpp"
 #include "workbook.hpp"
 
 namespace cpu::first_kernel {
@@ -37,6 +38,10 @@ TEST_CASE("00: every stage is right, and moves what its formula says, at hostile
       CHECK(32 * result.counts.store_sectors == expected.write_bytes);
     });
   }
+}
+
+TEST_CASE("00: counts equal the H200's counters at n = 2^20") {
+  check_counters(kFirstKernel, {{1 << 20, 1, 1}});
 }
 
 TEST_CASE("00: every stage is right at every alignment") {

@@ -1,0 +1,250 @@
+"""Times PyTorch, eager and compiled, on the shapes of a folder's chapters, by the method of common/gpu/timing.cu.
+
+Needs a GPU, PyTorch, and the chapters' JSON from the same card, which says the shapes:
+
+    build/bin/01_multiply_add --device gpu --sweep --json results/01_multiply_add.json
+    python3 plots/peers.py results
+
+For each NN_chapter.json that has an entry below it writes peers_NN_chapter.json beside it, in the form of docs/json.md.
+Exit status 2: bad usage or a file that is not what it should be; 3: no GPU, no PyTorch, or another card than the chapters'.
+"""
+
+import argparse
+import dataclasses
+import datetime
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+from typing import Callable
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+SAMPLES = 25
+SAMPLE_US = 4000  # a sample holds about this much work
+MOST_RUNS = 256  # in one graph
+MOST_SETS = 128
+
+
+# --- What is timed: an entry a chapter ---
+
+
+@dataclasses.dataclass
+class Operation:
+    """One way to compute a chapter's result into the tensors of a set; bytes by the least that its kernels must move."""
+
+    name: str
+    idea: str
+    run: Callable
+    read_bytes: int
+    write_bytes: int
+    compiled: bool = False
+
+
+@dataclasses.dataclass
+class Chapter:
+    make_set: Callable  # (shape) -> tensors by name
+    operations: Callable  # (shape) -> operations
+    error: Callable  # (tensors) -> largest error, relative to the sum of the absolute values of the terms
+
+
+def uniform(count, low, high):
+    return torch.empty(count, device="cuda").uniform_(low, high)
+
+
+def multiply_add_set(shape):
+    n = shape[0]
+    return {"q": uniform(n, -1, 2), "k": uniform(n, -0.5, 1), "v": uniform(n, -2, 3),
+            "product": torch.empty(n, device="cuda"), "out": torch.empty(n, device="cuda")}
+
+
+def multiply_add_operations(shape):
+    n = shape[0]
+
+    def eager(s):
+        torch.mul(s["q"], s["k"], out=s["product"])
+        torch.add(s["product"], s["v"], out=s["out"])
+
+    def formula(q, k, v, out):
+        out.copy_(q * k + v)
+
+    compiled = torch.compile(formula, dynamic=False)
+    return [Operation("torch", "PyTorch as written: a kernel for each operation", eager, 16 * n, 8 * n),
+            Operation("torch.compile", "one kernel, which Inductor writes in Triton",
+                      lambda s: compiled(s["q"], s["k"], s["v"], s["out"]), 12 * n, 4 * n, compiled=True)]
+
+
+def multiply_add_error(s):
+    q, k, v, out = (s[name].double() for name in ("q", "k", "v", "out"))
+    product = q * k
+    return float(((out - product - v).abs() / (product.abs() + v.abs())).max())
+
+
+CHAPTERS = {"01_multiply_add": Chapter(multiply_add_set, multiply_add_operations, multiply_add_error)}
+
+
+# --- How it is timed ---
+
+
+class Replay:
+    """Many runs between two events in one graph."""
+
+    def __init__(self, run, sets, runs):
+        self.runs = runs
+        self.start, self.end = (torch.cuda.Event(enable_timing=True, external=True) for _ in range(2))
+        self.graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self.graph):
+            self.start.record()
+            for i in range(runs):
+                run(sets[i % len(sets)])
+            self.end.record()
+
+    def sample(self):
+        """Microseconds a run."""
+        self.graph.replay()
+        torch.cuda.synchronize()
+        return 1e3 * self.start.elapsed_time(self.end) / self.runs
+
+
+def set_bytes(tensors):
+    return sum(tensor.nbytes for tensor in tensors.values())
+
+
+def cold_runs(one_set, sets, l2_bytes, wanted):
+    """No set twice while all sets together would stay in the cache."""
+    if one_set * sets >= 3 * l2_bytes:
+        return max(wanted, min(sets, MOST_RUNS))
+    return min(wanted, sets)
+
+
+def summary(samples):
+    p25, median, p75 = statistics.quantiles(samples, n=4, method="inclusive")
+    return {"median": median, "p25": p25, "p75": p75, "samples": len(samples)}
+
+
+def time(operations, sets, l2_bytes):
+    """{name: (cold, warm)}: the operations take turns, so that a change of the clocks meets all of them."""
+    flush = torch.zeros(3 * l2_bytes // 4, device="cuda")
+    replays = {}
+    for operation in operations:
+        operation.run(sets[0])  # compiles, which a graph cannot hold
+        trial = Replay(operation.run, sets[:1], 2)
+        trial.sample()
+        wanted = min(max(int(SAMPLE_US / trial.sample()), 1), MOST_RUNS)
+        cold = cold_runs(set_bytes(sets[0]), len(sets), l2_bytes, wanted)
+        replays[operation.name] = Replay(operation.run, sets, cold), Replay(operation.run, sets[:1], wanted)
+
+    samples = {operation.name: ([], []) for operation in operations}
+    for turn in range(SAMPLES + 1):
+        for name, pair in replays.items():
+            flush.sum()
+            for kept, replay in zip(samples[name], pair):
+                us = replay.sample()
+                if turn > 0:  # the first is not kept
+                    kept.append(us)
+    return {name: tuple(summary(s) for s in pair) for name, pair in samples.items()}
+
+
+def kernels_of(operation, tensors):
+    """Launches of one run."""
+    activities = [torch.profiler.ProfilerActivity.CUDA]
+    with torch.profiler.profile(activities=activities) as profile:
+        operation.run(tensors)
+        torch.cuda.synchronize()
+    return sum(event.device_type == torch.autograd.DeviceType.CUDA for event in profile.events())
+
+
+NO_COUNTS = ("load_requests", "load_sectors", "store_requests", "store_sectors", "shared_load_wavefronts",
+             "shared_store_wavefronts", "shared_requests", "atomic_sectors", "contended", "compulsory_read_bytes",
+             "compulsory_write_bytes", "approximate")
+
+
+def stage(operation, chapter, tensors, cold, warm):
+    tensors["out"].fill_(float("nan"))
+    operation.run(tensors)
+    error = chapter.error(tensors)
+    right = error < 1e-6  # NaN is not
+    moved = operation.read_bytes + operation.write_bytes
+    return {"name": operation.name, "idea": operation.idea, "status": "ok" if right else "wrong",
+            "message": "" if right else f"largest error {error}", "error": error,
+            "kernels": kernels_of(operation, tensors),
+            "traffic": {**dict.fromkeys(NO_COUNTS), "expected_read_bytes": operation.read_bytes,
+                        "expected_write_bytes": operation.write_bytes},
+            "time_us": cold, "time_warm_us": warm, "ceiling_us": None, "registers": None, "spill_bytes": None,
+            "occupancy": None, "gbytes_per_s": moved / cold["median"] * 1e-3, "tflops": None,
+            "fraction_of_ceiling": None}
+
+
+def measure(name, chapter, run):
+    """The peers of one chapter at one shape, `run`, as its JSON."""
+    torch.manual_seed(1)
+    torch._dynamo.reset()
+    l2_bytes = torch.cuda.get_device_properties(0).L2_cache_size
+    sets = [chapter.make_set(run["shape"])]
+    sets += [chapter.make_set(run["shape"]) for _ in range(min(3 * l2_bytes // set_bytes(sets[0]), MOST_SETS - 1))]
+    operations = chapter.operations(run["shape"])
+    times = time(operations, sets, l2_bytes)
+    stages = [stage(operation, chapter, sets[0], *times[operation.name]) for operation in operations]
+    return {"schema": run["schema"], "chapter": name, "device": run["device"], "shape": run["shape"],
+            "dtype": run["dtype"], "commit": run["commit"], "date": datetime.date.today().isoformat(),
+            "torch": torch.__version__, "stages": stages}
+
+
+# --- Files ---
+
+
+def fail(status, message):
+    print(f"peers.py: {message}", file=sys.stderr)
+    sys.exit(status)
+
+
+def chapter_runs(path):
+    try:
+        runs = json.loads(path.read_text())
+        if not runs:
+            raise ValueError("it holds no run")
+        for run in runs:
+            for field in ("schema", "chapter", "device", "shape", "dtype", "commit"):
+                run[field]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        fail(2, f"{path} is not the JSON of a chapter (docs/json.md): {error!r}")
+    return runs
+
+
+def require_same_card(path, device):
+    call = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    name, driver = subprocess.run(call, check=True, capture_output=True, text=True).stdout.splitlines()[0].split(", ")
+    if name != device["name"] or not device["driver"].startswith(driver):
+        fail(3, f"{path} is from {device['name']}, driver {device['driver']}; this is {name}, driver {driver}. "
+                "Peers are measured where the chapters are.")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path, help="folder of the chapters' JSON")
+    folder = parser.parse_args().folder
+    found = [(path, CHAPTERS[path.stem]) for path in sorted(folder.glob("[0-9][0-9]_*.json")) if path.stem in CHAPTERS]
+    if not found:
+        fail(2, f"{folder} has no JSON of a chapter with peers: {', '.join(CHAPTERS)}")
+    runs_of = {path: chapter_runs(path) for path, _ in found}
+    if torch is None:
+        fail(3, "PyTorch is not installed: https://pytorch.org/get-started")
+    if not torch.cuda.is_available():
+        fail(3, "PyTorch finds no GPU")
+    for path, chapter in found:
+        results = []
+        for run in runs_of[path]:
+            require_same_card(path, run["device"])
+            results.append(measure(path.stem, chapter, run))
+            for timed in results[-1]["stages"]:
+                print(f"{path.stem} {run['shape']}: {timed['name']:14} {timed['time_us']['median']:10.2f} us "
+                      f"{timed['gbytes_per_s']:7.0f} GB/s  {timed['status']}", flush=True)
+            torch.cuda.empty_cache()
+        path.with_name(f"peers_{path.name}").write_text(json.dumps(results, indent=1) + "\n")
+
+
+main()
