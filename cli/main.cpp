@@ -10,6 +10,7 @@
 #include "overview.hpp"
 #include "run.hpp"
 #include "study.hpp"
+#include "watch.hpp"
 
 namespace {
 
@@ -39,6 +40,8 @@ const std::vector<Command>& commands() {
        [](const Workbook& w, const Arguments& a) {
          return a.all ? check_all_command(w) : check_command(w, a.exercise);
        }},
+      {"watch", "[EXERCISE]", "check at each save",
+       [](const Workbook& w, const Arguments& a) { return watch_command(w, a.exercise); }},
       {"hint", "[EXERCISE] [--all]", "the next hint, one at a time",
        [](const Workbook& w, const Arguments& a) { return hint_command(w, a.exercise, a.all); }},
       {"diff", "[EXERCISE] [--reveal]", "your file against the solution",
