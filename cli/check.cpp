@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr Limits kJudging = {.time = std::chrono::seconds(20),
+constexpr Limits kJudging = {.time = kJudgingTime,
                              .memory_bytes = std::size_t{4} << 30,
                              .output_bytes = std::size_t{1} << 20,
                              .file_bytes = std::size_t{64} << 20};
@@ -99,8 +99,12 @@ void time_exercise_on_gpu(const Workbook& workbook, const ExerciseFiles& exercis
     return;
   }
   const ResultFile result(workbook.state_folder);
-  run_limited({(workbook.build / "bin" / program("time", exercise)).string(), result.path()},
-              {.time = std::chrono::seconds(120), .output_bytes = std::size_t{1} << 20});
+  const Outcome outcome =
+      run_limited({(workbook.build / "bin" / program("time", exercise)).string(), result.path()},
+                  {.time = std::chrono::seconds(120), .output_bytes = std::size_t{1} << 20});
+  constexpr int kNoGpu = 3, kNothingToTime = 4;  // common/run_exercise.hpp
+  if (outcome.end == Outcome::End::kExited && (outcome.code == kNoGpu || outcome.code == kNothingToTime))
+    return;
   const auto report = nlohmann::json::parse(result.text(), nullptr, /*allow_exceptions=*/false);
   if (!report.is_object()) {
     fmt::print("\nOn the GPU: it came to no end there.\n");

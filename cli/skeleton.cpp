@@ -20,7 +20,8 @@ std::string without_indentation(const std::string& line) {
 std::string uncommented(const std::string& line) {
   const auto slashes = line.find("//");
   if (slashes == std::string::npos || slashes != line.find_first_not_of(' '))
-    throw MachineError(fmt::format("a solution's skeleton has a line that is no comment: {}", line));
+    throw MachineError(fmt::format(
+        "a solution lacks // END SOLUTION, or its skeleton has a line that is no comment: \"{}\"", line));
   if (slashes + 2 == line.size()) return "";
   return line.substr(0, slashes) + line.substr(slashes + (line[slashes + 2] == ' ' ? 3 : 2));
 }

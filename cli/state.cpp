@@ -54,7 +54,8 @@ void set_aside(const fs::path& file) {
   fmt::print(stderr,
              "workbook: {} is damaged; it is now {}.\n"
              "          ./workbook check --all finds out anew what is solved.\n",
-             file.string(), error ? "still there, since it cannot be renamed" : aside.filename().string());
+             (file.parent_path().filename() / file.filename()).string(),
+             error ? "still there, since it cannot be renamed" : aside.filename().string());
 }
 
 /// For whoever holds the lock: nobody mends the file between reading it and setting it aside.

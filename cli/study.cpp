@@ -34,8 +34,9 @@ void require_solved(const Workbook& workbook, const ExerciseFiles& exercise, boo
                     const char* command) {
   if (!reveal && !workbook.is_solved(exercise))
     throw UsageError(
-        fmt::format("{0} is not solved yet; ./workbook {1} {2} --reveal shows it all the same,\n"
-                    "          ./workbook hint {2} gives less away",
+        fmt::format("{0} is not solved yet.\n"
+                    "  ./workbook {1} {2} --reveal shows it all the same;\n"
+                    "  ./workbook hint {2} gives less away.",
                     exercise.id(), command, exercise.number()));
 }
 

@@ -52,7 +52,7 @@ std::string mistakes_text(const json& verdict) {
     const std::string alignment = one.at("alignment");
     out += fmt::format("\n  {} = {}{}:\n{}", verdict.at("dims").get<std::string>(),
                        one.at("shape").get<std::string>(), alignment.empty() ? "" : " (" + alignment + ")",
-                       finding ? indented(message, 4) : wrapped(message, 4));
+                       finding ? indented(message, 2) : wrapped(message, 2));
   }
   return out;
 }
@@ -64,9 +64,11 @@ std::string amount(const json& limit, const char* field) {
 std::string budget_text(const json& verdict) {
   if (verdict.at("budget").empty()) return "";
   const json& last = verdict.at("cases").back();
-  Table table({}, {fmt::format("  cost at {} = {}", verdict.at("dims").get<std::string>(),
-                               last.at("shape").get<std::string>()),
-                   "counted", "allowed"});
+  const std::string alignment = last.at("alignment");
+  Table table({},
+              {fmt::format("  cost at {} = {}{}", verdict.at("dims").get<std::string>(),
+                           last.at("shape").get<std::string>(), alignment.empty() ? "" : ", " + alignment),
+               "counted", "allowed"});
   std::string excesses;
   for (const json& limit : verdict.at("budget")) {
     const std::string what = limit.at("what");
@@ -100,8 +102,9 @@ std::string end_text(const Outcome& outcome, const std::string& at) {
   const std::string when = at.empty() ? "before it began to check" : "at " + at;
   switch (outcome.end) {
     case Outcome::End::kTooLong:
-      return fmt::format("It had not ended after its time, {}, and was stopped: is there a loop without end?",
-                         when);
+      return fmt::format(
+          "It had not ended after {} seconds, {}, and was stopped: is there a loop without end?",
+          kJudgingTime.count(), when);
     case Outcome::End::kTooMuchOutput:
       return fmt::format("It printed without end, {}, and was stopped.", when);
     case Outcome::End::kSignal:

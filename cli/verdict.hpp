@@ -2,11 +2,15 @@
 /// What became of a check, in words.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "process.hpp"
 
 namespace workbook {
+
+/// What the judging of one exercise may take; solutions take a second or two.
+constexpr std::chrono::seconds kJudgingTime{10};
 
 struct Verdict {
   bool solved = false;

@@ -23,7 +23,8 @@ enum class Cost {
   kCompulsoryWrittenBytes,
   kLoadRequests,
   kStoreRequests,
-  kSharedWavefronts
+  kSharedWavefronts,
+  kAtomics  ///< requests of those on shared memory, sectors of the others; contended ones count as one more
 };
 
 /// The most that the reader's code may cost at a shape.
@@ -54,7 +55,7 @@ struct Exercise {
   void (*run)(const Data&) = nullptr;        ///< calls the code that is judged
   const char* output = nullptr;              ///< the array that it computes
   int (*roundings)(const Shape&) = nullptr;  ///< on the longest path to an element of the output
-  const Limit* limits = nullptr;             ///< held at the last shape, once the results are right at all
+  const Limit* limits = nullptr;             ///< held in the last case, once the results are right in all
   int limit_count = 0;
   // ... or numbers to predict.
   const Prediction* predictions = nullptr;
@@ -63,7 +64,8 @@ struct Exercise {
   const char* dims = "N";  ///< how a shape is written: "N", "RxC" or "MxKxN"
   const Shape* shapes = kHostileLengths;
   int shape_count = sizeof kHostileLengths / sizeof kHostileLengths[0];
-  bool any_alignment = false;             ///< the arrays may start at any multiple of 4 bytes: try that too
+  bool any_alignment = false;  ///< arrays that start at any multiple of 4 bytes are tried too; the last case
+                               ///< then has each of them 4 bytes behind a multiple of 256
   Shape timed_shape = {{1 << 24, 1, 1}};  ///< what is timed where there is a GPU
 };
 

@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-enum ExitStatus { kDone = 0, kBadUsage = 2, kMachineLacks = 3 };
+enum ExitStatus { kDone = 0, kBadUsage = 2, kMachineLacks = 3, kNothingToTime = 4 };
 
 /// Steps of one block, unless the environment has it otherwise: a loop without end is noticed within a
 /// second.
@@ -77,16 +77,16 @@ Case each_off_differently(const Exercise& exercise, const Shape& shape) {
   return one;
 }
 
-/// All cases; the last is the last shape with aligned arrays, at which costs are judged.
+/// All cases. In the last, costs are judged: where alignment matters, code that takes all arrays for aligned
+/// alike would pass with them aligned.
 std::vector<Case> cases_of(const Exercise& exercise) {
   std::vector<Case> cases;
   for (int i = 0; i < exercise.shape_count; ++i) {
     const Shape& shape = exercise.shapes[i];
-    if (exercise.any_alignment) {
-      cases.push_back(all_off_alike(exercise, shape));
-      cases.push_back(each_off_differently(exercise, shape));
-    }
     cases.push_back({shape, {}, ""});
+    if (!exercise.any_alignment) continue;
+    cases.push_back(each_off_differently(exercise, shape));
+    cases.push_back(all_off_alike(exercise, shape));
   }
   return cases;
 }
@@ -117,6 +117,8 @@ Counted counted(Cost cost, const Counts& counts) {
       return {"store requests", counts.store_requests, false};
     case Cost::kSharedWavefronts:
       return {"shared wavefronts", counts.shared_load_wavefronts + counts.shared_store_wavefronts, false};
+    case Cost::kAtomics:
+      return {"atomics", counts.atomic_sectors + counts.contended + counts.shared_atomic_requests, false};
   }
   throw std::logic_error("a limit on a cost that nothing counts");
 }
@@ -235,6 +237,7 @@ int time_exercise(int argc, const char* const* argv, const Version* versions, in
   if (!gpu.backend) return kMachineLacks;
 
   const Exercise exercise = versions[0].exercise();
+  if (!exercise.run) return kNothingToTime;
   const Chapter chapter = chapter_of(exercise);
   const Shape& shape = exercise.timed_shape;
   std::vector<Stage> stages;

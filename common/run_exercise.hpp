@@ -27,7 +27,7 @@ int judge_exercise(int argc, const char* const* argv, const Version* versions, i
 
 /// `PROGRAM FILE` times two versions on the GPU, in the same run, and writes `device`, `at`, and by version
 /// name `message` (when it is wrong there) and `time_us`, the median. Returns 0 when there is something to
-/// read, 3 without a GPU.
+/// read, 3 without a GPU, 4 for an exercise that asks for numbers.
 int time_exercise(int argc, const char* const* argv, const Version* versions, int count);
 
 }  // namespace workbook

@@ -11,20 +11,20 @@ struct Counts {
   long long load_sectors = 0;    ///< 32-byte sectors [l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum]
   long long store_requests = 0;  ///< [l1tex__t_requests_pipe_lsu_mem_global_op_st.sum]
   long long store_sectors = 0;   ///< [l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum]
-  long long load_bytes =
-      0;  ///< bytes that the threads asked for; load_bytes / load_sectors / 32 is efficiency
+  long long load_bytes = 0;      ///< that the threads asked for; load_bytes / load_sectors / 32 is efficiency
   long long store_bytes = 0;
   long long shared_requests = 0;          ///< warp instructions that touch shared memory, loads and stores
   long long shared_load_wavefronts = 0;   ///< [l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum]
   long long shared_store_wavefronts = 0;  ///< [l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum]
+  long long shared_atomic_requests = 0;   ///< warp instructions; they are no part of the wavefronts
   long long atomic_sectors = 0;  ///< of atomics on global memory, where no two lanes want one address
   bool contended = false;        ///< lanes of a warp did: what the hardware makes of that is not counted
-  long long compulsory_read_bytes =
-      0;  ///< DRAM reads of a cold cache, launch by launch [dram__bytes_read.sum]
+  /// DRAM traffic of a cold cache, launch by launch [dram__bytes_read.sum]
+  long long compulsory_read_bytes = 0;
   long long compulsory_write_bytes = 0;
   long long accesses = 0;  ///< loads and stores of single threads that were traced
-  bool approximate =
-      false;  ///< which lanes went through a loop together is not known: requests and sectors may be off
+  /// Which lanes went through a loop together is not known: requests and sectors may be off.
+  bool approximate = false;
 };
 
 }  // namespace workbook

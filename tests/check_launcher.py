@@ -1,7 +1,11 @@
-"""The launcher on machines that lack something, from other folders, and in a path with spaces."""
+"""The launcher on machines that lack something, from other folders, and in a path with spaces.
+
+python3 tests/check_launcher.py "A FOLDER": makes a fresh copy of the tree there, builds it and leaves it.
+"""
 
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -67,23 +71,23 @@ def main():
     status, output = workbook("list")
     expect("it works from another folder", status == 0 and "01_multiply_add" in output, output)
 
-    with tempfile.TemporaryDirectory() as temporary:
-        # The tree as it is, without what is built, in a path with spaces.
-        clone = pathlib.Path(temporary) / "a path with spaces"
-        files = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
-                               capture_output=True, text=True)
-        if files.returncode != 0:
-            print("SKIPPED: this is no git checkout, so a fresh copy of it cannot be made")
-            return
-        for name in filter(None, files.stdout.split("\0")):
-            if not (ROOT / name).exists():
-                continue
-            target = clone / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes((ROOT / name).read_bytes())
-            target.chmod((ROOT / name).stat().st_mode)
-        status, output = workbook("run", "01", "--size", "1000", "--device", "cpu", script=clone / "workbook")
-        expect("a fresh copy in a path with spaces builds and runs", status == 0 and "5_reduced" in output, output)
+    # The tree as it is, without what is built, in a path with spaces.
+    clone = pathlib.Path(sys.argv[1])
+    shutil.rmtree(clone, ignore_errors=True)
+    files = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
+                           capture_output=True, text=True)
+    if files.returncode != 0:
+        print("SKIPPED: this is no git checkout, so a fresh copy of it cannot be made")
+        return
+    for name in filter(None, files.stdout.split("\0")):
+        if not (ROOT / name).exists():
+            continue
+        target = clone / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes((ROOT / name).read_bytes())
+        target.chmod((ROOT / name).stat().st_mode)
+    status, output = workbook("run", "01", "--size", "1000", "--device", "cpu", script=clone / "workbook")
+    expect("a fresh copy in a path with spaces builds and runs", status == 0 and "5_reduced" in output, output)
 
 
 main()

@@ -139,7 +139,10 @@ void WarpLog::count(Site& site, const Request& request) {
 }
 
 void WarpLog::count_shared(const Site& site, const Request& request) {
-  if (site.kind == AccessKind::kAtomic) return;  // another unit of the hardware serves those
+  if (site.kind == AccessKind::kAtomic) {
+    ++counts_.shared_atomic_requests;
+    return;
+  }
   ++counts_.shared_requests;
   (site.kind == AccessKind::kStore ? counts_.shared_store_wavefronts : counts_.shared_load_wavefronts) +=
       wavefronts(request, site.size);

@@ -2,7 +2,9 @@
 /// Exercise 01.1, fuse: compute out = q * k + v in one kernel.
 ///
 /// To begin with, the kernel computes the product alone. Let it do the whole work, so that the product is
-/// never written to memory. Goal: one launch; 12 bytes read and 4 bytes written per element.
+/// never written to memory.
+///
+/// Goal: one launch; 12 bytes read and 4 bytes written per element.
 #pragma once
 #include "device.hpp"
 

@@ -1,0 +1,75 @@
+/// \file
+/// Specification of exercise 01.5, predict.
+#include "exercise.hpp"
+
+namespace DEVICE {
+namespace {
+
+using namespace workbook;
+using namespace multiply_add_predict;
+
+long long elements(const Shape& shape) { return shape.dims[0]; }
+long long twice_and_one(const Shape& shape) { return 2 * elements(shape) + 1; }
+long long four(const Shape&) { return 4; }
+
+void fill(const Data& host) {
+  const int n = host.shape.dims[0];
+  fill_uniform(host.floats("q"), n, -1.0f, 2.0f, 51);
+  fill_uniform(host.floats("k"), n, -0.5f, 1.0f, 52);
+  fill_uniform(host.floats("v"), n, -2.0f, 3.0f, 53);
+  fill_uniform(host.floats("x"), 2 * n + 1, -2.0f, 3.0f, 54);
+  fill_uniform(host.floats("bias"), 4, -1.0f, 1.0f, 55);
+}
+
+const Array kArrays[] = {{"out", Type::kFloat32, Role::kScratch, elements, nullptr},
+                         {"sum", Type::kFloat32, Role::kScratch, elements, nullptr},
+                         {"product", Type::kFloat32, Role::kScratch, elements, nullptr},
+                         {"q", Type::kFloat32, Role::kInput, elements, nullptr},
+                         {"k", Type::kFloat32, Role::kInput, elements, nullptr},
+                         {"v", Type::kFloat32, Role::kInput, elements, nullptr},
+                         {"x", Type::kFloat32, Role::kInput, twice_and_one, nullptr},
+                         {"bias", Type::kFloat32, Role::kInput, four, nullptr}};
+
+constexpr int kThreads = 256;
+int blocks(const Data& d) { return (d.shape.dims[0] - 1) / kThreads + 1; }
+
+void run_fused(const Data& d) {
+  launch(fused, blocks(d), kThreads, d.floats("q"), d.floats("k"), d.floats("v"), d.floats("out"),
+         d.shape.dims[0]);
+}
+void run_unfused(const Data& d) {
+  const int n = d.shape.dims[0];
+  launch(add, blocks(d), kThreads, d.floats("q"), d.floats("k"), d.floats("sum"), n);
+  launch(multiply, blocks(d), kThreads, d.floats("sum"), d.floats("v"), d.floats("product"), n);
+  launch(add, blocks(d), kThreads, d.floats("product"), d.floats("q"), d.floats("out"), n);
+}
+void run_every_second(const Data& d) {
+  launch(every_second, blocks(d), kThreads, d.floats("x"), d.floats("out"), d.shape.dims[0]);
+}
+void run_bias(const Data& d) {
+  launch(add_bias, blocks(d), kThreads, d.floats("x"), d.floats("bias"), d.floats("out"), d.shape.dims[0]);
+}
+void run_neighbours(const Data& d) {
+  launch(mean_with_next, blocks(d), kThreads, d.floats("x"), d.floats("out"), d.shape.dims[0]);
+}
+
+const Prediction kPredictions[] = {{"fused", kFusedBytes, run_fused},
+                                   {"unfused", kUnfusedBytes, run_unfused},
+                                   {"every second", kEverySecondBytes, run_every_second},
+                                   {"bias", kBiasBytes, run_bias},
+                                   {"neighbours", kNeighboursBytes, run_neighbours}};
+
+}  // namespace
+
+Exercise exercise() {
+  return {
+      .learnt = "Traffic follows from the code and the sector alone: it can be known before anything runs.",
+      .lesson = "docs/01_multiply_add.md, Count",
+      .arrays = kArrays,
+      .array_count = sizeof kArrays / sizeof kArrays[0],
+      .fill = fill,
+      .predictions = kPredictions,
+      .prediction_count = sizeof kPredictions / sizeof kPredictions[0]};
+}
+
+}  // namespace DEVICE
