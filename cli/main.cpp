@@ -8,6 +8,7 @@
 #include "check.hpp"
 #include "options.hpp"
 #include "overview.hpp"
+#include "play.hpp"
 #include "run.hpp"
 #include "study.hpp"
 #include "watch.hpp"
@@ -18,7 +19,7 @@ using namespace workbook;
 
 /// What the reader has typed behind a command.
 struct Arguments {
-  std::string exercise, file;
+  std::string device, exercise, file;
   bool all = false, json = false, reveal = false;
   std::vector<std::string> rest;
 };
@@ -50,6 +51,8 @@ const std::vector<Command>& commands() {
        [](const Workbook& w, const Arguments& a) { return solution_command(w, a.exercise, a.reveal); }},
       {"reset", "[EXERCISE]", "begin again; keeps your file",
        [](const Workbook& w, const Arguments& a) { return reset_command(w, a.exercise); }},
+      {"play", "FILE [--device cpu|gpu] [--json]", "run kernels of your own",
+       [](const Workbook& w, const Arguments& a) { return play_command(w, a.file, a.device, a.json); }},
       {"skeleton", "FILE", "what reset makes of a solution",
        [](const Workbook&, const Arguments& a) { return skeleton_command(a.file); }},
   };
@@ -79,6 +82,7 @@ CLI::App* declare(CLI::App& app, const Command& command, Arguments& arguments) {
   if (takes(command, "[EXERCISE]"))
     own->add_option("EXERCISE", arguments.exercise, "01.1, 01.1_fuse or its file");
   if (takes(command, "FILE")) own->add_option("FILE", arguments.file, "the path of a file")->required();
+  if (takes(command, "--device")) own->add_option("--device", arguments.device, "cpu (the default) or gpu");
   if (takes(command, "--all")) own->add_flag("--all", arguments.all, "all of them");
   if (takes(command, "--json")) own->add_flag("--json", arguments.json, "for a program to read");
   if (takes(command, "--reveal"))

@@ -89,8 +89,20 @@ class Backend {
   virtual Counts run(const std::function<void()>& stage) = 0;
 };
 
-/// The CPU device: runs and counts, and knows no time.
-std::unique_ptr<Backend> make_cpu_backend();
+struct Dim3 {
+  unsigned x, y, z;
+};
+
+/// What one launch has cost on the CPU device.
+struct LaunchCounts {
+  std::string kernel;
+  Dim3 grid, block;
+  Counts counts;
+};
+
+/// The CPU device: runs and counts, and knows no time. With `each_launch`, that gets the counts, launch by
+/// launch, and `run` returns none.
+std::unique_ptr<Backend> make_cpu_backend(std::function<void(const LaunchCounts&)> each_launch = {});
 
 /// A GPU: runs and measures. The counts of its `run` hold the number of kernels alone.
 class GpuBackend : public Backend {

@@ -8,9 +8,10 @@ COMPILER = sys.argv[1]
 THIRD_PARTIES = ("/boost/", "/CLI/", "/fmt/", "/nlohmann/", "/catch2/")
 # Ours, but not for kernels: what belongs to the harness, and what holds code that is not traced.
 ALLOWED_OURS = ("chapters/", "solutions/", "common/device.hpp", "common/chapter.hpp", "common/exercise.hpp",
-                "common/cpu/dialect.hpp", "common/cpu/bfloat16.hpp", "common/cpu/float16.hpp", "common/cpu/half.hpp",
-                "common/cpu/math.hpp", "common/cpu/pipeline.hpp", "common/cpu/runtime.hpp", "common/cpu/unsupported.hpp",
-                "common/cpu/vector_types.hpp", "common/cpu/warp.hpp", "common/cpu/wmma.hpp")
+                "common/play.hpp", "common/play_memory.hpp", "common/cpu/dialect.hpp", "common/cpu/bfloat16.hpp",
+                "common/cpu/float16.hpp", "common/cpu/half.hpp", "common/cpu/math.hpp", "common/cpu/pipeline.hpp",
+                "common/cpu/runtime.hpp", "common/cpu/unsupported.hpp", "common/cpu/vector_types.hpp",
+                "common/cpu/warp.hpp", "common/cpu/wmma.hpp")
 
 
 def reached(source):

@@ -27,6 +27,9 @@ std::size_t available_memory() {
 
 class CpuBackend : public Backend {
  public:
+  explicit CpuBackend(std::function<void(const LaunchCounts&)> each_launch)
+      : each_launch_(std::move(each_launch)) {}
+
   DeviceInfo info() const override {
     DeviceInfo info;
     info.kind = "cpu";
@@ -69,13 +72,19 @@ class CpuBackend : public Backend {
 
   Counts run(const std::function<void()>& stage) override {
     cpu::device().counts = Counts();
+    cpu::device().each_launch = each_launch_;
     cpu::run_host_code(stage);
     return cpu::device().counts;
   }
+
+ private:
+  std::function<void(const LaunchCounts&)> each_launch_;
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> make_cpu_backend() { return std::make_unique<CpuBackend>(); }
+std::unique_ptr<Backend> make_cpu_backend(std::function<void(const LaunchCounts&)> each_launch) {
+  return std::make_unique<CpuBackend>(std::move(each_launch));
+}
 
 }  // namespace workbook

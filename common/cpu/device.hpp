@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "backend.hpp"
 #include "cpu/async_copies.hpp"
 #include "cpu/finding.hpp"
 #include "cpu/iterations.hpp"
@@ -136,6 +138,9 @@ struct Device {
   Iterations iterations;
   LaneFlow flow[kWarpSize];    ///< of the running warp's lanes
   LaneFlow* lane_flow = flow;  ///< of the running thread
+
+  /// Gets the counts of each launch, which then begin anew.
+  std::function<void(const workbook::LaunchCounts&)> each_launch;
 
   Launch launch{};
   uint3 block{}, thread{};

@@ -596,6 +596,11 @@ void run(const Launch& launch) {
   grid_runs = false;
   d.counts.approximate |= d.iterations.too_deep();
   ++d.counts.kernels;
+  if (!d.each_launch) return;
+  const auto extent = [](const uint3& size) { return workbook::Dim3{size.x, size.y, size.z}; };
+  const SourceLine kernel = function_at(reinterpret_cast<std::uintptr_t>(launch.kernel));
+  d.each_launch({kernel.function, extent(grid), extent(launch.block), d.counts});
+  d.counts = {};
 }
 
 BarrierVote barrier(bool predicate) {

@@ -1,0 +1,150 @@
+#include "run_play.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "backend.hpp"
+#include "options.hpp"
+#include "play_memory.hpp"
+#include "terminal.hpp"
+
+namespace workbook {
+namespace {
+
+using nlohmann::ordered_json;
+
+Backend* device = nullptr;  // of the running program
+FILE* out = stdout;         // where the reader's numbers go: not into the JSON
+
+std::string extent(const Dim3& size) {
+  if (size.z > 1) return fmt::format("{}x{}x{}", size.x, size.y, size.z);
+  return size.y > 1 ? fmt::format("{}x{}", size.x, size.y) : fmt::format("{}", size.x);
+}
+
+std::string efficiency(long long bytes, long long sectors) {
+  return sectors ? fmt::format("{:.0f}%",
+                               100.0 * static_cast<double>(bytes) / (32.0 * static_cast<double>(sectors)))
+                 : "-";
+}
+
+void print_launches(const std::vector<LaunchCounts>& launches) {
+  Table table(
+      {"", "", "", "", "loads", "", "", "stores", "", "shared"},
+      {"kernel", "grid", "block", "requests", "sectors", "use", "requests", "sectors", "use", "waves"});
+  bool approximate = false;
+  for (const LaunchCounts& launch : launches) {
+    const Counts& c = launch.counts;
+    const char* mark = c.approximate ? "≈" : "";
+    approximate |= c.approximate;
+    const auto count = [&](long long n) { return fmt::format("{}{}", mark, n); };
+    table.add({launch.kernel, extent(launch.grid), extent(launch.block), count(c.load_requests),
+               count(c.load_sectors), efficiency(c.load_bytes, c.load_sectors), count(c.store_requests),
+               count(c.store_sectors), efficiency(c.store_bytes, c.store_sectors),
+               std::to_string(c.shared_load_wavefronts + c.shared_store_wavefronts)});
+  }
+  fmt::print("\n{}", table.text());
+  if (approximate) fmt::print("≈: which lanes went through a loop together is not known\n");
+}
+
+ordered_json as_json(const LaunchCounts& launch) {
+  const Counts& c = launch.counts;
+  return {{"kernel", launch.kernel},
+          {"grid", {launch.grid.x, launch.grid.y, launch.grid.z}},
+          {"block", {launch.block.x, launch.block.y, launch.block.z}},
+          {"load_requests", c.load_requests},
+          {"load_sectors", c.load_sectors},
+          {"load_bytes", c.load_bytes},
+          {"store_requests", c.store_requests},
+          {"store_sectors", c.store_sectors},
+          {"store_bytes", c.store_bytes},
+          {"shared_load_wavefronts", c.shared_load_wavefronts},
+          {"shared_store_wavefronts", c.shared_store_wavefronts},
+          {"atomic_sectors", c.atomic_sectors},
+          {"shared_atomic_requests", c.shared_atomic_requests},
+          {"contended", c.contended},
+          {"approximate", c.approximate},
+          {"compulsory_read_bytes", c.compulsory_read_bytes},
+          {"compulsory_write_bytes", c.compulsory_write_bytes}};
+}
+
+struct PlayOptions {
+  std::string file, device = "cpu";
+  bool json = false;
+};
+
+int play_on(Backend& backend, const PlayOptions& options, void (*reader)(),
+            const std::vector<LaunchCounts>& launches) {
+  const std::string name = backend.info().name;
+  device = &backend;
+  out = options.json ? stderr : stdout;
+  if (!options.json) fmt::print("{}, {}\n", options.file, name);
+  std::string finding;
+  Counts counts;
+  try {
+    counts = backend.run(reader);
+  } catch (const std::exception& found) {
+    finding = found.what();
+  }
+  device = nullptr;
+
+  const bool counted = options.device == "cpu";
+  if (options.json) {
+    ordered_json report = {{"schema", 1}, {"file", options.file}, {"device", name}, {"finding", finding}};
+    report["launches"] = counted ? ordered_json::array() : ordered_json(counts.kernels);
+    for (const LaunchCounts& launch : launches) report["launches"].push_back(as_json(launch));
+    fmt::print("{}\n", report.dump(1));
+  } else {
+    if (counted && !launches.empty()) print_launches(launches);
+    if (counted && launches.empty() && finding.empty()) fmt::print("\nplay() has launched no kernel.\n");
+    if (!counted && finding.empty())
+      fmt::print("\n{} launches. A GPU tells no counts here: the CPU device does.\n", counts.kernels);
+    if (!finding.empty()) fmt::print("\n{}\n", finding);
+  }
+  return finding.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+namespace play {
+
+void* allocate(const char* name, size_t count, size_t element_size) {
+  if (!device) throw std::logic_error("an Array lives inside play() alone: not in a global variable");
+  return device->allocate(count * element_size, 0, name, element_size);
+}
+void release(void* memory) {
+  if (device) device->release(memory);
+}
+void upload(void* memory, const void* host, size_t bytes) { device->upload(memory, host, bytes); }
+void download(void* host, const void* memory, size_t bytes) { device->download(host, memory, bytes); }
+void print(const char* name, const double* first, int printed, int count) {
+  fmt::print(out, "{}:", name);
+  for (int i = 0; i < printed; ++i) fmt::print(out, " {:g}", first[i]);
+  fmt::print(out, "{}\n", printed < count ? " ..." : "");
+}
+
+}  // namespace play
+
+int run_play(int argc, const char* const* argv, void (*cpu)(), void (*gpu)()) {
+  CLI::App app;
+  PlayOptions options;
+  app.add_option("FILE", options.file)->required();
+  app.add_option("--device", options.device)->check(CLI::IsMember({"cpu", "gpu"}));
+  app.add_flag("--json", options.json);
+  CLI11_PARSE(app, argc, argv);
+
+  if (options.device == "cpu") {
+    std::vector<LaunchCounts> launches;
+    const auto backend = make_cpu_backend([&](const LaunchCounts& launch) { launches.push_back(launch); });
+    return play_on(*backend, options, cpu, launches);
+  }
+  const GpuOrReason found = make_gpu_backend();
+  if (!gpu || !found.backend) {
+    fmt::print(stderr, "play: --device gpu: {}\n", found.backend ? "built without CUDA" : found.reason);
+    return 3;
+  }
+  return play_on(*found.backend, options, gpu, {});
+}
+
+}  // namespace workbook
