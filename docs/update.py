@@ -6,6 +6,11 @@ A page marks a quotation with a comment and holds it in the code block that foll
     <!-- code: common/gpu/launch.hpp [launch] -->                what stands between two such marks in the file
     <!-- output: 01_multiply_add --device cpu -->                what a program of build/bin prints
     <!-- times: plots/data/h200/01_multiply_add.json 1048576 --> times of a size, from a stored run on a GPU, and its peers'
+    <!-- ratios: plots/data/h200/01_multiply_add.json -->        predicted and measured speed-up at all sizes of such a run
+    <!-- misses: plots/data/h200/01_multiply_add.json 1048576 --> what measured over predicted is made of
+    <!-- launches: plots/data/h200/01_multiply_add.json -->      the speed-ups that bytes and launches predict
+    <!-- caches: plots/data/h200/01_multiply_add.json 3_float4 --> a stage with cold and with warm caches
+    <!-- resources: plots/data/h200/01_multiply_add.json -->     registers and occupancy of the stages
 
     <!-- counters: tests/data/counters_h200.json -->             the hardware's counters that ours are equal to
     <!-- counters: tests/data/counters_h200.json differences --> the hardware's and ours where they are not, and why
@@ -30,7 +35,7 @@ import sys
 import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-QUOTATION = re.compile(r"(<!-- (code|output|times|counters|speeds|supported|unsupported|functions): (.+?) -->\n\n```\w*\n)(.*?)(```\n)", re.S)
+QUOTATION = re.compile(r"(<!-- (code|output|times|ratios|misses|launches|caches|resources|counters|speeds|supported|unsupported|functions): (.+?) -->\n\n```\w*\n)(.*?)(```\n)", re.S)
 
 
 def code(what):
@@ -48,20 +53,24 @@ def output(what, programs):
     return done.stdout
 
 
-def run_of(path, size):
-    """The run of that size in a chapter's JSON; None where there is no such file."""
-    if not path.exists():
-        return None
-    return {"x".join(map(str, run["shape"])): run for run in json.loads(path.read_text())}[size]
+def runs_of(path):
+    """The runs of a stored file, by size; none where there is no such file."""
+    if not (ROOT / path).exists():
+        return {}
+    return {"x".join(map(str, run["shape"])): run for run in json.loads((ROOT / path).read_text())}
+
+
+def moved_bytes(stage):
+    return sum(stage["traffic"][f"expected_{way}_bytes"] for way in ("read", "write"))
 
 
 def times(what):
     path, size = what.split()
-    run = run_of(ROOT / path, size)
-    peers = run_of((ROOT / path).with_name("peers_" + pathlib.Path(path).name), size)
+    run = runs_of(path)[size]
+    peers = runs_of(pathlib.Path(path).with_name("peers_" + pathlib.Path(path).name)).get(size)
     pins = run["device"]["pin_gbytes_per_s"]
     timed = [stage for stage in run["stages"] + (peers["stages"] if peers else []) if stage["time_us"]]
-    moved = [sum(stage["traffic"][f"expected_{way}_bytes"] for way in ("read", "write")) for stage in timed]
+    moved = [moved_bytes(stage) for stage in timed]
     rows = [f"{run['device']['name']}, driver {run['device']['driver']}, n = {size}", "",
             "stage            median us          quartiles  GB/s  ceiling  pins  measured  predicted"]
     for stage, stage_bytes in zip(timed, moved):
@@ -71,6 +80,86 @@ def times(what):
         ceiling = f"{stage['fraction_of_ceiling']:7.0%}" if stage["fraction_of_ceiling"] else f"{'-':>7}"
         rows.append(f"{stage['name']:15}  {time['median']:9.2f} {quartiles:>18}  {rate:4.0f}  {ceiling}  {rate / pins:4.0%}  "
                     f"{timed[0]['time_us']['median'] / time['median']:7.2f}x  {moved[0] / stage_bytes:8.2f}x")
+    return "\n".join(rows) + "\n"
+
+
+def ratios(path):
+    """Of each stage after the first: what the bytes predict, and what was measured."""
+    rows = []
+    for size, run in runs_of(path).items():
+        first, *others = [stage for stage in run["stages"] if stage["time_us"]]
+        if not rows:
+            rows = [f"{run['device']['name']}, driver {run['device']['driver']}: times as fast as {first['name']}, measured (predicted)",
+                    "", f"{'n':>9}" + "".join(f"{stage['name']:>14}" for stage in others)]
+        cells = (f"{first['time_us']['median'] / stage['time_us']['median']:.2f} "
+                 f"({moved_bytes(first) / moved_bytes(stage):.2f})" for stage in others)
+        rows.append(f"{size:>9}" + "".join(f"{cell:>14}" for cell in cells))
+    return "\n".join(rows) + "\n"
+
+
+def misses(what):
+    """Measured over predicted, as a product: the stage's share of its ceiling over the first stage's, times what the ceilings
+    themselves are off by."""
+    path, size = what.split()
+    run = runs_of(path)[size]
+    first, *others = [stage for stage in run["stages"] if stage["time_us"]]
+    rows = [f"{run['device']['name']}, driver {run['device']['driver']}, n = {size}; "
+            f"{first['name']} is at {first['fraction_of_ceiling']:.0%} of its ceiling", "",
+            "                                  measured /     share of  over that of",
+            "stage        predicted  measured  predicted  =  its ceiling   1st stage   x  ceilings"]
+    for stage in others:
+        predicted = moved_bytes(first) / moved_bytes(stage)
+        measured = first["time_us"]["median"] / stage["time_us"]["median"]
+        ceilings = first["ceiling_us"]["median"] / stage["ceiling_us"]["median"] / predicted
+        share = stage["fraction_of_ceiling"]
+        rows.append(f"{stage['name']:11}  {predicted:8.2f}x {measured:8.2f}x {measured / predicted:10.2f}     "
+                    f"{share:11.0%} {share / first['fraction_of_ceiling']:11.2f}     {ceilings:8.2f}")
+    return "\n".join(rows) + "\n"
+
+
+def launches(path):
+    """The same as ratios, predicted by bytes and launches: a launch takes what the streaming kernel takes at the smallest size, and
+    bytes what they take in it at the largest, both for the second stage's bytes."""
+    runs = list(runs_of(path).values())
+    timed = [[stage for stage in run["stages"] if stage["time_us"]] for run in runs]
+    launch = timed[0][1]["ceiling_us"]["median"]
+    rate = moved_bytes(timed[-1][1]) / timed[-1][1]["ceiling_us"]["median"]
+
+    def model(stage):
+        return stage["kernels"] * launch + moved_bytes(stage) / rate
+
+    rows = [f"{runs[0]['device']['name']}, driver {runs[0]['device']['driver']}: times as fast as {timed[0][0]['name']}, measured (predicted)",
+            f"predicted with {launch:.2f} us a launch and {rate * 1e-3:.0f} GB/s", "",
+            f"{'n':>9}" + "".join(f"{stage['name']:>14}" for stage in timed[0][1:])]
+    for run, (first, *others) in zip(runs, timed):
+        cells = (f"{first['time_us']['median'] / stage['time_us']['median']:.2f} ({model(first) / model(stage):.2f})"
+                 for stage in others)
+        rows.append(f"{run['shape'][0]:>9}" + "".join(f"{cell:>14}" for cell in cells))
+    return "\n".join(rows) + "\n"
+
+
+def caches(what):
+    """Of one stage at all sizes: inputs from DRAM and from wherever they were left, and the bandwidth that follows."""
+    path, name = what.split()
+    runs = list(runs_of(path).values())
+    rows = [f"{runs[0]['device']['name']}, driver {runs[0]['device']['driver']}, {name}; the pins can do "
+            f"{runs[0]['device']['pin_gbytes_per_s']:.0f} GB/s", "",
+            "        n  MB in all   cold us   GB/s   warm us   GB/s"]
+    for run in runs:
+        stage = next(stage for stage in run["stages"] if stage["name"] == name)
+        moved = moved_bytes(stage)
+        cold, warm = stage["time_us"]["median"], stage["time_warm_us"]["median"]
+        rows.append(f"{run['shape'][0]:>9} {moved * 1e-6:10.2f} {cold:9.2f} {moved / cold * 1e-3:6.0f} {warm:9.2f} {moved / warm * 1e-3:6.0f}")
+    return "\n".join(rows) + "\n"
+
+
+def resources(path):
+    """What the kernels of each stage take of a multiprocessor."""
+    run = list(runs_of(path).values())[-1]
+    rows = [f"{run['device']['name']}, driver {run['device']['driver']}", "",
+            "stage        kernels  registers  spilled bytes  occupancy"]
+    rows += [f"{stage['name']:11}  {stage['kernels']:7} {stage['registers']:10} {stage['spill_bytes']:14} {stage['occupancy']:10.0%}"
+             for stage in run["stages"] if stage["time_us"]]
     return "\n".join(rows) + "\n"
 
 
@@ -155,6 +244,7 @@ def renewed(text, programs):
     def renew(match):
         head, kind, what, _, end = match.groups()
         quoted = {"code": code, "output": lambda call: output(call, programs), "times": times,
+                  "ratios": ratios, "misses": misses, "launches": launches, "caches": caches, "resources": resources,
                   "counters": lambda call: counters(call, programs),
                   "speeds": speeds, "supported": lambda program: supported(program, programs),
                   "unsupported": unsupported, "functions": functions}[kind](what)

@@ -29,6 +29,7 @@ __global__ void grid_stride(const float* in, float* out, int length) {
   out[i] = sum;
 }
 
+// [transpose]
 /// out[c][r] = in[r][c] of 1024 x 1024, straight from memory to memory.
 __global__ void transpose_plain(const float* in, float* out) {
   const int c = blockIdx.x * 32 + threadIdx.x, r = blockIdx.y * 32 + threadIdx.y;
@@ -44,6 +45,7 @@ __global__ void transpose_tile(const float* in, float* out) {
   __syncthreads();
   out[(c + threadIdx.y) * 1024 + r + threadIdx.x] = tile[threadIdx.x * Pitch + threadIdx.y];
 }
+// [transpose]
 
 __global__ void distinct_atomics(float* out) { atomicAdd(&out[blockIdx.x * blockDim.x + threadIdx.x], 1.0f); }
 

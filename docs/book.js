@@ -1,0 +1,113 @@
+// What the book adds to Doxygen's pages: a tree that is open, and a search through all words of all pages.
+// Doxygen's own search knows names alone, and no heading or word of a page.
+"use strict";
+
+// --- The tree ---
+
+// Doxygen builds the tree when page and scripts have come, in either order.
+function openGroups() {
+  const arrows = document.querySelectorAll("#nav-tree-contents > ul > li > ul > li > .item .arrow");
+  if (arrows.length === 0) return setTimeout(openGroups, 50);
+  for (const arrow of arrows)
+    if (arrow.textContent === "►") arrow.click();
+}
+if (window.innerWidth >= 768) window.addEventListener("load", openGroups);
+
+// --- The search ---
+
+const kMostResults = 12;
+
+// Sections and names with all words of the query. First those whose heading has them, then other sections, then names; a
+// name that is the query comes before all.
+function find(query) {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return [];
+  const found = [];
+  for (const entry of BOOK_SECTIONS) {
+    const heading = entry.heading.toLowerCase();
+    const all = `${heading} ${entry.page.toLowerCase()} ${entry.text.toLowerCase()}`;
+    if (!words.every(word => all.includes(word))) continue;
+    const inHeading = words.filter(word => heading.includes(word)).length;
+    found.push({entry, score: entry.text ? 1 + inHeading : heading === query.toLowerCase() ? 100 : 0});
+  }
+  return found.sort((a, b) => b.score - a.score).slice(0, kMostResults).map(one => one.entry);
+}
+
+function excerpt(text, query) {
+  const at = Math.max(0, text.toLowerCase().indexOf(query.toLowerCase().split(/\s+/)[0]));
+  const from = at < 40 ? 0 : text.indexOf(" ", at - 40) + 1;
+  return (from ? "… " : "") + text.slice(from, from + 110) + (from + 110 < text.length ? " …" : "");
+}
+
+function resultsBox() {
+  let box = document.getElementById("book-results");
+  if (!box) {
+    box = document.createElement("div");
+    box.id = "book-results";
+    box.setAttribute("role", "region");
+    box.setAttribute("aria-label", "Search results");
+    box.setAttribute("aria-live", "polite");
+    box.addEventListener("keydown", moveInResults);
+    document.body.append(box);
+  }
+  return box;
+}
+
+function closeResults() {
+  resultsBox().style.display = "none";
+}
+
+function showResults(field) {
+  const box = resultsBox();
+  const query = field.value.trim();
+  if (!query) return closeResults();
+  const links = find(query).map(entry => {
+    const link = document.createElement("a");
+    link.href = entry.href;
+    link.append(Object.assign(document.createElement("strong"), {textContent: entry.heading}));
+    link.append(Object.assign(document.createElement("small"), {textContent: entry.page}));
+    if (entry.text) link.append(Object.assign(document.createElement("span"), {textContent: excerpt(entry.text, query)}));
+    link.addEventListener("click", closeResults);
+    return link;
+  });
+  box.replaceChildren(...(links.length ? links : ["Nothing found."]));
+  const at = document.getElementById("MSearchBox").getBoundingClientRect();
+  box.style.top = `${at.bottom + 6}px`;
+  box.style.left = window.innerWidth < 768 ? "8px" : `${at.left}px`;
+  box.style.display = "block";
+}
+
+// Arrow keys go through the results, Escape back to the field.
+function moveInResults(event) {
+  const field = document.getElementById("MSearchField");
+  const stops = [field, ...resultsBox().querySelectorAll("a")];
+  const here = stops.indexOf(document.activeElement);
+  const step = {ArrowDown: 1, ArrowUp: -1}[event.key];
+  if (event.key === "Escape") {
+    closeResults();
+    field.focus();
+  } else if (step && stops[here + step]) {
+    stops[here + step].focus();
+  } else {
+    return;
+  }
+  event.preventDefault();
+}
+
+// The field is made anew when the window's width changes; Doxygen's object that it calls stays.
+function takeOverSearch() {
+  searchBox.OnSearchFieldFocus = () => {  // Doxygen has written its label into the field
+    const field = document.getElementById("MSearchField");
+    if (field.value === searchBox.searchLabel) field.value = "";
+  };
+  searchBox.OnSearchSelectShow = () => {};
+  searchBox.OnSearchFieldChange = event => {
+    if (event.key === "Enter") resultsBox().querySelector("a")?.click();
+    else if (event.key === "Escape" || event.key.startsWith("Arrow")) moveInResults(event);
+    else showResults(event.target);
+  };
+  document.addEventListener("click", event => {
+    if (!event.target.closest("#book-results, #MSearchBox")) closeResults();
+  });
+}
+document.addEventListener("DOMContentLoaded", takeOverSearch);

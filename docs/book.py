@@ -1,0 +1,297 @@
+"""Builds the book from the pages in docs/ with Doxygen: build/docs/html/index.html.
+
+    python3 docs/book.py build
+
+The pages are written for GitHub. Copies of them are given to Doxygen in which every heading has a name, links between pages
+lead to those names, links to code lead to the reference, and each page ends with the next one's title. What the pages quote
+is not looked after here but by docs/update.py.
+"""
+
+import html
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree
+from xml.sax.saxutils import quoteattr
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+THEME = pathlib.Path("/usr/share/doxygen-awesome-css")
+STYLES = ["doxygen-awesome.css", "doxygen-awesome-sidebar-only.css", "doxygen-awesome-sidebar-only-darkmode-toggle.css"]
+SCRIPTS = {"doxygen-awesome-darkmode-toggle.js": "DoxygenAwesomeDarkModeToggle",
+           "doxygen-awesome-fragment-copy-button.js": "DoxygenAwesomeFragmentCopyButton",
+           "doxygen-awesome-paragraph-link.js": "DoxygenAwesomeParagraphLink",
+           "doxygen-awesome-interactive-toc.js": "DoxygenAwesomeInteractiveToc"}
+
+# The order of the book: pages of docs/, or groups of them; a pattern stands for all pages that it matches, by name.
+ORDER = [
+    "fusion.md",
+    "usage.md",
+    ("Chapters", ["[0-9][0-9]_*.md"]),
+    ("Concepts", ["threads.md", "memory.md", "cpu_device.md", "measuring.md", "ncu.md", "choosing.md", "model_against_machine.md",
+                  "further.md"]),
+    ("Reference", ["reference.md", "supported_cuda.md", "json.md"]),
+    ("Adding to it", ["../CONTRIBUTING.md", "adding_*.md"]),
+]
+
+FENCED = re.compile(r"(^```.*?^```$)", re.S | re.M)
+LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^(#{1,6}) +(.+?)$", re.M)
+SOURCES = (".hpp", ".cuh")
+
+
+class Wrong(Exception):
+    """A page that the book cannot be made from."""
+
+
+def slug(title, seen):
+    """The anchor that GitHub gives a heading; `seen` holds those that the page has so far."""
+    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title)
+    base = re.sub(r"[^\w\- ]", "", plain.lower()).replace(" ", "-")
+    name, number = base, 0
+    while name in seen:
+        number += 1
+        name = f"{base}-{number}"
+    seen.add(name)
+    return name
+
+
+def outside_code(text, change):
+    """`text` with `change` applied to what is not in a fenced block."""
+    parts = FENCED.split(text)
+    return "".join(part if i % 2 else change(part) for i, part in enumerate(parts))
+
+
+def anchors(path):
+    """The anchors of the headings of a page."""
+    seen = set()
+    outside_code(path.read_text(), lambda part: HEADING.sub(lambda match: slug(match[2], seen), part))
+    return seen
+
+
+def title(path):
+    """The first heading of a page, without marks."""
+    first = HEADING.search(path.read_text())
+    if not first or first[1] != "#":
+        raise Wrong(f"{path.relative_to(ROOT)}: a page begins with a heading of one #")
+    return first[2].replace("`", "")
+
+
+def short_title(path):
+    """What stands in the tree: the title up to a colon."""
+    return title(path).split(":")[0]
+
+
+def name_of(path):
+    """The name of a page in the book; Doxygen wants a letter in front."""
+    return f"page_{path.stem.lower()}"
+
+
+def pages_of(patterns):
+    """The pages that are there; a pattern with a * may match none."""
+    found = []
+    for pattern in patterns:
+        paths = sorted(path.resolve() for path in DOCS.glob(pattern)) if "*" in pattern else [(DOCS / pattern).resolve()]
+        for path in paths:
+            if not path.exists():
+                raise Wrong(f"docs/{pattern} is in the order of docs/book.py and is not there")
+        found += paths
+    return found
+
+
+def order():
+    """Entries of the tree: a page, or the title of a group with its pages."""
+    entries = [pages_of([entry])[0] if isinstance(entry, str) else (entry[0], pages_of(entry[1])) for entry in ORDER]
+    placed = {page for entry in entries for page in ([entry] if isinstance(entry, pathlib.Path) else entry[1])}
+    missing = sorted(path.name for path in set(DOCS.glob("*.md")) - placed)
+    if missing:
+        raise Wrong(f"{', '.join(missing)}: in docs/ and not in the order of docs/book.py")
+    return entries
+
+
+def order_titles():
+    """The titles of the tree from top to bottom, groups before their pages."""
+    titles = []
+    for entry in order():
+        titles += [short_title(entry)] if isinstance(entry, pathlib.Path) else [entry[0], *map(short_title, entry[1])]
+    return titles
+
+
+class Book:
+    def __init__(self, build):
+        self.out = build / "docs"
+        self.entries = order()
+        self.pages = [page for entry in self.entries
+                      for page in ([entry] if isinstance(entry, pathlib.Path) else entry[1])]
+        self.copied = set()  # files that are neither pages nor code, to lie beside the pages
+
+    def link(self, page, match):
+        """A link of `page` as Doxygen wants it."""
+        image, text, target = match.groups()
+        text = " ".join(text.split())  # Doxygen loses headings behind a link of two lines
+        if re.match(r"[a-z]+:", target):
+            return match[0]
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        if not file.exists():
+            raise Wrong(f"{page.relative_to(ROOT)}: the link to {target} leads nowhere")
+        if image:
+            self.copied.add(file)
+            return f'<img src="{file.name}" alt="{html.escape(text)}"/>'
+        if file == ROOT / "README.md":
+            return f"[{text}](index.html{'#' + anchor if anchor else ''})"
+        if file in self.pages:
+            return f"[{text}](@ref {name_of(file)}{'--' + anchor if anchor else ''})"
+        if file.suffix in SOURCES:
+            return f"[{text}](@ref {file.relative_to(ROOT)})"
+        if file.is_dir():
+            raise Wrong(f"{page.relative_to(ROOT)}: {target} is a folder, which the book has no page for")
+        self.copied.add(file)
+        return f"[{text}]({file.name})"
+
+    def named_headings(self, page, text):
+        seen = set()
+
+        def named(match):
+            marks, words = match.groups()
+            anchor = slug(words, seen)
+            if marks == "#":
+                return f"# {words} {{#{name_of(page)}}}\n\n[TOC]"
+            return f"{marks} {words} {{#{name_of(page)}--{anchor}}}"
+
+        return outside_code(text, lambda part: HEADING.sub(named, part))
+
+    def converted(self, page):
+        text = re.sub(r"<!--.*?-->\n*", "", page.read_text(), flags=re.S)
+        text = outside_code(text, lambda part: LINK.sub(lambda match: self.link(page, match), part))
+        return self.named_headings(page, text)
+
+    def front_page(self):
+        """The README. Its headings are HTML's, for Doxygen would list those of Markdown among the chapters."""
+        page = self.converted(ROOT / "README.md")
+        page = re.sub(r"\{#page_readme\}\n\n\[TOC\]", "{#mainpage}", page)
+        return re.sub(r"^## (.*) \{#page_readme--(.*)\}$", r'<h1 id="\2">\1</h1>', page, flags=re.M)
+
+    def write_pages(self):
+        folder = self.out / "pages"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        (folder / "README.md").write_text(self.front_page())
+        for page, following in zip(self.pages, [*self.pages[1:], None]):
+            text = self.converted(page)
+            if following:
+                text += f"\n---\n\nNext: [{title(following)}](@ref {name_of(following)})\n"
+            (folder / page.name).write_text(text)
+
+    def write_layout(self):
+        """Doxygen's own layout with our order in place of its entries of the navigation."""
+        def tab(page):
+            return f'<tab type="user" url="@ref {name_of(page)}" title={quoteattr(short_title(page))}/>'
+
+        rows = ['<tab type="mainpage" title="Kernel Fusion Workbook"/>']
+        for entry in self.entries:
+            if isinstance(entry, pathlib.Path):
+                rows.append(tab(entry))
+                continue
+            inner = [tab(page) for page in entry[1]]
+            if entry[0] == "Reference":
+                inner += ['<tab type="filelist" title="Files of common/ and chapters/"/>',
+                          '<tab type="namespacemembers" title="Names in them"/>']
+            rows += [f'<tab type="usergroup" url="[none]" title="{entry[0]}">', *inner, "</tab>"]
+        layout = self.out / "layout.xml"
+        run("doxygen", "-l", layout)
+        new = re.sub(r"<navindex>.*</navindex>", lambda _: "<navindex>\n" + "\n".join(rows) + "\n</navindex>",
+                     layout.read_text(), flags=re.S)
+        layout.write_text(new)
+
+    def write_header(self):
+        """Doxygen's own page header with the theme's scripts."""
+        header = self.out / "header.html"
+        run("doxygen", "-w", "html", header, self.out / "footer.html", self.out / "unused.css")
+        scripts = "".join(f'<script type="text/javascript" src="$relpath^{file}"></script>\n'
+                          f'<script type="text/javascript">{name}.init()</script>\n' for file, name in SCRIPTS.items())
+        text = header.read_text().replace("<html xmlns", '<html lang="en" xmlns', 1)
+        scripts += "".join(f'<script type="text/javascript" src="$relpath^{file}"></script>\n'
+                           for file in ("search_data.js", "book.js"))
+        header.write_text(text.replace("</head>", scripts + "</head>", 1))
+
+    def run_doxygen(self):
+        shutil.rmtree(self.out / "html", ignore_errors=True)
+        lists = {
+            "OUTPUT_DIRECTORY": [self.out],
+            "LAYOUT_FILE": [self.out / "layout.xml"],
+            "HTML_HEADER": [self.out / "header.html"],
+            "HTML_EXTRA_STYLESHEET": [*(THEME / style for style in STYLES), DOCS / "book.css"],
+            "HTML_EXTRA_FILES": [*(THEME / script for script in SCRIPTS), DOCS / "book.js", *sorted(self.copied)],
+            "INPUT": [self.out / "pages", ROOT / "common", ROOT / "chapters"],
+            "GENERATE_TAGFILE": [self.out / "names.xml"],
+            "STRIP_FROM_PATH": [ROOT, self.out / "pages"],
+        }
+        added = "\n".join(f"{key} = " + " ".join(f'"{value}"' for value in values) for key, values in lists.items())
+        doxyfile = self.out / "Doxyfile"
+        doxyfile.write_text(f"@INCLUDE = {DOCS / 'Doxyfile'}\n{added}\n")
+        run("doxygen", doxyfile)
+
+
+    def write_search(self):
+        """What docs/book.js searches: the sections of the pages, then the names of the reference."""
+        sections = [section for page in [ROOT / "README.md", *self.pages] for section in self.sections(page)]
+        for compound in xml.etree.ElementTree.parse(self.out / "names.xml").iter("compound"):
+            if compound.get("kind") != "page":
+                sections += self.names(compound)
+        (self.out / "html" / "search_data.js").write_text(f"const BOOK_SECTIONS = {json.dumps(sections, indent=0)};\n")
+
+    def sections(self, page):
+        """The text under each heading of a page."""
+        front = page.name == "README.md"
+        file = "index.html" if front else f"{name_of(page)}.html"
+        found, seen = [], set()
+
+        def begin(match):
+            anchor = slug(match[2], seen)
+            where = "" if not found else f"#{anchor}" if front else f"#{name_of(page)}--{anchor}"
+            found.append({"heading": match[2].replace("`", ""), "page": title(page), "href": file + where, "text": ""})
+            return "\0"
+
+        text = re.sub(r"<!--.*?-->", "", page.read_text(), flags=re.S)
+        text = outside_code(text, lambda part: HEADING.sub(begin, part))
+        for section, under in zip(found, text.split("\0")[1:]):
+            plain = re.sub(r"^```\w*$|^\|[-| ]+\|$", "", LINK.sub(r"\2", under), flags=re.M)
+            section["text"] = " ".join(re.sub(r"[`*|]", " ", plain).split())
+        return found
+
+    def names(self, compound):
+        found = [(compound, compound.findtext("filename"))]
+        found += [(member, f"{member.findtext('anchorfile')}#{member.findtext('anchor')}") for member in compound.iter("member")]
+        return [{"heading": one.findtext("name"), "page": compound.findtext("name"), "href": href, "text": ""}
+                for one, href in found]
+
+
+def run(*command):
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    if done.returncode:
+        raise Wrong(f"{' '.join(map(str, command))}:\n{done.stdout}{done.stderr}".rstrip())
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit("usage: python3 docs/book.py BUILD_FOLDER")
+    if not THEME.is_dir():
+        sys.exit(f"{THEME} is missing (Debian: apt-get install doxygen-awesome-css)")
+    try:
+        book = Book(pathlib.Path(sys.argv[1]).resolve())
+        book.write_pages()
+        book.write_layout()
+        book.write_header()
+        book.run_doxygen()
+        book.write_search()
+    except Wrong as wrong:
+        sys.exit(f"docs: {wrong}")
+    print(f"The book: {book.out / 'html' / 'index.html'}")
+
+
+if __name__ == "__main__":
+    main()
