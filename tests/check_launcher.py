@@ -55,6 +55,10 @@ def main():
         status, output = workbook("doctor", PATH=path)
         expect("the doctor says what it costs", status == 0 and "missing: nothing can be built (g++)" in output, output)
 
+        (folder / "no doxygen").mkdir()
+        status, output = workbook("docs", WORKBOOK_NO_INSTALL="1", PATH=path_without(folder / "no doxygen"))
+        expect("a missing Doxygen is named", status == 3 and " doxygen" in output, output)
+
         # A CMake that is too old, in a copy that has not been configured.
         copy = folder / "an old machine"
         copy.mkdir()
