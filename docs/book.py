@@ -232,7 +232,7 @@ class Book:
         }
         added = "\n".join(f"{key} = " + " ".join(f'"{value}"' for value in values) for key, values in lists.items())
         doxyfile = self.out / "Doxyfile"
-        doxyfile.write_text(f"@INCLUDE = {DOCS / 'Doxyfile'}\n{added}\n")
+        doxyfile.write_text((DOCS / "Doxyfile").read_text() + added + "\n")
         run("doxygen", doxyfile)
 
 

@@ -124,9 +124,10 @@ def main():
         print("SKIPPED: the built book, for there is no Doxygen with doxygen-awesome-css")
         sys.exit(4)
     with tempfile.TemporaryDirectory() as temporary:
-        done = subprocess.run([sys.executable, ROOT / "docs" / "book.py", temporary], capture_output=True, text=True)
+        build = pathlib.Path(temporary) / "a folder with spaces"
+        done = subprocess.run([sys.executable, ROOT / "docs" / "book.py", build], capture_output=True, text=True)
         expect("Doxygen builds the book without a warning", (done.stdout + done.stderr).splitlines() if done.returncode else [])
-        folder = pathlib.Path(temporary) / "docs" / "html"
+        folder = build / "docs" / "html"
         faults, pages, links = html_faults(folder)
         expect(f"{links} links of {pages} built pages", faults)
         expect("nothing is fetched from the net", loaded_from_elsewhere(folder))
