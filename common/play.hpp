@@ -1,5 +1,6 @@
 /// \file
-/// What a file for `./workbook play` includes: kernels as everywhere, arrays in device memory, and a function
+/// What a file for the command "play" of the workbook includes: kernels as everywhere, arrays in device
+/// memory, and a function
 ///
 ///     namespace DEVICE {
 ///     void play() { ... }

@@ -1,5 +1,5 @@
 /// \file
-/// The program behind `./workbook play`.
+/// The program behind the command "play" of the workbook.
 #pragma once
 
 namespace workbook {
