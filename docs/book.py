@@ -32,7 +32,7 @@ ORDER = [
     "usage.md",
     ("Chapters", ["[0-9][0-9]_*.md"]),
     ("Concepts", ["threads.md", "memory.md", "cpu_device.md", "measuring.md", "ncu.md", "choosing.md", "model_against_machine.md",
-                  "further.md"]),
+                  "claims.md", "further.md"]),
     ("Reference", ["reference.md", "supported_cuda.md", "json.md"]),
     ("Adding to it", ["../CONTRIBUTING.md", "adding_*.md"]),
 ]

@@ -1,0 +1,122 @@
+#include "claims.hpp"
+#include "device.hpp"
+
+namespace DEVICE::claims {
+namespace kernel {
+
+constexpr int kThreads = 256;
+constexpr int kMine = kColumns / kThreads;  // elements of a row that one thread has
+
+/// sums[0] = the sum of `value` over the threads of the block.
+__device__ inline void block_sum(float* sums, float value) {
+  const unsigned t = threadIdx.x;
+  sums[t] = value;
+  __syncthreads();
+  for (unsigned half = kThreads / 2; half > 0; half /= 2) {
+    if (t < half) sums[t] += sums[t + half];
+    __syncthreads();
+  }
+}
+
+// [three_reads]
+/// One block a row. With `Mended`, every thread has read the mean before a thread writes over it.
+template <bool Mended>
+__global__ void normalise(const float* in, float* out) {
+  __shared__ float sums[kThreads];
+  const float* row = in + blockIdx.x * kColumns;
+
+  float sum = 0;
+  for (int c = threadIdx.x; c < kColumns; c += kThreads) sum += row[c];
+  block_sum(sums, sum);
+  const float mean = sums[0] / kColumns;
+  if (Mended) __syncthreads();
+
+  float squares = 0;
+  for (int c = threadIdx.x; c < kColumns; c += kThreads) squares += (row[c] - mean) * (row[c] - mean);
+  block_sum(sums, squares);
+  const float scale = rsqrtf(sums[0] / kColumns + 1e-5f);
+
+  for (int c = threadIdx.x; c < kColumns; c += kThreads)
+    out[blockIdx.x * kColumns + c] = (row[c] - mean) * scale;
+}
+// [three_reads]
+
+__global__ void normalise_registers(const float* in, float* out) {
+  __shared__ float sums[kThreads];
+  const int first = blockIdx.x * kColumns + threadIdx.x;
+
+  float mine[kMine], sum = 0, squares = 0;
+#pragma unroll
+  for (int j = 0; j < kMine; ++j) sum += mine[j] = in[first + j * kThreads];
+  block_sum(sums, sum);
+  const float mean = sums[0] / kColumns;
+  __syncthreads();
+#pragma unroll
+  for (int j = 0; j < kMine; ++j) squares += (mine[j] - mean) * (mine[j] - mean);
+  block_sum(sums, squares);
+  const float scale = rsqrtf(sums[0] / kColumns + 1e-5f);
+#pragma unroll
+  for (int j = 0; j < kMine; ++j) out[first + j * kThreads] = (mine[j] - mean) * scale;
+}
+
+__global__ void zero(float* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = 0;
+}
+
+__global__ void multiply(const float* a, const float* b, float* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = a[i] * b[i];
+}
+
+__global__ void add(const float* a, const float* b, float* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = a[i] + b[i];
+}
+
+__global__ void multiply_add(const float* a, const float* b, const float* c, float* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = a[i] * b[i] + c[i];
+}
+
+// [quantise]
+__global__ void quantise_by_division(const float* in, float scale, int* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = __float2int_rn(in[i] / scale);
+}
+
+__global__ void quantise_by_reciprocal(const float* in, float inverse, int* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = __float2int_rn(in[i] * inverse);
+}
+// [quantise]
+
+}  // namespace kernel
+
+void normalise_three_reads(const float* in, float* out, int rows) {
+  launch(kernel::normalise<true>, rows, kernel::kThreads, in, out);
+}
+void normalise_one_read(const float* in, float* out, int rows) {
+  launch(kernel::normalise_registers, rows, kernel::kThreads, in, out);
+}
+void normalise_racing(const float* in, float* out, int rows) {
+  launch(kernel::normalise<false>, rows, kernel::kThreads, in, out);
+}
+void zero(float* out, int n) { launch(kernel::zero, (n + 255) / 256, 256, out, n); }
+void multiply(const float* a, const float* b, float* out, int n) {
+  launch(kernel::multiply, (n + 255) / 256, 256, a, b, out, n);
+}
+void add(const float* a, const float* b, float* out, int n) {
+  launch(kernel::add, (n + 255) / 256, 256, a, b, out, n);
+}
+void multiply_add(const float* a, const float* b, const float* c, float* out, int n) {
+  launch(kernel::multiply_add, (n + 255) / 256, 256, a, b, c, out, n);
+}
+void quantise_by_division(const float* in, float scale, int* out, int n) {
+  launch(kernel::quantise_by_division, (n + 255) / 256, 256, in, scale, out, n);
+}
+void quantise_by_reciprocal(const float* in, float scale, int* out, int n) {
+  launch(kernel::quantise_by_reciprocal, (n + 255) / 256, 256, in, 1 / scale, out, n);
+}
+
+}  // namespace DEVICE::claims

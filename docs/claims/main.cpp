@@ -1,0 +1,148 @@
+/// \file
+/// Prints what docs/claims.md quotes: `claims passes`, `claims zero`, `claims rounding` or `claims race`.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "backend.hpp"
+#include "claims.hpp"
+#include "cpu/finding.hpp"
+
+namespace {
+
+constexpr int kN = 1 << 20;
+constexpr int kRows = kN / cpu::claims::kColumns;
+
+/// Arrays of kN elements on the CPU device; `a`, `b` and `c` hold random numbers.
+struct Arrays {
+  std::unique_ptr<workbook::Backend> backend = workbook::make_cpu_backend();
+  float* a = random("a");
+  float* b = random("b");
+  float* c = random("c");
+  float* product = array<float>("product");
+  float* out = array<float>("out");
+  int* rounded = array<int>("rounded");
+
+  template <class T>
+  T* array(const std::string& name) {
+    return static_cast<T*>(backend->allocate(kN * sizeof(T), 0, name, sizeof(T)));
+  }
+  float* random(const std::string& name) {
+    std::mt19937 generator(kN + name[0]);
+    std::uniform_real_distribution<float> between(-1, 1);
+    std::vector<float> values(kN);
+    for (float& value : values) value = between(generator);
+    float* on_device = array<float>(name);
+    backend->upload(on_device, values.data(), kN * sizeof(float));
+    return on_device;
+  }
+};
+
+void print_bytes(Arrays& arrays, const char* name, const std::function<void()>& run) {
+  const workbook::Counts counts = arrays.backend->run(run);
+  const double per_element = 1.0 / kN;
+  fmt::print("{:34}{:9.1f}{:7.1f}{:12.1f}{:7.1f}\n", name, counts.load_sectors * 32 * per_element,
+             counts.store_sectors * 32 * per_element, counts.compulsory_read_bytes * per_element,
+             counts.compulsory_write_bytes * per_element);
+}
+
+void print_heading() {
+  fmt::print("{:34}{:>16}{:>19}\n", "bytes an element", "asked for", "from and to DRAM");
+  fmt::print("{:34}{:>9}{:>7}{:>12}{:>7}\n", "", "read", "write", "read", "write");
+}
+
+void passes() {
+  Arrays at;
+  fmt::print("{} rows of {} floats; DRAM: what a cold cache that loses nothing must fetch and store\n\n",
+             kRows, cpu::claims::kColumns);
+  print_heading();
+  print_bytes(at, "the row is read three times",
+              [&] { cpu::claims::normalise_three_reads(at.a, at.out, kRows); });
+  print_bytes(at, "the row stays in registers",
+              [&] { cpu::claims::normalise_one_read(at.a, at.out, kRows); });
+}
+
+void zero() {
+  Arrays at;
+  const auto two_kernels = [&] {
+    cpu::claims::multiply(at.a, at.b, at.product, kN);
+    cpu::claims::add(at.product, at.c, at.out, kN);
+  };
+  const auto one_kernel = [&] { cpu::claims::multiply_add(at.a, at.b, at.c, at.out, kN); };
+  fmt::print("out = a * b + c, {} floats\n\n", kN);
+  print_heading();
+  print_bytes(at, "two kernels", two_kernels);
+  print_bytes(at, "one kernel", one_kernel);
+  print_bytes(at, "one kernel, out filled with zeros", [&] {
+    cpu::claims::zero(at.out, kN);
+    one_kernel();
+  });
+}
+
+/// How many of the first `count` elements of `values` the two ways round differently, and one of them.
+void print_rounding(Arrays& at, const char* name, const std::vector<float>& values, float scale) {
+  const int count = static_cast<int>(values.size());
+  const auto rounded_by = [&](auto quantise) {
+    at.backend->upload(at.a, values.data(), count * sizeof(float));
+    at.backend->run([&] { quantise(at.a, scale, at.rounded, count); });
+    std::vector<int> rounded(count);
+    at.backend->download(rounded.data(), at.rounded, count * sizeof(int));
+    return rounded;
+  };
+  const std::vector<int> divided = rounded_by(cpu::claims::quantise_by_division);
+  const std::vector<int> multiplied = rounded_by(cpu::claims::quantise_by_reciprocal);
+  int differing = 0, first = -1;
+  for (int i = 0; i < count; ++i)
+    if (divided[i] != multiplied[i] && ++differing == 1) first = i;
+  fmt::print("{:24}{:7} of {:7} differ", name, differing, count);
+  if (first >= 0)
+    fmt::print("; {:.9g} becomes {} by division, {} by the reciprocal", values[first], divided[first],
+               multiplied[first]);
+  fmt::print("\n");
+}
+
+void rounding() {
+  Arrays at;
+  for (const float scale : {0.1f, 0.7f}) {
+    std::vector<float> halves, random(kN);
+    for (int k = -127; k < 127; ++k) halves.push_back((k + 0.5f) * scale);
+    std::mt19937 generator(kN);
+    std::uniform_real_distribution<float> between(-127 * scale, 127 * scale);
+    for (float& value : random) value = between(generator);
+    fmt::print("scale {}\n", scale);
+    print_rounding(at, "  halfway between two", halves, scale);
+    print_rounding(at, "  at random", random, scale);
+  }
+}
+
+void race() {
+  Arrays at;
+  try {
+    at.backend->run([&] { cpu::claims::normalise_racing(at.a, at.out, kRows); });
+    fmt::print("nothing was found\n");
+  } catch (const cpu::Finding& found) {
+    fmt::print("{}\n", found.what());
+  }
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const std::string claim = count == 2 ? arguments[1] : "";
+  if (claim == "passes") {
+    passes();
+  } else if (claim == "zero") {
+    zero();
+  } else if (claim == "rounding") {
+    rounding();
+  } else if (claim == "race") {
+    race();
+  } else {
+    fmt::print(stderr, "usage: claims passes|zero|rounding|race\n");
+    return 2;
+  }
+}
