@@ -65,6 +65,11 @@ def outside_code(text, change):
     return "".join(part if i % 2 else change(part) for i, part in enumerate(parts))
 
 
+def without_comments(path):
+    """A page without the marks of its quotations; those that are shown as code are indented."""
+    return re.sub(r"^<!--.*?-->\n*", "", path.read_text(), flags=re.S | re.M)
+
+
 def anchors(path):
     """The anchors of the headings of a page."""
     seen = set()
@@ -165,7 +170,7 @@ class Book:
         return outside_code(text, lambda part: HEADING.sub(named, part))
 
     def converted(self, page):
-        text = re.sub(r"<!--.*?-->\n*", "", page.read_text(), flags=re.S)
+        text = without_comments(page)
         text = outside_code(text, lambda part: LINK.sub(lambda match: self.link(page, match), part))
         return self.named_headings(page, text)
 
@@ -256,7 +261,7 @@ class Book:
             found.append({"heading": match[2].replace("`", ""), "page": title(page), "href": file + where, "text": ""})
             return "\0"
 
-        text = re.sub(r"<!--.*?-->", "", page.read_text(), flags=re.S)
+        text = without_comments(page)
         text = outside_code(text, lambda part: HEADING.sub(begin, part))
         for section, under in zip(found, text.split("\0")[1:]):
             plain = re.sub(r"^```\w*$|^\|[-| ]+\|$", "", LINK.sub(r"\2", under), flags=re.M)

@@ -100,7 +100,7 @@ void print_rounding(Arrays& at, const char* name, const std::vector<float>& valu
     if (divided[i] != multiplied[i] && ++differing == 1) first = i;
   fmt::print("{:24}{:7} of {:7} differ", name, differing, count);
   if (first >= 0)
-    fmt::print("; {:.9g} becomes {} by division, {} by the reciprocal", values[first], divided[first],
+    fmt::print("; {:.9g} becomes {} divided, {} multiplied", values[first], divided[first],
                multiplied[first]);
   fmt::print("\n");
 }
