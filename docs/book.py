@@ -31,8 +31,8 @@ ORDER = [
     "fusion.md",
     "usage.md",
     ("Chapters", ["[0-9][0-9]_*.md"]),
-    ("Concepts", ["threads.md", "memory.md", "cpu_device.md", "measuring.md", "ncu.md", "choosing.md", "model_against_machine.md",
-                  "claims.md", "further.md"]),
+    ("Concepts", ["threads.md", "memory.md", "cpu_device.md", "measuring.md", "ncu.md", "choosing.md",
+                  "model_against_machine.md", "claims.md", "further.md"]),
     ("Reference", ["reference.md", "supported_cuda.md", "json.md"]),
     ("Adding to it", ["../CONTRIBUTING.md", "adding_*.md"]),
 ]
@@ -270,7 +270,8 @@ class Book:
 
     def names(self, compound):
         found = [(compound, compound.findtext("filename"))]
-        found += [(member, f"{member.findtext('anchorfile')}#{member.findtext('anchor')}") for member in compound.iter("member")]
+        found += [(member, f"{member.findtext('anchorfile')}#{member.findtext('anchor')}")
+                  for member in compound.iter("member")]
         return [{"heading": one.findtext("name"), "page": compound.findtext("name"), "href": href, "text": ""}
                 for one, href in found]
 

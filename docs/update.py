@@ -35,7 +35,8 @@ import sys
 import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-QUOTATION = re.compile(r"(<!-- (code|output|times|ratios|misses|launches|caches|resources|counters|speeds|supported|unsupported|functions): (.+?) -->\n\n```\w*\n)(.*?)(```\n)", re.S)
+KINDS = "code|output|times|ratios|misses|launches|caches|resources|counters|speeds|supported|unsupported|functions"
+QUOTATION = re.compile(rf"(<!-- ({KINDS}): (.+?) -->\n\n```\w*\n)(.*?)(```\n)", re.S)
 
 
 def code(what):
@@ -89,7 +90,8 @@ def ratios(path):
     for size, run in runs_of(path).items():
         first, *others = [stage for stage in run["stages"] if stage["time_us"]]
         if not rows:
-            rows = [f"{run['device']['name']}, driver {run['device']['driver']}: times as fast as {first['name']}, measured (predicted)",
+            rows = [f"{run['device']['name']}, driver {run['device']['driver']}: "
+                    f"times as fast as {first['name']}, measured (predicted)",
                     "", f"{'n':>9}" + "".join(f"{stage['name']:>14}" for stage in others)]
         cells = (f"{first['time_us']['median'] / stage['time_us']['median']:.2f} "
                  f"({moved_bytes(first) / moved_bytes(stage):.2f})" for stage in others)
@@ -128,7 +130,8 @@ def launches(path):
     def model(stage):
         return stage["kernels"] * launch + moved_bytes(stage) / rate
 
-    rows = [f"{runs[0]['device']['name']}, driver {runs[0]['device']['driver']}: times as fast as {timed[0][0]['name']}, measured (predicted)",
+    rows = [f"{runs[0]['device']['name']}, driver {runs[0]['device']['driver']}: "
+            f"times as fast as {timed[0][0]['name']}, measured (predicted)",
             f"predicted with {launch:.2f} us a launch and {rate * 1e-3:.0f} GB/s", "",
             f"{'n':>9}" + "".join(f"{stage['name']:>14}" for stage in timed[0][1:])]
     for run, (first, *others) in zip(runs, timed):
@@ -149,7 +152,8 @@ def caches(what):
         stage = next(stage for stage in run["stages"] if stage["name"] == name)
         moved = moved_bytes(stage)
         cold, warm = stage["time_us"]["median"], stage["time_warm_us"]["median"]
-        rows.append(f"{run['shape'][0]:>9} {moved * 1e-6:10.2f} {cold:9.2f} {moved / cold * 1e-3:6.0f} {warm:9.2f} {moved / warm * 1e-3:6.0f}")
+        rows.append(f"{run['shape'][0]:>9} {moved * 1e-6:10.2f} {cold:9.2f} {moved / cold * 1e-3:6.0f} "
+                    f"{warm:9.2f} {moved / warm * 1e-3:6.0f}")
     return "\n".join(rows) + "\n"
 
 
@@ -158,7 +162,8 @@ def resources(path):
     run = list(runs_of(path).values())[-1]
     rows = [f"{run['device']['name']}, driver {run['device']['driver']}", "",
             "stage        kernels  registers  spilled bytes  occupancy"]
-    rows += [f"{stage['name']:11}  {stage['kernels']:7} {stage['registers']:10} {stage['spill_bytes']:14} {stage['occupancy']:10.0%}"
+    rows += [f"{stage['name']:11}  {stage['kernels']:7} {stage['registers']:10} {stage['spill_bytes']:14} "
+             f"{stage['occupancy']:10.0%}"
              for stage in run["stages"] if stage["time_us"]]
     return "\n".join(rows) + "\n"
 
@@ -244,7 +249,8 @@ def renewed(text, programs):
     def renew(match):
         head, kind, what, _, end = match.groups()
         quoted = {"code": code, "output": lambda call: output(call, programs), "times": times,
-                  "ratios": ratios, "misses": misses, "launches": launches, "caches": caches, "resources": resources,
+                  "ratios": ratios, "misses": misses, "launches": launches, "caches": caches,
+                  "resources": resources,
                   "counters": lambda call: counters(call, programs),
                   "speeds": speeds, "supported": lambda program: supported(program, programs),
                   "unsupported": unsupported, "functions": functions}[kind](what)

@@ -26,13 +26,13 @@ def markdown_faults(page):
         path, _, anchor = target.partition("#")
         file = (page.parent / path).resolve() if path else page
         if not file.exists():
-            faults.append(f"{page.relative_to(ROOT)}: {target}: there is no such file")
+            faults.append(f"{page.name}: {target}: there is no such file")
         elif anchor and anchor not in book.anchors(file):
-            faults.append(f"{page.relative_to(ROOT)}: {target}: there is no such heading")
+            faults.append(f"{page.name}: {target}: there is no such heading")
         elif match[1] and not match[2].strip():
-            faults.append(f"{page.relative_to(ROOT)}: {target}: an image needs a text for those who do not see it")
+            faults.append(f"{page.name}: {target}: an image needs a text for those who do not see it")
         elif match[1] and file.stat().st_size == 0:
-            faults.append(f"{page.relative_to(ROOT)}: {target}: the image is empty")
+            faults.append(f"{page.name}: {target}: the image is empty")
         return match[0]
 
     book.outside_code(page.read_text(), lambda part: book.LINK.sub(look, part))
@@ -72,8 +72,10 @@ def html_faults(folder):
 
 def loaded_from_elsewhere(folder):
     """Scripts, style sheets, fonts and images that a page would fetch from the net."""
-    wanted = re.compile(r"""<(?:script|img)\b[^>]*\bsrc=["']?(https?:)?//|<link\b[^>]*\bhref=["'](https?:)?//|url\(["']?https?:|@import\s+["']http""")
-    return [f"{path.name}: fetches something from the net" for suffix in ("html", "css") for path in folder.rglob(f"*.{suffix}")
+    wanted = re.compile(r"""<(?:script|img)\b[^>]*\bsrc=["']?(https?:)?//|<link\b[^>]*\bhref=["'](https?:)?//"""
+                        r"""|url\(["']?https?:|@import\s+["']http""")
+    return [f"{path.name}: fetches something from the net"
+            for suffix in ("html", "css") for path in folder.rglob(f"*.{suffix}")
             if wanted.search(path.read_text(errors="replace"))]
 
 
@@ -101,7 +103,7 @@ def expect(what, faults):
 
 def check_checker():
     """What the checks are for, given to them."""
-    with tempfile.TemporaryDirectory(dir=ROOT / "docs") as temporary:
+    with tempfile.TemporaryDirectory() as temporary:
         page = pathlib.Path(temporary) / "page.md"
         page.write_text("# A page\n\n[a](#a-page) [b](#nothing) [c](nowhere.md)\n\n```text\n[d](not_a_link)\n```\n")
         found = [fault.split(": ")[1] for fault in markdown_faults(page)]

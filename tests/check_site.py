@@ -54,7 +54,8 @@ function behind(element) {
   return [255, 255, 255];
 }
 let worst = [99, ''];
-for (const e of document.querySelectorAll('.contents p, .contents li, .contents td, .contents a, .contents h1, .contents h2, .contents h3, .contents code, .fragment .line, .fragment span, #nav-tree .label a')) {
+const parts = ['p', 'li', 'td', 'a', 'h1', 'h2', 'h3', 'code', '.line', '.fragment span'].map(part => '.contents ' + part);
+for (const e of document.querySelectorAll([...parts, '#nav-tree .label a'].join())) {
   if (!e.textContent.trim() || e.offsetParent === null || e.closest('.ttc, .selected')) continue;
   const lights = [luminance(colour(getComputedStyle(e).color)), luminance(behind(e))].sort((a, b) => b - a);
   const ratio = (lights[0] + 0.05) / (lights[1] + 0.05);
