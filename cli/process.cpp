@@ -43,7 +43,8 @@ void limit(int resource, std::size_t most) {
   dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
   dup2(output, STDOUT_FILENO);
   dup2(output, STDERR_FILENO);
-  limit(RLIMIT_CPU, static_cast<std::size_t>(limits.time.count()));
+  // For the case that nobody is left to watch the clock.
+  if (limits.time.count() > 0) limit(RLIMIT_CPU, static_cast<std::size_t>(limits.time.count()) + 1);
   limit(RLIMIT_DATA, limits.memory_bytes);
   limit(RLIMIT_FSIZE, limits.file_bytes);
   const rlimit no_core = {0, 0};
