@@ -19,9 +19,9 @@ using namespace workbook;
 
 /// What the reader has typed behind a command.
 struct Arguments {
-  std::string device, exercise, file;
-  bool all = false, json = false, reveal = false;
-  std::vector<std::string> rest;
+  std::string device, exercise, file, folder, out, shell;
+  bool all = false, compare = false, json = false, reveal = false;
+  std::vector<std::string> chapters, rest;
 };
 
 struct Command {
@@ -30,6 +30,8 @@ struct Command {
   const char* does;
   std::function<int(const Workbook&, const Arguments&)> run;
 };
+
+int completion_command(const Workbook& workbook, const std::string& shell);
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> all = {
@@ -53,24 +55,38 @@ const std::vector<Command>& commands() {
        [](const Workbook& w, const Arguments& a) { return reset_command(w, a.exercise); }},
       {"play", "FILE [--device cpu|gpu] [--json]", "run kernels of your own",
        [](const Workbook& w, const Arguments& a) { return play_command(w, a.file, a.device, a.json); }},
+      {"bench", "[CHAPTER...] [--out FOLDER]", "time chapters on the GPU, into results",
+       [](const Workbook& w, const Arguments& a) { return bench_command(w, a.chapters, a.out); }},
+      {"plots", "[FOLDER] [--compare]", "draw the figures",
+       [](const Workbook& w, const Arguments& a) { return plots_command(w, a.folder, a.compare); }},
+      {"completion", "SHELL", "for bash or zsh; says how",
+       [](const Workbook& w, const Arguments& a) { return completion_command(w, a.shell); }},
       {"skeleton", "FILE", "what reset makes of a solution",
        [](const Workbook&, const Arguments& a) { return skeleton_command(a.file); }},
   };
   return all;
 }
 
+/// What the launcher does itself.
+struct LauncherCommand {
+  const char* name;
+  const char* does;
+};
+constexpr LauncherCommand kLauncherCommands[] = {{"docs", "build the book"},
+                                                 {"test", "build and run the tests"},
+                                                 {"doctor", "what this machine has and lacks"}};
+
 bool takes(const Command& command, const char* what) {
   return std::string(command.takes).find(what) != std::string::npos;
 }
 
 void print_usage() {
-  const auto line = [](const std::string& call, const char* does) { fmt::print("  {:31} {}\n", call, does); };
+  const auto line = [](const std::string& call, const char* does) { fmt::print("  {:37} {}\n", call, does); };
   fmt::print("./workbook, followed by\n");
   line("", "where you are, and the next step");
   for (const Command& command : commands())
     line(fmt::format("{} {}", command.name, command.takes), command.does);
-  line("test", "build and run the tests");
-  line("doctor", "what this machine has and lacks");
+  for (const LauncherCommand& command : kLauncherCommands) line(command.name, command.does);
   fmt::print(
       "\nAn EXERCISE is 01.1, 01.1_fuse, its file, or 1_fuse in its chapter's folder;\n"
       "left out, it is the next one that is not solved.\n");
@@ -82,6 +98,12 @@ CLI::App* declare(CLI::App& app, const Command& command, Arguments& arguments) {
   if (takes(command, "[EXERCISE]"))
     own->add_option("EXERCISE", arguments.exercise, "01.1, 01.1_fuse or its file");
   if (takes(command, "FILE")) own->add_option("FILE", arguments.file, "the path of a file")->required();
+  if (takes(command, "[CHAPTER...] [--out"))
+    own->add_option("CHAPTER", arguments.chapters, "01, or 01_multiply_add");
+  if (takes(command, "[FOLDER]")) own->add_option("FOLDER", arguments.folder, "with JSON of your own runs");
+  if (takes(command, "SHELL")) own->add_option("SHELL", arguments.shell, "bash or zsh")->required();
+  if (takes(command, "--out")) own->add_option("--out", arguments.out, "where the JSON goes");
+  if (takes(command, "--compare")) own->add_flag("--compare", arguments.compare, "beside the committed runs");
   if (takes(command, "--device")) own->add_option("--device", arguments.device, "cpu (the default) or gpu");
   if (takes(command, "--all")) own->add_flag("--all", arguments.all, "all of them");
   if (takes(command, "--json")) own->add_flag("--json", arguments.json, "for a program to read");
@@ -94,8 +116,53 @@ CLI::App* declare(CLI::App& app, const Command& command, Arguments& arguments) {
   return own;
 }
 
+/// The words that may come behind a command: names, and its options as its `takes` has them.
+std::string words_behind(const Workbook& workbook, const Command& command) {
+  std::vector<std::string> words;
+  if (takes(command, "[EXERCISE]"))
+    for (const ExerciseFiles& exercise : workbook.exercises) words.push_back(exercise.id());
+  if (takes(command, "[CHAPTER...]")) words = workbook.chapters;
+  if (takes(command, "SHELL")) words = {"bash", "zsh"};
+  const std::string text = command.takes;
+  for (auto at = text.find("--"); at != std::string::npos; at = text.find("--", at + 1))
+    words.push_back(text.substr(at, text.find_first_of(" ]", at) - at));
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+int completion_command(const Workbook& workbook, const std::string& shell) {
+  if (shell != "bash" && shell != "zsh")
+    throw UsageError(fmt::format("there is no completion for {}; bash or zsh", shell));
+  std::string names, cases;
+  for (const Command& command : commands()) {
+    names += fmt::format("{} ", command.name);
+    cases += fmt::format("      {}) found=\"{}\" ;;\n", command.name, words_behind(workbook, command));
+  }
+  for (const LauncherCommand& command : kLauncherCommands) names += fmt::format("{} ", command.name);
+  const bool bash = shell == "bash";
+  fmt::print(
+      "# Completion of ./workbook in {0}. In a terminal, or at the end of ~/.{0}rc:\n"
+      "#   source <({1} completion {0})\n"
+      "_workbook() {{\n"
+      "  local found=\n"
+      "  if [ \"{2}\" = {3} ]; then\n"
+      "    found=\"{4}\"\n"
+      "  else\n"
+      "    case {5} in\n{6}    esac\n"
+      "  fi\n"
+      "{7}"
+      "}}\n"
+      "{8}\n",
+      shell, (workbook.root / "workbook").string(), bash ? "$COMP_CWORD" : "$CURRENT", bash ? 1 : 2, names,
+      bash ? "${COMP_WORDS[1]}" : "${words[2]}", cases,
+      bash ? "  COMPREPLY=($(compgen -W \"$found\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
+           : "  compadd -- ${=found} || _files\n",
+      bash ? "complete -o default -F _workbook workbook" : "compdef _workbook workbook");
+  return 0;
+}
+
 [[noreturn]] void refuse_command(const std::string& word) {
-  std::vector<std::string> names = {"test", "doctor"};
+  std::vector<std::string> names;
+  for (const LauncherCommand& command : kLauncherCommands) names.push_back(command.name);
   for (const Command& command : commands()) names.push_back(command.name);
   throw UsageError(fmt::format("there is no command \"{}\"; the nearest: {} (./workbook --help shows all)",
                                word, fmt::join(nearest(word, names, 3), ", ")));

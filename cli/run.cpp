@@ -8,6 +8,9 @@
 #include "process.hpp"
 
 namespace workbook {
+
+namespace fs = std::filesystem;
+
 namespace {
 
 std::vector<std::string> chapters_matching(const Workbook& workbook, const std::string& name) {
@@ -20,24 +23,92 @@ std::vector<std::string> chapters_matching(const Workbook& workbook, const std::
   return found;
 }
 
+/// All that the names match; without names, all that there are.
+std::vector<std::string> chapters_named(const Workbook& workbook, const std::vector<std::string>& names) {
+  std::vector<std::string> chapters;
+  for (const std::string& name : names)
+    for (const std::string& chapter : chapters_matching(workbook, name)) chapters.push_back(chapter);
+  return chapters.empty() ? workbook.chapters : chapters;
+}
+
+std::string program(const Workbook& workbook, const std::string& chapter) {
+  return (workbook.build / "bin" / chapter).string();
+}
+
+/// \throws UsageError
+void make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (!fs::is_directory(folder))
+    throw UsageError(fmt::format("{} cannot be made a folder{}", folder.string(),
+                                 error ? ": " + error.message() : std::string()));
+}
+
 }  // namespace
 
 int run_command(const Workbook& workbook, const std::vector<std::string>& words) {
   const auto first_option =
       std::find_if(words.begin(), words.end(), [](const std::string& word) { return word.starts_with('-'); });
-  std::vector<std::string> chapters;
-  for (auto name = words.begin(); name != first_option; ++name)
-    for (const std::string& chapter : chapters_matching(workbook, *name)) chapters.push_back(chapter);
-  if (chapters.empty()) chapters = workbook.chapters;
+  const std::vector<std::string> chapters = chapters_named(workbook, {words.begin(), first_option});
 
   int worst = 0;
   for (const std::string& chapter : chapters) {
     if (&chapter != &chapters.front()) fmt::print("\n");
-    std::vector<std::string> call = {(workbook.build / "bin" / chapter).string()};
+    std::vector<std::string> call = {program(workbook, chapter)};
     call.insert(call.end(), first_option, words.end());
     worst = std::max(worst, run_program(call));
   }
   return worst;
+}
+
+int bench_command(const Workbook& workbook, const std::vector<std::string>& chapters,
+                  const std::string& folder) {
+  const fs::path results = folder.empty() ? "results" : folder;
+  const std::vector<std::string> all = chapters_named(workbook, chapters);
+  make_folder(results);
+  int worst = 0;
+  for (const std::string& chapter : all) {
+    const int status = run_program({program(workbook, chapter), "--device", "gpu", "--sweep", "--json",
+                                    (results / (chapter + ".json")).string()});
+    if (status == kBroken) return status;
+    worst = std::max(worst, status);
+  }
+  fmt::print(
+      "\nThe times are in {0}. PyTorch beside them: python3 plots/peers.py {0}\n"
+      "To draw them: ./workbook plots {0} --compare\n",
+      results.string());
+  return worst;
+}
+
+int plots_command(const Workbook& workbook, const std::string& folder, bool compare) {
+  const fs::path counts = workbook.build / "plots";
+  make_folder(counts / "traces");
+  std::vector<std::string> traces;
+  for (const std::string& chapter : workbook.chapters) {
+    traces.push_back((counts / "traces" / (chapter + ".json")).string());
+    for (const std::vector<std::string>& option :
+         {std::vector<std::string>{"--json", (counts / (chapter + ".json")).string()},
+          {"--trace", traces.back()}}) {
+      const Outcome outcome =
+          run_limited({program(workbook, chapter), "--device", "cpu", option[0], option[1]}, {});
+      if (outcome.end == Outcome::End::kExited && outcome.code == 0) continue;
+      fmt::print(stderr, "{}", outcome.output);
+      return kNotYet;
+    }
+  }
+
+  const fs::path committed = workbook.root / "plots" / "data" / "h200";
+  const fs::path drawn = folder.empty() ? committed : fs::path(folder);
+  const std::string figures =
+      (folder.empty() ? workbook.root / "plots" / "figures" : drawn / "figures").string();
+  const std::string plot = (workbook.root / "plots" / "plot.py").string();
+  std::vector<std::string> times = {"python3",       plot,    drawn.string(), "--counts",
+                                    counts.string(), "--out", figures};
+  if (compare) times.insert(times.end(), {"--compare", committed.string()});
+  if (const int status = run_program(times)) return status;
+  std::vector<std::string> accesses = {"python3", plot, "--out", figures, "--trace"};
+  accesses.insert(accesses.end(), traces.begin(), traces.end());
+  return run_program(accesses);
 }
 
 }  // namespace workbook

@@ -93,16 +93,34 @@ struct Dim3 {
   unsigned x, y, z;
 };
 
+/// What the lanes of one warp have touched with one instruction.
+struct TracedRequest {
+  std::string place;      ///< of the instruction: "chapters/01_multiply_add/2_fused.cuh:14"
+  std::string operation;  ///< "load", "store", "atomic" or "copy", an asynchronous one
+  std::string space;      ///< "global" or "shared"
+  std::string array;
+  unsigned bytes = 0;  ///< a lane
+  /// By lane, the first byte that it touches, in global memory from the start of the sector that the array
+  /// begins in, in shared memory from the array's start; -1 for a lane that takes no part.
+  std::vector<long long> offsets;
+  long long sectors = 0, wavefronts = 0;  ///< what the request is counted as
+};
+
+/// Requests of a launch that are kept: what comes after is more of the same.
+constexpr std::size_t kMostTracedRequests = 512;
+
 /// What one launch has cost on the CPU device.
 struct LaunchCounts {
   std::string kernel;
   Dim3 grid, block;
   Counts counts;
+  std::vector<TracedRequest> requests;  ///< of the first warp of the first block, where they are traced
 };
 
 /// The CPU device: runs and counts, and knows no time. With `each_launch`, that gets the counts, launch by
-/// launch, and `run` returns none.
-std::unique_ptr<Backend> make_cpu_backend(std::function<void(const LaunchCounts&)> each_launch = {});
+/// launch, and `run` returns none. With `trace`, so does it get the requests of a warp.
+std::unique_ptr<Backend> make_cpu_backend(std::function<void(const LaunchCounts&)> each_launch = {},
+                                          bool trace = false);
 
 /// A GPU: runs and measures. The counts of its `run` hold the number of kernels alone.
 class GpuBackend : public Backend {

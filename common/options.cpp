@@ -29,6 +29,14 @@ void require_stage(const std::string& name, const Chapter& chapter) {
   throw UsageError(fmt::format("--stage {}: there is no such stage; {} has {}", name, chapter.name, names));
 }
 
+void require_traceable(const Options& options) {
+  if (options.trace.empty()) throw UsageError("--trace: expected the path of a file");
+  if (options.device == "gpu") throw UsageError("--trace: only the CPU device sees what a warp accesses");
+  for (const auto& [given, name] : {std::pair(options.once, "--once"), std::pair(options.sweep, "--sweep"),
+                                    std::pair(!options.json.empty(), "--json")})
+    if (given) throw UsageError(fmt::format("--trace and {} exclude each other", name));
+}
+
 }  // namespace
 
 int rank(const std::string& dims) { return static_cast<int>(std::count(dims.begin(), dims.end(), 'x')) + 1; }
@@ -72,6 +80,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv, const Ch
   app.add_option("--model", options.model, "predict times on a card, see below")->type_name("CARD");
   app.add_flag("--resources", options.resources, "show registers and occupancy (GPU)");
   app.add_flag("--once", options.once, "run each stage once, silently: for profilers");
+  app.add_option("--trace", options.trace, "write what one warp accesses to a file")->type_name("FILE");
   app.footer("Cards for --model:\n" + card_names(76));
   try {
     app.parse(argc, argv);
@@ -90,6 +99,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv, const Ch
         fmt::format("--model {}: no such card is known; accepted are {}", options.model, card_names()));
   if (app.count("--stage")) require_stage(options.stage, chapter);
   if (app.count("--json") && options.json.empty()) throw UsageError("--json: expected the path of a file");
+  if (app.count("--trace")) require_traceable(options);
   if (options.once && app.count("--json")) throw UsageError("--once and --json exclude each other");
   if (!size.empty() && options.sweep) throw UsageError("--size and --sweep exclude each other");
   if (app.count("--size")) options.size = parse_shape(size, chapter.dims);

@@ -20,6 +20,7 @@ struct Options {
   std::string model;  ///< a card's name; empty: none
   bool resources = false;
   bool once = false;
+  std::string trace;  ///< a path; empty: none
 };
 
 /// The reader asked for something that does not exist. The message says what was wrong and what is accepted.

@@ -1,9 +1,11 @@
 #include "report.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "function_name.hpp"
@@ -150,6 +152,7 @@ nlohmann::json traffic_json(const Report& report, const ShapeResult& result, con
 nlohmann::json stage_json(const Report& report, const ShapeResult& result, const StageResult& stage) {
   nlohmann::json out = {{"name", stage.stage->name},
                         {"idea", stage.stage->idea},
+                        {"output", stage.stage->output},
                         {"status", stage.status},
                         {"message", stage.message},
                         {"error", stage.compared ? nlohmann::json(stage.error) : nlohmann::json(nullptr)},
@@ -178,6 +181,32 @@ nlohmann::json stage_json(const Report& report, const ShapeResult& result, const
   }
   return out;
 }
+
+nlohmann::json shape_json(const Chapter& chapter, const Shape& shape) {
+  nlohmann::json out = nlohmann::json::array();
+  for (int i = 0; i < rank(chapter.dims); ++i) out.push_back(shape.dims[i]);
+  return out;
+}
+
+nlohmann::json launch_json(const LaunchCounts& launch) {
+  nlohmann::json requests = nlohmann::json::array();
+  for (const TracedRequest& r : launch.requests)
+    requests.push_back({{"place", r.place},
+                        {"operation", r.operation},
+                        {"space", r.space},
+                        {"array", r.array},
+                        {"bytes", r.bytes},
+                        {"offsets", r.offsets},
+                        {"sectors", r.sectors},
+                        {"wavefronts", r.wavefronts}});
+  return {{"kernel", launch.kernel},
+          {"grid", {launch.grid.x, launch.grid.y, launch.grid.z}},
+          {"block", {launch.block.x, launch.block.y, launch.block.z}},
+          {"requests", requests}};
+}
+
+/// The day on which the program runs: "2026-11-21".
+std::string today() { return fmt::format("{:%F}", fmt::localtime(std::time(nullptr))); }
 
 }  // namespace
 
@@ -225,14 +254,27 @@ std::string resources_text(const Report& report, const ShapeResult& result) {
          table.text();
 }
 
+std::string trace_text(const Chapter& chapter, const Shape& shape, const std::vector<StageTrace>& stages) {
+  nlohmann::json out = {{"schema", 1},
+                        {"chapter", chapter.name},
+                        {"shape", shape_json(chapter, shape)},
+                        {"commit", build_commit()},
+                        {"stages", nlohmann::json::array()}};
+  for (const StageTrace& stage : stages) {
+    nlohmann::json launches = nlohmann::json::array();
+    for (const LaunchCounts& launch : stage.launches) launches.push_back(launch_json(launch));
+    out["stages"].push_back(
+        {{"name", stage.stage->name}, {"idea", stage.stage->idea}, {"launches", launches}});
+  }
+  return out.dump(1) + "\n";
+}
+
 std::string json_text(const Report& report) {
   nlohmann::json out = nlohmann::json::array();
   const DeviceInfo& d = report.device;
   for (const ShapeResult& result : report.shapes) {
     nlohmann::json stages = nlohmann::json::array();
     for (const StageResult& stage : result.stages) stages.push_back(stage_json(report, result, stage));
-    nlohmann::json shape = nlohmann::json::array();
-    for (int i = 0; i < rank(report.chapter->dims); ++i) shape.push_back(result.shape.dims[i]);
     out.push_back({{"schema", 1},
                    {"chapter", report.chapter->name},
                    {"device",
@@ -242,10 +284,12 @@ std::string json_text(const Report& report) {
                      {"driver", d.driver},
                      {"sm_clock_mhz", d.sm_clock_mhz},
                      {"memory_clock_mhz", d.memory_clock_mhz},
-                     {"pin_gbytes_per_s", d.pin_gbytes_per_s}}},
-                   {"shape", shape},
+                     {"pin_gbytes_per_s", d.pin_gbytes_per_s},
+                     {"l2_bytes", d.l2_bytes}}},
+                   {"shape", shape_json(*report.chapter, result.shape)},
                    {"dtype", "float32"},
                    {"commit", build_commit()},
+                   {"date", today()},
                    {"stages", stages}});
   }
   return out.dump(1) + "\n";

@@ -35,6 +35,15 @@ std::string resources_text(const Report& report, const ShapeResult& result);
 /// An array of one object for each shape; the fields are described in docs/json.md.
 std::string json_text(const Report& report);
 
+/// The requests of one warp of each launch of a stage.
+struct StageTrace {
+  const Stage* stage;
+  std::vector<LaunchCounts> launches;
+};
+
+/// One object; the fields are described in docs/json.md.
+std::string trace_text(const Chapter& chapter, const Shape& shape, const std::vector<StageTrace>& stages);
+
 /// The commit that the program was built from, with "-dirty" behind it when the tree had changes; "unknown"
 /// outside git.
 std::string build_commit();

@@ -22,20 +22,21 @@ enum ExitStatus { kRight = 0, kWrong = 1, kBadUsage = 2, kMachineLacks = 3 };
 /// A file that appears under its name only when it is complete.
 class OutputFile {
  public:
-  explicit OutputFile(const std::string& path) {
+  /// \param option with which the reader named it: "--json"
+  OutputFile(const std::string& option, const std::string& path) : option_(option) {
     std::error_code error;
     const auto status = std::filesystem::status(path, error);
     if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
-      throw UsageError(fmt::format("--json {}: that is no ordinary file; expected the path of one", path));
+      throw UsageError(
+          fmt::format("{} {}: that is no ordinary file; expected the path of one", option, path));
     // A link stays one: the file that it leads to is replaced.
     path_ = std::filesystem::weakly_canonical(path, error);
     if (error) path_ = path;
     partial_ = fmt::format("{}.{}.partial", path_, getpid());
     stream_.open(partial_);
     if (!stream_)
-      throw UsageError(
-          fmt::format("--json {}: cannot be written ({}); expected a path in a folder that exists", path,
-                      strerror(errno)));
+      throw UsageError(fmt::format("{} {}: cannot be written ({}); expected a path in a folder that exists",
+                                   option, path, strerror(errno)));
   }
   ~OutputFile() {
     if (!partial_.empty()) std::remove(partial_.c_str());
@@ -47,12 +48,12 @@ class OutputFile {
     stream_ << content;
     stream_.close();
     if (!stream_ || std::rename(partial_.c_str(), path_.c_str()) != 0)
-      throw MachineError(fmt::format("--json {}: writing failed ({})", path_, strerror(errno)));
+      throw MachineError(fmt::format("{} {}: writing failed ({})", option_, path_, strerror(errno)));
     partial_.clear();
   }
 
  private:
-  std::string path_, partial_;
+  std::string option_, path_, partial_;
   std::ofstream stream_;
 };
 
@@ -94,6 +95,29 @@ void run_once(const ChosenDevice& device, const Options& options, const Shape& s
     if (wanted(device.chapter->stages[i], options)) problem.run_once(device.chapter->stages[i]);
 }
 
+int trace(const Chapter& chapter, const Options& options, const Shape& shape) {
+  OutputFile file("--trace", options.trace);
+  std::vector<LaunchCounts> launches;
+  const auto backend =
+      make_cpu_backend([&](const LaunchCounts& launch) { launches.push_back(launch); }, true);
+  require_memory(chapter, shape, *backend, *backend);
+  Problem problem(chapter, shape, *backend);
+  std::vector<StageTrace> traces;
+  for (int i = 0; i < chapter.stage_count; ++i) {
+    const Stage& stage = chapter.stages[i];
+    if (!wanted(stage, options) || !stage.run) continue;
+    launches.clear();
+    problem.run_once(stage);
+    traces.push_back({&stage, launches});
+  }
+  file.finish(trace_text(chapter, shape, traces));
+  fmt::print(
+      "{}: the accesses of the first warp of each launch are in {}.\n"
+      "To draw them: python3 plots/plot.py --trace {}\n",
+      chapter.name, options.trace, options.trace);
+  return kRight;
+}
+
 ShapeResult run_shape(const ChosenDevice& device, const Options& options, const Shape& shape,
                       Progress& progress) {
   const Chapter& chapter = *device.chapter;
@@ -126,6 +150,7 @@ std::string what_next(const Chapter& chapter) {
 }
 
 int run(const Options& options, const Chapter& cpu, const Chapter* gpu) {
+  if (!options.trace.empty()) return trace(cpu, options, options.size.value_or(cpu.cpu_shape));
   const ChosenDevice device = choose_device(options.device, cpu, gpu);
   const Chapter& chapter = *device.chapter;
   const std::unique_ptr<Backend> host = make_cpu_backend();
@@ -137,7 +162,7 @@ int run(const Options& options, const Chapter& cpu, const Chapter* gpu) {
   }
 
   std::unique_ptr<OutputFile> json;
-  if (!options.json.empty()) json = std::make_unique<OutputFile>(options.json);
+  if (!options.json.empty()) json = std::make_unique<OutputFile>("--json", options.json);
 
   Report report = {&chapter, device.backend().info(), {}};
   bool right = true;

@@ -93,6 +93,10 @@ TEST_CASE("unknown names are refused, and the right ones named") {
   check_refused(chapter("--frobnicate"), 2, {"--frobnicate", "--help"});
   check_refused(chapter("--size 5 --sweep"), 2, {"exclude each other"});
   check_refused(chapter("--once --json x"), 2, {"exclude each other"});
+  check_refused(chapter("--trace x --sweep"), 2, {"--trace and --sweep exclude each other"});
+  check_refused(chapter("--trace x --device gpu"), 2, {"--trace: only the CPU device"});
+  check_refused(chapter("--trace ''"), 2, {"--trace: expected the path of a file"});
+  check_refused(chapter("--trace /dev/null"), 2, {"--trace /dev/null", "no ordinary file"});
   check_refused(chapter("--json ''"), 2, {"--json"});
   check_refused(chapter("--device cpu --json /dev/null"), 2, {"--json /dev/null", "no ordinary file"});
   check_refused(chapter("--stage ''"), 2, {"--stage"});
@@ -112,6 +116,12 @@ TEST_CASE("a GPU that is not there is refused") {
   check_refused(chapter("--device gpu"), 3, {"--device gpu", "accepted here: cpu"});
 }
 
+TEST_CASE("without a GPU there is nothing to bench") {
+  const TemporaryFolder folder;
+  check_refused(workbook_program("bench 01 --out " + (folder.path / "results").string()), 3,
+                {"--device gpu", "accepted here: cpu"});
+}
+
 TEST_CASE("the JSON has every field") {
   const TemporaryFolder folder;
   const auto path = folder.path / "out.json";
@@ -120,17 +130,17 @@ TEST_CASE("the JSON has every field") {
   const auto all = nlohmann::json::parse(file);
   REQUIRE(all.size() == 1);
   const auto& one = all[0];
-  for (const char* field : {"schema", "chapter", "device", "shape", "dtype", "commit", "stages"})
+  for (const char* field : {"schema", "chapter", "device", "shape", "dtype", "commit", "date", "stages"})
     CHECK(one.contains(field));
   for (const char* field : {"kind", "name", "compute_capability", "sm_clock_mhz", "memory_clock_mhz",
-                            "driver", "pin_gbytes_per_s"})
+                            "driver", "pin_gbytes_per_s", "l2_bytes"})
     CHECK(one["device"].contains(field));
   CHECK(one["shape"] == nlohmann::json({4096}));
   CHECK(one["stages"].size() == 6);
   for (const auto& stage : one["stages"]) {
     for (const char* field :
-         {"name", "idea", "status", "error", "kernels", "traffic", "time_us", "time_warm_us", "registers",
-          "spill_bytes", "occupancy", "gbytes_per_s", "tflops", "fraction_of_ceiling"})
+         {"name", "idea", "output", "status", "error", "kernels", "traffic", "time_us", "time_warm_us",
+          "registers", "spill_bytes", "occupancy", "gbytes_per_s", "tflops", "fraction_of_ceiling"})
       CHECK(stage.contains(field));
     for (const char* field : {"load_requests", "load_sectors", "store_requests", "store_sectors",
                               "shared_load_wavefronts", "shared_store_wavefronts", "shared_requests",
@@ -152,6 +162,39 @@ TEST_CASE("a sweep stores one object a size") {
   CHECK(all.size() == 8);
   CHECK(all[0]["shape"][0] == 1024);
   CHECK(all[0]["stages"].size() == 1);
+}
+
+TEST_CASE("option --trace stores what one warp accesses") {
+  const TemporaryFolder folder;
+  const auto path = folder.path / "trace.json";
+  const std::string program = "'" BIN_DIR "/00_first_kernel' ";
+  REQUIRE(run(program + "--device cpu --size 4096 --trace " + path.string()).status == 0);
+  std::ifstream file(path);
+  const auto trace = nlohmann::json::parse(file);
+  CHECK(trace["chapter"] == "00_first_kernel");
+  CHECK(trace["shape"] == nlohmann::json({4096}));
+  REQUIRE(trace["stages"].size() == 3);
+
+  // One block of 256 threads with 16 elements each: a request for each of them, of 32 lanes 64 bytes apart.
+  const auto& apart = trace["stages"][0]["launches"][0];
+  CHECK(apart["kernel"] == "twice_in_parts");
+  REQUIRE(apart["requests"].size() == 32);
+  const auto& load = apart["requests"][1];
+  CHECK(load["place"] == "chapters/00_first_kernel/1_one_block.cuh:15");
+  CHECK(load["operation"] == "load");
+  CHECK(load["space"] == "global");
+  CHECK(load["array"] == "x");
+  CHECK(load["bytes"] == 4);
+  CHECK(load["sectors"] == 32);
+  REQUIRE(load["offsets"].size() == 32);
+  for (int lane = 0; lane < 32; ++lane)
+    CHECK(load["offsets"][static_cast<std::size_t>(lane)] == 64 * lane + 4);
+
+  const auto& together = trace["stages"][2]["launches"][0]["requests"];
+  REQUIRE(together.size() == 2);
+  CHECK(together[1]["operation"] == "store");
+  CHECK(together[1]["array"] == "out");
+  CHECK(together[1]["sectors"] == 4);
 }
 
 TEST_CASE("option --model predicts from published bandwidth, --resources says where they can be had") {
@@ -196,5 +239,7 @@ TEST_CASE("the workbook refuses what it does not know") {
   check_refused(workbook_program("check 01.1 01.1"), 2, {"check takes [EXERCISE]"});
   check_refused(workbook_program("check --frob"), 2, {"--frob", "check takes [EXERCISE]"});
   check_refused(workbook_program("list 01"), 2, {"01", "list takes [--json]"});
+  check_refused(workbook_program("bench 99"), 2, {"there is no chapter \"99\""});
+  check_refused(workbook_program("bench --out /dev/null"), 2, {"/dev/null cannot be made a folder"});
   check_refused(workbook_program("skeleton /none"), 3, {"/none cannot be read"});
 }

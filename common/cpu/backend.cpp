@@ -27,8 +27,8 @@ std::size_t available_memory() {
 
 class CpuBackend : public Backend {
  public:
-  explicit CpuBackend(std::function<void(const LaunchCounts&)> each_launch)
-      : each_launch_(std::move(each_launch)) {}
+  CpuBackend(std::function<void(const LaunchCounts&)> each_launch, bool trace)
+      : each_launch_(std::move(each_launch)), trace_(trace) {}
 
   DeviceInfo info() const override {
     DeviceInfo info;
@@ -73,18 +73,20 @@ class CpuBackend : public Backend {
   Counts run(const std::function<void()>& stage) override {
     cpu::device().counts = Counts();
     cpu::device().each_launch = each_launch_;
+    cpu::device().traces_requests = trace_;
     cpu::run_host_code(stage);
     return cpu::device().counts;
   }
 
  private:
   std::function<void(const LaunchCounts&)> each_launch_;
+  bool trace_;
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> make_cpu_backend(std::function<void(const LaunchCounts&)> each_launch) {
-  return std::make_unique<CpuBackend>(std::move(each_launch));
+std::unique_ptr<Backend> make_cpu_backend(std::function<void(const LaunchCounts&)> each_launch, bool trace) {
+  return std::make_unique<CpuBackend>(std::move(each_launch), trace);
 }
 
 }  // namespace workbook

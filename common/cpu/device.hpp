@@ -117,6 +117,7 @@ class WarpLog {
   void begin(Site& site);
   void close(Site& site, OpenRequest** link);
   void count(Site& site, const Request& request);
+  void count_and_trace(Site& site, const Request& request);
   void count_shared(const Site& site, const Request& request);
   void count_copy(Site& site, const Request& request);
   void count_global(Site& site, const Request& request);
@@ -141,6 +142,8 @@ struct Device {
 
   /// Gets the counts of each launch, which then begin anew.
   std::function<void(const workbook::LaunchCounts&)> each_launch;
+  bool traces_requests = false;
+  std::vector<workbook::TracedRequest> requests;  ///< of the launch
 
   Launch launch{};
   uint3 block{}, thread{};
@@ -197,6 +200,17 @@ void trace_access(const void* address, unsigned size, AccessKind kind, const voi
 
 /// "q[4]", "s[32]": what an array has at that address, by elements of `size` bytes in shared memory.
 std::string memory_name(const void* address, unsigned size);
+
+/// An array, or dynamic shared memory, and where it begins.
+struct NamedPlace {
+  std::string name;
+  std::uintptr_t begin;
+};
+/// What lies at an address of device or shared memory.
+NamedPlace array_at(std::uintptr_t address);
+
+/// Keeps a request that is counted as so many sectors and wavefronts.
+void trace_request(const Site& site, const Request& request, long long sectors, long long wavefronts);
 
 /// Suspends the running thread until all 32 lanes of its warp have come to this one instruction. Then `work`
 /// runs, once, with the address that each lane gave as `mine`; then the lanes go on.

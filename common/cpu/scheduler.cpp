@@ -599,8 +599,9 @@ void run(const Launch& launch) {
   if (!d.each_launch) return;
   const auto extent = [](const uint3& size) { return workbook::Dim3{size.x, size.y, size.z}; };
   const SourceLine kernel = function_at(reinterpret_cast<std::uintptr_t>(launch.kernel));
-  d.each_launch({kernel.function, extent(grid), extent(launch.block), d.counts});
+  d.each_launch({kernel.function, extent(grid), extent(launch.block), d.counts, std::move(d.requests)});
   d.counts = {};
+  d.requests.clear();
 }
 
 BarrierVote barrier(bool predicate) {

@@ -183,11 +183,8 @@ bool ordered_after(std::uint32_t earlier, std::uint16_t phase) {
 
 /// "s[32]": the static shared array at `address`, or dynamic shared memory, by element of the access's size.
 std::string shared_name(std::uintptr_t address, unsigned size) {
-  const Device& d = device();
-  if (d.dynamic_shared.contains(address))
-    return fmt::format("dynamic shared memory[{}]", (address - d.dynamic_shared.begin) / size);
-  const ThreadLocalVariable variable = thread_local_variable(address - d.static_shared.begin);
-  return fmt::format("{}[{}]", variable.name, variable.offset / size);
+  const NamedPlace array = array_at(address);
+  return fmt::format("{}[{}]", array.name, (address - array.begin) / size);
 }
 
 [[noreturn]] void uninitialised_shared(std::uintptr_t instruction, std::uintptr_t address, unsigned size) {
@@ -358,6 +355,17 @@ void* memset(void* to, int value, size_t bytes) {
 
 void trace_access(const void* address, unsigned size, AccessKind kind, const void* return_address) {
   trace_seldom(address, size, kind, return_address);
+}
+
+NamedPlace array_at(std::uintptr_t address) {
+  const Device& d = device();
+  if (d.dynamic_shared.contains(address)) return {"dynamic shared memory", d.dynamic_shared.begin};
+  if (d.static_shared.contains(address)) {
+    const ThreadLocalVariable variable = thread_local_variable(address - d.static_shared.begin);
+    return {variable.name, address - variable.offset};
+  }
+  const Buffer* buffer = memory().owner(address);
+  return {buffer->name, buffer->data.begin};
 }
 
 std::string memory_name(const void* pointer, unsigned size) {

@@ -76,7 +76,9 @@ OpenRequest* WarpLog::find_request(Site& site, unsigned lane, const Position& po
 /// Counts the request at `link` and takes it out of its list.
 void WarpLog::close(Site& site, OpenRequest** link) {
   OpenRequest* request = *link;
-  count(site, *request);
+  const Device& d = device();
+  const bool traced = d.traces_requests && d.first_thread == 0 && d.thread_number < kWarpSize;
+  traced ? count_and_trace(site, *request) : count(site, *request);
   // The same iteration again, and not by the same lanes: which of them went together is not known.
   const OpenRequest* next = request->next;
   if (next && next->key == request->key && next->mask != request->mask) counts_.approximate = true;
@@ -136,6 +138,19 @@ void WarpLog::count(Site& site, const Request& request) {
       break;
   }
   counts_.accesses += std::popcount(request.mask);
+}
+
+void WarpLog::count_and_trace(Site& site, const Request& request) {
+  const workbook::Counts before = counts_;
+  count(site, request);
+  const auto all_sectors = [](const workbook::Counts& c) {
+    return c.load_sectors + c.store_sectors + c.atomic_sectors;
+  };
+  const auto all_wavefronts = [](const workbook::Counts& c) {
+    return c.shared_load_wavefronts + c.shared_store_wavefronts;
+  };
+  trace_request(site, request, all_sectors(counts_) - all_sectors(before),
+                all_wavefronts(counts_) - all_wavefronts(before));
 }
 
 void WarpLog::count_shared(const Site& site, const Request& request) {

@@ -1,0 +1,600 @@
+"""Draws the chapters' JSON (docs/json.md) as SVG and PNG.
+
+    python3 plots/plot.py                             the committed runs on an H200
+    python3 plots/plot.py results                     your own (./workbook bench writes them there)
+    python3 plots/plot.py results --compare           your own beside the committed ones
+    python3 plots/plot.py FOLDER --compare FOLDER     any two
+    python3 plots/plot.py --trace FILE...             what one warp accesses, stored by a chapter's --trace
+
+A folder holds NN_chapter.json of a GPU and peers_NN_chapter.json beside it where there are peers; that of --counts what
+the chapters have counted on the CPU device. The figures of the committed runs go to plots/figures, others to a folder
+`figures` beside what is drawn. Exit status 2: bad usage or a file that is not what it should be; 3: no matplotlib.
+"""
+
+import argparse
+import dataclasses
+import json
+import math
+import os
+import pathlib
+import sys
+
+DEBIAN_PYTHON = "/usr/bin/python3"
+try:
+    import matplotlib
+except ImportError:
+    # Debian's matplotlib belongs to Debian's Python, which need not be the one that was found first.
+    if os.path.realpath(sys.executable) != os.path.realpath(DEBIAN_PYTHON) and os.path.exists(DEBIAN_PYTHON):
+        os.execv(DEBIAN_PYTHON, [DEBIAN_PYTHON, *sys.argv])
+    print("plot.py: matplotlib is missing (Debian: apt-get install python3-matplotlib)", file=sys.stderr)
+    sys.exit(3)
+
+matplotlib.use("Agg")
+from matplotlib import pyplot  # noqa: E402
+from matplotlib.patches import Rectangle  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+COMMITTED = ROOT / "plots" / "data" / "h200"
+SCHEMA = 1
+
+# The palette of Okabe and Ito, which colour-blind eyes can tell apart; hatches do the same where there is no colour.
+BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#777777"
+KINDS = {"ours": (BLUE, None), "library": (ORANGE, "//"), "peer": (GREEN, "..")}
+MARKERS = "osD^vPX*<>"
+
+pyplot.rcParams.update({
+    "figure.figsize": (7.2, 4.2), "figure.dpi": 100, "savefig.dpi": 150, "font.size": 10, "font.family": "sans-serif",
+    "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True, "hatch.linewidth": 0.6,
+    # The same data makes the same file; text stays text.
+    "svg.hashsalt": "workbook", "svg.fonttype": "none"})
+
+
+# --- Reading ---
+
+
+class BadFile(Exception):
+    """A file is not what docs/json.md says; the message names file and field."""
+
+
+TIMING = {"median": float, "p25": float, "p75": float, "samples": int}
+DEVICE = {"kind": str, "name": str, "pin_gbytes_per_s": float, "l2_bytes": int}
+TRAFFIC = {"expected_read_bytes": int, "expected_write_bytes": int}
+STAGE = {"name": str, "idea": str, "status": str, "kernels": int, "traffic": TRAFFIC}
+RUN = {"chapter": str, "device": DEVICE, "shape": [int], "dtype": str, "commit": str, "date": str, "stages": [STAGE]}
+REQUEST = {"place": str, "operation": str, "space": str, "array": str, "bytes": int, "offsets": [int], "sectors": int,
+           "wavefronts": int}
+TRACE = {"chapter": str, "shape": [int],
+         "stages": [{"name": str, "idea": str, "launches": [{"kernel": str, "requests": [REQUEST]}]}]}
+NAMES = {str: "a text", int: "a whole number", float: "a number"}
+
+
+def require(value, form, where):
+    """Raises BadFile unless `value` is built like `form`."""
+    if isinstance(form, dict):
+        if not isinstance(value, dict):
+            raise BadFile(f"{where}: expected an object")
+        for field, inner in form.items():
+            if field not in value:
+                raise BadFile(f"{where}.{field}: this field is missing")
+            require(value[field], inner, f"{where}.{field}")
+    elif isinstance(form, list):
+        if not isinstance(value, list) or not value and form != [REQUEST]:
+            raise BadFile(f"{where}: expected a list that holds something")
+        for i, element in enumerate(value):
+            require(element, form[0], f"{where}[{i}]")
+    else:
+        accepted = (int, float) if form is float else form
+        if not isinstance(value, accepted) or isinstance(value, bool):
+            raise BadFile(f"{where}: expected {NAMES[form]}, found {json.dumps(value)[:40]}")
+
+
+def require_schema(run, where):
+    if not isinstance(run, dict) or "schema" not in run:
+        raise BadFile(f"{where}.schema: this field is missing; is it the JSON of a chapter?")
+    if run["schema"] != SCHEMA:
+        raise BadFile(f"{where}.schema: {json.dumps(run['schema'])[:40]}; this plot.py reads {SCHEMA}: run the chapter again")
+
+
+def load(path):
+    try:
+        return json.loads(path.read_text())
+    except OSError as error:
+        raise BadFile(f"{path}: {error.strerror}") from None
+    except ValueError as error:
+        raise BadFile(f"{path}: not JSON ({error})") from None
+
+
+def read_runs(path):
+    """The runs that a file holds, one a size."""
+    runs = load(path)
+    if not isinstance(runs, list) or not runs:
+        raise BadFile(f"{path}: expected a list of runs (docs/json.md)")
+    for i, run in enumerate(runs):
+        where = f"{path}: [{i}]"
+        require_schema(run, where)
+        require(run, RUN, where)
+        for s, stage in enumerate(run["stages"]):
+            if stage["status"] != "ok":
+                continue
+            if not path.name.startswith("peers_"):
+                require(stage, {"output": str}, f"{where}.stages[{s}]")
+            for field in ("time_us", "time_warm_us") if run["device"]["kind"] == "gpu" else ():
+                require(stage.get(field), TIMING, f"{where}.stages[{s}].{field}")
+            if run["device"]["kind"] == "cpu":
+                require(stage["traffic"], {"load_sectors": int, "store_sectors": int}, f"{where}.stages[{s}].traffic")
+    return runs
+
+
+@dataclasses.dataclass
+class Stage:
+    """One stage, or one peer, at one size."""
+
+    name: str
+    kind: str  # a key of KINDS
+    moved: int  # bytes
+    data: dict  # as stored
+
+    @property
+    def us(self):
+        return self.data["time_us"]["median"]
+
+    @property
+    def warm_us(self):
+        return self.data["time_warm_us"]["median"]
+
+    @property
+    def gbytes(self):
+        return self.moved / self.us * 1e-3
+
+    @property
+    def ceiling_gbytes(self):
+        ceiling = self.data.get("ceiling_us")
+        return self.moved / ceiling["median"] * 1e-3 if ceiling else None
+
+
+def stages_of(run, peer=False):
+    def kind(stage):
+        return "peer" if peer else "library" if stage["idea"].startswith("library") else "ours"
+
+    def moved(stage):
+        return stage["traffic"]["expected_read_bytes"] + stage["traffic"]["expected_write_bytes"]
+
+    return [Stage(s["name"], kind(s), moved(s), s) for s in run["stages"] if s["status"] == "ok"]
+
+
+@dataclasses.dataclass
+class Measured:
+    """A chapter on one GPU: its stages and peers by size."""
+
+    run: dict  # that of the largest size: the device, the date
+    sizes: dict  # shape, as a tuple -> stages
+
+    @property
+    def largest(self):
+        return max(self.sizes, key=math.prod)
+
+    @property
+    def caption(self):
+        return f"{self.run['device']['name']}, {self.run['date']}, commit {self.run['commit']}"
+
+
+def read_folder(folder):
+    """({chapter: Measured}, {chapter: a run on the CPU device}) of all the JSON in a folder."""
+    paths = sorted(folder.glob("*.json"))
+    if not paths:
+        raise BadFile(f"{folder}: there is no .json file in it (./workbook bench writes some into results)")
+    measured, counted, peers = {}, {}, []
+    for path in paths:
+        for run in read_runs(path):
+            if run["device"]["kind"] == "cpu":
+                counted[run["chapter"]] = run
+            elif path.name.startswith("peers_"):
+                peers.append(run)
+            else:
+                chapter = measured.setdefault(run["chapter"], Measured(run, {}))
+                chapter.sizes[tuple(run["shape"])] = stages_of(run)
+    for run in peers:
+        if run["chapter"] in measured and tuple(run["shape"]) in measured[run["chapter"]].sizes:
+            measured[run["chapter"]].sizes[tuple(run["shape"])] += stages_of(run, peer=True)
+    for chapter in measured.values():
+        chapter.run = {**chapter.run, "shape": chapter.largest}
+    return measured, counted
+
+
+# --- What all figures share ---
+
+
+def size_text(shape):
+    return " x ".join(f"{d:,}" for d in shape)
+
+
+def finish(figure, title, caption, name, out, legend=None):
+    """Writes a figure: its title, a legend (handles, texts) in a row of its own, and below where the data are from."""
+    lines = caption.split("\n")
+    width, height = figure.get_size_inches()
+    height += 0.3 if legend else 0
+    figure.set_size_inches(width, height)
+    figure.suptitle(title, x=0.01, y=1 - 0.08 / height, ha="left", va="top", fontsize=11, fontweight="bold")
+    if legend:
+        figure.legend(*legend, fontsize=8, frameon=False, loc="upper left", ncol=len(legend[0]),
+                      bbox_to_anchor=(0, 1 - 0.25 / height))
+    figure.tight_layout(rect=(0, (0.1 + 0.17 * len(lines)) / height, 1, 1 - (0.3 / height if legend else 0)))
+    figure.text(0.01, 0.08 / height, "\n".join(lines), fontsize=8, color="#444444", ha="left", va="bottom", linespacing=1.4)
+    out.mkdir(parents=True, exist_ok=True)
+    figure.savefig(out / f"{name}.svg", metadata={"Date": None, "Creator": None})
+    figure.savefig(out / f"{name}.png", metadata={"Software": None})
+    pyplot.close(figure)
+    return name
+
+
+def bar_style(stage, which):
+    """Colour and hatch by kind; the second of two machines is paler."""
+    colour, hatch = KINDS[stage.kind]
+    return {"color": colour, "hatch": hatch, "edgecolor": "white" if hatch else colour, "alpha": 0.4 if which else 1.0}
+
+
+def bars(axes, machines, names, value, text, text_at=None):
+    """Horizontal bars, one a name and machine, with a text behind each, or at `text_at`."""
+    height = 0.76 / len(machines)
+    for which, stages in enumerate(machines):
+        for row, name in enumerate(names):
+            if name not in stages:
+                continue
+            y = row + (which - (len(machines) - 1) / 2) * height
+            axes.barh(y, value(stages[name]), height=height * 0.94, **bar_style(stages[name], which))
+            axes.annotate(text(stages[name]), (text_at or value(stages[name]), y), xytext=(4, 0), textcoords="offset points",
+                          va="center", fontsize=8)
+    axes.set_yticks(range(len(names)), names)
+    axes.invert_yaxis()
+    axes.tick_params(axis="y", length=0)
+    axes.margins(x=0.18)
+
+
+def at_largest(machines):
+    """The stages of each machine at the largest size that all have, by name; and that size."""
+    common = set.intersection(*(set(m.sizes) for m in machines))
+    shape = max(common or [machines[0].largest], key=math.prod)
+    return [{s.name: s for s in m.sizes.get(shape, [])} for m in machines], shape
+
+
+def names_of(machines):
+    return list(dict.fromkeys(name for stages in machines for name in stages))
+
+
+def bar_figure(names, machines):
+    return pyplot.subplots(figsize=(7.2, 1.5 + 0.34 * len(names) * (1 if machines == 1 else 1.5)))
+
+
+def legend_of_machines(machines):
+    """Which bar is whose, when there are two."""
+    if len(machines) == 1:
+        return None
+    handles = [Rectangle((0, 0), 1, 1, color=GREY, alpha=0.4 if which else 1.0) for which in range(len(machines))]
+    return handles, [m.run["device"]["name"] for m in machines]
+
+
+def caption_of(machines, more):
+    return "\n".join([m.caption for m in machines] + [more])
+
+
+METHOD = "median of the samples in docs/json.md, inputs from DRAM"
+
+
+# --- The figures of a chapter ---
+
+
+def draw_speed_up(chapter, machines, out):
+    by_name, shape = at_largest(machines)
+    names = names_of(by_name)
+    first = names[0]
+    figure, axes = bar_figure(names, len(machines))
+    bases = {id(s): stages[first].us for stages in by_name for s in stages.values()}
+    bars(axes, by_name, names, lambda s: bases[id(s)] / s.us, lambda s: f"{bases[id(s)] / s.us:.2f}x  {s.us:.1f} µs")
+    axes.axvline(1, color=GREY, linewidth=0.8)
+    axes.set_xlabel(f"speed-up over {first}")
+    return finish(figure, f"{chapter}: speed-up of each stage", caption_of(machines, f"N = {size_text(shape)}; {METHOD}"),
+                  f"{chapter}_speed_up", out, legend_of_machines(machines))
+
+
+def draw_bandwidth(chapter, machines, out):
+    by_name, shape = at_largest(machines)
+    names = names_of(by_name)
+    figure, axes = bar_figure(names, len(machines))
+    most = max(machine.run["device"]["pin_gbytes_per_s"] for machine in machines)
+    bars(axes, by_name, names, lambda s: s.gbytes, lambda s: f"{s.gbytes:,.0f}", text_at=most)
+    height = 0.76 / len(machines)
+    for which, stages in enumerate(by_name):
+        for row, name in enumerate(names):
+            if name in stages and stages[name].ceiling_gbytes:
+                y = row + (which - (len(machines) - 1) / 2) * height
+                axes.plot([stages[name].ceiling_gbytes] * 2, [y - height / 2, y + height / 2], color="black", linewidth=2)
+        pins = machines[which].run["device"]["pin_gbytes_per_s"]
+        axes.axvline(pins, color=GREY, linestyle="--" if which == 0 else ":", linewidth=1)
+        axes.annotate(f"pins: {pins:,.0f}", (pins, 1), xycoords=("data", "axes fraction"), xytext=(0, 3),
+                      textcoords="offset points", fontsize=8, ha="center", color="#444444")
+    axes.set_xlabel("GB/s that the stage must move; black: a streaming kernel with the same mix")
+    return finish(figure, f"{chapter}: bandwidth under the roof", caption_of(machines, f"N = {size_text(shape)}; {METHOD}"),
+                  f"{chapter}_bandwidth", out, legend_of_machines(machines))
+
+
+def fastest_of_ours(measured):
+    """The name of our stage that is fastest at the largest size, of those that compute what the first does."""
+    stages = [s for s in measured.sizes[measured.largest] if s.kind == "ours"]
+    same = [s for s in stages if s.data["output"] == stages[0].data["output"]]
+    return min(same, key=lambda s: s.us).name
+
+
+def draw_sizes(chapter, machines, out):
+    figure, axes = pyplot.subplots(figsize=(7.2, 5.2))
+    for which, measured in enumerate(machines):
+        shapes = sorted(measured.sizes, key=math.prod)
+        elements = [math.prod(shape) for shape in shapes]
+        by_size = [{s.name: s for s in measured.sizes[shape]} for shape in shapes]
+        fastest = fastest_of_ours(measured)
+        kinds = {s.name: s.kind for stages in by_size for s in stages.values()}
+        names = list(kinds) if len(machines) == 1 else [names_of(by_size)[0], fastest]
+        whose = f" ({measured.run['device']['name']})" if len(machines) > 1 else ""
+        for i, name in enumerate(names):
+            points = [(n, stages[name]) for n, stages in zip(elements, by_size) if name in stages]
+            colour = KINDS[kinds[name]][0] if name != names[0] else "black"
+            axes.plot(*zip(*[(n, s.us) for n, s in points]), color=colour, marker=MARKERS[i % len(MARKERS)], markersize=4,
+                      linewidth=1.8 if name == fastest else 0.9, linestyle="-" if which == 0 else "-.", label=name + whose)
+            if name == fastest:
+                axes.plot(*zip(*[(n, s.warm_us) for n, s in points]), color=colour, linestyle=":", linewidth=1.6,
+                          label=f"{name}, same inputs again{whose}")
+                bytes_each = points[-1][1].moved / points[-1][0]
+                knee = measured.run["device"]["l2_bytes"] / bytes_each
+                axes.axvline(knee, color=GREY, linestyle="--", linewidth=1)
+                axes.annotate(f"fills the L2 cache,\n{measured.run['device']['l2_bytes'] / 2**20:.0f} MiB", (knee, 0.02 + 0.11 * which),
+                              xycoords=("data", "axes fraction"), xytext=(4, 0), textcoords="offset points", fontsize=8,
+                              color="#444444")
+        floor = min(s.data["ceiling_us"]["median"] for s in by_size[0].values() if s.data.get("ceiling_us"))
+        axes.axhline(floor, color=GREY, linewidth=1)
+        axes.annotate(f"one launch that moves next to nothing: {floor:.1f} µs", (0.01, floor),
+                      xycoords=("axes fraction", "data"), xytext=(0, -10), textcoords="offset points", fontsize=8,
+                      color="#444444")
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.margins(y=0.09)
+    axes.grid(True, which="major", linewidth=0.4, alpha=0.6)
+    axes.set_xlabel("elements")
+    axes.set_ylabel("time, µs")
+    axes.legend(fontsize=8, frameon=False)
+    return finish(figure, f"{chapter}: time against size", caption_of(machines, METHOD), f"{chapter}_sizes", out)
+
+
+def three_sizes(measured):
+    """The smallest, one in the middle, and the largest."""
+    shapes = sorted(measured.sizes, key=math.prod)
+    return list(dict.fromkeys([shapes[0], shapes[len(shapes) // 2], shapes[-1]]))
+
+
+def draw_predicted(chapter, machines, out):
+    measured = machines[0]
+    shapes = three_sizes(measured)
+    names = [s.name for s in measured.sizes[measured.largest] if s.kind == "ours"]
+    figure, panels = pyplot.subplots(1, len(shapes), sharey=True, squeeze=False, figsize=(7.2, 1.6 + 0.34 * len(names)))
+    for axes, shape in zip(panels[0], shapes):
+        most = 1.0
+        for which, machine in enumerate(machines):
+            stages = {s.name: s for s in machine.sizes.get(shape, [])}
+            if names[0] not in stages:
+                continue
+            first = stages[names[0]]
+            for row, name in enumerate(names):
+                if name not in stages:
+                    continue
+                predicted, got = first.moved / stages[name].moved, first.us / stages[name].us
+                most = max(most, predicted, got)
+                axes.plot([predicted, got], [row, row], color=GREY, linewidth=1.2, zorder=1)
+                axes.scatter(predicted, row, s=42, facecolors="white", edgecolors="black", zorder=2)
+                axes.scatter(got, row, s=42, color=BLUE if which == 0 else ORANGE, marker="os"[which], zorder=3)
+        axes.set_title(f"N = {size_text(shape)}", fontsize=9)
+        axes.set_xlabel("speed-up")
+        axes.grid(True, axis="x", linewidth=0.4, alpha=0.6)
+        axes.margins(y=0.1)
+        if most < 10:
+            axes.set_xlim(0, 1.12 * most)
+        else:
+            axes.set_xscale("log")
+            axes.margins(x=0.15)
+    panels[0][0].set_yticks(range(len(names)), names)
+    panels[0][0].invert_yaxis()
+    legend = [("predicted by bytes", "o", "white")] + [
+        (m.run["device"]["name"] + " measured", "os"[which], (BLUE, ORANGE)[which]) for which, m in enumerate(machines)]
+    handles = [pyplot.Line2D([], [], linestyle="", marker=marker, markersize=7, markeredgecolor="black" if colour == "white"
+                             else colour, color=colour) for _, marker, colour in legend]
+    return finish(figure, f"{chapter}: predicted and measured", caption_of(machines, METHOD), f"{chapter}_predicted", out,
+                  (handles, [text for text, _, _ in legend]))
+
+
+def draw_bytes(chapter, run, out):
+    stages = [s for s in run["stages"] if s["status"] == "ok"]
+    elements = math.prod(run["shape"])
+    figure, axes = bar_figure(stages, 1)
+    for row, stage in enumerate(stages):
+        read, write = (32 * stage["traffic"][f"{way}_sectors"] / elements for way in ("load", "store"))
+        axes.barh(row, read, height=0.7, color=BLUE, label="read" if row == 0 else None)
+        axes.barh(row, write, left=read, height=0.7, color=ORANGE, hatch="//", edgecolor="white",
+                  label="written" if row == 0 else None)
+        kernels = f"{stage['kernels']} kernel{'s' if stage['kernels'] > 1 else ''}" if stage["kernels"] > 0 else "kernels vary"
+        axes.annotate(f"{read + write:.1f}, {kernels}", (read + write, row), xytext=(4, 0), textcoords="offset points",
+                      va="center", fontsize=8)
+    axes.set_yticks(range(len(stages)), [s["name"] for s in stages])
+    axes.invert_yaxis()
+    axes.tick_params(axis="y", length=0)
+    axes.margins(x=0.25)
+    axes.set_xlabel("bytes an element, of the sectors asked for")
+    axes.legend(fontsize=8, frameon=False, loc="lower right")
+    return finish(figure, f"{chapter}: bytes that each stage moves",
+                  f"counted on the CPU device, N = {size_text(run['shape'])}", f"{chapter}_bytes", out)
+
+
+# --- What a warp touches ---
+
+SECTOR, BANKS, WORD, WARP = 32, 32, 4, 32
+MOST_PANELS = 8
+
+
+def pattern(request):
+    """What two requests have in common that look the same in the picture."""
+    start = min(offset for offset in request["offsets"] if offset >= 0) // SECTOR * SECTOR
+    return (request["operation"], request["space"], request["bytes"],
+            tuple(offset - start if offset >= 0 else -1 for offset in request["offsets"]))
+
+
+def telling_requests(launch):
+    """[(arrays, request)]: of each source line, operation and array the costliest, those that look alike together."""
+    costliest = {}
+    for request in launch["requests"]:
+        key = request["place"], request["operation"], request["space"], request["array"], request["bytes"]
+        cost = request["sectors"], request["wavefronts"]
+        if key not in costliest or cost > costliest[key][0]:
+            costliest[key] = cost, request
+    alike = {}
+    for _, request in costliest.values():
+        arrays, _ = alike.setdefault(pattern(request), ([], request))
+        if request["array"] not in arrays:
+            arrays.append(request["array"])
+    return list(alike.values())
+
+
+def draw_lanes(axes):
+    for lane in range(WARP):
+        axes.add_patch(Rectangle((lane, 2.0), 0.9, 0.5, facecolor="#DDDDDD", edgecolor="black", linewidth=0.5))
+        if lane % 4 == 0 or lane == WARP - 1:
+            axes.text(lane + 0.45, 2.25, str(lane), ha="center", va="center", fontsize=6)
+    axes.text(-0.4, 2.25, "lane", ha="right", va="center", fontsize=8)
+
+
+def lanes_in(request):
+    return [(lane, offset) for lane, offset in enumerate(request["offsets"]) if offset >= 0]
+
+
+def draw_sectors(axes, request):
+    """Lanes above, the sectors that they touch below; the bytes that are asked for are filled in."""
+    touched = sorted({byte // SECTOR for _, offset in lanes_in(request) for byte in (offset, offset + request["bytes"] - 1)})
+    gaps = sum(later != earlier + 1 for earlier, later in zip(touched, touched[1:]))
+    width = min(WARP / (len(touched) + 0.35 * gaps), WARP / 4)
+    left, x = {}, 0.0
+    for i, sector in enumerate(touched):
+        x += 0.35 * width if i and sector != touched[i - 1] + 1 else 0.0
+        left[sector] = x
+        axes.add_patch(Rectangle((x, 0.3), width, 0.5, facecolor="none", edgecolor="black", linewidth=1.4, zorder=4))
+        x += width
+    used = {byte for _, offset in lanes_in(request) for byte in range(offset, offset + request["bytes"])}
+    coalesced = len(touched) <= math.ceil(len(used) / SECTOR) + 1  # an unaligned start costs one more
+    colour = BLUE if coalesced else RED
+    for lane, offset in lanes_in(request):
+        at = left[offset // SECTOR] + offset % SECTOR / SECTOR * width
+        wide = request["bytes"] / SECTOR * width
+        axes.add_patch(Rectangle((at, 0.3), wide, 0.5, facecolor=colour, edgecolor="white", linewidth=0.3))
+        axes.plot([lane + 0.45, at + wide / 2], [2.0, 0.8], color=colour, linewidth=0.7)
+    axes.text(-0.4, 0.55, "sectors", ha="right", va="center", fontsize=8)
+    return (f"{request['sectors']} sector{'s' if request['sectors'] != 1 else ''}, {len(used)} of their "
+            f"{SECTOR * len(touched)} bytes asked for" + ("" if coalesced else ": not coalesced"))
+
+
+def draw_banks(axes, request):
+    """Lanes above, the banks below; a bank of which several words are wanted says how many."""
+    words = {}
+    for lane, offset in lanes_in(request):
+        for word in range(offset // WORD, (offset + request["bytes"] - 1) // WORD + 1):
+            words.setdefault(word % BANKS, set()).add(word)
+    # A warp's 64- and 128-bit accesses go in parts, so that words in one bank need not be in each other's way.
+    conflict = request["wavefronts"] > max(1, request["bytes"] // WORD)
+    for bank in range(BANKS):
+        wanted = len(words.get(bank, ()))
+        colour = "white" if not wanted else RED if conflict and wanted > 1 else BLUE
+        axes.add_patch(Rectangle((bank, 0.3), 0.9, 0.5, facecolor=colour, edgecolor="black", linewidth=0.5,
+                                 hatch="xx" if colour == RED else None))
+        if wanted > 1:
+            axes.text(bank + 0.45, 0.05, str(wanted), ha="center", va="center", fontsize=6)
+    for lane, offset in lanes_in(request):
+        bank = offset // WORD % BANKS
+        axes.plot([lane + 0.45, bank + 0.45], [2.0, 0.8], color=RED if conflict else BLUE, linewidth=0.7)
+    axes.text(-0.4, 0.55, "banks", ha="right", va="center", fontsize=8)
+    ways = f": a conflict, up to {max(map(len, words.values()))} words of a bank" if conflict else ""
+    return f"{request['wavefronts']} wavefront{'s' if request['wavefronts'] != 1 else ''}{ways}"
+
+
+def draw_trace(chapter, shape, stage, out):
+    panels = [(launch["kernel"], arrays, request) for launch in stage["launches"]
+              for arrays, request in telling_requests(launch)]
+    left_out = max(0, len(panels) - MOST_PANELS)
+    panels = panels[:MOST_PANELS]
+    if not panels:
+        return None
+    figure, rows = pyplot.subplots(len(panels), 1, squeeze=False, figsize=(7.2, 0.9 + 1.35 * len(panels)))
+    for axes, (kernel, arrays, request) in zip(rows[:, 0], panels):
+        draw_lanes(axes)
+        cost = draw_banks(axes, request) if request["space"] == "shared" else draw_sectors(axes, request)
+        what = f"{request['operation']} of {', '.join(arrays)}, {request['bytes']} bytes a lane"
+        axes.set_title(f"{kernel}: {what} (line {request['place'].rpartition(':')[2]}): {cost}", fontsize=8.5, loc="left")
+        axes.set_xlim(-3.2, WARP + 0.3)
+        axes.set_ylim(-0.15, 2.6)
+        axes.axis("off")
+    more = f"; {left_out} more kinds of access are left out" if left_out else ""
+    return finish(figure, f"{chapter}, {stage['name']}: what the first warp touches",
+                  f"traced on the CPU device, N = {size_text(shape)}{more}", f"trace_{chapter}_{stage['name']}", out)
+
+
+def read_trace(path):
+    trace = load(path)
+    require_schema(trace, str(path))
+    require(trace, TRACE, str(path))
+    for s, stage in enumerate(trace["stages"]):
+        for n, launch in enumerate(stage["launches"]):
+            for r, request in enumerate(launch["requests"]):
+                if len(request["offsets"]) != WARP or max(request["offsets"]) < 0:
+                    raise BadFile(f"{path}.stages[{s}].launches[{n}].requests[{r}].offsets: expected {WARP} numbers, not all -1")
+    return trace
+
+
+# --- Main ---
+
+
+def draw_folders(folders, counts, out):
+    """Of each chapter of the first folder, beside the same chapter of the others where they have it."""
+    measured = [read_folder(folder)[0] for folder in folders]
+    counted = read_folder(counts or folders[0])[1]
+    drawn = []
+    for chapter in measured[0]:
+        machines = [chapters[chapter] for chapters in measured if chapter in chapters]
+        for draw in (draw_speed_up, draw_bandwidth, draw_sizes, draw_predicted):
+            drawn.append(draw(chapter, machines, out))
+    return drawn + [draw_bytes(chapter, run, out) for chapter, run in counted.items()]
+
+
+def draw_traces(paths, out):
+    traces = [read_trace(path) for path in paths]
+    drawn = [draw_trace(trace["chapter"], trace["shape"], stage, out) for trace in traces for stage in trace["stages"]]
+    return [name for name in drawn if name]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=pathlib.Path, default=COMMITTED, help="folder of the chapters' JSON")
+    parser.add_argument("--compare", nargs="?", type=pathlib.Path, const=COMMITTED, metavar="FOLDER",
+                        help="draw this folder's runs beside it (default: the committed ones)")
+    parser.add_argument("--trace", nargs="+", type=pathlib.Path, metavar="FILE", help="draw these instead")
+    parser.add_argument("--counts", type=pathlib.Path, metavar="FOLDER", help="counts are here, not beside the times")
+    parser.add_argument("--out", type=pathlib.Path, metavar="FOLDER", help="where the figures go")
+    options = parser.parse_args()
+    beside = options.trace[0].parent if options.trace else options.folder
+    out = options.out or (ROOT / "plots" if beside == COMMITTED else beside) / "figures"
+    try:
+        if options.trace:
+            drawn = draw_traces(options.trace, out)
+        else:
+            drawn = draw_folders([options.folder] + ([options.compare] if options.compare else []), options.counts, out)
+    except BadFile as bad:
+        print(f"plot.py: {bad}", file=sys.stderr)
+        sys.exit(2)
+    print(f"{len(drawn)} figures, each as SVG and PNG, in {out}:")
+    for name in drawn:
+        print(f"  {name}")
+
+
+if __name__ == "__main__":
+    main()
