@@ -56,7 +56,9 @@ function(add_gpu_kernels target)
   add_library(${target} OBJECT EXCLUDE_FROM_ALL ${ARGN})
   target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/common)
   # One stream per thread, so that a plain <<<grid, block>>> can be captured into a graph.
-  target_compile_options(${target} PRIVATE --default-stream=per-thread --extended-lambda -lineinfo -Xcompiler=-Wall)
+  list(TRANSFORM WORKBOOK_PREFIX_MAP PREPEND -Xcompiler= OUTPUT_VARIABLE prefix_map)
+  target_compile_options(${target} PRIVATE --default-stream=per-thread --extended-lambda -lineinfo -Xcompiler=-Wall
+                                           ${prefix_map})
   set_property(GLOBAL APPEND PROPERTY WORKBOOK_GPU_TARGETS ${target})
 endfunction()
 

@@ -125,6 +125,9 @@ std::unique_ptr<Backend> make_cpu_backend(std::function<void(const LaunchCounts&
 /// A GPU: runs and measures. The counts of its `run` hold the number of kernels alone.
 class GpuBackend : public Backend {
  public:
+  /// Runs host code that launches kernels, and waits for it. Unlike `run` it does not capture it into a graph
+  /// first to count the launches: so the code may allocate and copy.
+  virtual void run_uncounted(const std::function<void()>& host_code) = 0;
   /// Times all contenders, a sample of each in turn, on `sets` sets of inputs.
   virtual std::vector<ContenderTiming> time(const std::vector<Contender>& contenders, int sets) = 0;
   /// A streaming kernel for each stream, as a contender: the ceiling for a stage with that traffic.

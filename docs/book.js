@@ -1,4 +1,4 @@
-// What the book adds to Doxygen's pages: a tree that is open, and a search through all words of all pages.
+// What the book adds to Doxygen's pages: a tree that is open, a search through all words of all pages, and room for predictions.
 // Doxygen's own search knows names alone, and no heading or word of a page.
 "use strict";
 
@@ -111,3 +111,20 @@ function takeOverSearch() {
   });
 }
 document.addEventListener("DOMContentLoaded", takeOverSearch);
+
+// --- Predictions ---
+
+// A cell that holds nothing but a question mark is for the reader to fill in; what is written there stays on this machine.
+function openPredictions() {
+  const cells = [...document.querySelectorAll(".contents td")].filter(cell => cell.textContent.trim() === "?");
+  cells.forEach((cell, number) => {
+    const key = `prediction ${location.pathname.split("/").pop()} ${number}`;
+    const heading = cell.closest("table").rows[0].cells[cell.cellIndex].textContent.trim();
+    const field = Object.assign(document.createElement("input"), {className: "prediction", size: 5, placeholder: "?"});
+    field.setAttribute("aria-label", `Your prediction: ${cell.parentElement.cells[0].textContent.trim()}, ${heading}`);
+    field.value = localStorage.getItem(key) ?? "";
+    field.addEventListener("change", () => localStorage.setItem(key, field.value));
+    cell.replaceChildren(field);
+  });
+}
+document.addEventListener("DOMContentLoaded", openPredictions);

@@ -529,7 +529,7 @@ def draw_trace(chapter, shape, stage, out):
     for axes, (kernel, arrays, request) in zip(rows[:, 0], panels):
         draw_lanes(axes)
         cost = draw_banks(axes, request) if request["space"] == "shared" else draw_sectors(axes, request)
-        what = f"{request['operation']} of {', '.join(arrays)}, {request['bytes']} bytes a lane"
+        what = f"{request['operation']} of {', '.join(sorted(arrays))}, {request['bytes']} bytes a lane"
         axes.set_title(f"{kernel}: {what} (line {request['place'].rpartition(':')[2]}): {cost}", fontsize=8.5, loc="left")
         axes.set_xlim(-3.2, WARP + 0.3)
         axes.set_ylim(-0.15, 2.6)

@@ -1,4 +1,5 @@
-"""The book in a browser: three pages on a phone's and a desk's width, light and dark, the search and the navigation.
+"""The book in a browser: three pages on a phone's and a desk's width, light and dark; search, navigation, figures and
+predictions.
 
     python3 tests/check_site.py                       exit status 4 where there is no Chromium or no Doxygen
     python3 tests/check_site.py --screenshots FOLDER  also stores what was seen
@@ -166,6 +167,24 @@ def check_navigation(driver, folder):
     expect("the tree shows the book in order", [label for label in labels if label in wanted] == wanted, labels)
 
 
+def check_figures_and_predictions(driver, folder):
+    address = (folder / PAGES["chapter"]).as_uri()
+    open_page(driver, address, 1440, "light")
+    figures = driver.execute_script(
+        "return [...document.querySelectorAll('.contents img')].map(i => [i.getAttribute('src'), i.naturalWidth, i.alt])")
+    expect("figures are shown, with a text for those who do not see them",
+           figures and all(width > 300 and len(text) > 30 for _, width, text in figures), figures)
+
+    def first_field():
+        return driver.find_element(By.CSS_SELECTOR, ".contents .prediction")
+
+    expect("a prediction says what it is of", first_field().get_attribute("aria-label") == "Your prediction: 1_unfused, read",
+           first_field().get_attribute("aria-label"))
+    first_field().send_keys("16" + Keys.TAB)
+    open_page(driver, address, 1440, "light")
+    expect("a prediction is still there later", first_field().get_attribute("value") == "16", first_field().get_attribute("value"))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--screenshots", type=pathlib.Path)
@@ -187,6 +206,7 @@ def main():
             check_pages(driver, folder, arguments.screenshots)
             check_navigation(driver, folder)
             check_search(driver, folder, arguments.screenshots)
+            check_figures_and_predictions(driver, folder)
         finally:
             driver.quit()
 

@@ -56,6 +56,14 @@ TEST_CASE("gpu: a write outside an array is caught") {
   CHECK_THAT(result.message, ContainsSubstring("just outside array out"));
 }
 
+TEST_CASE("gpu: host code that allocates, copies and launches runs, as in ./workbook play") {
+  const auto gpu = gpu_or_skip();
+  gpu->run_uncounted([&] {
+    Problem problem(kMultiplyAdd, {{1000, 1, 1}}, *gpu);
+    CHECK(problem.check(kMultiplyAdd.stages[1]).status == "ok");
+  });
+}
+
 TEST_CASE("gpu: the sum is the same to the bit in every run") {
   const auto gpu = gpu_or_skip();
   Problem problem(kMultiplyAdd, {{10'000'019, 1, 1}}, *gpu);
