@@ -112,11 +112,16 @@ std::string wrapped(const std::string& text, std::size_t indent, std::size_t wid
   return out;
 }
 
-std::string indented(const std::string& text, std::size_t indent) {
+std::string indented(const std::string& text, std::size_t indent, std::size_t width) {
   std::istringstream lines(text);
   std::string out;
-  for (std::string line; std::getline(lines, line);)
-    out += (line.empty() ? "" : std::string(indent, ' ') + line) + "\n";
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t own = std::min(line.find_first_not_of(' '), line.size());
+    if (indent + line.size() > width)
+      out += wrapped(line, indent + own, width);
+    else
+      out += (line.empty() ? "" : std::string(indent, ' ') + line) + "\n";
+  }
   return out;
 }
 

@@ -48,7 +48,7 @@ Build build_target(const Workbook& workbook, const std::string& target);
 /// Words in lines of at most `width` characters, each behind `indent` spaces.
 std::string wrapped(const std::string& text, std::size_t indent, std::size_t width = 79);
 
-/// Text with `indent` spaces before each line that is not empty.
-std::string indented(const std::string& text, std::size_t indent);
+/// Text with `indent` spaces before each line that is not empty; what gets longer than `width` is wrapped.
+std::string indented(const std::string& text, std::size_t indent, std::size_t width = 79);
 
 }  // namespace workbook

@@ -56,12 +56,14 @@ struct Stream {
 };
 
 struct ContenderTiming {
-  Timing cold;  ///< inputs come from DRAM
-  Timing warm;  ///< the same inputs again and again: from L2 where they fit
+  Timing cold;      ///< inputs come from DRAM
+  Timing warm;      ///< the same inputs again and again: from L2 where they fit
+  Timing launched;  ///< the same without a graph: launch after launch, as the host gets them out
 };
 
-/// What arrays hold that nothing has been written to: four such bytes are a NaN.
-constexpr unsigned char kPoison = 0xff;
+/// What arrays hold that nothing has been written to. Two, four or eight bytes of the first are a NaN; an
+/// int8 has no such value, and is looked at with both.
+constexpr unsigned char kPoison = 0xff, kOtherPoison = 0x55;
 
 class Backend {
  public:
@@ -80,8 +82,8 @@ class Backend {
   virtual void upload(void* device, const void* host, std::size_t bytes) = 0;
   virtual void download(void* host, const void* device, std::size_t bytes) = 0;
   virtual void fill(void* device, unsigned char value, std::size_t bytes) = 0;
-  /// Fills with kPoison; a device that can tell takes the bytes as never written.
-  virtual void poison(void* device, std::size_t bytes) = 0;
+  /// Fills with a poison; a device that can tell takes the bytes as never written.
+  virtual void poison(void* device, unsigned char with, std::size_t bytes) = 0;
   /// Whether nothing was written just before or just after the data.
   virtual bool guards_intact(const void* data) const = 0;
 

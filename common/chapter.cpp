@@ -7,16 +7,30 @@
 
 namespace workbook {
 
-float* Data::floats(const char* name) const {
-  for (const NamedArray& array : *static_cast<const NamedArrays*>(arrays))
-    if (array.name == std::string_view(name)) return static_cast<float*>(array.data);
-  throw std::logic_error("the chapter has no array named " + std::string(name));
+int element_bytes(Type type) {
+  switch (type) {
+    case Type::kFloat32:
+      return 4;
+    case Type::kFloat64:
+      return 8;
+    case Type::kFloat16:
+    case Type::kBFloat16:
+      return 2;
+    case Type::kInt8:
+      return 1;
+  }
+  throw std::logic_error("a type without a size");
 }
 
-long long sector_bytes(long long count) {
-  constexpr long long kFloatsPerSector = 8;
-  return (count + kFloatsPerSector - 1) / kFloatsPerSector * 32;
+void* Data::array(const char* name, Type type) const {
+  for (const NamedArray& array : *static_cast<const NamedArrays*>(arrays))
+    if (array.name == std::string_view(name) && array.type == type) return array.data;
+  throw std::logic_error("the chapter has no array of that type named " + std::string(name));
 }
+
+float* Data::floats(const char* name) const { return static_cast<float*>(array(name, Type::kFloat32)); }
+
+long long sector_bytes(long long count, int bytes_each) { return (count * bytes_each + 31) / 32 * 32; }
 
 namespace {
 

@@ -12,7 +12,11 @@ struct Shape {
   int dims[3];
 };
 
-enum class Type { kFloat32 };
+/// The element type of an array.
+enum class Type { kFloat32, kFloat64, kFloat16, kBFloat16, kInt8 };
+
+/// Bytes of one element.
+int element_bytes(Type type);
 
 /// An input is filled by the chapter, scratch holds what one kernel leaves for the next, an output is
 /// verified.
@@ -23,7 +27,9 @@ struct Data {
   Shape shape;
   const void* arrays;  ///< belongs to the harness
 
-  /// The float32 array of that name; throws std::logic_error when the chapter has none.
+  /// The array of that name; throws std::logic_error when the chapter has none of that type.
+  void* array(const char* name, Type type) const;
+  /// The same for float32.
   float* floats(const char* name) const;
 };
 
@@ -36,8 +42,12 @@ struct Array {
 
   /// For an output, its values in double precision from the inputs on the host; null otherwise.
   /// `magnitude[i]` is the sum of the absolute values of the terms that element i is made of: float32
-  /// arithmetic may be wrong by about `roundings * 2^-24 * magnitude[i]`, no more.
+  /// arithmetic may be wrong by about `roundings * 2^-24 * magnitude[i]`, no more. verify.hpp says how the
+  /// other types are compared.
   void (*reference)(const Data& host, double* expected, double* magnitude);
+
+  /// For an output, the inputs that it is made of, a space behind each; null: all of them.
+  const char* of = nullptr;
 };
 
 /// Bytes that a stage should move between the SMs and the memory system: whole 32-byte sectors, as the
@@ -47,9 +57,9 @@ struct Traffic {
   long long write_bytes;
 };
 
-/// Bytes of the 32-byte sectors that `count` contiguous float32 values occupy when they start on a sector
-/// boundary.
-long long sector_bytes(long long count);
+/// Bytes of the 32-byte sectors that `count` contiguous values of `bytes_each` bytes occupy when they start
+/// on a sector boundary.
+long long sector_bytes(long long count, int bytes_each = 4);
 
 /// In place of a stage's number of kernels: it may launch as many as it likes.
 constexpr int kAnyNumber = -1;
@@ -58,7 +68,7 @@ constexpr int kAnyNumber = -1;
 struct Stage {
   const char* name;                  ///< the name of its file, without the ending
   const char* idea;                  ///< the one idea that it adds
-  const char* output;                ///< the array that it computes
+  const char* output;                ///< the array that it computes, or several, with spaces between
   int kernels;                       ///< how many kernels it launches
   void (*run)(const Data&);          ///< launches them; null where this device cannot
   Traffic (*traffic)(const Shape&);  ///< the bytes it should move; null: its inputs and its output, once each

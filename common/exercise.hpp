@@ -53,7 +53,7 @@ struct Exercise {
 
   // Either code that computes an output ...
   void (*run)(const Data&) = nullptr;        ///< calls the code that is judged
-  const char* output = nullptr;              ///< the array that it computes
+  const char* output = nullptr;              ///< the array that it computes, or several, with spaces between
   int (*roundings)(const Shape&) = nullptr;  ///< on the longest path to an element of the output
   const Limit* limits = nullptr;             ///< held in the last case, once the results are right in all
   int limit_count = 0;

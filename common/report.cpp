@@ -7,6 +7,7 @@
 #include <cmath>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "function_name.hpp"
 #include "model.hpp"
@@ -149,10 +150,34 @@ nlohmann::json traffic_json(const Report& report, const ShapeResult& result, con
           {"approximate", counted ? nlohmann::json(c.approximate) : nlohmann::json(nullptr)}};
 }
 
+const char* type_name(Type type) {
+  switch (type) {
+    case Type::kFloat32:
+      return "float32";
+    case Type::kFloat64:
+      return "float64";
+    case Type::kFloat16:
+      return "float16";
+    case Type::kBFloat16:
+      return "bfloat16";
+    case Type::kInt8:
+      return "int8";
+  }
+  throw std::logic_error("a type without a name");
+}
+
+/// The element type of the array that a stage computes.
+const char* dtype(const Chapter& chapter, const std::string& output) {
+  const Array* const end = chapter.arrays + chapter.array_count;
+  return type_name(std::find_if(chapter.arrays, end, [&](const Array& a) { return output == a.name; })->type);
+}
+
 nlohmann::json stage_json(const Report& report, const ShapeResult& result, const StageResult& stage) {
+  const Chapter& chapter = *report.chapter;
   nlohmann::json out = {{"name", stage.stage->name},
                         {"idea", stage.stage->idea},
                         {"output", stage.stage->output},
+                        {"dtype", dtype(chapter, stage.stage->output)},
                         {"status", stage.status},
                         {"message", stage.message},
                         {"error", stage.compared ? nlohmann::json(stage.error) : nlohmann::json(nullptr)},
@@ -160,6 +185,7 @@ nlohmann::json stage_json(const Report& report, const ShapeResult& result, const
                         {"traffic", traffic_json(report, result, stage)},
                         {"time_us", timing_json(stage.timed, stage.time.cold)},
                         {"time_warm_us", timing_json(stage.timed, stage.time.warm)},
+                        {"time_launched_us", timing_json(stage.timed, stage.time.launched)},
                         {"ceiling_us", timing_json(stage.timed, stage.ceiling.cold)},
                         {"registers", nullptr},
                         {"spill_bytes", nullptr},
@@ -287,7 +313,7 @@ std::string json_text(const Report& report) {
                      {"pin_gbytes_per_s", d.pin_gbytes_per_s},
                      {"l2_bytes", d.l2_bytes}}},
                    {"shape", shape_json(*report.chapter, result.shape)},
-                   {"dtype", "float32"},
+                   {"dtype", type_name(report.chapter->arrays[0].type)},
                    {"commit", build_commit()},
                    {"date", today()},
                    {"stages", stages}});

@@ -12,9 +12,14 @@
 namespace workbook {
 namespace {
 
-constexpr std::size_t kElementBytes = 4;
+std::size_t bytes_of(const Array& array, const Shape& shape) {
+  return static_cast<std::size_t>(array.count(shape)) * static_cast<std::size_t>(element_bytes(array.type));
+}
 
-std::size_t bytes(long long count) { return static_cast<std::size_t>(count) * kElementBytes; }
+/// Whether `names`, with spaces between, hold `name`.
+bool holds(const std::string& names, const std::string& name) {
+  return (" " + names + " ").find(" " + name + " ") != std::string::npos;
+}
 
 }  // namespace
 
@@ -22,12 +27,12 @@ MemoryNeed memory_need(const Chapter& chapter, const Shape& shape) {
   MemoryNeed need = {0, 0, 0};
   for (int i = 0; i < chapter.array_count; ++i) {
     const Array& array = chapter.arrays[i];
-    const long long count = array.count(shape);
-    need.device += bytes(count);
-    if (array.role == Role::kInput) need.host += bytes(count);
+    const std::size_t bytes = bytes_of(array, shape);
+    need.device += bytes;
+    if (array.role == Role::kInput) need.host += bytes;
     // The result, and a double each for its reference and magnitude.
     if (array.role == Role::kOutput)
-      need.host += bytes(count) + 2 * sizeof(double) * static_cast<std::size_t>(count);
+      need.host += bytes + 2 * sizeof(double) * static_cast<std::size_t>(array.count(shape));
   }
   for (int i = 0; i < chapter.stage_count; ++i) {
     const Traffic traffic = chapter.stages[i].traffic(shape);
@@ -58,12 +63,12 @@ Problem::Problem(const Chapter& chapter, const Shape& shape, Backend& backend,
     const Array& array = chapter.arrays[i];
     // Scratch has no business on the host; the others are there under their names.
     if (array.role != Role::kInput) {
-      host_arrays_.push_back({array.name, nullptr});
+      host_arrays_.push_back({array.name, array.type, nullptr});
       continue;
     }
     auto& values = host_[array.name];
-    values.resize(static_cast<std::size_t>(count(array)));
-    host_arrays_.push_back({array.name, values.data()});
+    values.resize(bytes(array));
+    host_arrays_.push_back({array.name, array.type, values.data()});
   }
   chapter.fill(device_data(host_arrays_));
   sets_.push_back(make_set(misalignment));
@@ -81,7 +86,8 @@ NamedArrays Problem::make_set(const std::map<std::string, std::size_t>& misalign
     const Array& array = chapter_.arrays[i];
     const auto found = misalignment.find(array.name);
     const std::size_t offset = found == misalignment.end() ? 0 : found->second;
-    set.push_back({array.name, backend_.allocate(bytes(count(array)), offset, array.name, kElementBytes)});
+    const auto element = static_cast<std::size_t>(element_bytes(array.type));
+    set.push_back({array.name, array.type, backend_.allocate(bytes(array), offset, array.name, element)});
   }
   return set;
 }
@@ -89,15 +95,18 @@ NamedArrays Problem::make_set(const std::map<std::string, std::size_t>& misalign
 void Problem::upload_inputs(const NamedArrays& set) {
   for (const NamedArray& array : set) {
     const auto host = host_.find(array.name);
-    if (host != host_.end())
-      backend_.upload(array.data, host->second.data(), host->second.size() * kElementBytes);
+    if (host != host_.end()) backend_.upload(array.data, host->second.data(), host->second.size());
   }
 }
 
-const Array& Problem::array(const char* name) const {
+std::size_t Problem::bytes(const Array& array) const { return bytes_of(array, shape_); }
+
+std::vector<const Array*> Problem::outputs(const char* names) const {
+  std::vector<const Array*> found;
   for (int i = 0; i < chapter_.array_count; ++i)
-    if (std::strcmp(chapter_.arrays[i].name, name) == 0) return chapter_.arrays[i];
-  throw std::logic_error(fmt::format("the chapter has no array named {}", name));
+    if (holds(names, chapter_.arrays[i].name)) found.push_back(&chapter_.arrays[i]);
+  if (found.empty()) throw std::logic_error(fmt::format("the chapter has no array named {}", names));
+  return found;
 }
 
 const Reference& Problem::reference(const Array& output) {
@@ -111,10 +120,16 @@ const Reference& Problem::reference(const Array& output) {
 }
 
 Traffic Problem::least_traffic(const char* output) const {
-  Traffic least = {0, static_cast<long long>(bytes(count(array(output))))};
+  Traffic least = {0, 0};
+  const std::vector<const Array*> made = outputs(output);
+  for (const Array* one : made) least.write_bytes += static_cast<long long>(bytes(*one));
+  const auto is_read = [&](const Array& input) {
+    return input.role == Role::kInput && std::any_of(made.begin(), made.end(), [&](const Array* one) {
+             return !one->of || holds(one->of, input.name);
+           });
+  };
   for (int i = 0; i < chapter_.array_count; ++i)
-    if (chapter_.arrays[i].role == Role::kInput)
-      least.read_bytes += static_cast<long long>(bytes(count(chapter_.arrays[i])));
+    if (is_read(chapter_.arrays[i])) least.read_bytes += static_cast<long long>(bytes(chapter_.arrays[i]));
   return least;
 }
 
@@ -123,10 +138,10 @@ double Problem::least_bytes(const char* output) const {
   return static_cast<double>(least.read_bytes + least.write_bytes);
 }
 
-void Problem::poison() {
+void Problem::poison(unsigned char with) {
   for (int i = 0; i < chapter_.array_count; ++i)
     if (chapter_.arrays[i].role != Role::kInput)
-      backend_.poison(sets_[0][static_cast<std::size_t>(i)].data, bytes(count(chapter_.arrays[i])));
+      backend_.poison(sets_[0][static_cast<std::size_t>(i)].data, with, bytes(chapter_.arrays[i]));
 }
 
 StageResult Problem::check(const Stage& stage) {
@@ -137,39 +152,51 @@ StageResult Problem::check(const Stage& stage) {
     result.message = fmt::format("needs {}", stage.needs ? stage.needs : "another device");
     return result;
   }
-  result.status = "wrong";
-  const Array& output = array(stage.output);
-  const Data data = device_data(sets_[0]);
-  float* device_output = data.floats(stage.output);
+  run_and_compare(stage, kPoison, result);
+  const auto has_no_nan = [](const Array* output) { return output->type == Type::kInt8; };
+  const std::vector<const Array*> made = outputs(stage.output);
+  if (result.message.empty() && std::any_of(made.begin(), made.end(), has_no_nan))
+    run_and_compare(stage, kOtherPoison, result);
+  result.status = result.message.empty() ? "ok" : "wrong";
+  return result;
+}
+
+/// Fills in what was counted and compared, and the message if something is wrong.
+void Problem::run_and_compare(const Stage& stage, unsigned char poison_value, StageResult& result) {
   try {
-    poison();
-    result.counts = backend_.run([&] { stage.run(data); });
+    poison(poison_value);
+    result.counts = backend_.run([&] { stage.run(device_data(sets_[0])); });
   } catch (const std::exception& failure) {
     result.message = failure.what();
-    return result;
+    return;
   }
   for (const NamedArray& a : sets_[0])
     if (!backend_.guards_intact(a.data)) {
       result.message = fmt::format("something was written just outside array {}", a.name);
-      return result;
+      return;
     }
-  std::vector<float> got(static_cast<std::size_t>(count(output)));
-  backend_.download(got.data(), device_output, bytes(count(output)));
-  const Comparison comparison = compare(got, reference(output), stage.roundings(shape_));
-  result.compared = true;
-  result.error = comparison.error;
-  result.allowed = comparison.allowed;
-  if (comparison.first_wrong >= 0) {
-    result.message = fmt::format("{}[{}] is {:.9g}, expected {:.9g} (error {:.2g}, allowed {:.2g})",
-                                 stage.output, comparison.first_wrong, comparison.got, comparison.expected,
-                                 comparison.error, comparison.allowed);
-  } else if (stage.kernels != kAnyNumber && result.counts.kernels != stage.kernels) {
+  for (const Array* output : outputs(stage.output))
+    if (result.message.empty()) compare_output(*output, stage, result);
+  if (result.message.empty() && stage.kernels != kAnyNumber && result.counts.kernels != stage.kernels)
     result.message =
         fmt::format("it launched {} kernels, its table entry says {}", result.counts.kernels, stage.kernels);
-  } else {
-    result.status = "ok";
-  }
-  return result;
+}
+
+void Problem::compare_output(const Array& output, const Stage& stage, StageResult& result) {
+  std::vector<std::byte> got(bytes(output));
+  backend_.download(got.data(), device_data(sets_[0]).array(output.name, output.type), got.size());
+  const Comparison comparison = compare(got.data(), output.type, reference(output), stage.roundings(shape_));
+  result.compared = true;
+  result.error = std::max(result.error, comparison.error);
+  result.allowed = comparison.allowed;
+  if (comparison.first_wrong < 0) return;
+  if (std::isnan(comparison.got))
+    result.message = fmt::format("{}[{}] is NaN, which is also what nothing was written to; expected {:.9g}",
+                                 output.name, comparison.first_wrong, comparison.expected);
+  else
+    result.message = fmt::format("{}[{}] is {:.9g}, expected {:.9g} (error {:.2g}, allowed {:.2g})",
+                                 output.name, comparison.first_wrong, comparison.got, comparison.expected,
+                                 comparison.error, comparison.allowed);
 }
 
 Counts Problem::run_once(const Stage& stage) {
@@ -198,7 +225,7 @@ Mix mix_of(const Traffic& traffic) {
 void Problem::time(GpuBackend& gpu, std::vector<StageResult>& results) {
   constexpr std::size_t kMostSets = 128;
   std::size_t set_bytes = 0;
-  for (int i = 0; i < chapter_.array_count; ++i) set_bytes += bytes(count(chapter_.arrays[i]));
+  for (int i = 0; i < chapter_.array_count; ++i) set_bytes += bytes(chapter_.arrays[i]);
   const std::size_t wanted = 3 * gpu.info().l2_bytes / set_bytes + 1;
   const std::size_t set_count = std::min(wanted, kMostSets);
   while (sets_.size() < set_count) {
@@ -219,7 +246,7 @@ void Problem::time(GpuBackend& gpu, std::vector<StageResult>& results) {
     contenders.push_back(
         {[this, &stage](int set) { stage.run(device_data(sets_[static_cast<std::size_t>(set)])); }, moved});
     streams.push_back(
-        {mix.reads, mix.writes, static_cast<long long>(moved / kElementBytes) / (mix.reads + mix.writes)});
+        {mix.reads, mix.writes, static_cast<long long>(moved / sizeof(float)) / (mix.reads + mix.writes)});
   }
   for (Contender& ceiling : gpu.ceilings(streams)) contenders.push_back(std::move(ceiling));
   const std::vector<ContenderTiming> times = gpu.time(contenders, static_cast<int>(set_count));

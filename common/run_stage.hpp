@@ -14,6 +14,7 @@ namespace workbook {
 
 struct NamedArray {
   std::string name;
+  Type type;
   void* data;
 };
 using NamedArrays = std::vector<NamedArray>;
@@ -69,24 +70,28 @@ class Problem {
   /// Registers, spills, shared memory and occupancy of each kernel of the stage.
   std::vector<Resources> resources(GpuBackend& gpu, const Stage& stage);
 
-  /// Bytes that any implementation must move for this output: all inputs read once and the output written
-  /// once.
+  /// Bytes that any implementation of a stage with this output must move: what it is made of read once, and
+  /// it written once.
   double least_bytes(const char* output) const;
 
  private:
   Traffic least_traffic(const char* output) const;
   long long count(const Array& array) const { return array.count(shape_); }
+  std::size_t bytes(const Array& array) const;
   const Array& array(const char* name) const;
+  std::vector<const Array*> outputs(const char* names) const;
+  void run_and_compare(const Stage& stage, unsigned char poison, StageResult& result);
+  void compare_output(const Array& output, const Stage& stage, StageResult& result);
   const Reference& reference(const Array& output);
   Data device_data(const NamedArrays& arrays) const { return {shape_, &arrays}; }
   NamedArrays make_set(const std::map<std::string, std::size_t>& misalignment);
   void upload_inputs(const NamedArrays& set);
-  void poison();  // scratch and outputs
+  void poison(unsigned char with);  // scratch and outputs
 
   const Chapter& chapter_;
   Shape shape_;
   Backend& backend_;
-  std::map<std::string, std::vector<float>> host_;
+  std::map<std::string, std::vector<std::byte>> host_;
   NamedArrays host_arrays_;
   std::map<std::string, Reference> references_;
   std::vector<NamedArrays> sets_;  // of device arrays; the first is the one that is verified

@@ -1,7 +1,12 @@
 #include "verify.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <limits>
+#include <stdexcept>
 
 namespace workbook {
 namespace {
@@ -14,25 +19,85 @@ double element_error(double got, double expected, double magnitude) {
   return magnitude > 0 ? difference / magnitude : std::numeric_limits<double>::infinity();
 }
 
+template <class T>
+T value_at(const void* element) {
+  T value;
+  std::memcpy(&value, element, sizeof value);
+  return value;
+}
+
+double from_float16(std::uint16_t bits) {
+  const int exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
+  double size = 0;
+  if (exponent == 0x1f)
+    size = fraction ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
+  else if (exponent == 0)
+    size = std::ldexp(fraction, -24);
+  else
+    size = std::ldexp(fraction + 0x400, exponent - 25);
+  return bits & 0x8000 ? -size : size;
+}
+
 }  // namespace
 
-double rounding_bound(int roundings) {
-  const double ku = roundings * std::ldexp(1.0, -24);
+double rounding_bound(int roundings, double u) {
+  const double ku = roundings * u;
   return ku / (1 - ku);
 }
 
-Comparison compare(const std::vector<float>& got, const Reference& reference, int roundings) {
+double rounded_to(Type type, double value) {
+  const bool half = type == Type::kFloat16;
+  const int precision = half ? 11 : 8;
+  const int lowest_bit = half ? -24 : -133;  // of the subnormal numbers
+  const double largest = half ? 65504 : 0x1.fep127;
+  if (value == 0 || !std::isfinite(value)) return value;
+  int exponent = 0;
+  std::frexp(value, &exponent);
+  const int last_bit = std::max(exponent - precision, lowest_bit);
+  const double rounded = std::ldexp(std::nearbyint(std::ldexp(value, -last_bit)), last_bit);
+  return std::fabs(rounded) > largest ? std::copysign(std::numeric_limits<double>::infinity(), value)
+                                      : rounded;
+}
+
+double number_at(const void* element, Type type) {
+  switch (type) {
+    case Type::kFloat32:
+      return value_at<float>(element);
+    case Type::kFloat64:
+      return value_at<double>(element);
+    case Type::kFloat16:
+      return from_float16(value_at<std::uint16_t>(element));
+    case Type::kBFloat16:
+      return std::bit_cast<float>(std::uint32_t{value_at<std::uint16_t>(element)} << 16);
+    case Type::kInt8:
+      return value_at<std::int8_t>(element);
+  }
+  throw std::logic_error("a type that nothing reads");
+}
+
+Comparison compare(const void* got, Type type, const Reference& reference, int roundings) {
+  const bool rounded = type == Type::kFloat16 || type == Type::kBFloat16;
+  const double bound =
+      type == Type::kInt8 ? 0 : rounding_bound(roundings, type == Type::kFloat64 ? 0x1p-53 : 0x1p-24);
+  const auto* bytes = static_cast<const std::byte*>(got);
   Comparison result;
-  result.allowed = rounding_bound(roundings);
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    const double error = element_error(got[i], reference.expected[i], reference.magnitude[i]);
-    if (error > result.error) result.error = error;
-    // Written so that a NaN error counts as wrong.
-    if (!(error <= result.allowed) && result.first_wrong < 0) {
-      result.first_wrong = static_cast<long long>(i);
-      result.got = got[i];
-      result.expected = reference.expected[i];
-    }
+  result.allowed = bound;
+  for (std::size_t i = 0; i < reference.expected.size(); ++i) {
+    const double value = number_at(bytes + i * static_cast<std::size_t>(element_bytes(type)), type);
+    const double expected = reference.expected[i], magnitude = reference.magnitude[i];
+    const double error = element_error(value, expected, magnitude);
+    // Written so that a NaN counts as wrong.
+    const bool right = error <= bound || (rounded && std::isfinite(expected) &&
+                                          value >= rounded_to(type, expected - bound * magnitude) &&
+                                          value <= rounded_to(type, expected + bound * magnitude));
+    // An infinity where the format ends is no error to speak of.
+    if (error > result.error && !(rounded && right && std::isinf(value))) result.error = error;
+    if (right || result.first_wrong >= 0) continue;
+    result.first_wrong = static_cast<long long>(i);
+    result.got = value;
+    result.expected = expected;
+    if (rounded && magnitude > 0)
+      result.allowed = std::fabs(rounded_to(type, expected + bound * magnitude) - expected) / magnitude;
   }
   return result;
 }

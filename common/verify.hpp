@@ -9,7 +9,7 @@
 
 namespace workbook {
 
-/// The values that an output must have, and how far float32 may be off.
+/// The values that an output must have, and how large the terms are that rounding errors come from.
 struct Reference {
   std::vector<double> expected;
   std::vector<double> magnitude;  ///< sum of the absolute values of the terms of each element
@@ -24,11 +24,21 @@ struct Comparison {
   double got = 0, expected = 0;  ///< of that element
 };
 
-/// The largest relative error of `roundings` float32 roundings in a row: k*u / (1 - k*u) with u = 2^-24 (N.
-/// Higham, Accuracy and Stability of Numerical Algorithms, lemma 3.1).
-double rounding_bound(int roundings);
+/// The largest relative error of `roundings` roundings in a row: k*u / (1 - k*u), where u is 2^-24 for
+/// float32 (N. Higham, Accuracy and Stability of Numerical Algorithms, lemma 3.1).
+double rounding_bound(int roundings, double u = 0x1p-24);
 
-/// Compares float32 results with the reference, element by element.
-Comparison compare(const std::vector<float>& got, const Reference& reference, int roundings);
+/// The element of that type at `element`.
+double number_at(const void* element, Type type);
+
+/// `value` rounded to the nearest that a float16 or a bfloat16 can hold, ties to even; beyond the largest,
+/// infinity.
+double rounded_to(Type type, double value);
+
+/// Compares results with the reference, element by element. float32 and float64 may be off by `roundings`
+/// roundings of their own format. float16 and bfloat16 are taken for float32 arithmetic that is rounded to
+/// the format once: a result is right when it lies between what the lowest and the highest float32 result
+/// that `roundings` allow round to. An int8 must be equal.
+Comparison compare(const void* got, Type type, const Reference& reference, int roundings);
 
 }  // namespace workbook

@@ -130,7 +130,7 @@ TEST_CASE("a size that does not fit is refused before anything is allocated") {
     void upload(void*, const void*, std::size_t) override {}
     void download(void*, const void*, std::size_t) override {}
     void fill(void*, unsigned char, std::size_t) override {}
-    void poison(void*, std::size_t) override {}
+    void poison(void*, unsigned char, std::size_t) override {}
     bool guards_intact(const void*) const override { return true; }
     workbook::Counts run(const std::function<void()>&) override { return {}; }
     const char* kind_;
@@ -165,6 +165,35 @@ TEST_CASE("a size that does not fit is refused before anything is allocated") {
 
 TEST_CASE("verification lets a right stage pass") { CHECK(check_stage(run_fused).status == "ok"); }
 
+TEST_CASE("an int8 that was not written is wrong, whatever it is expected to be") {
+  const auto four = [](const workbook::Shape&) { return 4LL; };
+  const auto reference = [](const Data&, double* expected, double* magnitude) {
+    const double values[] = {-1, -1, 85, 85};  // the bytes of the two poisons
+    std::copy_n(values, 4, expected);
+    std::fill_n(magnitude, 4, 1.0);
+  };
+  const workbook::Array arrays[] = {{"out", workbook::Type::kInt8, workbook::Role::kOutput, four, reference}};
+  workbook::Chapter chapter = {};
+  chapter.name = "int8";
+  chapter.dims = "N";
+  chapter.arrays = arrays;
+  chapter.array_count = 1;
+  chapter.fill = [](const Data&) {};
+  workbook::Stage stage = {};
+  stage.output = "out";
+  stage.run = [](const Data&) {};
+  stage.roundings = [](const workbook::Shape&) { return 0; };
+  const auto backend = workbook::make_cpu_backend();
+  Problem problem(chapter, {{4, 1, 1}}, *backend);
+  CHECK(problem.check(stage).message == "out[2] is -1, expected 85 (error 86, allowed 0)");
+  stage.run = [](const Data& d) {
+    const cpu::Memory::Access open(cpu::memory(), true);
+    auto* out = static_cast<signed char*>(d.array("out", workbook::Type::kInt8));
+    out[2] = out[3] = 85;
+  };
+  CHECK(problem.check(stage).message == "out[0] is 85, expected -1 (error 86, allowed 0)");
+}
+
 TEST_CASE("verification catches what is wrong") {
   const StageResult wrong = check_stage([](const Data& d) {
     run_fused(d);
@@ -180,7 +209,7 @@ TEST_CASE("verification catches what is wrong") {
     d.floats("out")[999] = NAN;
   });
   CHECK(nan.status == "wrong");
-  CHECK_THAT(nan.message, ContainsSubstring("out[999] is nan"));
+  CHECK_THAT(nan.message, ContainsSubstring("out[999] is NaN"));
 
   const StageResult unwritten = check_stage([](const Data& d) { run_fused_on(d, 999); });
   CHECK(unwritten.status == "wrong");

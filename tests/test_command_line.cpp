@@ -138,9 +138,9 @@ TEST_CASE("the JSON has every field") {
   CHECK(one["shape"] == nlohmann::json({4096}));
   CHECK(one["stages"].size() == 6);
   for (const auto& stage : one["stages"]) {
-    for (const char* field :
-         {"name", "idea", "output", "status", "error", "kernels", "traffic", "time_us", "time_warm_us",
-          "registers", "spill_bytes", "occupancy", "gbytes_per_s", "tflops", "fraction_of_ceiling"})
+    for (const char* field : {"name", "idea", "output", "status", "error", "kernels", "traffic", "time_us",
+                              "time_warm_us", "time_launched_us", "dtype", "registers", "spill_bytes",
+                              "occupancy", "gbytes_per_s", "tflops", "fraction_of_ceiling"})
       CHECK(stage.contains(field));
     for (const char* field : {"load_requests", "load_sectors", "store_requests", "store_sectors",
                               "shared_load_wavefronts", "shared_store_wavefronts", "shared_requests",

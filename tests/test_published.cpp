@@ -54,7 +54,7 @@ struct Published {
   template <class T, class Kernel>
   std::vector<T> output(int n, Kernel kernel) {
     DeviceArray<T> out(*backend, size(n), "out");
-    backend->poison(out.data(), size(n) * sizeof(T));
+    backend->poison(out.data(), workbook::kPoison, size(n) * sizeof(T));
     backend->run([&] { kernel(out.data()); });
     return out.values();
   }

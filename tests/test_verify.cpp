@@ -1,5 +1,6 @@
 // Verification must not let anything wrong pass.
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "catch.hpp"
@@ -13,7 +14,17 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 workbook::Comparison compare_one(float got, double expected, double magnitude, int roundings) {
-  return workbook::compare({1.0f, got}, {{1.0, expected}, {1.0, magnitude}}, roundings);
+  const float values[] = {1.0f, got};
+  return workbook::compare(values, workbook::Type::kFloat32, {{1.0, expected}, {1.0, magnitude}}, roundings);
+}
+
+template <class T>
+bool is_right(workbook::Type type, T got, double expected, double magnitude, int roundings) {
+  return workbook::compare(&got, type, {{expected}, {magnitude}}, roundings).first_wrong == -1;
+}
+/// The same of the bits of a float16 or bfloat16.
+bool are_right(workbook::Type type, unsigned bits, double expected, int roundings = 0) {
+  return is_right(type, static_cast<std::uint16_t>(bits), expected, std::fabs(expected), roundings);
 }
 
 }  // namespace
@@ -45,6 +56,51 @@ TEST_CASE("NaN and infinity are right only where they are expected") {
 TEST_CASE("an element without terms must be exact") {
   CHECK(compare_one(0.0f, 0.0, 0.0, 2).first_wrong == -1);
   CHECK(compare_one(1e-30f, 0.0, 0.0, 2).first_wrong == 1);
+}
+
+TEST_CASE("float64 is held to its own roundings") {
+  const double next = std::nextafter(1.0, 2.0);
+  CHECK(is_right(workbook::Type::kFloat64, next, 1.0, 1.0, 2));
+  CHECK_FALSE(is_right(workbook::Type::kFloat64, next, 1.0, 1.0, 1));
+}
+
+TEST_CASE("an int8 is equal or wrong") {
+  CHECK(is_right(workbook::Type::kInt8, std::int8_t{-128}, -128, 1, 100));
+  CHECK_FALSE(is_right(workbook::Type::kInt8, std::int8_t{5}, 6, 100, 100));
+}
+
+TEST_CASE("a float16 is rounded once") {
+  const auto right = [](unsigned bits, double expected, int roundings = 0) {
+    return are_right(workbook::Type::kFloat16, bits, expected, roundings);
+  };
+  CHECK(right(0x3c00, 1));
+  CHECK(right(0x3c00, 1 + 0x1p-11));        // halfway: to even
+  CHECK_FALSE(right(0x3c01, 1 + 0x1p-11));  // not up
+  CHECK(right(0x3c01, 1 + 0x1p-11, 1));     // unless float32 may have been just above
+  CHECK_FALSE(right(0x3c02, 1 + 0x1p-10));  // the next but one
+  CHECK(right(0x0001, 0x1p-24));            // subnormal
+  CHECK(right(0x0000, 0x1p-25));            // halfway to the smallest: to even
+  CHECK(right(0x7bff, 65504));              // the largest
+  CHECK(right(0x7bff, 65519));
+  CHECK(right(0x7c00, 65520));  // infinity
+  CHECK_FALSE(right(0x7c00, 65519));
+  CHECK(right(0xfc00, -1e30));
+  CHECK_FALSE(right(0x7e00, 1));  // NaN
+  CHECK(right(0x7e00, kNan));
+  CHECK_FALSE(right(0x3c00, kInfinity));
+}
+
+TEST_CASE("a bfloat16 is rounded once") {
+  const auto right = [](unsigned bits, double expected) {
+    return are_right(workbook::Type::kBFloat16, bits, expected);
+  };
+  CHECK(right(0x3f80, 1));
+  CHECK(right(0x3f80, 1 + 0x1p-8));
+  CHECK_FALSE(right(0x3f81, 1 + 0x1p-8));
+  CHECK(right(0x7f7f, 0x1.fep127));
+  CHECK(right(0x7f80, 0x1.ffp127));  // halfway to what would be next: infinity
+  CHECK(right(0x0001, 0x1p-133));
+  CHECK_FALSE(right(0x0002, 0x1p-133));
 }
 
 TEST_CASE("median and quartiles") {

@@ -62,9 +62,9 @@ class CpuBackend : public Backend {
     std::memset(device, value, bytes);
     cpu::memory().set_initialised(device, bytes, true);
   }
-  void poison(void* device, std::size_t bytes) override {
+  void poison(void* device, unsigned char with, std::size_t bytes) override {
     const cpu::Memory::Access open(cpu::memory(), true);
-    std::memset(device, kPoison, bytes);
+    std::memset(device, with, bytes);
     cpu::memory().set_initialised(device, bytes, false);
   }
   /// A write outside the data stops the launch, so none can have happened.

@@ -86,7 +86,7 @@ class CudaBackend : public GpuBackend {
   void fill(void* device, unsigned char value, std::size_t bytes) override {
     check(cudaMemset(device, value, bytes), "cudaMemset");
   }
-  void poison(void* device, std::size_t bytes) override { fill(device, kPoison, bytes); }
+  void poison(void* device, unsigned char with, std::size_t bytes) override { fill(device, with, bytes); }
 
   bool guards_intact(const void* data) const override {
     const Allocation& allocation = allocations_.at(const_cast<void*>(data));

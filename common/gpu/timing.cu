@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <stdexcept>
 
@@ -139,6 +140,15 @@ class Replay {
   int runs_;
 };
 
+/// Microseconds a run of a contender that is launched again and again, by the host's clock.
+double launched_us(const workbook::Contender& contender, int runs) {
+  check(cudaStreamSynchronize(cudaStreamPerThread), "cudaStreamSynchronize");
+  const auto start = std::chrono::steady_clock::now();
+  for (int run = 0; run < runs; ++run) contender.run(0);
+  check(cudaStreamSynchronize(cudaStreamPerThread), "cudaStreamSynchronize");
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / runs;
+}
+
 /// Three times the L2 cache of data that no contender uses.
 class CacheFlush {
  public:
@@ -170,28 +180,34 @@ std::vector<workbook::ContenderTiming> time(const std::vector<workbook::Contende
                                             std::size_t l2_bytes) {
   const CacheFlush flush(l2_bytes);
   std::vector<std::unique_ptr<Replay>> cold, warm;
+  std::vector<int> launches;
   for (const workbook::Contender& contender : contenders) {
     const Replay trial(contender, 2, 1);
     trial.sample();
     const int runs = runs_for(trial.sample());
     cold.push_back(std::make_unique<Replay>(contender, cold_runs(contender, sets, l2_bytes, runs), sets));
     warm.push_back(std::make_unique<Replay>(contender, runs, 1));
+    launches.push_back(runs);
   }
 
-  std::vector<std::vector<double>> cold_samples(contenders.size()), warm_samples(contenders.size());
+  std::vector<std::vector<double>> cold_samples(contenders.size()), warm_samples(contenders.size()),
+      launched_samples(contenders.size());
   for (int sample = -1; sample < kSamples; ++sample)  // the first of each is not kept
     for (std::size_t i = 0; i < contenders.size(); ++i) {
       flush.run();
       const double cold_us = cold[i]->sample();
       const double warm_us = warm[i]->sample();
+      const double host_us = launched_us(contenders[i], launches[i]);
       if (sample < 0) continue;
+      launched_samples[i].push_back(host_us);
       cold_samples[i].push_back(cold_us);
       warm_samples[i].push_back(warm_us);
     }
 
   std::vector<workbook::ContenderTiming> timings;
   for (std::size_t i = 0; i < contenders.size(); ++i)
-    timings.push_back({workbook::summarise(cold_samples[i]), workbook::summarise(warm_samples[i])});
+    timings.push_back({workbook::summarise(cold_samples[i]), workbook::summarise(warm_samples[i]),
+                       workbook::summarise(launched_samples[i])});
   return timings;
 }
 

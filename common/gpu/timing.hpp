@@ -15,7 +15,8 @@ namespace gpu {
 /// the time of a run is the time between the events over the number of runs. Cold: the runs take their inputs
 /// from `sets` sets in turn, and before each sample the L2 cache is filled with other data. Sets are used a
 /// second time in a sample only if all sets together are at least three times the L2. Warm: all runs use set
-/// 0.
+/// 0. Launched: the same runs without a graph, by the host's clock from the first launch to the end of the
+/// last.
 std::vector<workbook::ContenderTiming> time(const std::vector<workbook::Contender>& contenders, int sets,
                                             std::size_t l2_bytes);
 
