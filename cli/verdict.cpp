@@ -87,10 +87,10 @@ std::string budget_text(const json& verdict) {
 
 std::string predictions_text(const json& verdict) {
   if (verdict.at("predictions").empty()) return "";
-  Table table({}, {"  bytes an element", "predicted", "the counter"});
+  Table table({}, {"  what", "predicted", "the counter"});
   for (const json& one : verdict.at("predictions")) {
     const std::string counted = one.at("counted");
-    table.add({"  " + one.at("name").get<std::string>(),
+    table.add({fmt::format("  {}, {}", one.at("name").get<std::string>(), one.at("unit").get<std::string>()),
                fmt::format("{:.1f}", one.at("predicted").get<double>()),
                counted == "right" ? "agrees" : "has " + counted});
   }

@@ -40,6 +40,7 @@ struct Prediction {
   const char* name;
   double predicted;  ///< bytes read and written an element
   void (*run)(const Data&);
+  bool launches = false;  ///< `predicted` is a number of launches instead
 };
 
 /// One exercise with one version of the code that is judged: the reader's, the solution or a mutant.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <stdexcept>
 
@@ -19,6 +20,13 @@ std::size_t bytes_of(const Array& array, const Shape& shape) {
 /// Whether `names`, with spaces between, hold `name`.
 bool holds(const std::string& names, const std::string& name) {
   return (" " + names + " ").find(" " + name + " ") != std::string::npos;
+}
+
+/// 90 for "9.0"; 0 of the CPU device, which has stages of its own.
+int capability_of(const DeviceInfo& device) {
+  const auto dot = device.compute_capability.find('.');
+  if (dot == std::string::npos) return 0;
+  return 10 * std::stoi(device.compute_capability) + std::stoi(device.compute_capability.substr(dot + 1));
 }
 
 }  // namespace
@@ -147,7 +155,7 @@ void Problem::poison(unsigned char with) {
 StageResult Problem::check(const Stage& stage) {
   StageResult result;
   result.stage = &stage;
-  if (!stage.run) {
+  if (!stage.run || stage.capability > capability_of(backend_.info())) {
     result.status = "skipped";
     result.message = fmt::format("needs {}", stage.needs ? stage.needs : "another device");
     return result;
@@ -223,16 +231,6 @@ Mix mix_of(const Traffic& traffic) {
 }
 
 void Problem::time(GpuBackend& gpu, std::vector<StageResult>& results) {
-  constexpr std::size_t kMostSets = 128;
-  std::size_t set_bytes = 0;
-  for (int i = 0; i < chapter_.array_count; ++i) set_bytes += bytes(chapter_.arrays[i]);
-  const std::size_t wanted = 3 * gpu.info().l2_bytes / set_bytes + 1;
-  const std::size_t set_count = std::min(wanted, kMostSets);
-  while (sets_.size() < set_count) {
-    sets_.push_back(make_set({}));
-    upload_inputs(sets_.back());
-  }
-
   std::vector<StageResult*> timed;
   std::vector<Contender> contenders;
   std::vector<Stream> streams;
@@ -247,6 +245,15 @@ void Problem::time(GpuBackend& gpu, std::vector<StageResult>& results) {
         {[this, &stage](int set) { stage.run(device_data(sets_[static_cast<std::size_t>(set)])); }, moved});
     streams.push_back(
         {mix.reads, mix.writes, static_cast<long long>(moved / sizeof(float)) / (mix.reads + mix.writes)});
+  }
+  // So many sets that even the stage that moves the fewest bytes of them finds nothing in the cache.
+  constexpr std::size_t kMostSets = 128;
+  std::size_t fewest = SIZE_MAX;
+  for (const Contender& contender : contenders) fewest = std::min(fewest, contender.set_bytes);
+  const std::size_t set_count = std::min(3 * gpu.info().l2_bytes / fewest + 1, kMostSets);
+  while (sets_.size() < set_count) {
+    sets_.push_back(make_set({}));
+    upload_inputs(sets_.back());
   }
   for (Contender& ceiling : gpu.ceilings(streams)) contenders.push_back(std::move(ceiling));
   const std::vector<ContenderTiming> times = gpu.time(contenders, static_cast<int>(set_count));

@@ -84,7 +84,37 @@ def multiply_add_error(s):
     return float(((out - product - v).abs() / (product.abs() + v.abs())).max())
 
 
-CHAPTERS = {"01_multiply_add": Chapter(multiply_add_set, multiply_add_operations, multiply_add_error)}
+def add_mul_exp_set(shape):
+    n = shape[0]
+    return {"x": uniform(n, -1.5, 1), "y": uniform(n, -1, 1.5), "between": torch.empty(n, device="cuda"),
+            "out": torch.empty(n, device="cuda")}
+
+
+def add_mul_exp_operations(shape):
+    n = shape[0]
+
+    def eager(s):
+        torch.add(s["x"], s["y"], out=s["between"])
+        torch.mul(s["between"], 2, out=s["between"])
+        torch.exp(s["between"], out=s["out"])
+
+    def formula(x, y, out):
+        out.copy_(torch.exp((x + y) * 2))
+
+    compiled = torch.compile(formula, dynamic=False)
+    return [Operation("torch", "PyTorch as written: a kernel for each operation", eager, 16 * n, 12 * n),
+            Operation("torch.compile", "one kernel, which Inductor writes in Triton",
+                      lambda s: compiled(s["x"], s["y"], s["out"]), 8 * n, 4 * n, compiled=True)]
+
+
+def add_mul_exp_error(s):
+    argument = (s["x"].double() + s["y"].double()) * 2
+    expected = torch.exp(argument)
+    return float(((s["out"] - expected).abs() / (expected * (1 + argument.abs()))).max())
+
+
+CHAPTERS = {"01_multiply_add": Chapter(multiply_add_set, multiply_add_operations, multiply_add_error),
+            "02_add_mul_exp": Chapter(add_mul_exp_set, add_mul_exp_operations, add_mul_exp_error)}
 
 
 # --- How it is timed ---

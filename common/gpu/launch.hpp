@@ -39,6 +39,22 @@ void launch(void (*kernel)(Params...), Grid grid, dim3 block, Args... args) {
 }
 // [launch]
 
+/// Starts a kernel that may begin before the launch ahead of it in the stream has ended: it must call
+/// cudaGridDependencySynchronize() before it touches what that one writes. Compute capability 9.0 and newer.
+template <class... Params, class... Args>
+void launch_dependent(void (*kernel)(Params...), Grid grid, dim3 block, Args... args) {
+  cudaLaunchAttribute may_overlap = {};
+  may_overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  may_overlap.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = grid.size;
+  config.blockDim = block;
+  config.stream = cudaStreamPerThread;
+  config.attrs = &may_overlap;
+  config.numAttrs = 1;
+  check(cudaLaunchKernelEx(&config, kernel, Params(args)...), "dependent launch", grid.file, grid.line);
+}
+
 /// The block's dynamic shared memory as an array of T; its size is what `launch_shared` was given.
 template <class T>
 __device__ T* dynamic_shared() {

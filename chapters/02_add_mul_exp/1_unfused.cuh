@@ -1,0 +1,27 @@
+/// \file
+/// Stage 1: one kernel per operation. Two intermediates make a round trip through memory.
+#pragma once
+#include "device.hpp"
+
+namespace DEVICE::add_mul_exp {
+
+/// out[i] = a[i] + b[i], one thread per element. Reads 8 bytes and writes 4 bytes per element.
+__global__ void add(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ out,
+                    int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = a[i] + b[i];
+}
+
+/// out[i] = 2 * a[i], one thread per element. Reads 4 bytes and writes 4 bytes per element.
+__global__ void twice(const float* __restrict__ a, float* __restrict__ out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = 2.0f * a[i];
+}
+
+/// out[i] = exp(a[i]), one thread per element. Reads 4 bytes and writes 4 bytes per element.
+__global__ void exponential(const float* __restrict__ a, float* __restrict__ out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = expf(a[i]);
+}
+
+}  // namespace DEVICE::add_mul_exp

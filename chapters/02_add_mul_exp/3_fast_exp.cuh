@@ -1,0 +1,28 @@
+/// \file
+/// Stage 3: less arithmetic. The hardware has one instruction for 2^x, `ex2`, and everything else that `expf`
+/// does around it buys accuracy. Two ways to leave some of it out.
+#pragma once
+#include "device.hpp"
+
+namespace DEVICE::add_mul_exp {
+
+/// out[i] = exp((x[i] + y[i]) * 2) by `__expf`: a multiplication by log2(e), rounded to float, and `ex2`.
+/// Its error grows with the argument. Traffic: that of stage 2.
+__global__ void fast_exp(const float* __restrict__ x, const float* __restrict__ y, float* __restrict__ out,
+                         int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = __expf((x[i] + y[i]) * 2.0f);
+}
+
+/// 2 * log2(e): exp(2 * s) is 2^(kTwoLog2E * s), so the factor 2 costs nothing.
+constexpr float kTwoLog2E = 2.885390081777927f;
+
+/// out[i] = 2^((x[i] + y[i]) * kTwoLog2E): the multiplication by 2 and the one inside of `exp` become one.
+/// Traffic: that of stage 2.
+__global__ void folded_exp2(const float* __restrict__ x, const float* __restrict__ y, float* __restrict__ out,
+                            int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = exp2f((x[i] + y[i]) * kTwoLog2E);
+}
+
+}  // namespace DEVICE::add_mul_exp

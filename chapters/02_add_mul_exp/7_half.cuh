@@ -1,0 +1,51 @@
+/// \file
+/// Stage 7: fewer bytes an element. In float16 or bfloat16 everything that is read and written is half as
+/// large; the arithmetic stays in float32, and the result is rounded once.
+#pragma once
+#include "4_float4.cuh"
+
+namespace DEVICE::add_mul_exp {
+
+__host__ __device__ inline float to_float(__half a) { return __half2float(a); }
+__host__ __device__ inline float to_float(__nv_bfloat16 a) { return __bfloat162float(a); }
+template <class T>
+__device__ T from_float(float a);
+template <>
+__device__ inline __half from_float<__half>(float a) {
+  return __float2half(a);
+}
+template <>
+__device__ inline __nv_bfloat16 from_float<__nv_bfloat16>(float a) {
+  return __float2bfloat16(a);
+}
+
+/// 16 bytes as eight elements.
+template <class T>
+union Eight {
+  uint4 bits;
+  T element[8];
+  __device__ Eight() : bits() {}
+};
+
+/// out[i] = exp((x[i] + y[i]) * 2) for T = __half or __nv_bfloat16, one thread per vector of eight elements;
+/// any n, any alignment of the three arrays. Traffic: reads 4 bytes and writes 2 bytes per element.
+template <class T>
+__global__ void halves(const T* __restrict__ x, const T* __restrict__ y, T* __restrict__ out, int n) {
+  const auto compute = [](T a, T b) { return from_float<T>(add_mul_exp(to_float(a), to_float(b))); };
+  const Split at = split<8>(n, x, y, out);
+  const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
+  if (thread < at.vectors) {
+    Eight<T> a, b, result;
+    a.bits = reinterpret_cast<const uint4*>(x + at.head)[thread];
+    b.bits = reinterpret_cast<const uint4*>(y + at.head)[thread];
+#pragma unroll
+    for (int j = 0; j < 8; ++j) result.element[j] = compute(a.element[j], b.element[j]);
+    reinterpret_cast<uint4*>(out + at.head)[thread] = result.bits;
+  }
+  for (unsigned s = thread; s < at.singles(); s += gridDim.x * blockDim.x) {
+    const unsigned i = at.single(s);
+    out[i] = compute(x[i], y[i]);
+  }
+}
+
+}  // namespace DEVICE::add_mul_exp

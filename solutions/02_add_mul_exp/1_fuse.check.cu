@@ -1,0 +1,67 @@
+/// \file
+/// Specification of exercise 02.1, fuse.
+#include <math.h>
+
+#include "exercise.hpp"
+
+namespace DEVICE {
+namespace {
+
+using namespace workbook;
+
+long long elements(const Shape& shape) { return shape.dims[0]; }
+
+void fill(const Data& host) {
+  fill_uniform(host.floats("x"), host.shape.dims[0], -1.5f, 1.0f, 61);
+  fill_uniform(host.floats("y"), host.shape.dims[0], -1.0f, 1.5f, 62);
+}
+
+/// An error of the argument a comes out of exp(a) |a| times as large.
+void reference(const Data& host, double* expected, double* magnitude) {
+  const float *x = host.floats("x"), *y = host.floats("y");
+  for (int i = 0; i < host.shape.dims[0]; ++i) {
+    const double argument = (static_cast<double>(x[i]) + y[i]) * 2;
+    expected[i] = exp(argument);
+    magnitude[i] = expected[i] * (1 + fabs(argument));
+  }
+}
+
+const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
+                         {"y", Type::kFloat32, Role::kInput, elements, nullptr},
+                         {"between", Type::kFloat32, Role::kScratch, elements, nullptr},
+                         {"out", Type::kFloat32, Role::kOutput, elements, reference}};
+
+void run(const Data& d) {
+  add_mul_exp_fuse::add_mul_exp(d.floats("x"), d.floats("y"), d.floats("between"), d.floats("out"),
+                                d.shape.dims[0]);
+}
+
+/// The sum, and expf or one of its faster kin.
+int roundings(const Shape&) { return 5; }
+
+long long one(const Shape&) { return 1; }
+long long two_reads(const Shape& s) { return 2 * sector_bytes(elements(s)); }
+long long one_write(const Shape& s) { return sector_bytes(elements(s)); }
+
+const Limit kLimits[] = {
+    {Cost::kLaunches, one, "one kernel can do all of it, without a second launch"},
+    {Cost::kReadBytes, two_reads, "a fused kernel needs x and y once each: is something read again?"},
+    {Cost::kWrittenBytes, one_write, "only out need be written: does something go through memory?"},
+};
+
+}  // namespace
+
+Exercise exercise() {
+  return {.learnt = "However long the chain, fused it reads its inputs and writes its output, once each.",
+          .lesson = "docs/02_add_mul_exp.md, stage 2",
+          .arrays = kArrays,
+          .array_count = sizeof kArrays / sizeof kArrays[0],
+          .fill = fill,
+          .run = run,
+          .output = "out",
+          .roundings = roundings,
+          .limits = kLimits,
+          .limit_count = sizeof kLimits / sizeof kLimits[0]};
+}
+
+}  // namespace DEVICE
