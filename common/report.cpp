@@ -268,11 +268,18 @@ std::string resources_text(const Report& report, const ShapeResult& result) {
                                built);
   }
   Table table({}, {"stage", "kernel", "threads", "registers", "spilled", "shared", "occupancy"});
-  for (const StageResult& stage : result.stages)
-    for (const Resources& r : stage.resources)
-      table.add({stage.stage->name, short_function_name(r.kernel), std::to_string(r.threads),
-                 std::to_string(r.registers), std::to_string(r.spill_bytes), std::to_string(r.shared_bytes),
-                 percent(r.occupancy)});
+  for (const StageResult& stage : result.stages) {
+    std::vector<std::string> last;
+    for (const Resources& r : stage.resources) {
+      std::vector<std::string> row = {
+          stage.stage->name,           short_function_name(r.kernel), std::to_string(r.threads),
+          std::to_string(r.registers), std::to_string(r.spill_bytes), std::to_string(r.shared_bytes),
+          percent(r.occupancy)};
+      if (row == last) continue;  // the same kernel again
+      last = row;
+      table.add(std::move(row));
+    }
+  }
   return fmt::format(
              "Built for {}. Per thread: registers, bytes spilled. Per block: threads, bytes of\n"
              "shared memory.\n\n",

@@ -10,6 +10,7 @@ A page marks a quotation with a comment and holds it in the code block that foll
     <!-- misses: plots/data/h200/01_multiply_add.json 1048576 --> what measured over predicted is made of
     <!-- launches: plots/data/h200/01_multiply_add.json -->      the speed-ups that bytes and launches predict
     <!-- caches: plots/data/h200/01_multiply_add.json 3_float4 --> a stage with cold and with warm caches
+    <!-- launched: plots/data/h200/02_add_mul_exp.json 2_fused; 8_many --> stages in a CUDA graph and launched one by one
     <!-- resources: plots/data/h200/01_multiply_add.json -->     registers and occupancy of the stages
 
     <!-- counters: tests/data/counters_h200.json -->             the hardware's counters that ours are equal to
@@ -35,7 +36,7 @@ import sys
 import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-KINDS = "code|output|times|ratios|misses|launches|caches|resources|counters|speeds|supported|unsupported|functions"
+KINDS = "code|output|times|ratios|misses|launches|launched|caches|resources|counters|speeds|supported|unsupported|functions"
 QUOTATION = re.compile(rf"(<!-- ({KINDS}): (.+?) -->\n\n```\w*\n)(.*?)(```\n)", re.S)
 
 
@@ -157,6 +158,22 @@ def caches(what):
     return "\n".join(rows) + "\n"
 
 
+def launched(what):
+    """Of some stages at the sizes up to 2^20, with warm inputs: in a graph, and launched by the host one after another."""
+    path, _, names = what.partition(" ")
+    names = names.split("; ")
+    runs = list(runs_of(path).values())
+    rows = [f"{runs[0]['device']['name']}, driver {runs[0]['device']['driver']}: us in a graph, us launched one by one", "",
+            " " * 9 + "".join(f"{name:>18}" for name in names), f"{'n':>9}" + f"{'graph':>9}{'launched':>9}" * len(names)]
+    for run in runs:
+        if run["shape"][0] > 1 << 20:
+            continue
+        stages = {stage["name"]: stage for stage in run["stages"]}
+        cells = (f"{stages[name]['time_warm_us']['median']:9.2f}{stages[name]['time_launched_us']['median']:9.2f}" for name in names)
+        rows.append(f"{run['shape'][0]:>9}" + "".join(cells))
+    return "\n".join(rows) + "\n"
+
+
 def resources(path):
     """What the kernels of each stage take of a multiprocessor."""
     run = list(runs_of(path).values())[-1]
@@ -197,7 +214,7 @@ def counters(what, programs):
     data = json.loads((ROOT / path).read_text())
     gpu = {name: {**values, "atomic_sectors": values["atomic_sectors"] + values["reduction_sectors"],
                   "shared_store_wavefronts": values["shared_store_wavefronts"] + values["async_shared_wavefronts"]}
-           for name, values in data["kernels"].items() if "_cub" not in name}  # a library's: not for the CPU device
+           for name, values in data["kernels"].items() if not name.endswith(("_cub", "_dependent"))}  # for a GPU alone
     cpu = cpu_counts(programs)
     differing = [name for name in gpu if name in cpu and cpu[name]["reason"]]
 
@@ -249,8 +266,8 @@ def renewed(text, programs):
     def renew(match):
         head, kind, what, _, end = match.groups()
         quoted = {"code": code, "output": lambda call: output(call, programs), "times": times,
-                  "ratios": ratios, "misses": misses, "launches": launches, "caches": caches,
-                  "resources": resources,
+                  "ratios": ratios, "misses": misses, "launches": launches, "launched": launched,
+                  "caches": caches, "resources": resources,
                   "counters": lambda call: counters(call, programs),
                   "speeds": speeds, "supported": lambda program: supported(program, programs),
                   "unsupported": unsupported, "functions": functions}[kind](what)

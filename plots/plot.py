@@ -325,7 +325,7 @@ def fastest_of_ours(measured):
 
 
 def draw_sizes(chapter, machines, out):
-    figure, axes = pyplot.subplots(figsize=(7.2, 5.2))
+    figure, axes = pyplot.subplots(figsize=(8.4, 5.2))
     for which, measured in enumerate(machines):
         shapes = sorted(measured.sizes, key=math.prod)
         elements = [math.prod(shape) for shape in shapes]
@@ -359,7 +359,7 @@ def draw_sizes(chapter, machines, out):
     axes.grid(True, which="major", linewidth=0.4, alpha=0.6)
     axes.set_xlabel("elements")
     axes.set_ylabel("time, µs")
-    axes.legend(fontsize=8, frameon=False)
+    axes.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
     return finish(figure, f"{chapter}: time against size", caption_of(machines, METHOD), f"{chapter}_sizes", out)
 
 
@@ -519,8 +519,11 @@ def draw_banks(axes, request):
 
 
 def draw_trace(chapter, shape, stage, out):
-    panels = [(launch["kernel"], arrays, request) for launch in stage["launches"]
-              for arrays, request in telling_requests(launch)]
+    panels = {}  # launches of one kernel mostly look alike
+    for launch in stage["launches"]:
+        for arrays, request in telling_requests(launch):
+            panels.setdefault((launch["kernel"], pattern(request)), (launch["kernel"], arrays, request))
+    panels = list(panels.values())
     left_out = max(0, len(panels) - MOST_PANELS)
     panels = panels[:MOST_PANELS]
     if not panels:

@@ -71,11 +71,12 @@ def check_committed(folder):
         if len(texts(one)) < 3 or png.stat().st_size < 5000 or png.read_bytes()[:4] != b"\x89PNG":
             expect(f"{name} is not empty", False)
         committed = COMMITTED_FIGURES / name
-        if not committed.exists() or texts(one) != texts(committed):
+        kept = committed.exists() or not name.startswith("trace_")  # of the traces, what the lessons show
+        if kept and (not committed.exists() or texts(one) != texts(committed)):
             expect(f"{name} is as committed", False, "./workbook plots draws it anew")
     expect(f"{len(drawn)} figures are the same each time, not empty, and as committed", drawn)
     committed = sorted(path.name for path in COMMITTED_FIGURES.glob("*.svg"))
-    expect("no other figures are committed", committed == drawn, set(committed) ^ set(drawn))
+    expect("no other figures are committed", set(committed) <= set(drawn), set(committed) - set(drawn))
     return traces
 
 

@@ -88,6 +88,8 @@ TEST_CASE("02: overflow, underflow, infinities and NaN are exp's") {
   });
 }
 
+TEST_CASE("02: counts equal the H200's counters at n = 2^20") { check_counters(kChapter, {{1 << 20, 1, 1}}); }
+
 TEST_CASE("02: wide stages make a quarter and an eighth of the requests") {
   const auto backend = make_cpu_backend();
   constexpr int n = 1 << 16;
