@@ -43,7 +43,7 @@ class Terminal:
             if left < 0 or self.watch.poll() is not None:
                 sys.exit(f"FAILED: {what}: {texts} not shown within {seconds} s:\n{self.shown}")
             if select.select([self.near], [], [], min(left, 0.2))[0]:
-                self.shown += os.read(self.near, 65536).decode()
+                self.shown += os.read(self.near, 65536).decode(errors="replace")
         print(f"ok: {what}", flush=True)
         self.shown = ""
 
