@@ -113,8 +113,52 @@ def add_mul_exp_error(s):
     return float(((s["out"] - expected).abs() / (expected * (1 + argument.abs()))).max())
 
 
+SCALE, ZERO_POINT = 0.05, 3.0
+
+
+def quantize_set(shape):
+    rows, columns = shape
+    x = uniform(rows * columns, -7, 8).reshape(rows, columns)
+    if rows > 1:
+        x *= torch.empty(rows, 1, device="cuda").uniform_(0.1, 1)
+    return {"x": x, "scale": torch.tensor(SCALE, device="cuda"), "out": torch.empty_like(x, dtype=torch.int8)}
+
+
+def quantized(x, scale):
+    return torch.clamp(torch.round(x / scale + ZERO_POINT), -128, 127).to(torch.int8)
+
+
+def quantized_rows(x):
+    largest = x.abs().amax(dim=1, keepdim=True)
+    scale = torch.where(largest > 0, largest / 127, torch.ones_like(largest))
+    return torch.clamp(torch.round(x / scale), -128, 127).to(torch.int8)
+
+
+def quantize_operations(shape):
+    n = shape[0] * shape[1]
+    compiled = torch.compile(lambda x, scale, out: out.copy_(quantized(x, scale)), dynamic=False)
+    compiled_rows = torch.compile(lambda x, out: out.copy_(quantized_rows(x)), dynamic=False)
+    operations = [Operation("torch", "PyTorch as written: a kernel for each operation",
+                            lambda s: s["out"].copy_(quantized(s["x"], s["scale"])), 20 * n, 17 * n),
+                  Operation("torch.compile", "one kernel, which Inductor writes in Triton",
+                            lambda s: compiled(s["x"], s["scale"], s["out"]), 4 * n, n, compiled=True)]
+    if shape[0] > 1:
+        operations.append(Operation("torch, rows", "a scale for each row, a kernel for each operation",
+                                    lambda s: s["out"].copy_(quantized_rows(s["x"])), 24 * n, 17 * n))
+        operations.append(Operation("torch.compile, rows", "a scale for each row, fused by Inductor",
+                                    lambda s: compiled_rows(s["x"], s["out"]), 4 * n, n, compiled=True))
+    return operations
+
+
+def quantize_error(s):
+    """The largest difference, in steps, from the one or the other that the operations give one by one."""
+    wanted = [quantized(s["x"], s["scale"])] + ([quantized_rows(s["x"])] if s["x"].shape[0] > 1 else [])
+    return float(min((s["out"].int() - q.int()).abs().max() for q in wanted))
+
+
 CHAPTERS = {"01_multiply_add": Chapter(multiply_add_set, multiply_add_operations, multiply_add_error),
-            "02_add_mul_exp": Chapter(add_mul_exp_set, add_mul_exp_operations, add_mul_exp_error)}
+            "02_add_mul_exp": Chapter(add_mul_exp_set, add_mul_exp_operations, add_mul_exp_error),
+            "03_quantize_int8": Chapter(quantize_set, quantize_operations, quantize_error)}
 
 
 # --- How it is timed ---
@@ -194,7 +238,7 @@ NO_COUNTS = ("load_requests", "load_sectors", "store_requests", "store_sectors",
 
 
 def stage(operation, chapter, tensors, cold, warm):
-    tensors["out"].fill_(float("nan"))
+    tensors["out"].fill_(float("nan") if tensors["out"].is_floating_point() else 99)
     operation.run(tensors)
     error = chapter.error(tensors)
     right = error < 1e-6  # NaN is not

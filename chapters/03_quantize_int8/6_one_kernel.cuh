@@ -1,0 +1,22 @@
+/// \file
+/// Stage 6: one kernel for both. A block keeps its row's scale to itself, and reads the row a second time:
+/// from the cache, if the row fits there.
+#pragma once
+#include "5_two_kernels.cuh"
+
+namespace DEVICE::quantize_int8 {
+
+/// scales[r] and q of row r, one block per row. Traffic: asks for 8 bytes and writes 1 byte per element; from
+/// memory 4 where the row stays in the cache.
+__global__ void quantize_twice(const float* __restrict__ x, float* __restrict__ scales,
+                               signed char* __restrict__ q, int columns) {
+  const size_t first = static_cast<size_t>(blockIdx.x) * columns;
+  float largest = 0.0f;
+  for (int c = threadIdx.x; c < columns; c += kRowThreads) largest = larger(largest, fabsf(x[first + c]));
+  const float scale = scale_of(block_largest(largest));
+  if (threadIdx.x == 0) scales[blockIdx.x] = scale;
+  for (int c = threadIdx.x; c < columns; c += kRowThreads)
+    q[first + c] = to_int8(quantized(x[first + c], scale, 0.0f));
+}
+
+}  // namespace DEVICE::quantize_int8

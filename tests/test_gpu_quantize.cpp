@@ -1,0 +1,26 @@
+// The stages of chapter 03 on a GPU. Without one every test here is reported as skipped, with the reason.
+#include "catch.hpp"
+#include "gpu_or_skip.hpp"
+#include "run_stage.hpp"
+
+namespace gpu::quantize_int8 {
+workbook::Chapter chapter();
+}
+
+TEST_CASE("gpu: 03: every stage is right at hostile shapes and alignments") {
+  const auto gpu = gpu_or_skip();
+  const workbook::Chapter chapter = gpu::quantize_int8::chapter();
+  const workbook::Shape shapes[] = {{{1, 1, 1}},     {{3, 5, 1}},     {{7, 31, 1}},    {{33, 127, 1}},
+                                    {{5, 1023, 1}},  {{2, 4097, 1}},  {{3, 8192, 1}},  {{9, 1000, 1}},
+                                    {{1, 65536, 1}}, {{2, 70000, 1}}, {{1, 999983, 1}}};
+  for (const workbook::Shape& shape : shapes)
+    for (const auto& [x, q] : {std::pair<std::size_t, std::size_t>{0, 0}, {4, 1}, {12, 3}, {4, 0}, {8, 2}}) {
+      workbook::Problem problem(chapter, shape, *gpu, {{"x", x}, {"q", q}, {"q_rows", q}});
+      for (int i = 0; i < chapter.stage_count; ++i) {
+        const workbook::StageResult result = problem.check(chapter.stages[i]);
+        INFO(chapter.stages[i].name << ", " << shape.dims[0] << " x " << shape.dims[1] << ", offsets " << x
+                                    << " " << q << ": " << result.message);
+        CHECK(result.status == "ok");
+      }
+    }
+}

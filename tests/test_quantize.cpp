@@ -1,0 +1,86 @@
+// Chapter 03 on the CPU device: every stage right at hostile shapes, alignments and values, and counting what
+// its formula says.
+#include <cmath>
+
+#include "catch.hpp"
+#include "run_stage.hpp"
+#include "stage_counters.hpp"
+
+namespace cpu::quantize_int8 {
+workbook::Chapter chapter();
+}
+
+namespace {
+
+using namespace workbook;
+
+const Chapter kChapter = cpu::quantize_int8::chapter();
+
+template <class Check>
+void for_each_stage(Check check) {
+  for (int i = 0; i < kChapter.stage_count; ++i)
+    if (kChapter.stages[i].run) check(kChapter.stages[i]);
+}
+
+/// Ties, signed zeros, what overflows, infinities and NaN, in rows of their own and mixed with numbers.
+void fill_special(const Data& host) {
+  const float values[] = {0.0f,  -0.0f,  0.025f, 0.075f, -0.025f, -0.125f,  6.2f,      -6.55f,
+                          1e30f, -1e30f, 3e38f,  1e-40f, -1e-40f, INFINITY, -INFINITY, NAN};
+  constexpr int kValues = sizeof values / sizeof values[0];
+  const int columns = host.shape.dims[1];
+  for (int r = 0; r < host.shape.dims[0]; ++r)
+    for (int c = 0; c < columns; ++c)
+      host.floats("x")[r * columns + c] = r % 3 == 0   ? values[(r + c) % kValues]
+                                          : r % 3 == 1 ? values[r % kValues]
+                                                       : 0.0f;
+}
+
+}  // namespace
+
+TEST_CASE("03: every stage is right, and moves what its formula says, at hostile shapes") {
+  const auto backend = make_cpu_backend();
+  const Shape shapes[] = {{{1, 1, 1}},     {{3, 5, 1}},     {{7, 31, 1}},    {{33, 127, 1}}, {{1, 256, 1}},
+                          {{5, 1023, 1}},  {{2, 4097, 1}},  {{3, 8192, 1}},  {{9, 1000, 1}}, {{1, 65536, 1}},
+                          {{1, 65537, 1}}, {{2, 70000, 1}}, {{1, 999983, 1}}};
+  for (const Shape& shape : shapes) {
+    Problem problem(kChapter, shape, *backend);
+    for_each_stage([&](const Stage& stage) {
+      const StageResult result = problem.check(stage);
+      INFO(stage.name << ", " << shape.dims[0] << " x " << shape.dims[1] << ": " << result.message);
+      CHECK(result.status == "ok");
+      if (result.counts.approximate) return;
+      const Traffic expected = stage.traffic(shape);
+      CHECK(32 * result.counts.load_sectors == expected.read_bytes);
+      CHECK(32 * result.counts.store_sectors == expected.write_bytes);
+    });
+  }
+}
+
+TEST_CASE("03: every stage is right at every alignment") {
+  const auto backend = make_cpu_backend();
+  for (const int columns : {1, 4, 31, 64, 515, 2048})
+    for (std::size_t x = 0; x < 16; x += 4)
+      for (std::size_t q = 0; q < 16; ++q) {
+        Problem problem(kChapter, {{2, columns, 1}}, *backend,
+                        {{"x", x}, {"q", q}, {"q_rows", q}, {"scales", x}});
+        for_each_stage([&](const Stage& stage) {
+          const StageResult result = problem.check(stage);
+          INFO(stage.name << ", 2 x " << columns << ", offsets " << x << " " << q << ": " << result.message);
+          CHECK(result.status == "ok");
+        });
+      }
+}
+
+TEST_CASE("03: ties, zeros, overflow, infinities and NaN are what the chapter says they are") {
+  Chapter special = kChapter;
+  special.fill = fill_special;
+  const auto backend = make_cpu_backend();
+  for (const int columns : {16, 33, 1024}) {
+    Problem problem(special, {{48, columns, 1}}, *backend);
+    for_each_stage([&](const Stage& stage) {
+      const StageResult result = problem.check(stage);
+      INFO(stage.name << ", 48 x " << columns << ": " << result.message);
+      CHECK(result.status == "ok");
+    });
+  }
+}
