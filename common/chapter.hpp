@@ -74,7 +74,8 @@ struct Stage {
   Traffic (*traffic)(const Shape&);  ///< the bytes it should move; null: its inputs and its output, once each
   int (*roundings)(const Shape&);    ///< roundings on the longest path to an element of the output
   const char* needs = nullptr;       ///< null, or what a device must have: "a GPU", "sm_90a"
-  int capability = 0;                ///< the least compute capability of a GPU that can, such as 90 for 9.0
+  bool (*suits)(const Shape&) = nullptr;  ///< null: all shapes; else `needs` says which
+  int capability = 0;  ///< the least compute capability of a GPU that can, such as 90 for 9.0
 };
 
 /// One chapter on one device.

@@ -155,7 +155,8 @@ void Problem::poison(unsigned char with) {
 StageResult Problem::check(const Stage& stage) {
   StageResult result;
   result.stage = &stage;
-  if (!stage.run || stage.capability > capability_of(backend_.info())) {
+  if (!stage.run || stage.capability > capability_of(backend_.info()) ||
+      (stage.suits && !stage.suits(shape_))) {
     result.status = "skipped";
     result.message = fmt::format("needs {}", stage.needs ? stage.needs : "another device");
     return result;

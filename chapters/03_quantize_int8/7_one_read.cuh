@@ -29,8 +29,8 @@ __device__ inline float block_largest_by_warps(float value) {
 /// width apart: columns <= 4 * Vectors * blockDim.x. The rows begin at multiples of 16 bytes, and q's of 4.
 /// Traffic: reads 4 bytes and writes 1 byte per element.
 template <int Vectors>
-__global__ void quantize_once(const float* __restrict__ x, float* __restrict__ scales,
-                              signed char* __restrict__ q, int columns) {
+__global__ void __launch_bounds__(1024) quantize_once(const float* __restrict__ x, float* __restrict__ scales,
+                                                      signed char* __restrict__ q, int columns) {
   const size_t first = static_cast<size_t>(blockIdx.x) * columns;
   const float4* row = reinterpret_cast<const float4*>(x + first);
   const int vectors = columns / 4;
@@ -61,8 +61,9 @@ __global__ void quantize_once(const float* __restrict__ x, float* __restrict__ s
 /// The same element by element, for rows that do not begin at such multiples: columns <= Elements *
 /// blockDim.x.
 template <int Elements>
-__global__ void quantize_once_unaligned(const float* __restrict__ x, float* __restrict__ scales,
-                                        signed char* __restrict__ q, int columns) {
+__global__ void __launch_bounds__(1024)
+    quantize_once_unaligned(const float* __restrict__ x, float* __restrict__ scales,
+                            signed char* __restrict__ q, int columns) {
   const size_t first = static_cast<size_t>(blockIdx.x) * columns;
   float held[Elements];
   float largest = 0.0f;

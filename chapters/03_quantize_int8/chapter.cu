@@ -171,32 +171,25 @@ void run_one_kernel(const Data& data) {
   launch(quantize_twice, a.rows, kRowThreads, a.x, a.scales, a.q_rows, a.columns);
 }
 
-/// Longer rows than threads can hold in registers are read twice.
-constexpr int kLongestHeld = 65536;
+/// Rows of more columns are read twice: 1024 threads have 64 registers each, half of which can hold elements.
+constexpr int kLongestHeld = 32768;
 
-/// Whole warps, as many threads as it takes for `vectors` of a row at `each` a thread.
-int row_threads(int vectors, int each) {
-  const int threads = blocks(blocks(vectors, each), 32) * 32;
-  return threads;
-}
+/// Threads, in whole warps, for `count` vectors or elements of a row at `each` a thread.
+int row_threads(int count, int each) { return blocks(blocks(count, each), 32) * 32; }
 
-/// `Vectors` float4 a thread, as few as 1024 threads allow.
-template <int Vectors>
+/// Four vectors a thread, and more where 1024 threads do not cover the row otherwise: on an H200 faster than
+/// fewer, since a thread has more on its way.
 void launch_once(const Arrays& a) {
   const int vectors = blocks(a.columns, 4);
-  if constexpr (Vectors < 16) {
-    if (vectors > Vectors * 512) return launch_once<2 * Vectors>(a);
-  }
-  launch(quantize_once<Vectors>, a.rows, row_threads(vectors, Vectors), a.x, a.scales, a.q_rows, a.columns);
+  const bool long_row = vectors > 4 * 1024;
+  launch(long_row ? quantize_once<8> : quantize_once<4>, a.rows, row_threads(vectors, long_row ? 8 : 4), a.x,
+         a.scales, a.q_rows, a.columns);
 }
 
-template <int Elements>
 void launch_once_unaligned(const Arrays& a) {
-  if constexpr (Elements < 64) {
-    if (a.columns > Elements * 1024) return launch_once_unaligned<4 * Elements>(a);
-  }
-  launch(quantize_once_unaligned<Elements>, a.rows, row_threads(a.columns, Elements), a.x, a.scales, a.q_rows,
-         a.columns);
+  const bool long_row = a.columns > 8 * 1024;
+  launch(long_row ? quantize_once_unaligned<32> : quantize_once_unaligned<8>, a.rows,
+         row_threads(a.columns, long_row ? 32 : 8), a.x, a.scales, a.q_rows, a.columns);
 }
 
 bool aligned(const Arrays& a) {
@@ -209,9 +202,9 @@ void run_one_read(const Data& data) {
   if (a.columns > kLongestHeld) {
     run_one_kernel(data);
   } else if (aligned(a)) {
-    launch_once<1>(a);
+    launch_once(a);
   } else {
-    launch_once_unaligned<1>(a);
+    launch_once_unaligned(a);
   }
 }
 
@@ -272,6 +265,10 @@ Traffic one_read_traffic(const Shape& s) {
 int no_roundings(const Shape&) { return 0; }
 int one_rounding(const Shape&) { return 1; }
 
+/// A block a row: rows that are not too few and too long for that.
+bool has_rows(const Shape& s) { return s.dims[1] <= 1 << 20; }
+constexpr const char* kRows = "rows of at most 1048576 columns";
+
 const Stage kStages[] = {
     {.name = "1_unfused",
      .idea = "five kernels: four floats go through memory for one byte",
@@ -307,21 +304,27 @@ const Stage kStages[] = {
      .kernels = 2,
      .run = run_two_kernels,
      .traffic = two_kernels_traffic,
-     .roundings = one_rounding},
+     .roundings = one_rounding,
+     .needs = kRows,
+     .suits = has_rows},
     {.name = "6_one_kernel",
      .idea = "one kernel, which reads its row twice",
      .output = "q_rows scales",
      .kernels = 1,
      .run = run_one_kernel,
      .traffic = one_kernel_traffic,
-     .roundings = one_rounding},
+     .roundings = one_rounding,
+     .needs = kRows,
+     .suits = has_rows},
     {.name = "7_one_read",
      .idea = "the row stays in registers; warp shuffles",
      .output = "q_rows scales",
      .kernels = 1,
      .run = run_one_read,
      .traffic = one_read_traffic,
-     .roundings = one_rounding},
+     .roundings = one_rounding,
+     .needs = kRows,
+     .suits = has_rows},
     {.name = "9_cub",
      .idea = "library: cub::DeviceTransform, one scale",
      .output = "q",
