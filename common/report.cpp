@@ -166,8 +166,9 @@ const char* type_name(Type type) {
   throw std::logic_error("a type without a name");
 }
 
-/// The element type of the array that a stage computes.
-const char* dtype(const Chapter& chapter, const std::string& output) {
+/// The element type of the array that a stage computes, of the first of several.
+const char* dtype(const Chapter& chapter, const std::string& outputs) {
+  const std::string output = outputs.substr(0, outputs.find(' '));
   const Array* const end = chapter.arrays + chapter.array_count;
   return type_name(std::find_if(chapter.arrays, end, [&](const Array& a) { return output == a.name; })->type);
 }
