@@ -73,15 +73,17 @@ def times(what):
     pins = run["device"]["pin_gbytes_per_s"]
     timed = [stage for stage in run["stages"] + (peers["stages"] if peers else []) if stage["time_us"]]
     moved = [moved_bytes(stage) for stage in timed]
+    width = max(15, *(len(stage["name"]) for stage in timed))
     rows = [f"{run['device']['name']}, driver {run['device']['driver']}, n = {size}", "",
-            "stage            median us          quartiles  GB/s  ceiling  pins  measured  predicted"]
+            f"{'stage':{width}}  median us          quartiles  GB/s  ceiling  pins  measured  predicted"]
     for stage, stage_bytes in zip(timed, moved):
         time = stage["time_us"]
         rate = stage_bytes / time["median"] * 1e-3
         quartiles = f"{time['p25']:.2f}-{time['p75']:.2f}"
         ceiling = f"{stage['fraction_of_ceiling']:7.0%}" if stage["fraction_of_ceiling"] else f"{'-':>7}"
-        rows.append(f"{stage['name']:15}  {time['median']:9.2f} {quartiles:>18}  {rate:4.0f}  {ceiling}  {rate / pins:4.0%}  "
-                    f"{timed[0]['time_us']['median'] / time['median']:7.2f}x  {moved[0] / stage_bytes:8.2f}x")
+        rows.append(f"{stage['name']:{width}}  {time['median']:9.2f} {quartiles:>18}  {rate:4.0f}  {ceiling}  {rate / pins:4.0%}  "
+                    f"{timed[0]['time_us']['median'] / time['median']:7.2f}x  {moved[0] / stage_bytes:8.2f}x"
+                    + ("" if stage["status"] == "ok" else "  not exact"))
     return "\n".join(rows) + "\n"
 
 

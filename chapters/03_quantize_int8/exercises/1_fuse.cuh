@@ -1,0 +1,36 @@
+/// \file
+/// Exercise 03.1, fuse: quantise to int8 in one kernel.
+///
+/// q = clamp(round(x / scale + zero_point), -128, 127), rounded to nearest even, exactly: divide, do not
+/// multiply by 1 / scale. A NaN becomes 0. A float outside of [-128, 127] must be clamped before it is
+/// converted. To begin with there are two kernels.
+///
+/// Goal: one launch; 4 bytes read and 1 byte written per element.
+#pragma once
+#include "device.hpp"
+
+namespace DEVICE::quantize_fuse {
+
+__global__ void steps(const float* __restrict__ x, float scale, float zero_point, float* __restrict__ out,
+int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = rintf(x[i] / scale + zero_point);
+}
+
+__global__ void convert(const float* __restrict__ steps, signed char* __restrict__ q, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  const float number = steps[i] == steps[i] ? steps[i] : 0.0f;
+  q[i] = static_cast<signed char>(fminf(fmaxf(number, -128.0f), 127.0f));
+}
+
+/// q = x in steps of `scale`; `between` has room for n floats. All pointers are device memory.
+/// TODO: one kernel.
+inline void quantize(const float* x, float scale, float zero_point, float* between, signed char* q, int n)
+{
+  constexpr int kThreads = 256;
+  launch(steps, (n - 1) / kThreads + 1, kThreads, x, scale, zero_point, between, n);
+  launch(convert, (n - 1) / kThreads + 1, kThreads, between, q, n);
+}
+
+}  // namespace DEVICE::quantize_fuse

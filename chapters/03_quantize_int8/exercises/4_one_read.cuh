@@ -1,0 +1,54 @@
+/// \file
+/// Exercise 03.4, one_read: keep the row in registers.
+///
+/// A block finds its row's scale, and then reads the row again to quantise it. Let each thread keep the
+/// elements that it has read: a row has at most kMost = 2048 columns, which are 8 for each of 256 threads. An
+/// array whose indices are all known to the compiler lies in registers: loop from 0 to kHeld with `#pragma
+/// unroll`.
+///
+/// Goal: 4 bytes read and 1 byte written per element.
+#pragma once
+#include "device.hpp"
+
+namespace DEVICE::quantize_one_read {
+
+constexpr int kThreads = 256;
+constexpr int kMost = 2048;
+constexpr int kHeld = kMost / kThreads;
+
+__device__ inline float larger(float a, float b) { return b > a ? b : a; }
+
+__device__ inline signed char quantized(float x, float scale) {
+  const float step = rintf(x / scale);
+  const float not_less = step > -128.0f ? step : -128.0f;
+  return static_cast<signed char>(not_less < 127.0f ? not_less : 127.0f);
+}
+
+/// The largest of `value` over the block, in every thread; all of them must call it.
+__device__ inline float block_largest(float value) {
+  __shared__ float values[kThreads];
+  const unsigned t = threadIdx.x;
+  values[t] = value;
+  __syncthreads();
+  for (unsigned half = kThreads / 2; half > 0; half /= 2) {
+    if (t < half) values[t] = larger(values[t], values[t + half]);
+    __syncthreads();
+  }
+  return values[0];
+}
+
+/// scales[r] = the largest absolute value of row r over 127, or 1 for a row of zeros; q = x in steps of that.
+/// One block of kThreads threads per row, columns <= kMost.
+__global__ void quantize_rows(const float* __restrict__ x, float* __restrict__ scales,
+                              signed char* __restrict__ q, int columns) {
+  const size_t first = static_cast<size_t>(blockIdx.x) * columns;
+  // TODO: read x once.
+  float largest = 0.0f;
+  for (int c = threadIdx.x; c < columns; c += kThreads) largest = larger(largest, fabsf(x[first + c]));
+  largest = block_largest(largest);
+  const float scale = largest > 0.0f ? largest / 127.0f : 1.0f;
+  if (threadIdx.x == 0) scales[blockIdx.x] = scale;
+  for (int c = threadIdx.x; c < columns; c += kThreads) q[first + c] = quantized(x[first + c], scale);
+}
+
+}  // namespace DEVICE::quantize_one_read

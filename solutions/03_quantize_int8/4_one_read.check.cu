@@ -1,0 +1,97 @@
+/// \file
+/// Specification of exercise 03.4, one_read.
+#include "quantize.hpp"
+
+namespace DEVICE {
+namespace {
+
+using namespace workbook;
+
+long long rows(const Shape& shape) { return shape.dims[0]; }
+long long elements(const Shape& shape) { return static_cast<long long>(shape.dims[0]) * shape.dims[1]; }
+signed char* int8(const Data& d) { return static_cast<signed char*>(d.array("q", Type::kInt8)); }
+
+/// Rows of different size, with the largest element now here, now there; one row of zeros.
+void fill(const Data& host) {
+  const int columns = host.shape.dims[1];
+  float* x = host.floats("x");
+  fill_uniform(x, elements(host.shape), -3.0f, 3.0f, 84);
+  for (int r = 0; r < host.shape.dims[0]; ++r) {
+    x[static_cast<long long>(r) * columns + (columns - 1 - r * 29 % columns)] =
+        r % 2 == 0 ? 4.0f + r : -4.0f - r;
+    for (int c = 0; r == 2 && c < columns; ++c) x[static_cast<long long>(r) * columns + c] = 0.0f;
+  }
+}
+
+float scale_of_row(const Data& host, int r) {
+  const int columns = host.shape.dims[1];
+  float largest = 0.0f;
+  for (int c = 0; c < columns; ++c) {
+    const float value = fabsf(host.floats("x")[static_cast<long long>(r) * columns + c]);
+    if (value > largest) largest = value;
+  }
+  return largest > 0.0f ? largest / 127.0f : 1.0f;
+}
+
+void reference_scales(const Data& host, double* expected, double* magnitude) {
+  for (int r = 0; r < host.shape.dims[0]; ++r) magnitude[r] = expected[r] = scale_of_row(host, r);
+}
+
+void reference_q(const Data& host, double* expected, double* magnitude) {
+  const int columns = host.shape.dims[1];
+  for (int r = 0; r < host.shape.dims[0]; ++r) {
+    const float scale = scale_of_row(host, r);
+    for (int c = 0; c < columns; ++c) {
+      const long long i = static_cast<long long>(r) * columns + c;
+      expected[i] = step_of(host.floats("x")[i], scale, 0.0f);
+      magnitude[i] = 1;
+    }
+  }
+}
+
+const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
+                         {"q", Type::kInt8, Role::kOutput, elements, reference_q},
+                         {"scales", Type::kFloat32, Role::kOutput, rows, reference_scales}};
+
+void run(const Data& d) {
+  launch(quantize_one_read::quantize_rows, d.shape.dims[0], quantize_one_read::kThreads, d.floats("x"),
+         d.floats("scales"), int8(d), d.shape.dims[1]);
+}
+
+int roundings(const Shape&) { return 1; }
+
+long long one(const Shape&) { return 1; }
+long long one_read(const Shape& s) { return 4 * elements(s); }
+long long one_write(const Shape& s) { return elements(s) + 32 * rows(s); }
+
+const Limit kLimits[] = {
+    {Cost::kLaunches, one, "one kernel can do both"},
+    {Cost::kReadBytes, one_read, "a row that a thread keeps in registers need not be read again"},
+    {Cost::kWrittenBytes, one_write, "q, and a scale for each row"},
+};
+
+const Shape kShapes[] = {{{1, 1, 1}},    {{3, 2, 1}},    {{4, 31, 1}},   {{5, 33, 1}},
+                         {{3, 255, 1}},  {{4, 256, 1}},  {{4, 257, 1}},  {{3, 1023, 1}},
+                         {{3, 1025, 1}}, {{3, 2047, 1}}, {{64, 2048, 1}}};
+
+}  // namespace
+
+Exercise exercise() {
+  return {.learnt =
+              "What a block reads twice it can keep, in registers, which are its largest and fastest memory.",
+          .lesson = "docs/03_quantize_int8.md, stage 7",
+          .arrays = kArrays,
+          .array_count = sizeof kArrays / sizeof kArrays[0],
+          .fill = fill,
+          .run = run,
+          .output = "q scales",
+          .roundings = roundings,
+          .limits = kLimits,
+          .limit_count = sizeof kLimits / sizeof kLimits[0],
+          .dims = "RxC",
+          .shapes = kShapes,
+          .shape_count = sizeof kShapes / sizeof kShapes[0],
+          .timed_shape = {{16384, 2048, 1}}};
+}
+
+}  // namespace DEVICE
