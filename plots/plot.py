@@ -159,7 +159,12 @@ def stages_of(run, peer=False):
     def moved(stage):
         return stage["traffic"]["expected_read_bytes"] + stage["traffic"]["expected_write_bytes"]
 
-    return [Stage(s["name"], kind(s), moved(s), s) for s in run["stages"] if s["status"] == "ok"]
+    def name(stage):
+        return stage["name"] if stage["status"] == "ok" else f"{stage['name']}, not exact"
+
+    # A peer that is not exact has its place beside ours, and says so.
+    shown = [s for s in run["stages"] if s["status"] == "ok" or (peer and s.get("time_us"))]
+    return [Stage(name(s), kind(s), moved(s), s) for s in shown]
 
 
 @dataclasses.dataclass
@@ -172,6 +177,16 @@ class Measured:
     @property
     def largest(self):
         return max(self.sizes, key=math.prod)
+
+    @property
+    def fullest(self):
+        """The largest shape at which most stages have been timed."""
+        return max(self.sizes, key=lambda shape: (len(self.sizes[shape]), math.prod(shape)))
+
+    @property
+    def series(self):
+        """The shapes that differ from the largest in their last dimension alone, smallest first."""
+        return sorted((shape for shape in self.sizes if shape[:-1] == self.largest[:-1]), key=math.prod)
 
     @property
     def caption(self):
@@ -233,8 +248,8 @@ def bar_style(stage, which):
     return {"color": colour, "hatch": hatch, "edgecolor": "white" if hatch else colour, "alpha": 0.4 if which else 1.0}
 
 
-def bars(axes, machines, names, value, text, text_at=None):
-    """Horizontal bars, one a name and machine, with a text behind each, or at `text_at`."""
+def bars(axes, machines, names, value, text, text_at=0):
+    """Horizontal bars, one a name and machine, with a text behind each, but not before `text_at`."""
     height = 0.76 / len(machines)
     for which, stages in enumerate(machines):
         for row, name in enumerate(names):
@@ -242,7 +257,7 @@ def bars(axes, machines, names, value, text, text_at=None):
                 continue
             y = row + (which - (len(machines) - 1) / 2) * height
             axes.barh(y, value(stages[name]), height=height * 0.94, **bar_style(stages[name], which))
-            axes.annotate(text(stages[name]), (text_at or value(stages[name]), y), xytext=(4, 0), textcoords="offset points",
+            axes.annotate(text(stages[name]), (max(text_at, value(stages[name])), y), xytext=(4, 0), textcoords="offset points",
                           va="center", fontsize=8)
     axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
@@ -250,11 +265,15 @@ def bars(axes, machines, names, value, text, text_at=None):
     axes.margins(x=0.18)
 
 
-def at_largest(machines):
-    """The stages of each machine at the largest size that all have, by name; and that size."""
+def largest_of_all(machines):
+    """The largest size that all machines have."""
     common = set.intersection(*(set(m.sizes) for m in machines))
-    shape = max(common or [machines[0].largest], key=math.prod)
-    return [{s.name: s for s in m.sizes.get(shape, [])} for m in machines], shape
+    return max(common or [machines[0].largest], key=math.prod)
+
+
+def stages_at(machines, shape):
+    """The stages of each machine at a size, by name."""
+    return [{s.name: s for s in m.sizes.get(shape, [])} for m in machines]
 
 
 def names_of(machines):
@@ -277,14 +296,15 @@ def caption_of(machines, more):
     return "\n".join([m.caption for m in machines] + [more])
 
 
+FEW_ELEMENTS = 10_000  # with so many, a launch takes what any launch takes
 METHOD = "median of the samples in docs/json.md, inputs from DRAM"
 
 
 # --- The figures of a chapter ---
 
 
-def draw_speed_up(chapter, machines, out):
-    by_name, shape = at_largest(machines)
+def draw_speed_up(chapter, machines, shape, suffix, out):
+    by_name = stages_at(machines, shape)
     names = names_of(by_name)
     first = names[0]
     figure, axes = bar_figure(names, len(machines))
@@ -293,11 +313,11 @@ def draw_speed_up(chapter, machines, out):
     axes.axvline(1, color=GREY, linewidth=0.8)
     axes.set_xlabel(f"speed-up over {first}")
     return finish(figure, f"{chapter}: speed-up of each stage", caption_of(machines, f"N = {size_text(shape)}; {METHOD}"),
-                  f"{chapter}_speed_up", out, legend_of_machines(machines))
+                  f"{chapter}_speed_up{suffix}", out, legend_of_machines(machines))
 
 
-def draw_bandwidth(chapter, machines, out):
-    by_name, shape = at_largest(machines)
+def draw_bandwidth(chapter, machines, shape, suffix, out):
+    by_name = stages_at(machines, shape)
     names = names_of(by_name)
     figure, axes = bar_figure(names, len(machines))
     most = max(machine.run["device"]["pin_gbytes_per_s"] for machine in machines)
@@ -312,9 +332,9 @@ def draw_bandwidth(chapter, machines, out):
         axes.axvline(pins, color=GREY, linestyle="--" if which == 0 else ":", linewidth=1)
         axes.annotate(f"pins: {pins:,.0f}", (pins, 1), xycoords=("data", "axes fraction"), xytext=(0, 3),
                       textcoords="offset points", fontsize=8, ha="center", color="#444444")
-    axes.set_xlabel("GB/s that the stage must move; black: a streaming kernel with the same mix")
+    axes.set_xlabel("GB/s that the stage asks for\nblack: a streaming kernel with the same mix")
     return finish(figure, f"{chapter}: bandwidth under the roof", caption_of(machines, f"N = {size_text(shape)}; {METHOD}"),
-                  f"{chapter}_bandwidth", out, legend_of_machines(machines))
+                  f"{chapter}_bandwidth{suffix}", out, legend_of_machines(machines))
 
 
 def fastest_of_ours(measured):
@@ -327,11 +347,12 @@ def fastest_of_ours(measured):
 def draw_sizes(chapter, machines, out):
     figure, axes = pyplot.subplots(figsize=(8.4, 5.2))
     for which, measured in enumerate(machines):
-        shapes = sorted(measured.sizes, key=math.prod)
+        shapes = measured.series
         elements = [math.prod(shape) for shape in shapes]
         by_size = [{s.name: s for s in measured.sizes[shape]} for shape in shapes]
+        at_the_end = set(by_size[-1])
         fastest = fastest_of_ours(measured)
-        kinds = {s.name: s.kind for stages in by_size for s in stages.values()}
+        kinds = {s.name: s.kind for stages in by_size for s in stages.values() if s.name in at_the_end}
         names = list(kinds) if len(machines) == 1 else [names_of(by_size)[0], fastest]
         whose = f" ({measured.run['device']['name']})" if len(machines) > 1 else ""
         for i, name in enumerate(names):
@@ -349,6 +370,8 @@ def draw_sizes(chapter, machines, out):
                               xycoords=("data", "axes fraction"), xytext=(4, 0), textcoords="offset points", fontsize=8,
                               color="#444444")
         floor = min(s.data["ceiling_us"]["median"] for s in by_size[0].values() if s.data.get("ceiling_us"))
+        if elements[0] > FEW_ELEMENTS:
+            continue
         axes.axhline(floor, color=GREY, linewidth=1)
         axes.annotate(f"one launch that moves next to nothing: {floor:.1f} µs", (0.01, floor),
                       xycoords=("axes fraction", "data"), xytext=(0, -10), textcoords="offset points", fontsize=8,
@@ -365,7 +388,7 @@ def draw_sizes(chapter, machines, out):
 
 def three_sizes(measured):
     """The smallest, one in the middle, and the largest."""
-    shapes = sorted(measured.sizes, key=math.prod)
+    shapes = measured.series
     return list(dict.fromkeys([shapes[0], shapes[len(shapes) // 2], shapes[-1]]))
 
 
@@ -564,8 +587,12 @@ def draw_folders(folders, counts, out):
     drawn = []
     for chapter in measured[0]:
         machines = [chapters[chapter] for chapters in measured if chapter in chapters]
-        for draw in (draw_speed_up, draw_bandwidth, draw_sizes, draw_predicted):
-            drawn.append(draw(chapter, machines, out))
+        shapes = {"": largest_of_all(machines)}
+        if len(machines[0].sizes[machines[0].fullest]) > len(machines[0].sizes[machines[0].largest]):
+            shapes["_rows"] = machines[0].fullest  # stages that want rows
+        for suffix, shape in shapes.items():
+            drawn += [draw(chapter, machines, shape, suffix, out) for draw in (draw_speed_up, draw_bandwidth)]
+        drawn += [draw(chapter, machines, out) for draw in (draw_sizes, draw_predicted)]
     return drawn + [draw_bytes(chapter, run, out) for chapter, run in counted.items()]
 
 
