@@ -71,6 +71,10 @@ TEST_CASE("03: every stage is right at every alignment") {
       }
 }
 
+TEST_CASE("03: counts equal the H200's counters at 256 x 4096") {
+  check_counters(kChapter, {{256, 4096, 1}});
+}
+
 TEST_CASE("03: ties, zeros, overflow, infinities and NaN are what the chapter says they are") {
   Chapter special = kChapter;
   special.fill = fill_special;

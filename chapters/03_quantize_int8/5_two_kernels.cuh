@@ -8,9 +8,9 @@ namespace DEVICE::quantize_int8 {
 
 constexpr int kRowThreads = 256;
 
-/// The largest of `value` over the threads of the block, in every thread; all of them must call it. A tree in
-/// shared memory. The block must have kRowThreads threads.
-__device__ inline float block_largest(float value) {
+/// The largest of `value` over the threads of the block, in shared memory, where any of them may read it; all
+/// of them must call it. A tree. The block must have kRowThreads threads.
+__device__ inline const float* block_largest(float value) {
   __shared__ float largest[kRowThreads];
   const unsigned t = threadIdx.x;
   largest[t] = value;
@@ -19,7 +19,7 @@ __device__ inline float block_largest(float value) {
     if (t < half) largest[t] = larger(largest[t], largest[t + half]);
     __syncthreads();
   }
-  return largest[0];
+  return &largest[0];
 }
 
 /// scales[r] = the scale of row r, one block per row. Reads 4 bytes per element, writes one float per row.
@@ -27,8 +27,8 @@ __global__ void find_scales(const float* __restrict__ x, float* __restrict__ sca
   const float* row = x + static_cast<size_t>(blockIdx.x) * columns;
   float largest = 0.0f;
   for (int c = threadIdx.x; c < columns; c += kRowThreads) largest = larger(largest, fabsf(row[c]));
-  largest = block_largest(largest);
-  if (threadIdx.x == 0) scales[blockIdx.x] = scale_of(largest);
+  const float* of_block = block_largest(largest);
+  if (threadIdx.x == 0) scales[blockIdx.x] = scale_of(*of_block);
 }
 
 /// q = x in steps of its row's scale, one block per row. Reads 4 bytes and writes 1 byte per element.

@@ -13,7 +13,7 @@ __global__ void quantize_twice(const float* __restrict__ x, float* __restrict__ 
   const size_t first = static_cast<size_t>(blockIdx.x) * columns;
   float largest = 0.0f;
   for (int c = threadIdx.x; c < columns; c += kRowThreads) largest = larger(largest, fabsf(x[first + c]));
-  const float scale = scale_of(block_largest(largest));
+  const float scale = scale_of(*block_largest(largest));
   if (threadIdx.x == 0) scales[blockIdx.x] = scale;
   for (int c = threadIdx.x; c < columns; c += kRowThreads)
     q[first + c] = to_int8(quantized(x[first + c], scale, 0.0f));
