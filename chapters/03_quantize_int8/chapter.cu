@@ -7,9 +7,10 @@
 #include "2_fused.cuh"
 #include "3_packed.cuh"
 #include "4_wide.cuh"
-#include "5_two_kernels.cuh"
-#include "6_one_kernel.cuh"
-#include "7_one_read.cuh"
+#include "5_corrected.cuh"
+#include "6_two_kernels.cuh"
+#include "7_one_kernel.cuh"
+#include "8_one_read.cuh"
 #include "chapter.hpp"
 #if defined(__CUDACC__) && __has_include(<cub/device/device_transform.cuh>)
 #define HAS_CUB
@@ -149,6 +150,12 @@ void run_wide(const Data& data) {
          a.n);
 }
 
+void run_corrected(const Data& data) {
+  const Arrays a = arrays(data);
+  launch(corrected, blocks(a.n, 8 * kCorrectedThreads), kCorrectedThreads, a.x, steps_of(kScale, kZeroPoint),
+         a.q, a.n);
+}
+
 #ifdef HAS_CUB
 void run_cub(const Data& data) {
   const Arrays a = arrays(data);
@@ -171,25 +178,27 @@ void run_one_kernel(const Data& data) {
   launch(quantize_twice, a.rows, kRowThreads, a.x, a.scales, a.q_rows, a.columns);
 }
 
-/// Rows of more columns are read twice: 1024 threads have 64 registers each, half of which can hold elements.
-constexpr int kLongestHeld = 32768;
+/// Threads of a row that does not fit the registers of 1024: few enough that two blocks share a
+/// multiprocessor of an H200, so that one reads while the other computes.
+constexpr int kLongRowThreads = 512;
+constexpr int kHeldBytes = 64;  // of a thread
 
-/// Threads, in whole warps, for `count` vectors or elements of a row at `each` a thread.
-int row_threads(int count, int each) { return blocks(blocks(count, each), 32) * 32; }
-
-/// Four vectors a thread, and more where 1024 threads do not cover the row otherwise: on an H200 faster than
-/// fewer, since a thread has more on its way.
-void launch_once(const Arrays& a) {
-  const int vectors = blocks(a.columns, 4);
-  const bool long_row = vectors > 4 * 1024;
-  launch(long_row ? quantize_once<8> : quantize_once<4>, a.rows, row_threads(vectors, long_row ? 8 : 4), a.x,
-         a.scales, a.q_rows, a.columns);
+/// Bytes of a row of `columns` that wait in shared memory.
+int waiting_bytes(int columns) {
+  const bool held = columns <= 1024 * kHeldBytes / 4;
+  return held ? 0 : 4 * columns - kLongRowThreads * kHeldBytes;
 }
 
-void launch_once_unaligned(const Arrays& a) {
-  const bool long_row = a.columns > 8 * 1024;
-  launch(long_row ? quantize_once_unaligned<32> : quantize_once_unaligned<8>, a.rows,
-         row_threads(a.columns, long_row ? 32 : 8), a.x, a.scales, a.q_rows, a.columns);
+/// Whether a block can keep such a row: with shared memory for what waits, and for what the warps find.
+bool stays(int columns) { return waiting_bytes(columns) + 128 <= most_shared_bytes(); }
+
+template <class Vector>
+void launch_once(const Arrays& a) {
+  const int vectors = a.columns / static_cast<int>(sizeof(Vector) / sizeof(float));
+  const int waiting = waiting_bytes(a.columns);
+  const int threads = waiting > 0 ? kLongRowThreads : blocks(blocks(vectors, kHeld<Vector>), 32) * 32;
+  launch_shared(quantize_once<Vector>, a.rows, threads, static_cast<size_t>(waiting), a.x, a.scales, a.q_rows,
+                a.columns);
 }
 
 bool aligned(const Arrays& a) {
@@ -199,12 +208,12 @@ bool aligned(const Arrays& a) {
 
 void run_one_read(const Data& data) {
   const Arrays a = arrays(data);
-  if (a.columns > kLongestHeld) {
+  if (!stays(a.columns)) {
     run_one_kernel(data);
   } else if (aligned(a)) {
-    launch_once(a);
+    launch_once<float4>(a);
   } else {
-    launch_once_unaligned(a);
+    launch_once<float>(a);
   }
 }
 
@@ -255,7 +264,7 @@ Traffic one_kernel_traffic(const Shape& s) {
   return {2 * 32 * row_sectors(s, 4, 1), scale_bytes(s) + 32 * row_sectors(s, 1, 1)};
 }
 Traffic one_read_traffic(const Shape& s) {
-  if (s.dims[1] > kLongestHeld) return one_kernel_traffic(s);
+  if (!stays(s.dims[1])) return one_kernel_traffic(s);
   const int width = s.dims[1] % 4 == 0 ? 4 : 1;
   return {32 * row_sectors(s, 4, width), scale_bytes(s) + 32 * row_sectors(s, 1, width)};
 }
@@ -266,8 +275,8 @@ int no_roundings(const Shape&) { return 0; }
 int one_rounding(const Shape&) { return 1; }
 
 /// A block a row: rows that are not too few and too long for that.
-bool has_rows(const Shape& s) { return s.dims[1] <= 1 << 20; }
-constexpr const char* kRows = "rows of at most 1048576 columns";
+bool has_rows(const Shape& s) { return s.dims[1] <= 1 << 17; }
+constexpr const char* kRows = "rows of at most 131072 columns";
 
 const Stage kStages[] = {
     {.name = "1_unfused",
@@ -298,7 +307,14 @@ const Stage kStages[] = {
      .run = run_wide,
      .traffic = wide_traffic,
      .roundings = no_roundings},
-    {.name = "5_two_kernels",
+    {.name = "5_corrected",
+     .idea = "exact division in three instructions, two vectors a thread",
+     .output = "q",
+     .kernels = 1,
+     .run = run_corrected,
+     .traffic = packed_traffic,
+     .roundings = no_roundings},
+    {.name = "6_two_kernels",
      .idea = "a scale for each row: find it, then quantise",
      .output = "q_rows scales",
      .kernels = 2,
@@ -307,7 +323,7 @@ const Stage kStages[] = {
      .roundings = one_rounding,
      .needs = kRows,
      .suits = has_rows},
-    {.name = "6_one_kernel",
+    {.name = "7_one_kernel",
      .idea = "one kernel, which reads its row twice",
      .output = "q_rows scales",
      .kernels = 1,
@@ -316,8 +332,8 @@ const Stage kStages[] = {
      .roundings = one_rounding,
      .needs = kRows,
      .suits = has_rows},
-    {.name = "7_one_read",
-     .idea = "the row stays in registers; warp shuffles",
+    {.name = "8_one_read",
+     .idea = "the row stays in registers and shared memory",
      .output = "q_rows scales",
      .kernels = 1,
      .run = run_one_read,

@@ -23,6 +23,9 @@ struct Launch {
   const void* closure;
 };
 
+/// The most shared memory that a block may have, its own arrays included: 227 KiB, as on compute capability 9.0.
+int most_shared_bytes();
+
 /// Runs all threads of all blocks and returns when the grid is done.
 /// \throws cpu::Finding at the first mistake of the kernel that the device can see.
 void run(const Launch& launch);

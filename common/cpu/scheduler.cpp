@@ -575,6 +575,8 @@ std::string place_text(std::uintptr_t instruction) {
   return fmt::format("{}:{}", place.file, place.line);
 }
 
+int most_shared_bytes() { return kMostSharedBytes; }
+
 void run(const Launch& launch) {
   check_launch(launch);
   prepare(launch);

@@ -24,7 +24,7 @@ struct Grid {
 /// The kernel runs on its own while the caller goes on. \throws gpu::Error when it cannot be started.
 template <class... Params, class... Args>
 void launch_shared(void (*kernel)(Params...), Grid grid, dim3 block, size_t shared_bytes, Args... args) {
-  if (shared_bytes > 48 * 1024)  // a kernel must ask before it gets more
+  if (shared_bytes > 0)  // more than 48 KiB, with the kernel's own arrays, must be asked for
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(shared_bytes)),
           "dynamic shared memory", grid.file, grid.line);
@@ -38,6 +38,14 @@ void launch(void (*kernel)(Params...), Grid grid, dim3 block, Args... args) {
   launch_shared(kernel, grid, block, 0, args...);
 }
 // [launch]
+
+/// The most shared memory that a block may have on this device, its kernel's own arrays included.
+inline int most_shared_bytes() {
+  int device = 0, bytes = 0;
+  check(cudaGetDevice(&device));
+  check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  return bytes;
+}
 
 /// Starts a kernel that may begin before the launch ahead of it in the stream has ended: it must call
 /// cudaGridDependencySynchronize() before it touches what that one writes. Compute capability 9.0 and newer.

@@ -1,3 +1,4 @@
+#include "../../chapters/03_quantize_int8/5_corrected.cuh"
 #include "claims.hpp"
 #include "device.hpp"
 
@@ -91,6 +92,11 @@ __global__ void quantise_by_reciprocal(const float* in, float inverse, int* out,
 }
 // [quantise]
 
+__global__ void quantise_by_corrected(const float* in, quantize_int8::Steps by, int* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = __float2int_rn(quantize_int8::divided(in[i], by));
+}
+
 }  // namespace kernel
 
 void normalise_three_reads(const float* in, float* out, int rows) {
@@ -117,6 +123,10 @@ void quantise_by_division(const float* in, float scale, int* out, int n) {
 }
 void quantise_by_reciprocal(const float* in, float scale, int* out, int n) {
   launch(kernel::quantise_by_reciprocal, (n + 255) / 256, 256, in, 1 / scale, out, n);
+}
+void quantise_by_corrected(const float* in, float scale, int* out, int n) {
+  launch(kernel::quantise_by_corrected, (n + 255) / 256, 256, in, quantize_int8::steps_of(scale, 0.0f), out,
+         n);
 }
 
 }  // namespace DEVICE::claims

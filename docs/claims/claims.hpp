@@ -31,5 +31,7 @@ void multiply_add(const float* a, const float* b, const float* c, float* out, in
 void quantise_by_division(const float* in, float scale, int* out, int n);
 /// out = in * (1 / scale), rounded in the same way.
 void quantise_by_reciprocal(const float* in, float scale, int* out, int n);
+/// The same, corrected as in chapter 03, stage 5.
+void quantise_by_corrected(const float* in, float scale, int* out, int n);
 
 }  // namespace DEVICE::claims

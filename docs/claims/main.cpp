@@ -95,13 +95,14 @@ void print_rounding(Arrays& at, const char* name, const std::vector<float>& valu
   };
   const std::vector<int> divided = rounded_by(cpu::claims::quantise_by_division);
   const std::vector<int> multiplied = rounded_by(cpu::claims::quantise_by_reciprocal);
-  int differing = 0, first = -1;
-  for (int i = 0; i < count; ++i)
+  const std::vector<int> corrected = rounded_by(cpu::claims::quantise_by_corrected);
+  int differing = 0, still_differing = 0, first = -1;
+  for (int i = 0; i < count; ++i) {
     if (divided[i] != multiplied[i] && ++differing == 1) first = i;
-  fmt::print("{:24}{:7} of {:7} differ", name, differing, count);
-  if (first >= 0)
-    fmt::print("; {:.9g} becomes {} divided, {} multiplied", values[first], divided[first],
-               multiplied[first]);
+    if (divided[i] != corrected[i]) ++still_differing;
+  }
+  fmt::print("{:22}{:2} of {:7} differ, corrected {}", name, differing, count, still_differing);
+  if (first >= 0) fmt::print("; {:.7g} becomes {}, not {}", values[first], multiplied[first], divided[first]);
   fmt::print("\n");
 }
 

@@ -1,8 +1,8 @@
 /// \file
-/// Stage 6: one kernel for both. A block keeps its row's scale to itself, and reads the row a second time:
+/// Stage 7: one kernel for both. A block keeps its row's scale to itself, and reads the row a second time:
 /// from the cache, if the row fits there.
 #pragma once
-#include "5_two_kernels.cuh"
+#include "6_two_kernels.cuh"
 
 namespace DEVICE::quantize_int8 {
 

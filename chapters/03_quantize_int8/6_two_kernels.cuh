@@ -1,5 +1,5 @@
 /// \file
-/// Stage 5: a scale for each row, that at which the row just fits. One kernel finds each row's largest
+/// Stage 6: a scale for each row, that at which the row just fits. One kernel finds each row's largest
 /// absolute value, the next quantises: x is read twice.
 #pragma once
 #include "quantize.cuh"

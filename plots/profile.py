@@ -1,0 +1,79 @@
+"""Profiles the stages of a chapter with Nsight Compute: what limits each, for the lessons to quote.
+
+Needs a GPU, ncu and a build with its GPU side:
+
+    python3 plots/profile.py build/bin/03_quantize_int8 1x10000000 results/profile_03_quantize_int8.json [STAGE ...]
+
+Each stage runs once on that size, with ncu's caches flushed before each kernel; without names, all stages that this GPU has.
+"""
+
+import argparse
+import csv
+import datetime
+import json
+import pathlib
+import subprocess
+import tempfile
+
+METRICS = {
+    "time_ns": "gpu__time_duration.sum",
+    "instructions": "smsp__inst_executed.sum",  # of warps
+    "issue_percent": "smsp__issue_active.avg.pct_of_peak_sustained_active",
+    "fma_percent": "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active",
+    "l1_percent": "l1tex__throughput.avg.pct_of_peak_sustained_active",
+    "l2_percent": "lts__throughput.avg.pct_of_peak_sustained_elapsed",
+    "dram_percent": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
+    "warps_percent": "sm__warps_active.avg.pct_of_peak_sustained_active",
+}
+STALLS = ("barrier", "dispatch_stall", "drain", "imc_miss", "lg_throttle", "long_scoreboard", "math_pipe_throttle", "membar",
+          "mio_throttle", "no_instruction", "short_scoreboard", "sleeping", "wait")
+STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
+
+
+def stages(program, size):
+    """The stages that run on this device at that size."""
+    with tempfile.NamedTemporaryFile() as file:
+        subprocess.run([program, "--device", "gpu", "--size", size, "--json", file.name], check=True, capture_output=True)
+        run = json.load(file)[0]
+    return [stage["name"] for stage in run["stages"] if stage["status"] == "ok"]
+
+
+def profile(program, size, stage):
+    """The kernels of the stage, in order."""
+    fields = {**{metric: field for field, metric in METRICS.items()}, **{STALL.format(stall): stall for stall in STALLS}}
+    call = ["ncu", "--clock-control", "none", "--csv", "--print-units", "base", "--metrics", ",".join(fields),
+            program, "--device", "gpu", "--once", "--size", size, "--stage", stage]
+    output = subprocess.run(call, check=True, capture_output=True, text=True).stdout
+    kernels = {}
+    for row in csv.DictReader(line for line in output.splitlines() if line.startswith('"')):
+        kernel = kernels.setdefault(row["ID"], {"kernel": row["Kernel Name"].partition("(")[0].split("::")[-1], "stalls": {}})
+        field, value = fields[row["Metric Name"]], float(row["Metric Value"].replace(",", ""))
+        (kernel["stalls"] if field in STALLS else kernel)[field] = value
+    return list(kernels.values())
+
+
+def device():
+    call = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    name, driver = subprocess.run(call, check=True, capture_output=True, text=True).stdout.strip().split(", ")
+    return {"gpu": name, "driver": driver}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", type=pathlib.Path, help="a chapter")
+    parser.add_argument("size", help="as its --size")
+    parser.add_argument("output", type=pathlib.Path, help="a JSON file; other sizes in it are kept")
+    parser.add_argument("stages", nargs="*", help="names of stages")
+    arguments = parser.parse_args()
+
+    program = arguments.program.resolve()
+    result = json.loads(arguments.output.read_text()) if arguments.output.exists() else {}
+    result[arguments.size] = {
+        **device(), "date": datetime.date.today().isoformat(),
+        "command": f"python3 plots/profile.py build/bin/{program.name} {arguments.size} {arguments.output.name}",
+        "stages": {stage: profile(program, arguments.size, stage)
+                   for stage in arguments.stages or stages(program, arguments.size)}}
+    arguments.output.write_text(json.dumps(result, indent=1) + "\n")
+
+
+main()
