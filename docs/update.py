@@ -12,7 +12,7 @@ A page marks a quotation with a comment and holds it in the code block that foll
     <!-- caches: plots/data/h200/01_multiply_add.json 3_float4 --> a stage with cold and with warm caches
     <!-- launched: plots/data/h200/02_add_mul_exp.json 2_fused; 8_many --> stages in a CUDA graph and launched one by one
     <!-- resources: plots/data/h200/01_multiply_add.json -->     registers and occupancy of the stages
-    <!-- profile: plots/data/h200/profile_03_quantize_int8.json 1x10000000 3_packed; 4_wide --> what ncu says of stages
+    <!-- limits: plots/data/h200/limits_03_quantize_int8.json 1x10000000 3_packed; 4_wide --> what ncu says of stages
 
     <!-- counters: tests/data/counters_h200.json -->             the hardware's counters that ours are equal to
     <!-- counters: tests/data/counters_h200.json differences --> the hardware's and ours where they are not, and why
@@ -37,7 +37,7 @@ import sys
 import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-KINDS = "code|output|times|ratios|misses|launches|launched|caches|resources|profile|counters|speeds|supported|unsupported|functions"
+KINDS = "code|output|times|ratios|misses|launches|launched|caches|resources|limits|counters|speeds|supported|unsupported|functions"
 QUOTATION = re.compile(rf"(<!-- ({KINDS}): (.+?) -->\n\n```\w*\n)(.*?)(```\n)", re.S)
 
 

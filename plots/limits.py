@@ -2,7 +2,7 @@
 
 Needs a GPU, ncu and a build with its GPU side:
 
-    python3 plots/profile.py build/bin/03_quantize_int8 1x10000000 results/profile_03_quantize_int8.json [STAGE ...]
+    python3 plots/limits.py build/bin/03_quantize_int8 1x10000000 results/limits_03_quantize_int8.json [STAGE ...]
 
 Each stage runs once on that size, with ncu's caches flushed before each kernel; without names, all stages that this GPU has.
 """
@@ -12,6 +12,7 @@ import csv
 import datetime
 import json
 import pathlib
+import re
 import subprocess
 import tempfile
 
@@ -38,6 +39,11 @@ def stages(program, size):
     return [stage["name"] for stage in run["stages"] if stage["status"] == "ok"]
 
 
+def kernel_name(signature):
+    """The bare name of a function, of a template too."""
+    return re.match(r"(?:void )?(?:[\w<>, ]*?::)*(\w+)", signature).group(1)
+
+
 def profile(program, size, stage):
     """The kernels of the stage, in order."""
     fields = {**{metric: field for field, metric in METRICS.items()}, **{STALL.format(stall): stall for stall in STALLS}}
@@ -46,7 +52,7 @@ def profile(program, size, stage):
     output = subprocess.run(call, check=True, capture_output=True, text=True).stdout
     kernels = {}
     for row in csv.DictReader(line for line in output.splitlines() if line.startswith('"')):
-        kernel = kernels.setdefault(row["ID"], {"kernel": row["Kernel Name"].partition("(")[0].split("::")[-1], "stalls": {}})
+        kernel = kernels.setdefault(row["ID"], {"kernel": kernel_name(row["Kernel Name"]), "stalls": {}})
         field, value = fields[row["Metric Name"]], float(row["Metric Value"].replace(",", ""))
         (kernel["stalls"] if field in STALLS else kernel)[field] = value
     return list(kernels.values())
@@ -70,7 +76,7 @@ def main():
     result = json.loads(arguments.output.read_text()) if arguments.output.exists() else {}
     result[arguments.size] = {
         **device(), "date": datetime.date.today().isoformat(),
-        "command": f"python3 plots/profile.py build/bin/{program.name} {arguments.size} {arguments.output.name}",
+        "command": f"python3 plots/limits.py build/bin/{program.name} {arguments.size} {arguments.output.name}",
         "stages": {stage: profile(program, arguments.size, stage)
                    for stage in arguments.stages or stages(program, arguments.size)}}
     arguments.output.write_text(json.dumps(result, indent=1) + "\n")
