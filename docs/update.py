@@ -12,7 +12,7 @@ A page marks a quotation with a comment and holds it in the code block that foll
     <!-- caches: plots/data/h200/01_multiply_add.json 3_float4 --> a stage with cold and with warm caches
     <!-- launched: plots/data/h200/02_add_mul_exp.json 2_fused; 8_many --> stages in a CUDA graph and launched one by one
     <!-- resources: plots/data/h200/01_multiply_add.json -->     registers and occupancy of the stages
-    <!-- limits: plots/data/h200/limits_03_quantize_int8.json 1x10000000 3_packed; 4_wide --> what ncu says of stages
+    <!-- limits: plots/data/h200/limits/03_quantize_int8.json 1x10000000 3_packed; 4_wide --> what ncu says of stages
 
     <!-- counters: tests/data/counters_h200.json -->             the hardware's counters that ours are equal to
     <!-- counters: tests/data/counters_h200.json differences --> the hardware's and ours where they are not, and why
@@ -188,6 +188,22 @@ def resources(path):
     return "\n".join(rows) + "\n"
 
 
+def limits(what):
+    """What ncu says of the kernels of stages at one size."""
+    path, size, stages = what.split(" ", 2)
+    run = json.loads((ROOT / path).read_text())[size]
+    rows = [f"{run['gpu']}, driver {run['driver']}, {size}, {run['date']}", "",
+            f"{'':16}{'':>8}{'warp in-':>14}{'issue':>7}{'':>6}{'':>7}{'resident':>10}  warps wait mostly for",
+            f"{'stage':16}{'us':>8}{'structions':>14}{'slots':>7}{'L2':>6}{'DRAM':>7}{'warps':>10}  (cycles an instruction)"]
+    for stage in stages.split("; "):
+        for kernel in run["stages"][stage]:
+            waits = sorted(kernel["stalls"].items(), key=lambda wait: -wait[1])[:2]
+            rows.append(f"{stage:16}{kernel['time_ns'] / 1000:8.1f}{kernel['instructions']:14,.0f}{kernel['issue_percent']:6.0f}%"
+                        f"{kernel['l2_percent']:5.0f}%{kernel['dram_percent']:6.0f}%{kernel['warps_percent']:9.0f}%  "
+                        + ", ".join(f"{name} {cycles:.1f}" for name, cycles in waits))
+    return "\n".join(rows) + "\n"
+
+
 FIELDS = {"load_requests": "requests", "load_sectors": "sectors", "store_requests": "requests",
           "store_sectors": "sectors", "shared_load_wavefronts": "load", "shared_store_wavefronts": "store",
           "atomic_sectors": "sectors"}
@@ -270,7 +286,7 @@ def renewed(text, programs):
         head, kind, what, _, end = match.groups()
         quoted = {"code": code, "output": lambda call: output(call, programs), "times": times,
                   "ratios": ratios, "misses": misses, "launches": launches, "launched": launched,
-                  "caches": caches, "resources": resources,
+                  "caches": caches, "resources": resources, "limits": limits,
                   "counters": lambda call: counters(call, programs),
                   "speeds": speeds, "supported": lambda program: supported(program, programs),
                   "unsupported": unsupported, "functions": functions}[kind](what)

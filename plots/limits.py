@@ -2,9 +2,10 @@
 
 Needs a GPU, ncu and a build with its GPU side:
 
-    python3 plots/limits.py build/bin/03_quantize_int8 1x10000000 results/limits_03_quantize_int8.json [STAGE ...]
+    python3 plots/limits.py build/bin/03_quantize_int8 1x10000000 limits.json [STAGE ...]
 
 Each stage runs once on that size, with ncu's caches flushed before each kernel; without names, all stages that this GPU has.
+Exit status 2: bad usage, or a file that is not what it should be; 3: no ncu or no GPU.
 """
 
 import argparse
@@ -13,7 +14,9 @@ import datetime
 import json
 import pathlib
 import re
+import shutil
 import subprocess
+import sys
 import tempfile
 
 METRICS = {
@@ -31,10 +34,23 @@ STALLS = ("barrier", "dispatch_stall", "drain", "imc_miss", "lg_throttle", "long
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
 
 
+def fail(status, message):
+    print(f"limits.py: {message}", file=sys.stderr)
+    sys.exit(status)
+
+
+def output_of(*call):
+    """What a program prints; when it fails, so do we, with its words."""
+    done = subprocess.run(call, capture_output=True, text=True)
+    if done.returncode:
+        fail(done.returncode if done.returncode in (2, 3) else 1, (done.stderr or done.stdout).strip())
+    return done.stdout
+
+
 def stages(program, size):
     """The stages that run on this device at that size."""
     with tempfile.NamedTemporaryFile() as file:
-        subprocess.run([program, "--device", "gpu", "--size", size, "--json", file.name], check=True, capture_output=True)
+        output_of(program, "--device", "gpu", "--size", size, "--json", file.name)
         run = json.load(file)[0]
     return [stage["name"] for stage in run["stages"] if stage["status"] == "ok"]
 
@@ -47,9 +63,8 @@ def kernel_name(signature):
 def profile(program, size, stage):
     """The kernels of the stage, in order."""
     fields = {**{metric: field for field, metric in METRICS.items()}, **{STALL.format(stall): stall for stall in STALLS}}
-    call = ["ncu", "--clock-control", "none", "--csv", "--print-units", "base", "--metrics", ",".join(fields),
-            program, "--device", "gpu", "--once", "--size", size, "--stage", stage]
-    output = subprocess.run(call, check=True, capture_output=True, text=True).stdout
+    output = output_of("ncu", "--clock-control", "none", "--csv", "--print-units", "base", "--metrics", ",".join(fields),
+                       program, "--device", "gpu", "--once", "--size", size, "--stage", stage)
     kernels = {}
     for row in csv.DictReader(line for line in output.splitlines() if line.startswith('"')):
         kernel = kernels.setdefault(row["ID"], {"kernel": kernel_name(row["Kernel Name"]), "stalls": {}})
@@ -59,8 +74,7 @@ def profile(program, size, stage):
 
 
 def device():
-    call = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
-    name, driver = subprocess.run(call, check=True, capture_output=True, text=True).stdout.strip().split(", ")
+    name, driver = output_of("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader").strip().split(", ")
     return {"gpu": name, "driver": driver}
 
 
@@ -72,8 +86,15 @@ def main():
     parser.add_argument("stages", nargs="*", help="names of stages")
     arguments = parser.parse_args()
 
+    if not shutil.which("ncu"):
+        fail(3, "ncu is not installed: it is part of the CUDA Toolkit")
     program = arguments.program.resolve()
-    result = json.loads(arguments.output.read_text()) if arguments.output.exists() else {}
+    if not program.is_file():
+        fail(2, f"{arguments.program} is no program; build/bin/03_quantize_int8 is one, once it has been built")
+    try:
+        result = json.loads(arguments.output.read_text()) if arguments.output.exists() else {}
+    except ValueError as error:
+        fail(2, f"{arguments.output} is not what an earlier call has stored: {error}")
     result[arguments.size] = {
         **device(), "date": datetime.date.today().isoformat(),
         "command": f"python3 plots/limits.py build/bin/{program.name} {arguments.size} {arguments.output.name}",

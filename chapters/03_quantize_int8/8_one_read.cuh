@@ -2,8 +2,6 @@
 /// Stage 8: the row stays on the multiprocessor between the two passes, so it is read once: in registers, and
 /// what is too much for them in shared memory. Warps reduce by shuffles.
 #pragma once
-#include <cuda_pipeline.h>
-
 #include "5_corrected.cuh"
 
 namespace DEVICE::quantize_int8 {

@@ -23,7 +23,8 @@ struct Launch {
   const void* closure;
 };
 
-/// The most shared memory that a block may have, its own arrays included: 227 KiB, as on compute capability 9.0.
+/// The most shared memory that a block may have, its own arrays included: 227 KiB, as on compute
+/// capability 9.0.
 int most_shared_bytes();
 
 /// Runs all threads of all blocks and returns when the grid is done.

@@ -63,7 +63,7 @@ const Shape kShapes[] = {{{1, 1, 1}},   {{2, 2, 1}},   {{3, 31, 1}},   {{5, 33, 
 
 Exercise exercise() {
   return {.learnt = "A block agrees on one value in log2 of its threads rounds, with a barrier behind each.",
-          .lesson = "docs/03_quantize_int8.md, stage 5",
+          .lesson = "docs/03_quantize_int8.md, stage 6",
           .arrays = kArrays,
           .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill,

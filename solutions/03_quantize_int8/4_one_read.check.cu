@@ -79,7 +79,7 @@ const Shape kShapes[] = {{{1, 1, 1}},    {{3, 2, 1}},    {{4, 31, 1}},   {{5, 33
 Exercise exercise() {
   return {.learnt =
               "What a block reads twice it can keep, in registers, which are its largest and fastest memory.",
-          .lesson = "docs/03_quantize_int8.md, stage 7",
+          .lesson = "docs/03_quantize_int8.md, stage 8",
           .arrays = kArrays,
           .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill,
