@@ -1,5 +1,6 @@
 #include "chapter.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -31,6 +32,17 @@ void* Data::array(const char* name, Type type) const {
 float* Data::floats(const char* name) const { return static_cast<float*>(array(name, Type::kFloat32)); }
 
 long long sector_bytes(long long count, int bytes_each) { return (count * bytes_each + 31) / 32 * 32; }
+
+long long row_sector_bytes(const Shape& shape, int bytes_each, int width) {
+  const long long columns = shape.dims[1];
+  long long sectors = 0;
+  for (long long r = 0; r < shape.dims[0]; ++r)
+    for (long long c = 0; c < columns; c += 32 * width) {
+      const long long end = std::min(c + 32 * width, columns);
+      sectors += ((r * columns + end) * bytes_each - 1) / 32 - (r * columns + c) * bytes_each / 32 + 1;
+    }
+  return 32 * sectors;
+}
 
 namespace {
 

@@ -61,6 +61,10 @@ struct Traffic {
 /// on a sector boundary.
 long long sector_bytes(long long count, int bytes_each = 4);
 
+/// Bytes of the sectors that the rows of a contiguous array touch, wherever each begins, when warps take
+/// 32 * `width` elements of a row at a time from its start. `shape` is {rows, columns}.
+long long row_sector_bytes(const Shape& shape, int bytes_each, int width);
+
 /// In place of a stage's number of kernels: it may launch as many as it likes.
 constexpr int kAnyNumber = -1;
 
@@ -75,6 +79,7 @@ struct Stage {
   int (*roundings)(const Shape&);    ///< roundings on the longest path to an element of the output
   const char* needs = nullptr;       ///< null, or what a device must have: "a GPU", "sm_90a"
   bool (*suits)(const Shape&) = nullptr;  ///< null: all shapes; else `needs` says which
+  const char* against = nullptr;          ///< the stage that its speed-up is over; null: the first
   int capability = 0;  ///< the least compute capability of a GPU that can, such as 90 for 9.0
 };
 

@@ -26,10 +26,22 @@ double elements(const Chapter& chapter, const Shape& shape) {
 
 double total(const Traffic& traffic) { return static_cast<double>(traffic.read_bytes + traffic.write_bytes); }
 
-/// What the bytes alone promise: those of the chapter's first stage over those of this one.
+/// The stage that the speed-up of `stage` is over.
+const Stage& base_of(const Chapter& chapter, const Stage& stage) {
+  const Stage* const end = chapter.stages + chapter.stage_count;
+  const Stage* const base =
+      stage.against
+          ? std::find_if(chapter.stages, end,
+                         [&](const Stage& other) { return std::string(other.name) == stage.against; })
+          : chapter.stages;
+  if (base == end) throw std::logic_error(fmt::format("{}: no stage {}", stage.name, stage.against));
+  return *base;
+}
+
+/// What the bytes alone promise: those of the stage that it is compared with over its own.
 std::string predicted_speed_up(const Report& report, const ShapeResult& result, const StageResult& stage) {
-  const double first = total(report.chapter->stages[0].traffic(result.shape));
-  return fmt::format("{:.2f}x", first / total(stage.stage->traffic(result.shape)));
+  const double base = total(base_of(*report.chapter, *stage.stage).traffic(result.shape));
+  return fmt::format("{:.2f}x", base / total(stage.stage->traffic(result.shape)));
 }
 
 std::string percent(double share) { return fmt::format("{:.0f}%", 100 * share); }
@@ -62,11 +74,13 @@ std::string what_is_wrong(const ShapeResult& result) {
   return out;
 }
 
-/// How much faster than the chapter's first stage, where that was timed too.
+/// How much faster than the stage that it is compared with, where that was timed too.
 std::string measured_speed_up(const Report& report, const ShapeResult& result, const StageResult& stage) {
-  const StageResult& first = result.stages.front();
-  if (first.stage != &report.chapter->stages[0] || !first.timed) return "-";
-  return fmt::format("{:.2f}x", first.time.cold.median / stage.time.cold.median);
+  const Stage& base = base_of(*report.chapter, *stage.stage);
+  for (const StageResult& other : result.stages)
+    if (other.stage == &base && other.timed)
+      return fmt::format("{:.2f}x", other.time.cold.median / stage.time.cold.median);
+  return "-";
 }
 
 std::string counted_table(const Report& report, const ShapeResult& result) {
@@ -179,6 +193,7 @@ nlohmann::json stage_json(const Report& report, const ShapeResult& result, const
                         {"idea", stage.stage->idea},
                         {"output", stage.stage->output},
                         {"dtype", dtype(chapter, stage.stage->output)},
+                        {"against", base_of(chapter, *stage.stage).name},
                         {"status", stage.status},
                         {"message", stage.message},
                         {"error", stage.compared ? nlohmann::json(stage.error) : nlohmann::json(nullptr)},

@@ -137,7 +137,8 @@ ShapeResult run_shape(const ChosenDevice& device, const Options& options, const 
   if (device.gpu) {
     say("timing");
     problem.time(*device.gpu, result.stages);
-    for (StageResult& stage : result.stages) stage.resources = problem.resources(*device.gpu, *stage.stage);
+    for (StageResult& stage : result.stages)
+      if (stage.status == "ok") stage.resources = problem.resources(*device.gpu, *stage.stage);
   }
   return result;
 }

@@ -272,7 +272,6 @@ void Problem::time(GpuBackend& gpu, std::vector<StageResult>& results) {
 }
 
 std::vector<Resources> Problem::resources(GpuBackend& gpu, const Stage& stage) {
-  if (!stage.run) return {};
   return gpu.resources([&] { stage.run(device_data(sets_[0])); });
 }
 

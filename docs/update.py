@@ -63,6 +63,11 @@ def runs_of(path):
     return {"x".join(map(str, run["shape"])): run for run in json.loads((ROOT / path).read_text())}
 
 
+def base_of(stage, stages):
+    """The stage that its speed-up is over."""
+    return next((other for other in stages if other["name"] == stage.get("against")), stages[0])
+
+
 def moved_bytes(stage):
     return sum(stage["traffic"][f"expected_{way}_bytes"] for way in ("read", "write"))
 
@@ -78,12 +83,12 @@ def times(what):
     rows = [f"{run['device']['name']}, driver {run['device']['driver']}, n = {size}", "",
             f"{'stage':{width}}  median us          quartiles  GB/s  ceiling  pins  measured  predicted"]
     for stage, stage_bytes in zip(timed, moved):
-        time = stage["time_us"]
+        time, base = stage["time_us"], base_of(stage, timed)
         rate = stage_bytes / time["median"] * 1e-3
         quartiles = f"{time['p25']:.2f}-{time['p75']:.2f}"
         ceiling = f"{stage['fraction_of_ceiling']:7.0%}" if stage["fraction_of_ceiling"] else f"{'-':>7}"
         rows.append(f"{stage['name']:{width}}  {time['median']:9.2f} {quartiles:>18}  {rate:4.0f}  {ceiling}  {rate / pins:4.0%}  "
-                    f"{timed[0]['time_us']['median'] / time['median']:7.2f}x  {moved[0] / stage_bytes:8.2f}x"
+                    f"{base['time_us']['median'] / time['median']:7.2f}x  {moved_bytes(base) / stage_bytes:8.2f}x"
                     + ("" if stage["status"] == "ok" else "  not exact"))
     return "\n".join(rows) + "\n"
 

@@ -43,13 +43,16 @@ class Operation:
     read_bytes: int
     write_bytes: int
     compiled: bool = False
+    tolerance: float = 1e-6  # of the error
+    output: str = "out"  # the tensor of a set that it computes
+    against: str = ""  # the chapter's stage that its speed-up is over; the first where none is named
 
 
 @dataclasses.dataclass
 class Chapter:
     make_set: Callable  # (shape) -> tensors by name
     operations: Callable  # (shape) -> operations
-    error: Callable  # (tensors) -> largest error, relative to the sum of the absolute values of the terms
+    error: Callable  # (tensors, output) -> largest error, relative to the sum of the absolute values of the terms
 
 
 def uniform(count, low, high):
@@ -78,7 +81,7 @@ def multiply_add_operations(shape):
                       lambda s: compiled(s["q"], s["k"], s["v"], s["out"]), 12 * n, 4 * n, compiled=True)]
 
 
-def multiply_add_error(s):
+def multiply_add_error(s, output):
     q, k, v, out = (s[name].double() for name in ("q", "k", "v", "out"))
     product = q * k
     return float(((out - product - v).abs() / (product.abs() + v.abs())).max())
@@ -107,7 +110,7 @@ def add_mul_exp_operations(shape):
                       lambda s: compiled(s["x"], s["y"], s["out"]), 8 * n, 4 * n, compiled=True)]
 
 
-def add_mul_exp_error(s):
+def add_mul_exp_error(s, output):
     argument = (s["x"].double() + s["y"].double()) * 2
     expected = torch.exp(argument)
     return float(((s["out"] - expected).abs() / (expected * (1 + argument.abs()))).max())
@@ -150,15 +153,67 @@ def quantize_operations(shape):
     return operations
 
 
-def quantize_error(s):
+def quantize_error(s, output):
     """The largest difference, in steps, from the one or the other that the operations give one by one."""
     wanted = [quantized(s["x"], s["scale"])] + ([quantized_rows(s["x"])] if s["x"].shape[0] > 1 else [])
     return float(min((s["out"].int() - q.int()).abs().max() for q in wanted))
 
 
+EPSILON = 1e-5
+
+
+def relu_layernorm_set(shape):
+    rows, columns = shape
+    x = uniform(rows * columns, -2, 3).reshape(rows, columns)
+    x = x.mul_(uniform(rows, 0.25, 1)[:, None]).add_(uniform(rows, 0.25, 1)[:, None])
+    return {"x": x, "weight": uniform(columns, 0.5, 1.5), "bias": uniform(columns, -1, 0.5), "rectified": torch.empty_like(x),
+            "out": torch.empty_like(x), "mean": torch.empty(rows, 1, device="cuda"), "inverse": torch.empty(rows, 1, device="cuda"),
+            "squares": torch.empty(rows, device="cuda"), "means": torch.empty(columns, device="cuda")}
+
+
+def relu_layernorm_operations(shape):
+    rows, columns = shape
+    n = rows * columns
+
+    def eager(s):
+        torch.ops.aten.relu.out(s["x"], out=s["rectified"])
+        torch.ops.aten.native_layer_norm.out(s["rectified"], [columns], s["weight"], s["bias"], EPSILON, out0=s["out"],
+                                             out1=s["mean"], out2=s["inverse"])
+
+    def formula(x, weight, bias, out):
+        out.copy_(torch.nn.functional.layer_norm(torch.relu(x), (columns,), weight, bias, EPSILON))
+
+    compiled = torch.compile(formula, dynamic=False)
+    compiled_squares = torch.compile(lambda x, out: out.copy_((x * x).sum(dim=1)), dynamic=False)
+    compiled_means = torch.compile(lambda x, out: out.copy_(x.abs().mean(dim=0)), dynamic=False)
+    return [Operation("torch", "PyTorch as written: ReLU, then LayerNorm", eager, 8 * n, 8 * n, against="7_unfused"),
+            Operation("torch.compile", "ReLU and LayerNorm, which Inductor writes in Triton",
+                      lambda s: compiled(s["x"], s["weight"], s["bias"], s["out"]), 4 * n, 4 * n, compiled=True,
+                      against="7_unfused"),
+            Operation("torch.compile, squares", "sums of squares of the rows", lambda s: compiled_squares(s["x"], s["squares"]),
+                      4 * n, 4 * rows, compiled=True, output="squares", against="1_atomic"),
+            Operation("torch.compile, columns", "means of absolute values of the columns",
+                      lambda s: compiled_means(s["x"], s["means"]), 4 * n, 4 * columns, compiled=True, output="means",
+                      tolerance=rows * 2 ** -24,  # of any order of the additions
+                      against="6_columns")]
+
+
+def relu_layernorm_error(s, output):
+    if output != "out":
+        x = s["x"].double()
+        expected = {"squares": (x * x).sum(dim=1), "means": x.abs().mean(dim=0)}[output]
+        return float(((s[output] - expected).abs() / expected).max())
+    r = torch.relu(s["x"]).double()
+    mean = r.mean(dim=1, keepdim=True)
+    factor = s["weight"] / (((r - mean) ** 2).mean(dim=1, keepdim=True) + EPSILON).sqrt()
+    terms = (r + mean) * factor.abs() + s["bias"].abs()
+    return float(((s["out"] - (r - mean) * factor - s["bias"]).abs() / terms).max())
+
+
 CHAPTERS = {"01_multiply_add": Chapter(multiply_add_set, multiply_add_operations, multiply_add_error),
             "02_add_mul_exp": Chapter(add_mul_exp_set, add_mul_exp_operations, add_mul_exp_error),
-            "03_quantize_int8": Chapter(quantize_set, quantize_operations, quantize_error)}
+            "03_quantize_int8": Chapter(quantize_set, quantize_operations, quantize_error),
+            "04_relu_layernorm": Chapter(relu_layernorm_set, relu_layernorm_operations, relu_layernorm_error)}
 
 
 # --- How it is timed ---
@@ -238,14 +293,15 @@ NO_COUNTS = ("load_requests", "load_sectors", "store_requests", "store_sectors",
 
 
 def stage(operation, chapter, tensors, cold, warm):
-    tensors["out"].fill_(float("nan") if tensors["out"].is_floating_point() else 99)
+    output = tensors[operation.output]
+    output.fill_(float("nan") if output.is_floating_point() else 99)
     operation.run(tensors)
-    error = chapter.error(tensors)
-    right = error < 1e-6  # NaN is not
+    error = chapter.error(tensors, operation.output)
+    right = error < operation.tolerance  # NaN is not
     moved = operation.read_bytes + operation.write_bytes
     return {"name": operation.name, "idea": operation.idea, "status": "ok" if right else "wrong",
             "message": "" if right else f"largest error {error}", "error": error,
-            "kernels": kernels_of(operation, tensors),
+            **({"against": operation.against} if operation.against else {}), "kernels": kernels_of(operation, tensors),
             "traffic": {**dict.fromkeys(NO_COUNTS), "expected_read_bytes": operation.read_bytes,
                         "expected_write_bytes": operation.write_bytes},
             "time_us": cold, "time_warm_us": warm, "ceiling_us": None, "registers": None, "spill_bytes": None,

@@ -138,6 +138,10 @@ class Stage:
     def us(self):
         return self.data["time_us"]["median"]
 
+    def base(self, stages):
+        """The stage of {name: stage} that its speed-up is over: the first where none is named, or it is not there."""
+        return stages.get(self.data.get("against"), next(iter(stages.values())))
+
     @property
     def warm_us(self):
         return self.data["time_warm_us"]["median"]
@@ -306,12 +310,12 @@ METHOD = "median of the samples in docs/json.md, inputs from DRAM"
 def draw_speed_up(chapter, machines, shape, suffix, out):
     by_name = stages_at(machines, shape)
     names = names_of(by_name)
-    first = names[0]
     figure, axes = bar_figure(names, len(machines))
-    bases = {id(s): stages[first].us for stages in by_name for s in stages.values()}
+    bases = {id(s): s.base(stages).us for stages in by_name for s in stages.values()}
+    base_names = list(dict.fromkeys(s.base(stages).name for stages in by_name for s in stages.values()))
     bars(axes, by_name, names, lambda s: bases[id(s)] / s.us, lambda s: f"{bases[id(s)] / s.us:.2f}x  {s.us:.1f} µs")
     axes.axvline(1, color=GREY, linewidth=0.8)
-    axes.set_xlabel(f"speed-up over {first}")
+    axes.set_xlabel(f"speed-up over {' or '.join(base_names)}")
     return finish(figure, f"{chapter}: speed-up of each stage", caption_of(machines, f"N = {size_text(shape)}; {METHOD}"),
                   f"{chapter}_speed_up{suffix}", out, legend_of_machines(machines))
 
@@ -401,12 +405,12 @@ def draw_predicted(chapter, machines, out):
         most = 1.0
         for which, machine in enumerate(machines):
             stages = {s.name: s for s in machine.sizes.get(shape, [])}
-            if names[0] not in stages:
+            if not stages:
                 continue
-            first = stages[names[0]]
             for row, name in enumerate(names):
                 if name not in stages:
                     continue
+                first = stages[name].base(stages)
                 predicted, got = first.moved / stages[name].moved, first.us / stages[name].us
                 most = max(most, predicted, got)
                 axes.plot([predicted, got], [row, row], color=GREY, linewidth=1.2, zorder=1)

@@ -24,6 +24,7 @@ using workbook::Array;
 using workbook::Chapter;
 using workbook::Data;
 using workbook::Role;
+using workbook::row_sector_bytes;
 using workbook::sector_bytes;
 using workbook::Shape;
 using workbook::Stage;
@@ -219,19 +220,6 @@ void run_one_read(const Data& data) {
 
 // --- The bytes that each stage should move, for arrays that start on a sector boundary ---
 
-/// The sectors of a row of `columns` elements of `bytes_each` bytes in all rows, wherever each begins, when a
-/// warp takes 32 * `width` bytes-elements at a time from the row's start.
-long long row_sectors(const Shape& s, int bytes_each, int width) {
-  const long long columns = s.dims[1];
-  long long sectors = 0;
-  for (long long r = 0; r < s.dims[0]; ++r)
-    for (long long c = 0; c < columns; c += 32 * width) {
-      const long long end = c + 32 * width < columns ? c + 32 * width : columns;
-      sectors += ((r * columns + end) * bytes_each - 1) / 32 - (r * columns + c) * bytes_each / 32 + 1;
-    }
-  return sectors;
-}
-
 long long scale_bytes(const Shape& s) { return 32 * rows(s); }
 
 Traffic unfused_traffic(const Shape& s) {
@@ -255,18 +243,18 @@ Traffic packed_traffic(const Shape& s) { return split_traffic(s, 4); }
 Traffic wide_traffic(const Shape& s) { return split_traffic(s, 32 * 16); }
 
 Traffic two_kernels_traffic(const Shape& s) {
-  const long long reads = 32 * row_sectors(s, 4, 1), writes = 32 * row_sectors(s, 1, 1);
+  const long long reads = row_sector_bytes(s, 4, 1), writes = row_sector_bytes(s, 1, 1);
   // Each warp of a row asks for its scale.
   const long long warps = kRowThreads / 32;
   return {2 * reads + warps * scale_bytes(s), scale_bytes(s) + writes};
 }
 Traffic one_kernel_traffic(const Shape& s) {
-  return {2 * 32 * row_sectors(s, 4, 1), scale_bytes(s) + 32 * row_sectors(s, 1, 1)};
+  return {2 * row_sector_bytes(s, 4, 1), scale_bytes(s) + row_sector_bytes(s, 1, 1)};
 }
 Traffic one_read_traffic(const Shape& s) {
   if (!stays(s.dims[1])) return one_kernel_traffic(s);
   const int width = s.dims[1] % 4 == 0 ? 4 : 1;
-  return {32 * row_sectors(s, 4, width), scale_bytes(s) + 32 * row_sectors(s, 1, width)};
+  return {row_sector_bytes(s, 4, width), scale_bytes(s) + row_sector_bytes(s, 1, width)};
 }
 
 // --- How far results may be off: an int8 not at all, a scale by its one division ---

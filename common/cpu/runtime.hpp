@@ -27,6 +27,9 @@ struct Launch {
 /// capability 9.0.
 int most_shared_bytes();
 
+/// Multiprocessors: 132, as an H200 has. Blocks run one after another all the same.
+[[gnu::const]] int multiprocessors();
+
 /// Runs all threads of all blocks and returns when the grid is done.
 /// \throws cpu::Finding at the first mistake of the kernel that the device can see.
 void run(const Launch& launch);

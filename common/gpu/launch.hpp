@@ -63,6 +63,14 @@ void launch_dependent(void (*kernel)(Params...), Grid grid, dim3 block, Args... 
   check(cudaLaunchKernelEx(&config, kernel, Params(args)...), "dependent launch", grid.file, grid.line);
 }
 
+/// Multiprocessors of this device.
+inline int multiprocessors() {
+  int device = 0, count = 0;
+  check(cudaGetDevice(&device));
+  check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
+  return count;
+}
+
 /// The block's dynamic shared memory as an array of T; its size is what `launch_shared` was given.
 template <class T>
 __device__ T* dynamic_shared() {

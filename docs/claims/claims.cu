@@ -1,4 +1,5 @@
 #include "../../chapters/03_quantize_int8/5_corrected.cuh"
+#include "../../chapters/04_relu_layernorm/9_two_passes.cuh"
 #include "claims.hpp"
 #include "device.hpp"
 
@@ -97,6 +98,29 @@ __global__ void quantise_by_corrected(const float* in, quantize_int8::Steps by, 
   if (i < n) out[i] = __float2int_rn(quantize_int8::divided(in[i], by));
 }
 
+// [variance]
+/// One block of 256 threads: the variance of x, in three ways.
+__global__ void variances(const float* x, float* of_squares, float* two_passes, float* welford, int n) {
+  float sum = 0, squares = 0, distances = 0;
+  relu_layernorm::Moments mine = {0, 0, 0};
+  for (int i = threadIdx.x; i < n; i += kThreads) {
+    sum += x[i];
+    squares += x[i] * x[i];
+    mine = with(mine, x[i]);
+  }
+  const float mean = relu_layernorm::block_sum(sum) / static_cast<float>(n);
+  const float mean_square = relu_layernorm::block_sum(squares) / n;
+  for (int i = threadIdx.x; i < n; i += kThreads) distances += (x[i] - mean) * (x[i] - mean);
+  distances = relu_layernorm::block_sum(distances);
+  mine = block_moments(mine);
+  if (threadIdx.x == 0) {
+    *of_squares = mean_square - mean * mean;
+    *two_passes = distances / n;
+    *welford = mine.squares / n;
+  }
+}
+// [variance]
+
 }  // namespace kernel
 
 void normalise_three_reads(const float* in, float* out, int rows) {
@@ -127,6 +151,9 @@ void quantise_by_reciprocal(const float* in, float scale, int* out, int n) {
 void quantise_by_corrected(const float* in, float scale, int* out, int n) {
   launch(kernel::quantise_by_corrected, (n + 255) / 256, 256, in, quantize_int8::steps_of(scale, 0.0f), out,
          n);
+}
+void variances(const float* x, float* out, int n) {
+  launch(kernel::variances, 1, kernel::kThreads, x, out, out + 1, out + 2, n);
 }
 
 }  // namespace DEVICE::claims

@@ -34,4 +34,8 @@ void quantise_by_reciprocal(const float* in, float scale, int* out, int n);
 /// The same, corrected as in chapter 03, stage 5.
 void quantise_by_corrected(const float* in, float scale, int* out, int n);
 
+/// out[0] to out[2] = the variance of x[0, n): mean of squares less square of mean, in two passes, and by
+/// Welford and Chan.
+void variances(const float* x, float* out, int n);
+
 }  // namespace DEVICE::claims

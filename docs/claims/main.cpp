@@ -1,5 +1,6 @@
 /// \file
-/// Prints what docs/claims.md quotes: `claims passes`, `claims zero`, `claims rounding` or `claims race`.
+/// Prints what docs/claims.md quotes: `claims passes`, `claims zero`, `claims rounding` or `claims race`, and
+/// docs/04_relu_layernorm.md: `claims variance`.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -120,6 +121,27 @@ void rounding() {
   }
 }
 
+void variance() {
+  Arrays at;
+  constexpr int kCount = 4096;
+  for (const double mean : {0.0, 100.0, 1e4}) {
+    std::mt19937 generator(kCount);
+    std::normal_distribution<double> around(mean, 1);
+    std::vector<float> values(kCount);
+    for (float& value : values) value = static_cast<float>(around(generator));
+    double sum = 0, squares = 0;
+    for (const float value : values) sum += value;
+    for (const float value : values) squares += (value - sum / kCount) * (value - sum / kCount);
+    at.backend->upload(at.a, values.data(), kCount * sizeof(float));
+    at.backend->run([&] { cpu::claims::variances(at.a, at.out, kCount); });
+    float found[3];
+    at.backend->download(found, at.out, sizeof found);
+    fmt::print("mean {:g}, variance {:.6f}\n", mean, squares / kCount);
+    fmt::print("  E[x^2] - E[x]^2   {:10.6f}\n  two passes        {:10.6f}\n  Welford and Chan  {:10.6f}\n",
+               found[0], found[1], found[2]);
+  }
+}
+
 void race() {
   Arrays at;
   try {
@@ -140,10 +162,12 @@ int main(int count, char** arguments) {
     zero();
   } else if (claim == "rounding") {
     rounding();
+  } else if (claim == "variance") {
+    variance();
   } else if (claim == "race") {
     race();
   } else {
-    fmt::print(stderr, "usage: claims passes|zero|rounding|race\n");
+    fmt::print(stderr, "usage: claims passes|zero|rounding|variance|race\n");
     return 2;
   }
 }

@@ -1,0 +1,110 @@
+/// \file
+/// Stage 12: several blocks a row, for rows too long for one, or too few to give every multiprocessor a
+/// block. No block knows the row's mean before all have read, so there are two kernels and two reads. The
+/// second starts with what the first read last: that is still in the L2 cache.
+#pragma once
+#include "10_one_read.cuh"
+#include "9_two_passes.cuh"
+
+namespace DEVICE::relu_layernorm {
+
+constexpr int kChunkThreads = 512;
+constexpr int kChunk = 16 * kChunkThreads;  // elements of a block: 64 bytes a thread
+
+/// The moments of the lanes' numbers together, in every lane of the warp.
+__device__ inline Moments warp_moments(Moments mine) {
+#pragma unroll
+  for (int distance = 16; distance > 0; distance /= 2) {
+    const Moments other = {__shfl_xor_sync(0xffffffffu, mine.count, distance),
+                           __shfl_xor_sync(0xffffffffu, mine.mean, distance),
+                           __shfl_xor_sync(0xffffffffu, mine.squares, distance)};
+    mine = merged(mine, other);
+  }
+  return mine;
+}
+
+/// Block b has chunk b % chunks of row b / chunks: elements [begin, end) of the row.
+struct Chunk {
+  int row, begin, end;
+  __device__ Chunk(int block, int chunks, int columns)
+      : row(block / chunks),
+        begin(block % chunks * kChunk),
+        end(begin + kChunk < columns ? begin + kChunk : columns) {}
+};
+
+/// means[b] and squares[b] = the mean of block b's chunk of relu(x), and its squared distances from it.
+/// `Vector` as in stage 10. Reads 4 bytes per element.
+template <class Vector>
+__global__ void __launch_bounds__(kChunkThreads)
+    chunk_moments(const float* __restrict__ x, float* __restrict__ means, float* __restrict__ squares,
+                  int chunks, int columns) {
+  constexpr int kWidth = sizeof(Vector) / sizeof(float);
+  const Chunk chunk(blockIdx.x, chunks, columns);
+  const Vector* from =
+      reinterpret_cast<const Vector*>(x + static_cast<size_t>(chunk.row) * columns + chunk.begin);
+  const int vectors = (chunk.end - chunk.begin) / kWidth;
+  const float count = static_cast<float>(chunk.end - chunk.begin);
+
+  Vector held[kHeld<Vector>];
+#pragma unroll
+  for (int j = 0; j < kHeld<Vector>; ++j) {
+    const int i = threadIdx.x + j * kChunkThreads;
+    held[j] = i < vectors ? from[i] : Vector{};
+  }
+  float sum = 0.0f;
+#pragma unroll
+  for (int j = 0; j < kHeld<Vector>; ++j) sum += sum_of(held[j] = relu(held[j]));
+  const float mean = block_sum_by_warps(sum) / count;
+  float distances = 0.0f;
+#pragma unroll
+  for (int j = 0; j < kHeld<Vector>; ++j)
+    distances +=
+        static_cast<int>(threadIdx.x) + j * kChunkThreads < vectors ? squares_of(less(held[j], mean)) : 0.0f;
+  distances = block_sum_by_warps(distances);
+  if (threadIdx.x == 0) {
+    means[blockIdx.x] = mean;
+    squares[blockIdx.x] = distances;
+  }
+}
+
+/// y = the normalised row of relu(x), a block per chunk, the last first; means and squares are those of
+/// chunk_moments(). Every warp merges its row's moments itself. Reads 4 bytes and writes 4 bytes per element,
+/// and asks for weight and bias once a row.
+template <class Vector>
+__global__ void __launch_bounds__(kChunkThreads)
+    normalise_chunks(const float* __restrict__ x, const float* __restrict__ means,
+                     const float* __restrict__ squares, const float* __restrict__ weight,
+                     const float* __restrict__ bias, float* __restrict__ y, int chunks, int columns,
+                     float epsilon) {
+  constexpr int kWidth = sizeof(Vector) / sizeof(float);
+  const Chunk chunk(gridDim.x - 1 - blockIdx.x, chunks, columns);
+  const size_t first = static_cast<size_t>(chunk.row) * columns + chunk.begin;
+  const Vector* from = reinterpret_cast<const Vector*>(x + first);
+  const int vectors = (chunk.end - chunk.begin) / kWidth;
+  Vector held[kHeld<Vector>];
+#pragma unroll
+  for (int j = 0; j < kHeld<Vector>; ++j) {
+    const int i = threadIdx.x + j * kChunkThreads;
+    held[j] = i < vectors ? from[i] : Vector{};
+  }
+
+  Moments row = {0.0f, 0.0f, 0.0f};
+  for (int c = threadIdx.x % 32; c < chunks; c += 32) {
+    const int of_row = chunk.row * chunks + c;
+    const int count = columns - c * kChunk < kChunk ? columns - c * kChunk : kChunk;
+    row = merged(row, {static_cast<float>(count), means[of_row], squares[of_row]});
+  }
+  row = warp_moments(row);
+  const float inverse = rsqrtf(row.squares / row.count + epsilon);
+
+  const Vector* weights = reinterpret_cast<const Vector*>(weight + chunk.begin);
+  const Vector* biases = reinterpret_cast<const Vector*>(bias + chunk.begin);
+  Vector* out = reinterpret_cast<Vector*>(y + first);
+#pragma unroll
+  for (int j = 0; j < kHeld<Vector>; ++j) {
+    const int i = threadIdx.x + j * kChunkThreads;
+    if (i < vectors) out[i] = affine(less(relu(held[j]), row.mean), inverse, weights[i], biases[i]);
+  }
+}
+
+}  // namespace DEVICE::relu_layernorm

@@ -1,0 +1,39 @@
+/// \file
+/// Stage 2: a block a row. Each thread adds up what it reads, then a tree in shared memory adds up the
+/// threads. This tree puts its neighbours together, so that the lanes of a warp soon lie a multiple of 32
+/// words apart: in the same bank.
+#pragma once
+#include "device.hpp"
+
+namespace DEVICE::relu_layernorm {
+
+constexpr int kRowThreads = 256;
+
+/// The sum of `value` over the threads of the block, in all of them; every thread must call it. Neighbours
+/// first: the lanes that still add have a stride of 2, 4, 8 ... words, and up to 16 of them wait for one
+/// bank.
+__device__ inline float block_sum_of_neighbours(float value) {
+  __shared__ float sums[kRowThreads];
+  const unsigned t = threadIdx.x;
+  sums[t] = value;
+  __syncthreads();
+  for (unsigned apart = 1; apart < kRowThreads; apart *= 2) {
+    const unsigned left = 2 * apart * t;
+    if (left < kRowThreads) sums[left] += sums[left + apart];
+    __syncthreads();
+  }
+  return sums[0];
+}
+
+/// squares[r] = the sum of the squares of row r, one block of kRowThreads threads per row. Reads 4 bytes per
+/// element.
+__global__ void squares_with_conflicts(const float* __restrict__ x, float* __restrict__ squares,
+                                       int columns) {
+  const float* row = x + static_cast<size_t>(blockIdx.x) * columns;
+  float sum = 0.0f;
+  for (int c = threadIdx.x; c < columns; c += kRowThreads) sum += row[c] * row[c];
+  sum = block_sum_of_neighbours(sum);
+  if (threadIdx.x == 0) squares[blockIdx.x] = sum;
+}
+
+}  // namespace DEVICE::relu_layernorm

@@ -1,0 +1,33 @@
+/// \file
+/// Stage 3: the same tree the other way round. The upper half is added to the lower one, so that the lanes of
+/// a warp have neighbouring words: 32 banks, one wavefront.
+#pragma once
+#include "2_conflicts.cuh"
+
+namespace DEVICE::relu_layernorm {
+
+/// The sum of `value` over the threads of the block, in all of them; every thread must call it. A block of
+/// kRowThreads threads. It can be called again at once.
+__device__ inline float block_sum(float value) {
+  __shared__ float sums[kRowThreads];
+  const unsigned t = threadIdx.x;
+  __syncthreads();  // an earlier call's sum has been read by all
+  sums[t] = value;
+  __syncthreads();
+  for (unsigned half = kRowThreads / 2; half > 0; half /= 2) {
+    if (t < half) sums[t] += sums[t + half];
+    __syncthreads();
+  }
+  return sums[0];
+}
+
+/// squares[r] = the sum of the squares of row r, one block per row. Reads 4 bytes per element.
+__global__ void squares_by_tree(const float* __restrict__ x, float* __restrict__ squares, int columns) {
+  const float* row = x + static_cast<size_t>(blockIdx.x) * columns;
+  float sum = 0.0f;
+  for (int c = threadIdx.x; c < columns; c += kRowThreads) sum += row[c] * row[c];
+  sum = block_sum(sum);
+  if (threadIdx.x == 0) squares[blockIdx.x] = sum;
+}
+
+}  // namespace DEVICE::relu_layernorm

@@ -1,0 +1,64 @@
+/// \file
+/// Exercise 04.5, welford: mean and variance in one pass.
+///
+/// Also where the numbers are large and lie close together. Each thread keeps count, mean and the sum of
+/// squared distances from the mean of the numbers it has seen, a tree merges those of the threads. Write the
+/// two steps: one number more, and two parts together. With a and b the parts, d = b.mean - a.mean and n =
+/// a.count + b.count,
+///   mean = a.mean + d * b.count / n,   squares = a.squares + b.squares + d * d * a.count * b.count / n.
+/// One number is a part with count 1 and squares 0.
+///
+/// Goal: one launch; every element read once.
+#pragma once
+#include "device.hpp"
+
+namespace DEVICE::layernorm_welford {
+
+constexpr int kThreads = 256;
+
+/// Of `count` numbers: their mean, and the sum of the squares of their distances from it.
+struct Moments {
+  float count, mean, squares;
+};
+
+/// Those of both together; either may have no numbers at all.
+__device__ inline Moments merged(Moments a, Moments b) {
+  // TODO: this forgets how far the two means are apart.
+  return {a.count + b.count, a.mean, a.squares + b.squares};
+}
+
+/// One number more.
+__device__ inline Moments with(Moments m, float x) {
+  // TODO: a part of one number, put together with m.
+  return {m.count + 1.0f, x, m.squares};
+}
+
+/// means[r] and variances[r] of row r, the latter divided by the number of columns; one block of kThreads
+/// threads per row.
+__global__ void row_moments(const float* __restrict__ x, float* __restrict__ means,
+                            float* __restrict__ variances, int columns) {
+  __shared__ float count[kThreads], mean[kThreads], squares[kThreads];
+  const float* row = x + static_cast<size_t>(blockIdx.x) * columns;
+  const unsigned t = threadIdx.x;
+  Moments mine = {0.0f, 0.0f, 0.0f};
+  for (int c = t; c < columns; c += kThreads) mine = with(mine, row[c]);
+  count[t] = mine.count;
+  mean[t] = mine.mean;
+  squares[t] = mine.squares;
+  __syncthreads();
+  for (unsigned half = kThreads / 2; half > 0; half /= 2) {
+    if (t < half) {
+      mine = merged(mine, {count[t + half], mean[t + half], squares[t + half]});
+      count[t] = mine.count;
+      mean[t] = mine.mean;
+      squares[t] = mine.squares;
+    }
+    __syncthreads();
+  }
+  if (t == 0) {
+    means[blockIdx.x] = mine.mean;
+    variances[blockIdx.x] = mine.squares / mine.count;
+  }
+}
+
+}  // namespace DEVICE::layernorm_welford

@@ -1,0 +1,71 @@
+/// \file
+/// Specification of exercise 04.1, tree.
+#include "rows.hpp"
+
+namespace DEVICE {
+namespace {
+
+using namespace workbook;
+
+void reference(const Data& host, bool squared, double* expected, double* magnitude) {
+  const int columns = host.shape.dims[1];
+  for (int r = 0; r < host.shape.dims[0]; ++r) {
+    expected[r] = magnitude[r] = 0;
+    for (int c = 0; c < columns; ++c) {
+      const double x = host.floats("x")[static_cast<long long>(r) * columns + c];
+      expected[r] += squared ? x * x : x;
+      magnitude[r] += squared ? x * x : fabs(x);
+    }
+  }
+}
+void reference_sums(const Data& host, double* expected, double* magnitude) {
+  reference(host, false, expected, magnitude);
+}
+void reference_squares(const Data& host, double* expected, double* magnitude) {
+  reference(host, true, expected, magnitude);
+}
+
+const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
+                         {"sums", Type::kFloat32, Role::kOutput, rows, reference_sums},
+                         {"squares", Type::kFloat32, Role::kOutput, rows, reference_squares}};
+
+void run(const Data& d) {
+  launch(layernorm_tree::row_sums, d.shape.dims[0], layernorm_tree::kThreads, d.floats("x"), d.floats("sums"),
+         d.floats("squares"), d.shape.dims[1]);
+}
+
+long long one_read(const Shape& s) { return 4 * elements(s); }
+long long none(const Shape&) { return 0; }
+/// Two trees over 256 threads, each: a store of each warp, three wavefronts for each warp that adds, and the
+/// sum read by all warps.
+long long trees(const Shape& s) { return 2 * 60 * rows(s); }
+
+const Limit kLimits[] = {
+    {Cost::kReadBytes, one_read, "each element is needed once"},
+    {Cost::kSharedWavefronts, trees, "do the lanes that add lie side by side?"},
+    {Cost::kAtomics, none, "a tree needs no atomics, and its order is fixed"},
+};
+
+}  // namespace
+
+Exercise exercise() {
+  return {.learnt =
+              "A tree adds up a block in log2 of its threads rounds, and a shared array that is used again "
+              "needs a "
+              "barrier before as well as behind.",
+          .lesson = "docs/04_relu_layernorm.md, stage 3",
+          .arrays = kArrays,
+          .array_count = sizeof kArrays / sizeof kArrays[0],
+          .fill = fill_rows,
+          .run = run,
+          .output = "sums squares",
+          .roundings = sum_roundings,
+          .limits = kLimits,
+          .limit_count = sizeof kLimits / sizeof kLimits[0],
+          .dims = "RxC",
+          .shapes = kRowShapes,
+          .shape_count = kRowShapeCount,
+          .timed_shape = {{16384, 2048, 1}}};
+}
+
+}  // namespace DEVICE

@@ -1,0 +1,69 @@
+/// \file
+/// Specification of exercise 04.4, conflicts.
+#include "rows.hpp"
+
+namespace DEVICE {
+namespace {
+
+using namespace workbook;
+
+void reference(const Data& host, double* expected, double* magnitude) {
+  const int columns = host.shape.dims[1];
+  for (int r = 0; r < host.shape.dims[0]; ++r) {
+    expected[r] = magnitude[r] = 0;
+    for (int c = 0; c < columns; ++c) {
+      const double x = host.floats("x")[static_cast<long long>(r) * columns + c];
+      expected[r] += x;
+      magnitude[r] += fabs(x);
+    }
+  }
+}
+
+const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
+                         {"sums", Type::kFloat32, Role::kOutput, rows, reference}};
+
+void run(const Data& d) {
+  const int tile = layernorm_conflicts::kTile;
+  launch(layernorm_conflicts::sum_rows, (d.shape.dims[0] - 1) / tile + 1,
+         dim3(tile, layernorm_conflicts::kTileRows), d.floats("x"), d.floats("sums"), d.shape.dims[0],
+         d.shape.dims[1]);
+}
+
+/// A lane adds up a whole row.
+int roundings(const Shape& s) { return s.dims[1] + 2; }
+
+long long one_read(const Shape& s) { return 4 * elements(s); }
+/// 32 stores and 32 loads for a tile.
+long long no_conflicts(const Shape& s) { return 64 * ((rows(s) + 31) / 32) * ((columns(s) + 31) / 32); }
+long long none(const Shape&) { return 0; }
+
+const Limit kLimits[] = {
+    {Cost::kReadBytes, one_read, "are the loads from x still coalesced?"},
+    {Cost::kSharedWavefronts, no_conflicts, "do lanes of a warp still meet in a bank?"},
+    {Cost::kAtomics, none, "no atomics are needed"},
+};
+
+const Shape kShapes[] = {{{1, 1, 1}},   {{2, 33, 1}},  {{31, 31, 1}},  {{32, 32, 1}},  {{33, 64, 1}},
+                         {{65, 97, 1}}, {{127, 5, 1}}, {{40, 257, 1}}, {{64, 1024, 1}}};
+
+}  // namespace
+
+Exercise exercise() {
+  return {
+      .learnt = "Words a multiple of 32 apart share a bank; a row that is one word longer moves them apart.",
+      .lesson = "docs/04_relu_layernorm.md, stage 2",
+      .arrays = kArrays,
+      .array_count = sizeof kArrays / sizeof kArrays[0],
+      .fill = fill_rows,
+      .run = run,
+      .output = "sums",
+      .roundings = roundings,
+      .limits = kLimits,
+      .limit_count = sizeof kLimits / sizeof kLimits[0],
+      .dims = "RxC",
+      .shapes = kShapes,
+      .shape_count = sizeof kShapes / sizeof kShapes[0],
+      .timed_shape = {{65536, 512, 1}}};
+}
+
+}  // namespace DEVICE

@@ -1,0 +1,40 @@
+/// \file
+/// Exercise 04.4, conflicts: 32 lanes in one bank.
+///
+/// The sum of each row, by blocks that have 32 rows each. A block reads its rows in tiles of 32 x 32, every
+/// warp a piece of a row, so that the loads are coalesced. Then one warp adds: lane t walks along row t of
+/// the tile. In each step its lanes lie 32 words apart, and all of them meet in one bank: 32 wavefronts a
+/// request. Mend that; the loads from x shall stay as they are.
+///
+/// Goal: one wavefront for each request to shared memory.
+#pragma once
+#include "device.hpp"
+
+namespace DEVICE::layernorm_conflicts {
+
+constexpr int kTile = 32, kTileRows = 8;  // blocks of kTile x kTileRows threads
+
+/// sums[r] = the sum of row r.
+__global__ void sum_rows(const float* __restrict__ x, float* __restrict__ sums, int rows, int columns) {
+  // BEGIN SOLUTION
+  __shared__ float tile[kTile][kTile + 1];  // the rows of the tile begin in different banks
+  // SKELETON
+  // // TODO: lane t adds up row t, and tile[t][k] lies in the same bank for all t.
+  // __shared__ float tile[kTile][kTile];
+  // END SOLUTION
+  const int first_row = blockIdx.x * kTile, t = threadIdx.x;
+  float sum = 0.0f;
+  for (int left = 0; left < columns; left += kTile) {
+    for (int r = threadIdx.y; r < kTile; r += kTileRows) {
+      const bool inside = first_row + r < rows && left + t < columns;
+      tile[r][t] = inside ? x[static_cast<size_t>(first_row + r) * columns + left + t] : 0.0f;
+    }
+    __syncthreads();
+    if (threadIdx.y == 0)
+      for (int k = 0; k < kTile; ++k) sum += tile[t][k];
+    __syncthreads();
+  }
+  if (threadIdx.y == 0 && first_row + t < rows) sums[first_row + t] = sum;
+}
+
+}  // namespace DEVICE::layernorm_conflicts

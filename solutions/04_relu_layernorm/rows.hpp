@@ -1,0 +1,57 @@
+/// \file
+/// What the specifications of this chapter's exercises share: inputs in rows, and references of rows.
+#pragma once
+#include <math.h>
+
+#include "exercise.hpp"
+
+namespace DEVICE {
+
+inline long long rows(const workbook::Shape& shape) { return shape.dims[0]; }
+inline long long columns(const workbook::Shape& shape) { return shape.dims[1]; }
+inline long long elements(const workbook::Shape& shape) { return rows(shape) * columns(shape); }
+
+/// Rows that differ in size and in where their middle lies; every fifth has no positive number.
+inline void fill_rows(const workbook::Data& host) {
+  const int columns = host.shape.dims[1];
+  float* x = host.floats("x");
+  workbook::fill_uniform(x, elements(host.shape), -2.0f, 3.0f, 91);
+  for (int r = 0; r < host.shape.dims[0]; ++r)
+    for (int c = 0; c < columns; ++c) {
+      float& value = x[static_cast<long long>(r) * columns + c];
+      value = r % 5 == 4 ? -0.5f - fabsf(value) : value * (0.5f + 0.25f * static_cast<float>(r % 4)) + 0.125f;
+    }
+}
+
+/// Mean and variance of a row of `input(x)`, and the mean of its absolute values.
+struct RowMoments {
+  double mean, variance, size;
+};
+template <class Input>
+RowMoments moments_of(const float* row, int columns, Input input) {
+  double sum = 0, size = 0, squares = 0;
+  for (int c = 0; c < columns; ++c) {
+    sum += input(row[c]);
+    size += fabs(input(row[c]));
+  }
+  const double mean = sum / columns;
+  for (int c = 0; c < columns; ++c) squares += (input(row[c]) - mean) * (input(row[c]) - mean);
+  return {mean, squares / columns, size / columns};
+}
+
+inline double identity(double x) { return x; }
+inline double positive_part(double x) { return x < 0 ? 0 : x; }
+
+/// A thread of 256 adds up its share, a tree the rest.
+inline int sum_roundings(const workbook::Shape& s) { return s.dims[1] / 256 + 12; }
+/// Of a row that is normalised by such sums, for terms as in chapter.cu.
+inline int row_roundings(const workbook::Shape& s) { return 2 * sum_roundings(s) + 12; }
+
+constexpr float kEpsilon = 1e-3f;
+
+constexpr workbook::Shape kRowShapes[] = {{{1, 1, 1}},    {{2, 2, 1}},    {{3, 31, 1}},  {{6, 33, 1}},
+                                          {{7, 255, 1}},  {{4, 256, 1}},  {{4, 257, 1}}, {{5, 1023, 1}},
+                                          {{2, 1999, 1}}, {{64, 2048, 1}}};
+constexpr int kRowShapeCount = sizeof kRowShapes / sizeof kRowShapes[0];
+
+}  // namespace DEVICE

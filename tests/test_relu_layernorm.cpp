@@ -1,0 +1,107 @@
+// Chapter 04 on the CPU device: every stage right at hostile shapes, alignments and values, and counting what
+// its formula says.
+#include <cmath>
+
+#include "catch.hpp"
+#include "layernorm_values.hpp"
+#include "run_stage.hpp"
+#include "stage_counters.hpp"
+
+namespace cpu::relu_layernorm {
+workbook::Chapter chapter();
+}
+
+namespace {
+
+using namespace workbook;
+
+const Chapter kChapter = cpu::relu_layernorm::chapter();
+
+template <class Check>
+void for_each_stage(const Shape& shape, Check check) {
+  for (int i = 0; i < kChapter.stage_count; ++i) {
+    const Stage& stage = kChapter.stages[i];
+    if (stage.run && (!stage.suits || stage.suits(shape))) check(stage);
+  }
+}
+
+/// The result of every stage that computes `output`.
+void check_values(void (*fill)(const Data&), const char* output, const std::vector<Shape>& shapes) {
+  Chapter chapter = kChapter;
+  chapter.fill = fill;
+  const auto backend = make_cpu_backend();
+  for (const Shape& shape : shapes) {
+    Problem problem(chapter, shape, *backend);
+    for_each_stage(shape, [&](const Stage& stage) {
+      if (std::string(stage.output) != output) return;
+      const StageResult result = problem.check(stage);
+      INFO(stage.name << ", " << shape.dims[0] << " x " << shape.dims[1] << ": " << result.message);
+      CHECK(result.status == "ok");
+    });
+  }
+}
+
+const std::vector<Shape> kRowShapes = {{{4, 16, 1}},   {{4, 33, 1}},    {{4, 512, 1}},
+                                       {{4, 4096, 1}}, {{4, 20000, 1}}, {{4, 8195, 1}}};
+
+}  // namespace
+
+TEST_CASE("04: every stage is right, and moves what its formula says, at hostile shapes") {
+  const auto backend = make_cpu_backend();
+  const Shape shapes[] = {{{1, 1, 1}},     {{3, 5, 1}},     {{7, 31, 1}},    {{33, 127, 1}},
+                          {{1, 256, 1}},   {{255, 32, 1}},  {{1023, 3, 1}},  {{5, 1023, 1}},
+                          {{2, 4097, 1}},  {{3, 8192, 1}},  {{9, 1000, 1}},  {{2, 20000, 1}},
+                          {{1, 65536, 1}}, {{1, 65537, 1}}, {{2, 70000, 1}}, {{1, 999983, 1}}};
+  for (const Shape& shape : shapes) {
+    Problem problem(kChapter, shape, *backend);
+    for_each_stage(shape, [&](const Stage& stage) {
+      const StageResult result = problem.check(stage);
+      INFO(stage.name << ", " << shape.dims[0] << " x " << shape.dims[1] << ": " << result.message);
+      CHECK(result.status == "ok");
+      if (result.counts.approximate) return;
+      const Traffic expected = stage.traffic(shape);
+      CHECK(32 * result.counts.load_sectors == expected.read_bytes);
+      CHECK(32 * result.counts.store_sectors == expected.write_bytes);
+    });
+  }
+}
+
+TEST_CASE("04: every stage is right at every alignment") {
+  const auto backend = make_cpu_backend();
+  for (const int columns : {1, 4, 31, 64, 515, 2048})
+    for (std::size_t x = 0; x < 16; x += 4)
+      for (std::size_t y = 0; y < 16; y += 4) {
+        const Shape shape = {{2, columns, 1}};
+        Problem problem(kChapter, shape, *backend,
+                        {{"x", x}, {"weight", y}, {"bias", x}, {"y", y}, {"y_last", y}, {"squares", x}});
+        for_each_stage(shape, [&](const Stage& stage) {
+          const StageResult result = problem.check(stage);
+          INFO(stage.name << ", 2 x " << columns << ", offsets " << x << " " << y << ": " << result.message);
+          CHECK(result.status == "ok");
+        });
+      }
+}
+
+TEST_CASE("04: the variance of a row far from 0 is right") {
+  check_values(fill_far, "y", kRowShapes);
+  check_values(fill_far, "y_last", kRowShapes);
+}
+
+TEST_CASE("04: constant rows, rows without a positive number, infinities and NaN") {
+  check_values(fill_odd, "y", kRowShapes);
+  check_values(fill_odd, "y_last", kRowShapes);
+}
+
+TEST_CASE("04: the tree of stage 2 has bank conflicts, the others have none") {
+  const auto backend = make_cpu_backend();
+  Problem problem(kChapter, {{16, 1024, 1}}, *backend);
+  for (int i = 0; i < 4; ++i) {
+    const Counts counts = problem.check(kChapter.stages[i]).counts;
+    const long long waves = counts.shared_load_wavefronts + counts.shared_store_wavefronts;
+    INFO(kChapter.stages[i].name);
+    if (i == 1)
+      CHECK(waves > 2 * counts.shared_requests);
+    else
+      CHECK(waves == counts.shared_requests);
+  }
+}
