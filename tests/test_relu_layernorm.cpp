@@ -73,7 +73,16 @@ TEST_CASE("04: every stage is right at every alignment") {
       for (std::size_t y = 0; y < 16; y += 4) {
         const Shape shape = {{2, columns, 1}};
         Problem problem(kChapter, shape, *backend,
-                        {{"x", x}, {"weight", y}, {"bias", x}, {"y", y}, {"y_last", y}, {"squares", x}});
+                        {{"x", x},
+                         {"weight", y},
+                         {"bias", x},
+                         {"y", y},
+                         {"y_last", y},
+                         {"squares", x},
+                         {"x_float16", x},
+                         {"y_float16", y},
+                         {"x_bfloat16", y / 2},
+                         {"y_bfloat16", x / 2}});
         for_each_stage(shape, [&](const Stage& stage) {
           const StageResult result = problem.check(stage);
           INFO(stage.name << ", 2 x " << columns << ", offsets " << x << " " << y << ": " << result.message);

@@ -3,21 +3,9 @@
 /// large; the arithmetic stays in float32, and the result is rounded once.
 #pragma once
 #include "4_float4.cuh"
+#include "halves.hpp"
 
 namespace DEVICE::add_mul_exp {
-
-__host__ __device__ inline float to_float(__half a) { return __half2float(a); }
-__host__ __device__ inline float to_float(__nv_bfloat16 a) { return __bfloat162float(a); }
-template <class T>
-__device__ T from_float(float a);
-template <>
-__device__ inline __half from_float<__half>(float a) {
-  return __float2half(a);
-}
-template <>
-__device__ inline __nv_bfloat16 from_float<__nv_bfloat16>(float a) {
-  return __float2bfloat16(a);
-}
 
 /// 16 bytes as eight elements.
 template <class T>

@@ -7,6 +7,7 @@
 #include "11_warp_a_row.cuh"
 #include "12_split_rows.cuh"
 #include "13_persistent.cuh"
+#include "14_half.cuh"
 #include "1_atomic.cuh"
 #include "2_conflicts.cuh"
 #include "3_tree.cuh"
@@ -19,7 +20,7 @@
 #include "chapter.hpp"
 #if defined(__CUDACC__) && __has_include(<cub/device/device_segmented_reduce.cuh>)
 #define HAS_CUB
-#include "14_cub.gpu.cuh"
+#include "15_cub.gpu.cuh"
 #endif
 
 namespace DEVICE::relu_layernorm {
@@ -79,6 +80,23 @@ Arrays arrays(const Data& d) {
           d.floats("storage"),    d.floats("y"),           d.floats("y_last")};
 }
 
+/// x and y in 16 bits.
+template <class T>
+struct Halves {
+  T *x, *y;
+};
+
+Halves<__half> float16_arrays(const Data& d) {
+  const auto array = [&](const char* name) { return static_cast<__half*>(d.array(name, Type::kFloat16)); };
+  return {array("x_float16"), array("y_float16")};
+}
+Halves<__nv_bfloat16> bfloat16_arrays(const Data& d) {
+  const auto array = [&](const char* name) {
+    return static_cast<__nv_bfloat16*>(d.array(name, Type::kBFloat16));
+  };
+  return {array("x_bfloat16"), array("y_bfloat16")};
+}
+
 // --- Inputs and reference ---
 
 /// Rows differ in size and in where their middle lies.
@@ -92,6 +110,12 @@ void fill(const Data& host) {
     workbook::fill_uniform(of_row, 2, 0.25f, 1.0f, 1000u + static_cast<unsigned>(r));
     float* row = a.x + static_cast<long long>(r) * a.columns;
     for (int c = 0; c < a.columns; ++c) row[c] = row[c] * of_row[0] + of_row[1];
+  }
+  const Halves<__half> half = float16_arrays(host);
+  const Halves<__nv_bfloat16> bfloat16 = bfloat16_arrays(host);
+  for (int i = 0; i < a.n; ++i) {
+    half.x[i] = from_float<__half>(a.x[i]);
+    bfloat16.x[i] = from_float<__nv_bfloat16>(a.x[i]);
   }
 }
 
@@ -118,12 +142,14 @@ void reference_means(const Data& host, double* expected, double* magnitude) {
 
 double relu_of(double x) { return x < 0 ? 0 : x; }
 
-/// An error of the mean moves all of a row, so an element's terms are the element and the mean's.
-void reference_rows(const Data& host, bool relu_last, double* expected, double* magnitude) {
+/// y from `number(i)`, element i of x. An error of the mean moves all of a row, so an element's terms are the
+/// element and the mean's.
+template <class Number>
+void reference_rows(const Data& host, Number number, bool relu_last, double* expected, double* magnitude) {
   const Arrays a = arrays(host);
   for (int r = 0; r < a.rows; ++r) {
     const long long first = static_cast<long long>(r) * a.columns;
-    const auto input = [&](int c) { return relu_last ? double{a.x[first + c]} : relu_of(a.x[first + c]); };
+    const auto input = [&](int c) { return relu_last ? number(first + c) : relu_of(number(first + c)); };
     double sum = 0, size = 0, squares = 0;
     for (int c = 0; c < a.columns; ++c) {
       sum += input(c);
@@ -142,10 +168,24 @@ void reference_rows(const Data& host, bool relu_last, double* expected, double* 
 }
 
 void reference_y(const Data& host, double* expected, double* magnitude) {
-  reference_rows(host, false, expected, magnitude);
+  const float* x = host.floats("x");
+  reference_rows(
+      host, [x](long long i) { return double{x[i]}; }, false, expected, magnitude);
 }
 void reference_y_last(const Data& host, double* expected, double* magnitude) {
-  reference_rows(host, true, expected, magnitude);
+  const float* x = host.floats("x");
+  reference_rows(
+      host, [x](long long i) { return double{x[i]}; }, true, expected, magnitude);
+}
+void reference_float16(const Data& host, double* expected, double* magnitude) {
+  const __half* x = float16_arrays(host).x;
+  reference_rows(
+      host, [x](long long i) { return double{to_float(x[i])}; }, false, expected, magnitude);
+}
+void reference_bfloat16(const Data& host, double* expected, double* magnitude) {
+  const __nv_bfloat16* x = bfloat16_arrays(host).x;
+  reference_rows(
+      host, [x](long long i) { return double{to_float(x[i])}; }, false, expected, magnitude);
 }
 
 const Array kArrays[] = {
@@ -162,8 +202,12 @@ const Array kArrays[] = {
     {"storage", Type::kFloat32, Role::kScratch, storage_floats, nullptr},
     {"squares", Type::kFloat32, Role::kOutput, rows, reference_squares, "x "},
     {"means", Type::kFloat32, Role::kOutput, columns, reference_means, "x "},
-    {"y", Type::kFloat32, Role::kOutput, elements, reference_y},
-    {"y_last", Type::kFloat32, Role::kOutput, elements, reference_y_last},
+    {"y", Type::kFloat32, Role::kOutput, elements, reference_y, "x weight bias "},
+    {"y_last", Type::kFloat32, Role::kOutput, elements, reference_y_last, "x weight bias "},
+    {"x_float16", Type::kFloat16, Role::kInput, elements, nullptr},
+    {"x_bfloat16", Type::kBFloat16, Role::kInput, elements, nullptr},
+    {"y_float16", Type::kFloat16, Role::kOutput, elements, reference_float16, "x_float16 weight bias "},
+    {"y_bfloat16", Type::kBFloat16, Role::kOutput, elements, reference_bfloat16, "x_bfloat16 weight bias "},
 };
 
 // --- Stages that reduce ---
@@ -326,6 +370,19 @@ void run_persistent(const Data& data) {
   vectors_of_four(a, a.y) ? launch_persistent<float4>(data) : launch_persistent<float>(data);
 }
 
+bool fits_registers(const Shape& s) { return s.dims[1] <= 16 * 1024; }
+
+template <class T>
+void launch_half(const Arrays& a, const Halves<T>& half) {
+  const auto starts = [](const T* array) { return reinterpret_cast<size_t>(array) % 8 == 0; };
+  const bool four = a.columns % 4 == 0 && starts(half.x) && starts(half.y) && starts_vector(a.weight) &&
+                    starts_vector(a.bias);
+  launch(four ? half_rows<T, uint2> : half_rows<T, T>, a.rows, row_threads(a.columns, 16, 1024), half.x,
+         a.weight, a.bias, half.y, a.columns, kEpsilon);
+}
+void run_float16(const Data& data) { launch_half(arrays(data), float16_arrays(data)); }
+void run_bfloat16(const Data& data) { launch_half(arrays(data), bfloat16_arrays(data)); }
+
 // --- The bytes that each stage should move, for arrays that start on a sector boundary ---
 
 /// A row's bytes, wherever it begins, read or written once by warps of `width` elements a lane.
@@ -360,6 +417,11 @@ Traffic one_read_traffic(const Shape& s) { return {once(s, width(s)) + parameter
 
 Traffic persistent_traffic(const Shape& s) {
   return {once(s, width(s)) + 2 * blocks_that_stay(s) * sector_bytes(columns(s)), once(s, width(s))};
+}
+
+Traffic half_traffic(const Shape& s) {
+  const long long rows_once = row_sector_bytes(s, 2, width(s));
+  return {rows_once + parameters(s), rows_once};
 }
 
 /// Every warp of a chunk asks for the moments of its row's chunks.
@@ -522,7 +584,27 @@ const Stage kStages[] = {
      .needs = "rows of at most 8192 columns",
      .suits = rows_fit_a_block,
      .against = "7_unfused"},
-    {.name = "14_cub",
+    {.name = "14_float16",
+     .idea = "half the bytes: float16 in and out, float32 between",
+     .output = "y_float16",
+     .kernels = 1,
+     .run = run_float16,
+     .traffic = half_traffic,
+     .roundings = row_roundings,
+     .needs = "rows of at most 16384 columns",
+     .suits = fits_registers,
+     .against = "7_unfused"},
+    {.name = "14_bfloat16",
+     .idea = "half the bytes: bfloat16 in and out, float32 between",
+     .output = "y_bfloat16",
+     .kernels = 1,
+     .run = run_bfloat16,
+     .traffic = half_traffic,
+     .roundings = row_roundings,
+     .needs = "rows of at most 16384 columns",
+     .suits = fits_registers,
+     .against = "7_unfused"},
+    {.name = "15_cub",
      .idea = "library: cub::DeviceSegmentedReduce, sums of squares",
      .output = "squares",
      .kernels = workbook::kAnyNumber,
@@ -547,7 +629,7 @@ Chapter chapter() {
           .stage_count = sizeof kStages / sizeof kStages[0],
           .sweep = kSweep,
           .sweep_count = sizeof kSweep / sizeof kSweep[0],
-          .cpu_shape = {256, 4096, 1},
+          .cpu_shape = {2048, 512, 1},
           .gpu_shape = {32768, 4096, 1},
           .fill = fill};
 }
