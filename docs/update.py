@@ -78,12 +78,11 @@ def times(what):
     peers = runs_of(pathlib.Path(path).with_name("peers_" + pathlib.Path(path).name)).get(size)
     pins = run["device"]["pin_gbytes_per_s"]
     timed = [stage for stage in run["stages"] + (peers["stages"] if peers else []) if stage["time_us"]]
-    moved = [moved_bytes(stage) for stage in timed]
     width = max(15, *(len(stage["name"]) for stage in timed))
     rows = [f"{run['device']['name']}, driver {run['device']['driver']}, n = {size}", "",
             f"{'stage':{width}}  median us          quartiles  GB/s  ceiling  pins  measured  predicted"]
-    for stage, stage_bytes in zip(timed, moved):
-        time, base = stage["time_us"], base_of(stage, timed)
+    for stage in timed:
+        time, base, stage_bytes = stage["time_us"], base_of(stage, timed), moved_bytes(stage)
         rate = stage_bytes / time["median"] * 1e-3
         quartiles = f"{time['p25']:.2f}-{time['p75']:.2f}"
         ceiling = f"{stage['fraction_of_ceiling']:7.0%}" if stage["fraction_of_ceiling"] else f"{'-':>7}"

@@ -1,7 +1,7 @@
 /// \file
-/// Stage 5: the same quotients for a third of the instructions. All elements have one divisor, so its
-/// reciprocal is computed once, and what it does to a quotient is put right. Two vectors a thread are on
-/// their way at once.
+/// Stage 5: the same quotients in three instructions each. All elements have one divisor, so its reciprocal
+/// is computed once, and what it does to a quotient is put right. Two vectors a thread are on their way at
+/// once.
 #pragma once
 #include "3_packed.cuh"
 

@@ -98,7 +98,6 @@ __global__ void quantise_by_corrected(const float* in, quantize_int8::Steps by, 
   if (i < n) out[i] = __float2int_rn(quantize_int8::divided(in[i], by));
 }
 
-// [variance]
 /// One block of 256 threads: the variance of x, in three ways.
 __global__ void variances(const float* x, float* of_squares, float* two_passes, float* welford, int n) {
   float sum = 0, squares = 0, distances = 0;
@@ -119,7 +118,6 @@ __global__ void variances(const float* x, float* of_squares, float* two_passes, 
     *welford = mine.squares / n;
   }
 }
-// [variance]
 
 }  // namespace kernel
 
