@@ -55,6 +55,11 @@ struct Array {
 struct Traffic {
   long long read_bytes;
   long long write_bytes;
+  /// Of read_bytes, those that were asked for before and that a cache still holds, such as weights that every
+  /// row needs: they take none of the memory's bandwidth, so rates and ceilings leave them out.
+  long long repeated_bytes = 0;
+
+  long long memory_bytes() const { return read_bytes - repeated_bytes + write_bytes; }
 };
 
 /// Bytes of the 32-byte sectors that `count` contiguous values of `bytes_each` bytes occupy when they start

@@ -24,8 +24,6 @@ double elements(const Chapter& chapter, const Shape& shape) {
   return static_cast<double>(most);
 }
 
-double total(const Traffic& traffic) { return static_cast<double>(traffic.read_bytes + traffic.write_bytes); }
-
 /// The stage that the speed-up of `stage` is over.
 const Stage& base_of(const Chapter& chapter, const Stage& stage) {
   const Stage* const end = chapter.stages + chapter.stage_count;
@@ -40,8 +38,10 @@ const Stage& base_of(const Chapter& chapter, const Stage& stage) {
 
 /// What the bytes alone promise: those of the stage that it is compared with over its own.
 std::string predicted_speed_up(const Report& report, const ShapeResult& result, const StageResult& stage) {
-  const double base = total(base_of(*report.chapter, *stage.stage).traffic(result.shape));
-  return fmt::format("{:.2f}x", base / total(stage.stage->traffic(result.shape)));
+  const auto bytes = [&](const Stage& s) {
+    return static_cast<double>(s.traffic(result.shape).memory_bytes());
+  };
+  return fmt::format("{:.2f}x", bytes(base_of(*report.chapter, *stage.stage)) / bytes(*stage.stage));
 }
 
 std::string percent(double share) { return fmt::format("{:.0f}%", 100 * share); }
@@ -124,7 +124,7 @@ std::string timed_table(const Report& report, const ShapeResult& result) {
       table.add({stage.stage->name}, remark(stage));
       continue;
     }
-    const double moved = total(stage.stage->traffic(result.shape));
+    const auto moved = static_cast<double>(stage.stage->traffic(result.shape).memory_bytes());
     const double gbytes = moved / stage.time.cold.median * 1e-3;
     table.add({stage.stage->name, fmt::format("{:.2f}", stage.time.cold.median),
                fmt::format("{:.2f}-{:.2f}", stage.time.cold.p25, stage.time.cold.p75),
@@ -160,6 +160,7 @@ nlohmann::json traffic_json(const Report& report, const ShapeResult& result, con
           {"compulsory_write_bytes", count(c.compulsory_write_bytes)},
           {"expected_read_bytes", expected.read_bytes},
           {"expected_write_bytes", expected.write_bytes},
+          {"expected_repeated_bytes", expected.repeated_bytes},
           {"contended", counted ? nlohmann::json(c.contended) : nlohmann::json(nullptr)},
           {"approximate", counted ? nlohmann::json(c.approximate) : nlohmann::json(nullptr)}};
 }
@@ -210,7 +211,8 @@ nlohmann::json stage_json(const Report& report, const ShapeResult& result, const
                         {"tflops", nullptr},
                         {"fraction_of_ceiling", nullptr}};
   if (stage.timed) {
-    out["gbytes_per_s"] = total(stage.stage->traffic(result.shape)) / stage.time.cold.median * 1e-3;
+    const auto moved = static_cast<double>(stage.stage->traffic(result.shape).memory_bytes());
+    out["gbytes_per_s"] = moved / stage.time.cold.median * 1e-3;
     out["fraction_of_ceiling"] = stage.ceiling.cold.median / stage.time.cold.median;
   }
   // Of several kernels, the one that asks for most.
@@ -262,7 +264,7 @@ std::string model_text(const Report& report, const ShapeResult& result, const st
   const Card card = *card_named(card_name);
   Table table({}, {"stage", "bytes", "us"});
   for (const StageResult& stage : result.stages) {
-    const double moved = total(stage.stage->traffic(result.shape));
+    const auto moved = static_cast<double>(stage.stage->traffic(result.shape).memory_bytes());
     table.add({stage.stage->name, fmt::format("{:.0f}", moved),
                fmt::format("{:.3g}", moved / card.gbytes_per_s * 1e-3)});
   }

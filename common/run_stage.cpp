@@ -44,7 +44,7 @@ MemoryNeed memory_need(const Chapter& chapter, const Shape& shape) {
   }
   for (int i = 0; i < chapter.stage_count; ++i) {
     const Traffic traffic = chapter.stages[i].traffic(shape);
-    need.timing = std::max(need.timing, static_cast<std::size_t>(traffic.read_bytes + traffic.write_bytes));
+    need.timing = std::max(need.timing, static_cast<std::size_t>(traffic.memory_bytes()));
   }
   return need;
 }
@@ -152,11 +152,15 @@ void Problem::poison(unsigned char with) {
       backend_.poison(sets_[0][static_cast<std::size_t>(i)].data, with, bytes(chapter_.arrays[i]));
 }
 
+bool Problem::runs(const Stage& stage) const {
+  return stage.run && stage.capability <= capability_of(backend_.info()) &&
+         (!stage.suits || stage.suits(shape_));
+}
+
 StageResult Problem::check(const Stage& stage) {
   StageResult result;
   result.stage = &stage;
-  if (!stage.run || stage.capability > capability_of(backend_.info()) ||
-      (stage.suits && !stage.suits(shape_))) {
+  if (!runs(stage)) {
     result.status = "skipped";
     result.message = fmt::format("needs {}", stage.needs ? stage.needs : "another device");
     return result;
@@ -209,12 +213,12 @@ void Problem::compare_output(const Array& output, const Stage& stage, StageResul
 }
 
 Counts Problem::run_once(const Stage& stage) {
-  if (!stage.run) return {};
+  if (!runs(stage)) return {};
   return backend_.run([&] { stage.run(device_data(sets_[0])); });
 }
 
 Mix mix_of(const Traffic& traffic) {
-  const auto read = static_cast<double>(traffic.read_bytes);
+  const auto read = static_cast<double>(traffic.read_bytes - traffic.repeated_bytes);
   const auto write = static_cast<double>(traffic.write_bytes);
   constexpr int kMostReads = 5, kMostWrites = 2;
   Mix best = {1, 0};
@@ -239,7 +243,7 @@ void Problem::time(GpuBackend& gpu, std::vector<StageResult>& results) {
     if (result.status != "ok") continue;
     const Stage& stage = *result.stage;
     const Traffic traffic = stage.traffic ? stage.traffic(shape_) : least_traffic(stage.output);
-    const auto moved = static_cast<std::size_t>(traffic.read_bytes + traffic.write_bytes);
+    const auto moved = static_cast<std::size_t>(traffic.memory_bytes());
     const Mix mix = mix_of(traffic);
     timed.push_back(&result);
     contenders.push_back(

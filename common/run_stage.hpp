@@ -60,7 +60,7 @@ class Problem {
   /// in the result.
   StageResult check(const Stage& stage);
 
-  /// Runs the stage once, without looking at its result.
+  /// Runs the stage once, without looking at its result; not at all where it does not suit shape or device.
   Counts run_once(const Stage& stage);
 
   /// Times the stages that were right, each against a ceiling of its own mix, on rotating sets of inputs;
@@ -75,6 +75,7 @@ class Problem {
   double least_bytes(const char* output) const;
 
  private:
+  bool runs(const Stage& stage) const;
   Traffic least_traffic(const char* output) const;
   long long count(const Array& array) const { return array.count(shape_); }
   std::size_t bytes(const Array& array) const;

@@ -69,7 +69,8 @@ def base_of(stage, stages):
 
 
 def moved_bytes(stage):
-    return sum(stage["traffic"][f"expected_{way}_bytes"] for way in ("read", "write"))
+    traffic = stage["traffic"]
+    return traffic["expected_read_bytes"] + traffic["expected_write_bytes"] - traffic.get("expected_repeated_bytes", 0)
 
 
 def times(what):

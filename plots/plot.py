@@ -161,7 +161,8 @@ def stages_of(run, peer=False):
         return "peer" if peer else "library" if stage["idea"].startswith("library") else "ours"
 
     def moved(stage):
-        return stage["traffic"]["expected_read_bytes"] + stage["traffic"]["expected_write_bytes"]
+        traffic = stage["traffic"]
+        return traffic["expected_read_bytes"] + traffic["expected_write_bytes"] - traffic.get("expected_repeated_bytes", 0)
 
     def name(stage):
         return stage["name"] if stage["status"] == "ok" else f"{stage['name']}, not exact"

@@ -33,7 +33,8 @@ TEST_CASE("gpu: 04: every stage is right at hostile shapes and alignments") {
                                     {{1, 65536, 1}}, {{2, 70000, 1}}, {{1, 999983, 1}}};
   for (const workbook::Shape& shape : shapes)
     for (const auto& [x, y] : {std::pair<std::size_t, std::size_t>{0, 0}, {4, 12}, {12, 4}, {0, 8}}) {
-      workbook::Problem problem(chapter, shape, *gpu, {{"x", x}, {"y", y}, {"y_last", y}, {"weight", y}});
+      workbook::Problem problem(chapter, shape, *gpu,
+                                {{"x", x}, {"y", y}, {"y_last", y}, {"y_plain", x}, {"weight", y}});
       check_stages(chapter, problem, shape, false);
     }
 }

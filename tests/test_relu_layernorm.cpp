@@ -78,7 +78,10 @@ TEST_CASE("04: every stage is right at every alignment") {
                          {"bias", x},
                          {"y", y},
                          {"y_last", y},
+                         {"y_plain", y},
                          {"squares", x},
+                         {"means", x},
+                         {"column_squares", y},
                          {"x_float16", x},
                          {"y_float16", y},
                          {"x_bfloat16", y / 2},
@@ -93,11 +96,13 @@ TEST_CASE("04: every stage is right at every alignment") {
 
 TEST_CASE("04: the variance of a row far from 0 is right") {
   check_values(fill_far, "y", kRowShapes);
+  check_values(fill_far, "y_plain", kRowShapes);
   check_values(fill_far, "y_last", kRowShapes);
 }
 
 TEST_CASE("04: constant rows, rows without a positive number, infinities and NaN") {
   check_values(fill_odd, "y", kRowShapes);
+  check_values(fill_odd, "y_plain", kRowShapes);
   check_values(fill_odd, "y_last", kRowShapes);
 }
 

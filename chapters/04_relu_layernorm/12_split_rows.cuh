@@ -58,8 +58,9 @@ __global__ void __launch_bounds__(kChunkThreads)
   float distances = 0.0f;
 #pragma unroll
   for (int j = 0; j < kHeld<Vector>; ++j)
-    distances +=
-        static_cast<int>(threadIdx.x) + j * kChunkThreads < vectors ? squares_of(less(held[j], mean)) : 0.0f;
+    distances += static_cast<int>(threadIdx.x) + j * kChunkThreads < vectors
+                     ? sum_of<Square>(less(held[j], mean))
+                     : 0.0f;
   distances = block_sum_by_warps(distances);
   if (threadIdx.x == 0) {
     means[blockIdx.x] = mean;

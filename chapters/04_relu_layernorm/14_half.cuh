@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(1024)
 #pragma unroll
   for (int j = 0; j < kHeld<Vector>; ++j) {
     held[j] = less(held[j], mean);
-    squares += t + j * threads < vectors ? squares_of(held[j]) : 0.0f;
+    squares += t + j * threads < vectors ? sum_of<Square>(held[j]) : 0.0f;
   }
   const float inverse = rsqrtf(block_sum_by_warps(squares) / static_cast<float>(columns) + epsilon);
 

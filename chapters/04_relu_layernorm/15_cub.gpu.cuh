@@ -5,12 +5,12 @@
 
 #include <cub/device/device_segmented_reduce.cuh>
 
-#include "device.hpp"
+#include "5_vectorised.cuh"
 
 namespace DEVICE::relu_layernorm {
 
-struct Square {
-  __device__ float operator()(float x) const { return x * x; }
+struct SquareOf {
+  __device__ float operator()(float x) const { return Square::of(x); }
 };
 
 struct RowStart {
@@ -21,7 +21,7 @@ struct RowStart {
 /// squares[r] = the sum of the squares of row r. `storage` has to hold `storage_bytes`.
 inline void cub_segmented_reduce(const float* x, float* squares, void* storage, size_t storage_bytes,
                                  int rows, int columns) {
-  const auto squared = thrust::make_transform_iterator(x, Square{});
+  const auto squared = thrust::make_transform_iterator(x, SquareOf{});
   const auto starts = thrust::make_transform_iterator(thrust::counting_iterator<int>(0), RowStart{columns});
   check(cub::DeviceSegmentedReduce::Sum(storage, storage_bytes, squared, squares, rows, starts, starts + 1));
 }

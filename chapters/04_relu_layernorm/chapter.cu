@@ -3,6 +3,7 @@
 /// device.
 #include <math.h>
 
+#include "10_long_rows.cuh"
 #include "10_one_read.cuh"
 #include "11_warp_a_row.cuh"
 #include "12_split_rows.cuh"
@@ -18,6 +19,9 @@
 #include "8_three_passes.cuh"
 #include "9_two_passes.cuh"
 #include "chapter.hpp"
+#ifdef __CUDACC__
+#include "12_clusters.gpu.cuh"
+#endif
 #if defined(__CUDACC__) && __has_include(<cub/device/device_segmented_reduce.cuh>)
 #define HAS_CUB
 #include "15_cub.gpu.cuh"
@@ -49,9 +53,12 @@ long long rows(const Shape& shape) { return shape.dims[0]; }
 long long columns(const Shape& shape) { return shape.dims[1]; }
 long long elements(const Shape& shape) { return rows(shape) * columns(shape); }
 
+/// Elements in a vector of stages that ask for 16 bytes at a time where rows begin at multiples of them.
+int width(const Shape& s) { return s.dims[1] % 4 == 0 ? 4 : 1; }
+
 /// Slices of the rows in stage 6: enough blocks for a large GPU, and rows enough for a slice.
 int slices(const Shape& shape) {
-  const int wanted = blocks(4096, blocks(shape.dims[1], kTileColumns));
+  const int wanted = blocks(512, blocks(shape.dims[1], kTileVectors * width(shape)));
   const int most = blocks(shape.dims[0], 4 * kTileRows);
   return wanted < most ? wanted : most;
 }
@@ -66,18 +73,28 @@ long long storage_floats(const Shape&) { return 256; }
 struct Arrays {
   int rows, columns, n;
   float *x, *weight, *bias;
-  float *squares, *slice_sums, *means;
+  float *squares, *slice_sums;
   float *rectified, *row_mean, *row_inverse, *normalised, *chunk_means, *chunk_squares, *storage;
-  float *y, *y_last;
+  float* y;
 };
 
 Arrays arrays(const Data& d) {
-  return {d.shape.dims[0],        d.shape.dims[1],         d.shape.dims[0] * d.shape.dims[1],
-          d.floats("x"),          d.floats("weight"),      d.floats("bias"),
-          d.floats("squares"),    d.floats("slice_sums"),  d.floats("means"),
-          d.floats("rectified"),  d.floats("row_mean"),    d.floats("row_inverse"),
-          d.floats("normalised"), d.floats("chunk_means"), d.floats("chunk_squares"),
-          d.floats("storage"),    d.floats("y"),           d.floats("y_last")};
+  return {d.shape.dims[0],
+          d.shape.dims[1],
+          d.shape.dims[0] * d.shape.dims[1],
+          d.floats("x"),
+          d.floats("weight"),
+          d.floats("bias"),
+          d.floats("squares"),
+          d.floats("slice_sums"),
+          d.floats("rectified"),
+          d.floats("row_mean"),
+          d.floats("row_inverse"),
+          d.floats("normalised"),
+          d.floats("chunk_means"),
+          d.floats("chunk_squares"),
+          d.floats("storage"),
+          d.floats("y")};
 }
 
 /// x and y in 16 bits.
@@ -119,33 +136,42 @@ void fill(const Data& host) {
   }
 }
 
-void reference_squares(const Data& host, double* expected, double* magnitude) {
-  const Arrays a = arrays(host);
-  for (int r = 0; r < a.rows; ++r) {
-    double sum = 0;
-    for (int c = 0; c < a.columns; ++c) {
-      const double x = a.x[static_cast<long long>(r) * a.columns + c];
-      sum += x * x;
-    }
-    magnitude[r] = expected[r] = sum;
-  }
-}
+double squared(double x) { return x * x; }
+double size(double x) { return fabs(x); }
 
-void reference_means(const Data& host, double* expected, double* magnitude) {
+/// out[r], or with `along_columns` out[c], = the sum of term(x) along the other dimension over `divisor`.
+template <class Term>
+void reference_sums(const Data& host, Term term, bool along_columns, double divisor, double* expected,
+                    double* magnitude) {
   const Arrays a = arrays(host);
-  for (int c = 0; c < a.columns; ++c) expected[c] = 0;
+  const int count = along_columns ? a.columns : a.rows;
+  for (int i = 0; i < count; ++i) expected[i] = 0;
   for (int r = 0; r < a.rows; ++r)
     for (int c = 0; c < a.columns; ++c)
-      expected[c] += fabs(static_cast<double>(a.x[static_cast<long long>(r) * a.columns + c]));
-  for (int c = 0; c < a.columns; ++c) magnitude[c] = expected[c] /= a.rows;
+      expected[along_columns ? c : r] += term(a.x[static_cast<long long>(r) * a.columns + c]);
+  for (int i = 0; i < count; ++i) magnitude[i] = expected[i] /= divisor;
+}
+
+void reference_squares(const Data& host, double* expected, double* magnitude) {
+  reference_sums(host, squared, false, 1, expected, magnitude);
+}
+void reference_row_means(const Data& host, double* expected, double* magnitude) {
+  reference_sums(host, size, false, host.shape.dims[1], expected, magnitude);
+}
+void reference_means(const Data& host, double* expected, double* magnitude) {
+  reference_sums(host, size, true, host.shape.dims[0], expected, magnitude);
+}
+void reference_column_squares(const Data& host, double* expected, double* magnitude) {
+  reference_sums(host, squared, true, 1, expected, magnitude);
 }
 
 double relu_of(double x) { return x < 0 ? 0 : x; }
 
-/// y from `number(i)`, element i of x. An error of the mean moves all of a row, so an element's terms are the
-/// element and the mean's.
+/// y from `number(i)`, element i of x; without weight and bias unless `affine`. An error of the mean moves
+/// all of a row, so an element's terms are the element and the mean's.
 template <class Number>
-void reference_rows(const Data& host, Number number, bool relu_last, double* expected, double* magnitude) {
+void reference_rows(const Data& host, Number number, bool relu_last, double* expected, double* magnitude,
+                    bool affine = true) {
   const Arrays a = arrays(host);
   for (int r = 0; r < a.rows; ++r) {
     const long long first = static_cast<long long>(r) * a.columns;
@@ -159,10 +185,10 @@ void reference_rows(const Data& host, Number number, bool relu_last, double* exp
     for (int c = 0; c < a.columns; ++c) squares += (input(c) - mean) * (input(c) - mean);
     const double inverse = 1 / sqrt(squares / a.columns + double{kEpsilon});
     for (int c = 0; c < a.columns; ++c) {
-      const double factor = inverse * a.weight[c];
-      const double result = (input(c) - mean) * factor + a.bias[c];
+      const double factor = inverse * (affine ? a.weight[c] : 1), shift = affine ? a.bias[c] : 0;
+      const double result = (input(c) - mean) * factor + shift;
       expected[first + c] = relu_last ? relu_of(result) : result;
-      magnitude[first + c] = (fabs(input(c)) + size / a.columns) * fabs(factor) + fabs(double{a.bias[c]});
+      magnitude[first + c] = (fabs(input(c)) + size / a.columns) * fabs(factor) + fabs(shift);
     }
   }
 }
@@ -176,6 +202,11 @@ void reference_y_last(const Data& host, double* expected, double* magnitude) {
   const float* x = host.floats("x");
   reference_rows(
       host, [x](long long i) { return double{x[i]}; }, true, expected, magnitude);
+}
+void reference_y_plain(const Data& host, double* expected, double* magnitude) {
+  const float* x = host.floats("x");
+  reference_rows(
+      host, [x](long long i) { return double{x[i]}; }, false, expected, magnitude, false);
 }
 void reference_float16(const Data& host, double* expected, double* magnitude) {
   const __half* x = float16_arrays(host).x;
@@ -201,9 +232,12 @@ const Array kArrays[] = {
     {"chunk_squares", Type::kFloat32, Role::kScratch, all_chunks, nullptr},
     {"storage", Type::kFloat32, Role::kScratch, storage_floats, nullptr},
     {"squares", Type::kFloat32, Role::kOutput, rows, reference_squares, "x "},
+    {"row_means", Type::kFloat32, Role::kOutput, rows, reference_row_means, "x "},
     {"means", Type::kFloat32, Role::kOutput, columns, reference_means, "x "},
+    {"column_squares", Type::kFloat32, Role::kOutput, columns, reference_column_squares, "x "},
     {"y", Type::kFloat32, Role::kOutput, elements, reference_y, "x weight bias "},
     {"y_last", Type::kFloat32, Role::kOutput, elements, reference_y_last, "x weight bias "},
+    {"y_plain", Type::kFloat32, Role::kOutput, elements, reference_y_plain, "x "},
     {"x_float16", Type::kFloat16, Role::kInput, elements, nullptr},
     {"x_bfloat16", Type::kBFloat16, Role::kInput, elements, nullptr},
     {"y_float16", Type::kFloat16, Role::kOutput, elements, reference_float16, "x_float16 weight bias "},
@@ -240,21 +274,41 @@ int row_threads(int vectors, int each, int most) {
 
 bool starts_vector(const float* array) { return reinterpret_cast<size_t>(array) % 16 == 0; }
 
-void run_vectorised(const Data& data) {
-  const Arrays a = arrays(data);
+template <class Term>
+void launch_rows(const Arrays& a, float* out, float divisor) {
   if (a.columns % 4 == 0 && starts_vector(a.x))
-    launch(squares_by_vectors<float4>, a.rows, row_threads(a.columns / 4, 4, 512), a.x, a.squares, a.columns);
+    launch(reduce_rows<Term, float4>, a.rows, row_threads(a.columns / 4, 4, 512), a.x, out, a.columns,
+           divisor);
   else
-    launch(squares_by_vectors<float>, a.rows, row_threads(a.columns, 4, 512), a.x, a.squares, a.columns);
+    launch(reduce_rows<Term, float>, a.rows, row_threads(a.columns, 4, 512), a.x, out, a.columns, divisor);
+}
+void run_vectorised(const Data& data) { launch_rows<Square>(arrays(data), data.floats("squares"), 1.0f); }
+void run_row_means(const Data& data) {
+  launch_rows<Magnitude>(arrays(data), data.floats("row_means"), static_cast<float>(data.shape.dims[1]));
 }
 
-void run_columns(const Data& data) {
+template <class Term, class Vector>
+void launch_columns(const Data& data, float* out, float divisor) {
   const Arrays a = arrays(data);
+  const dim3 block(kTileVectors, kTileRows);
+  const unsigned tiles = static_cast<unsigned>(
+      blocks(a.columns, kTileVectors * static_cast<int>(sizeof(Vector) / sizeof(float))));
   const int count = slices(data.shape);
-  launch(sum_column_slices, dim3(blocks(a.columns, kTileColumns), count), dim3(kTileColumns, kTileRows), a.x,
-         a.slice_sums, a.rows, a.columns);
-  launch(column_means, blocks(a.columns, kThreads), kThreads, a.slice_sums, a.means, count, a.rows,
-         a.columns);
+  launch(reduce_columns<Term, Vector>, dim3(tiles, static_cast<unsigned>(count)), block, a.x, a.slice_sums,
+         a.rows, a.columns, 1.0f);
+  launch(reduce_columns<Itself, Vector>, tiles, block, a.slice_sums, out, count, a.columns, divisor);
+}
+template <class Term>
+void reduce_along_columns(const Data& data, float* out, float divisor) {
+  const Arrays a = arrays(data);
+  const bool four = a.columns % 4 == 0 && starts_vector(a.x) && starts_vector(out);
+  four ? launch_columns<Term, float4>(data, out, divisor) : launch_columns<Term, float>(data, out, divisor);
+}
+void run_columns(const Data& data) {
+  reduce_along_columns<Magnitude>(data, data.floats("means"), static_cast<float>(data.shape.dims[0]));
+}
+void run_column_squares(const Data& data) {
+  reduce_along_columns<Square>(data, data.floats("column_squares"), 1.0f);
 }
 
 #ifdef HAS_CUB
@@ -291,47 +345,63 @@ bool vectors_of_four(const Arrays& a, const float* y) {
          starts_vector(y);
 }
 
-/// Threads of a row that does not fit the registers of 1024: few enough that two blocks share a
-/// multiprocessor of an H200, so that one reads while the other computes.
-constexpr int kLongRowThreads = 512;
 constexpr int kHeldBytes = 64;  // of a thread
 
-/// Bytes of a row of `columns` that wait in shared memory.
-int waiting_bytes(int columns) {
-  const bool held = columns <= 1024 * kHeldBytes / 4;
-  return held ? 0 : 4 * columns - kLongRowThreads * kHeldBytes;
-}
+bool fits_registers(const Shape& s) { return s.dims[1] <= 1024 * kHeldBytes / 4; }
 
-/// Whether a block can keep such a row: with shared memory for what waits, and for what the warps find.
-bool stays(const Shape& s) { return waiting_bytes(s.dims[1]) + 128 <= most_shared_bytes(); }
-
-template <class Vector, bool ReluLast>
+template <class Vector, bool Affine, bool ReluLast>
 void launch_one_read(const Arrays& a, float* y) {
   const int vectors = a.columns / static_cast<int>(sizeof(Vector) / sizeof(float));
-  const int waiting = waiting_bytes(a.columns);
-  const int threads = waiting > 0 ? kLongRowThreads : row_threads(vectors, kHeld<Vector>, 1024);
-  launch_shared(one_read<Vector, ReluLast>, a.rows, threads, static_cast<size_t>(waiting), a.x, a.weight,
-                a.bias, y, a.columns, kEpsilon);
+  launch(one_read<Vector, Affine, ReluLast>, a.rows, row_threads(vectors, kHeld<Vector>, 1024), a.x, a.weight,
+         a.bias, y, a.columns, kEpsilon);
 }
-void run_one_read(const Data& data) {
-  const Arrays a = arrays(data);
-  vectors_of_four(a, a.y) ? launch_one_read<float4, false>(a, a.y) : launch_one_read<float, false>(a, a.y);
+template <bool Affine, bool ReluLast>
+void read_once(const Arrays& a, float* y) {
+  vectors_of_four(a, y) ? launch_one_read<float4, Affine, ReluLast>(a, y)
+                        : launch_one_read<float, Affine, ReluLast>(a, y);
 }
-void run_relu_last(const Data& data) {
+void run_one_read(const Data& data) { read_once<true, false>(arrays(data), data.floats("y")); }
+void run_plain(const Data& data) { read_once<false, false>(arrays(data), data.floats("y_plain")); }
+void run_relu_last(const Data& data) { read_once<true, true>(arrays(data), data.floats("y_last")); }
+
+/// Bytes of dynamic shared memory of a block that has `columns` of a long row.
+int waiting_bytes(int columns) {
+  const int bytes = 4 * columns - kLongRowThreads * kHeldBytes;
+  return bytes > 0 ? bytes : 0;
+}
+
+/// Whether a block can keep so much of a row: with shared memory for what waits, and for what the warps find.
+bool stays(int columns) { return waiting_bytes(columns) + 256 <= most_shared_bytes(); }
+
+bool long_rows_stay(const Shape& s) { return !fits_registers(s) && stays(s.dims[1]); }
+
+template <class Vector>
+void launch_long_rows(const Arrays& a) {
+  launch_shared(long_rows<Vector>, a.rows, kLongRowThreads, static_cast<size_t>(waiting_bytes(a.columns)),
+                a.x, a.weight, a.bias, a.y, a.columns, kEpsilon);
+}
+void run_long_rows(const Data& data) {
   const Arrays a = arrays(data);
-  vectors_of_four(a, a.y_last) ? launch_one_read<float4, true>(a, a.y_last)
-                               : launch_one_read<float, true>(a, a.y_last);
+  vectors_of_four(a, a.y) ? launch_long_rows<float4>(a) : launch_long_rows<float>(a);
 }
 
 constexpr int kWarpRowThreads = 128;
 
 bool short_rows(const Shape& s) { return s.dims[1] <= 32 * kHeldBytes / 4; }
 
+/// Lanes that hold a short row: 8 at least, which ask for whole sectors.
+int row_lanes(const Shape& s) {
+  int lanes = 8;
+  while (lanes < 32 && lanes * kHeldBytes / 4 < s.dims[1]) lanes *= 2;
+  return lanes;
+}
+
 void run_warp_a_row(const Data& data) {
   const Arrays a = arrays(data);
+  const int lanes = row_lanes(data.shape);
   launch(vectors_of_four(a, a.y) ? warp_a_row<float4> : warp_a_row<float>,
-         blocks(a.rows, kWarpRowThreads / 32), kWarpRowThreads, a.x, a.weight, a.bias, a.y, a.rows, a.columns,
-         kEpsilon);
+         blocks(a.rows, kWarpRowThreads / lanes), kWarpRowThreads, a.x, a.weight, a.bias, a.y, a.rows,
+         a.columns, lanes, kEpsilon);
 }
 
 template <class Vector>
@@ -346,6 +416,29 @@ void run_split_rows(const Data& data) {
   const Arrays a = arrays(data);
   vectors_of_four(a, a.y) ? launch_split_rows<float4>(data) : launch_split_rows<float>(data);
 }
+
+#ifdef __CUDACC__
+/// Blocks of a row's cluster: two, or what it takes to keep the row.
+int cluster_blocks(int columns) {
+  int count = 2;
+  while (count < 16 && !stays(blocks(columns, 4 * count) * 4)) count *= 2;
+  return count;
+}
+bool clusters_stay(const Shape& s) {
+  return !fits_registers(s) && stays(blocks(s.dims[1], 4 * cluster_blocks(s.dims[1])) * 4);
+}
+
+void run_clusters(const Data& data) {
+  const Arrays a = arrays(data);
+  const int count = cluster_blocks(a.columns), slice = blocks(a.columns, 4 * count) * 4;
+  (vectors_of_four(a, a.y) ? launch_cluster_rows<float4>
+                           : launch_cluster_rows<float>)(a.x, a.weight, a.bias, a.y, a.rows, a.columns, count,
+                                                         slice, waiting_bytes(slice), kEpsilon);
+}
+#else
+constexpr bool (*clusters_stay)(const Shape&) = nullptr;
+constexpr void (*run_clusters)(const Data&) = nullptr;
+#endif
 
 /// On a multiprocessor; a row of 1024 columns has 128 threads.
 constexpr int kBlocksThatStay = 8;
@@ -370,8 +463,6 @@ void run_persistent(const Data& data) {
   vectors_of_four(a, a.y) ? launch_persistent<float4>(data) : launch_persistent<float>(data);
 }
 
-bool fits_registers(const Shape& s) { return s.dims[1] <= 16 * 1024; }
-
 template <class T>
 void launch_half(const Arrays& a, const Halves<T>& half) {
   const auto starts = [](const T* array) { return reinterpret_cast<size_t>(array) % 8 == 0; };
@@ -391,45 +482,79 @@ long long once(const Shape& s, int width = 1) { return row_sector_bytes(s, 4, wi
 /// A value for each row, asked for or written by as many warps of the row.
 long long row_values(const Shape& s, int warps = 1) { return 32 * warps * rows(s); }
 
-/// Weight and bias, asked for once a row.
-long long parameters(const Shape& s) { return 2 * rows(s) * sector_bytes(columns(s)); }
+/// Weight and bias.
+long long parameters(const Shape& s) { return 2 * sector_bytes(columns(s)); }
+
+/// Of a stage that asks for weight and bias `times` times: all but the first find them in a cache.
+Traffic with_parameters(const Shape& s, long long read, long long write, long long times) {
+  return {read + times * parameters(s), write, (times - 1) * parameters(s)};
+}
 
 constexpr int kRowWarps = kRowThreads / 32;
-
-int width(const Shape& s) { return s.dims[1] % 4 == 0 ? 4 : 1; }
 
 Traffic atomic_traffic(const Shape& s) { return {sector_bytes(elements(s)), sector_bytes(rows(s))}; }
 Traffic row_traffic(const Shape& s) { return {once(s), row_values(s)}; }
 Traffic vectorised_traffic(const Shape& s) { return {once(s, width(s)), row_values(s)}; }
 Traffic columns_traffic(const Shape& s) {
   const Shape partial = {{slices(s), s.dims[1], 1}}, means = {{1, s.dims[1], 1}};
-  return {once(s) + once(partial), once(partial) + once(means)};
+  return {once(s, width(s)) + once(partial, width(s)), once(partial, width(s)) + once(means, width(s))};
 }
 
 Traffic unfused_traffic(const Shape& s) {
   const long long flat = sector_bytes(elements(s));
-  return {flat + 4 * once(s) + row_values(s, 3 * kRowWarps) + parameters(s),
-          flat + 2 * row_values(s) + 2 * once(s)};
+  return with_parameters(s, flat + 4 * once(s) + row_values(s, 3 * kRowWarps),
+                         flat + 2 * row_values(s) + 2 * once(s), rows(s));
 }
-Traffic three_passes_traffic(const Shape& s) { return {3 * once(s) + parameters(s), once(s)}; }
-Traffic two_passes_traffic(const Shape& s) { return {2 * once(s) + parameters(s), once(s)}; }
-Traffic one_read_traffic(const Shape& s) { return {once(s, width(s)) + parameters(s), once(s, width(s))}; }
+Traffic three_passes_traffic(const Shape& s) { return with_parameters(s, 3 * once(s), once(s), rows(s)); }
+Traffic two_passes_traffic(const Shape& s) { return with_parameters(s, 2 * once(s), once(s), rows(s)); }
+Traffic one_read_traffic(const Shape& s) {
+  return with_parameters(s, once(s, width(s)), once(s, width(s)), rows(s));
+}
+
+Traffic plain_traffic(const Shape& s) { return {once(s, width(s)), once(s, width(s))}; }
+
+/// x or y of short rows: a warp has several, and those that meet in a sector share it. Of each, its lanes
+/// have as many vectors side by side.
+long long short_rows_once(const Shape& s) {
+  const int lanes = row_lanes(s), rows_of_warp = 32 / lanes, step = lanes * width(s);
+  const long long all = rows(s), row = columns(s);
+  long long sectors = 0;
+  for (long long first = 0; first < all; first += rows_of_warp)
+    for (long long c = 0; c < row; c += step) {
+      long long last = -1;
+      for (long long r = first; r < first + rows_of_warp && r < all; ++r) {
+        const long long end = c + step < row ? c + step : row;
+        const long long from = (r * row + c) / 8, to = (r * row + end - 1) / 8;
+        sectors += to - (from > last ? from : last + 1) + 1;
+        last = to;
+      }
+    }
+  return 32 * sectors;
+}
+Traffic warp_a_row_traffic(const Shape& s) {
+  const long long warps = blocks(s.dims[0], 32 / row_lanes(s));
+  return with_parameters(s, short_rows_once(s), short_rows_once(s), warps);
+}
 
 Traffic persistent_traffic(const Shape& s) {
-  return {once(s, width(s)) + 2 * blocks_that_stay(s) * sector_bytes(columns(s)), once(s, width(s))};
+  return with_parameters(s, once(s, width(s)), once(s, width(s)), blocks_that_stay(s));
 }
 
 Traffic half_traffic(const Shape& s) {
   const long long rows_once = row_sector_bytes(s, 2, width(s));
-  return {rows_once + parameters(s), rows_once};
+  return with_parameters(s, rows_once, rows_once, rows(s));
 }
 
 /// Every warp of a chunk asks for the moments of its row's chunks.
 Traffic split_rows_traffic(const Shape& s) {
   const int warps = kChunkThreads / 32, each = chunks(s);
-  const Shape moments = {{s.dims[0], each, 1}};
-  return {2 * once(s, width(s)) + 2 * once(moments) * warps * each + parameters(s),
-          2 * 32 * all_chunks(s) + once(s, width(s))};
+  const Shape row_of_moments = {{s.dims[0], each, 1}};
+  const long long moments = 2 * once(row_of_moments);
+  Traffic traffic =
+      with_parameters(s, 2 * once(s, width(s)), 2 * 32 * all_chunks(s) + once(s, width(s)), rows(s));
+  traffic.read_bytes += moments * warps * each;
+  traffic.repeated_bytes += moments * (warps * each - 1);
+  return traffic;
 }
 
 // --- How far results may be off ---
@@ -437,7 +562,7 @@ Traffic split_rows_traffic(const Shape& s) {
 /// A thread of 32 or more adds up its share of a row one by one, a tree the rest. Atomics come in any order.
 int sum_roundings(const Shape& s) { return blocks(s.dims[1], 32) + 12; }
 int atomic_roundings(const Shape& s) { return s.dims[1]; }
-int column_roundings(const Shape& s) { return blocks(s.dims[0], kTileRows * slices(s)) + slices(s) + 6; }
+int column_roundings(const Shape& s) { return blocks(s.dims[0], kTileRows * slices(s)) + slices(s) + 12; }
 
 /// The mean's error and half of the variance's, the reciprocal root's 2 ulps, and what follows.
 int row_roundings(const Shape& s) { return 2 * sum_roundings(s) + 12; }
@@ -445,6 +570,7 @@ int row_roundings(const Shape& s) { return 2 * sum_roundings(s) + 12; }
 bool few_elements(const Shape& s) { return elements(s) <= 1 << 24; }
 
 bool has_rows(const Shape& s) { return s.dims[1] <= 1 << 20; }
+constexpr const char* kRegisters = "rows of at most 16384 columns";
 constexpr const char* kRows = "rows of at most 1048576 columns";
 
 const Stage kStages[] = {
@@ -493,11 +619,28 @@ const Stage kStages[] = {
      .roundings = sum_roundings,
      .needs = kRows,
      .suits = has_rows},
+    {.name = "5_means",
+     .idea = "the same kernel, absolute values: the mean of each row",
+     .output = "row_means",
+     .kernels = 1,
+     .run = run_row_means,
+     .traffic = vectorised_traffic,
+     .roundings = sum_roundings,
+     .needs = kRows,
+     .suits = has_rows},
     {.name = "6_columns",
      .idea = "along the columns: lanes side by side, no lane adds for another",
      .output = "means",
      .kernels = 2,
      .run = run_columns,
+     .traffic = columns_traffic,
+     .roundings = column_roundings,
+     .against = "6_columns"},
+    {.name = "6_squares",
+     .idea = "the same kernel, squares: the sum of each column",
+     .output = "column_squares",
+     .kernels = 2,
+     .run = run_column_squares,
      .traffic = columns_traffic,
      .roundings = column_roundings,
      .against = "6_columns"},
@@ -532,14 +675,24 @@ const Stage kStages[] = {
      .suits = has_rows,
      .against = "7_unfused"},
     {.name = "10_one_read",
-     .idea = "the row stays in registers and shared memory",
+     .idea = "the row stays in registers; all loads go out at once",
      .output = "y",
      .kernels = 1,
      .run = run_one_read,
      .traffic = one_read_traffic,
      .roundings = row_roundings,
-     .needs = "rows that a block can keep",
-     .suits = stays,
+     .needs = kRegisters,
+     .suits = fits_registers,
+     .against = "7_unfused"},
+    {.name = "10_plain",
+     .idea = "the same kernel without weight and bias",
+     .output = "y_plain",
+     .kernels = 1,
+     .run = run_plain,
+     .traffic = plain_traffic,
+     .roundings = row_roundings,
+     .needs = kRegisters,
+     .suits = fits_registers,
      .against = "7_unfused"},
     {.name = "10_relu_last",
      .idea = "the sibling: relu(layernorm(x)), in the same kernel",
@@ -548,15 +701,25 @@ const Stage kStages[] = {
      .run = run_relu_last,
      .traffic = one_read_traffic,
      .roundings = row_roundings,
-     .needs = "rows that a block can keep",
-     .suits = stays,
+     .needs = kRegisters,
+     .suits = fits_registers,
+     .against = "7_unfused"},
+    {.name = "10_long_rows",
+     .idea = "the row stays in registers and shared memory",
+     .output = "y",
+     .kernels = 1,
+     .run = run_long_rows,
+     .traffic = one_read_traffic,
+     .roundings = row_roundings,
+     .needs = "longer rows that a block can keep",
+     .suits = long_rows_stay,
      .against = "7_unfused"},
     {.name = "11_warp_a_row",
-     .idea = "short rows: a warp each",
+     .idea = "short rows: a warp or a part of one each",
      .output = "y",
      .kernels = 1,
      .run = run_warp_a_row,
-     .traffic = one_read_traffic,
+     .traffic = warp_a_row_traffic,
      .roundings = row_roundings,
      .needs = "rows of at most 512 columns",
      .suits = short_rows,
@@ -569,6 +732,17 @@ const Stage kStages[] = {
      .traffic = split_rows_traffic,
      .roundings = row_roundings,
      .against = "7_unfused"},
+    {.name = "12_clusters",
+     .idea = "long rows: a cluster of blocks each, one kernel and one read",
+     .output = "y",
+     .kernels = 1,
+     .run = run_clusters,
+     .traffic = one_read_traffic,
+     .roundings = row_roundings,
+     .needs = "a GPU of compute capability 9.0, and long rows",
+     .suits = clusters_stay,
+     .against = "7_unfused",
+     .capability = 90},
     {.name = "13_persistent",
      .idea = "blocks that stay: weight and bias kept, the next row on its way",
      .output = "y",
@@ -586,7 +760,7 @@ const Stage kStages[] = {
      .run = run_float16,
      .traffic = half_traffic,
      .roundings = row_roundings,
-     .needs = "rows of at most 16384 columns",
+     .needs = kRegisters,
      .suits = fits_registers,
      .against = "7_unfused"},
     {.name = "14_bfloat16",
@@ -596,7 +770,7 @@ const Stage kStages[] = {
      .run = run_bfloat16,
      .traffic = half_traffic,
      .roundings = row_roundings,
-     .needs = "rows of at most 16384 columns",
+     .needs = kRegisters,
      .suits = fits_registers,
      .against = "7_unfused"},
     {.name = "15_cub",
@@ -609,8 +783,8 @@ const Stage kStages[] = {
      .needs = "a GPU and cub::DeviceSegmentedReduce"},
 };
 
-const Shape kSweep[] = {{262144, 128, 1}, {4096, 1024, 1},  {2048, 2048, 1}, {65536, 1024, 1},
-                        {32768, 4096, 1}, {4096, 32768, 1}, {64, 1 << 20, 1}};
+const Shape kSweep[] = {{262144, 128, 1}, {4096, 1024, 1},  {2048, 2048, 1},   {65536, 1024, 1},
+                        {32768, 4096, 1}, {4096, 32768, 1}, {1024, 131072, 1}, {64, 1 << 20, 1}};
 
 }  // namespace
 
