@@ -105,10 +105,10 @@ int trace(const Chapter& chapter, const Options& options, const Shape& shape) {
   std::vector<StageTrace> traces;
   for (int i = 0; i < chapter.stage_count; ++i) {
     const Stage& stage = chapter.stages[i];
-    if (!wanted(stage, options) || !stage.run) continue;
+    if (!wanted(stage, options)) continue;
     launches.clear();
     problem.run_once(stage);
-    traces.push_back({&stage, launches});
+    if (!launches.empty()) traces.push_back({&stage, launches});
   }
   file.finish(trace_text(chapter, shape, traces));
   fmt::print(

@@ -198,14 +198,18 @@ def limits(what):
     path, size, stages = what.split(" ", 2)
     run = json.loads((ROOT / path).read_text())[size]
     rows = [f"{run['gpu']}, driver {run['driver']}, {size}, {run['date']}", "",
-            f"{'':16}{'':>8}{'warp in-':>14}{'issue':>7}{'':>6}{'':>7}{'resident':>10}  warps wait mostly for",
-            f"{'stage':16}{'us':>8}{'structions':>14}{'slots':>7}{'L2':>6}{'DRAM':>7}{'warps':>10}  (cycles an instruction)"]
+            f"{'':18}{'':>8}{'warp in-':>14}{'issue':>7}{'':>6}{'':>7}{'resident':>10}  warps wait mostly for",
+            f"{'stage':18}{'us':>8}{'structions':>14}{'slots':>7}{'L2':>6}{'DRAM':>7}{'warps':>10}  (cycles an instruction)"]
     for stage in stages.split("; "):
-        for kernel in run["stages"][stage]:
+        kernels = run["stages"][stage]
+        if len(kernels) > 1:
+            rows.append(stage)
+        for kernel in kernels:
+            name = stage if len(kernels) == 1 else "  " + kernel["kernel"]
             waits = sorted(kernel["stalls"].items(), key=lambda wait: -wait[1])[:2]
-            rows.append(f"{stage:16}{kernel['time_ns'] / 1000:8.1f}{kernel['instructions']:14,.0f}{kernel['issue_percent']:6.0f}%"
+            rows.append(f"{name:18}{kernel['time_ns'] / 1000:8.1f}{kernel['instructions']:14,.0f}{kernel['issue_percent']:6.0f}%"
                         f"{kernel['l2_percent']:5.0f}%{kernel['dram_percent']:6.0f}%{kernel['warps_percent']:9.0f}%  "
-                        + ", ".join(f"{name} {cycles:.1f}" for name, cycles in waits))
+                        + ", ".join(f"{stall} {cycles:.1f}" for stall, cycles in waits))
     return "\n".join(rows) + "\n"
 
 

@@ -181,7 +181,8 @@ class Measured:
 
     @property
     def largest(self):
-        return max(self.sizes, key=math.prod)
+        """Of several, that at which most stages have been timed."""
+        return max(self.sizes, key=lambda shape: (math.prod(shape), len(self.sizes[shape])))
 
     @property
     def fullest(self):
@@ -273,7 +274,7 @@ def bars(axes, machines, names, value, text, text_at=0):
 def largest_of_all(machines):
     """The largest size that all machines have."""
     common = set.intersection(*(set(m.sizes) for m in machines))
-    return max(common or [machines[0].largest], key=math.prod)
+    return max(common or [machines[0].largest], key=lambda shape: (math.prod(shape), len(machines[0].sizes[shape])))
 
 
 def stages_at(machines, shape):
@@ -593,11 +594,13 @@ def draw_folders(folders, counts, out):
     for chapter in measured[0]:
         machines = [chapters[chapter] for chapters in measured if chapter in chapters]
         shapes = {"": largest_of_all(machines)}
-        if len(machines[0].sizes[machines[0].fullest]) > len(machines[0].sizes[machines[0].largest]):
-            shapes["_rows"] = machines[0].fullest  # stages that want rows
+        if machines[0].largest[0] == 1:  # one row; some stages want several
+            shapes["_rows"] = machines[0].fullest
         for suffix, shape in shapes.items():
             drawn += [draw(chapter, machines, shape, suffix, out) for draw in (draw_speed_up, draw_bandwidth)]
-        drawn += [draw(chapter, machines, out) for draw in (draw_sizes, draw_predicted)]
+        drawn.append(draw_predicted(chapter, machines, out))
+        if len(machines[0].series) > 1:
+            drawn.append(draw_sizes(chapter, machines, out))
     return drawn + [draw_bytes(chapter, run, out) for chapter, run in counted.items()]
 
 

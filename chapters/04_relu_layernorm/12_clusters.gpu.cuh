@@ -9,6 +9,7 @@
 
 namespace DEVICE::relu_layernorm {
 
+#if __CUDA_ARCH__ >= 900
 /// The sum of `value` over the threads of the cluster, in all of them; every thread must call it. `of_block`
 /// is a place in shared memory that nothing else uses.
 __device__ inline float cluster_sum(float value, float* of_block) {
@@ -19,6 +20,7 @@ __device__ inline float cluster_sum(float value, float* of_block) {
   const unsigned lane = threadIdx.x % 32;
   return warp_sum(lane < cluster.num_blocks() ? *cluster.map_shared_rank(of_block, lane) : 0.0f);
 }
+#endif
 
 /// y = the normalised row of relu(x), a cluster of blocks of kLongRowThreads threads per row, of which each
 /// has the `slice` columns from its rank * slice on, or what is left. `Vector` and the dynamic shared
@@ -28,6 +30,7 @@ __global__ void __launch_bounds__(kLongRowThreads, 2)
     cluster_rows(const float* __restrict__ x, const float* __restrict__ weight,
                  const float* __restrict__ bias, float* __restrict__ y, int columns, int slice,
                  float epsilon) {
+#if __CUDA_ARCH__ >= 900
   __shared__ float of_block[2];
   const auto cluster = cooperative_groups::this_cluster();
   const int begin = cluster.block_rank() * slice;
@@ -39,6 +42,7 @@ __global__ void __launch_bounds__(kLongRowThreads, 2)
                   mine / static_cast<int>(sizeof(Vector) / sizeof(float)), columns, epsilon,
                   [&](float value) { return cluster_sum(value, &of_block[sums++]); });
   cluster.sync();  // no block leaves while another may read its sums
+#endif
 }
 
 /// Starts cluster_rows() with `blocks` blocks a row, `slice` columns and `shared_bytes` of dynamic shared
