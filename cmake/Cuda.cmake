@@ -42,6 +42,7 @@ endif()
 set(CMAKE_CUDA_STANDARD 20)
 set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
+find_package(CUDAToolkit) # cuBLAS, where it is installed
 
 set(WORKBOOK_HAS_NVCC ON)
 if(nvidia_devices OR WORKBOOK_GPU STREQUAL "ON")

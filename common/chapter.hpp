@@ -106,7 +106,16 @@ struct Chapter {
 
   /// Fills the inputs, on the host: random, asymmetric, never constant.
   void (*fill)(const Data& host);
+
+  /// Of a chapter that is bound by arithmetic, the floating-point operations that the result needs, a
+  /// multiplication and an addition counted as two: its tables show FLOP a byte and TFLOP/s. Else null.
+  double (*flops)(const Shape&) = nullptr;
 };
+
+/// For references: product[r * n + c] = the sum of x[r * k + i] * w[c * k + i] over i < k, on all cores of
+/// the host. `size` gets for each what the absolute values of the terms add up to at most (Cauchy and
+/// Schwarz).
+void product_of_rows(const float* x, const float* w, int m, int k, int n, double* product, double* size);
 
 /// Fills `data[0, count)` with numbers from the uniform distribution over [low, high): number i depends on
 /// `seed` and i alone.

@@ -447,13 +447,15 @@ def draw_bytes(chapter, run, out):
         axes.barh(row, write, left=read, height=0.7, color=ORANGE, hatch="//", edgecolor="white",
                   label="written" if row == 0 else None)
         kernels = f"{stage['kernels']} kernel{'s' if stage['kernels'] > 1 else ''}" if stage["kernels"] > 0 else "kernels vary"
-        axes.annotate(f"{read + write:.1f}, {kernels}", (read + write, row), xytext=(4, 0), textcoords="offset points",
+        moved = f"{read + write:.{1 if read + write >= 1 else 2}f}"
+        axes.annotate(f"{moved}, {kernels}", (read + write, row), xytext=(4, 0), textcoords="offset points",
                       va="center", fontsize=8)
     axes.set_yticks(range(len(stages)), [s["name"] for s in stages])
     axes.invert_yaxis()
     axes.tick_params(axis="y", length=0)
     axes.margins(x=0.25)
-    axes.set_xlabel("bytes an element, of the sectors asked for")
+    each = "a multiplication" if len(run["shape"]) == 3 else "an element"  # of a matrix product
+    axes.set_xlabel(f"bytes {each}, of the sectors asked for")
     axes.legend(fontsize=8, frameon=False, loc="lower right")
     return finish(figure, f"{chapter}: bytes that each stage moves",
                   f"counted on the CPU device, N = {size_text(run['shape'])}", f"{chapter}_bytes", out)

@@ -142,10 +142,11 @@ TEST_CASE("the JSON has every field") {
                               "time_warm_us", "time_launched_us", "dtype", "registers", "spill_bytes",
                               "occupancy", "gbytes_per_s", "tflops", "fraction_of_ceiling"})
       CHECK(stage.contains(field));
-    for (const char* field : {"load_requests", "load_sectors", "store_requests", "store_sectors",
-                              "shared_load_wavefronts", "shared_store_wavefronts", "shared_requests",
-                              "atomic_sectors", "compulsory_read_bytes", "compulsory_write_bytes",
-                              "contended", "expected_read_bytes", "expected_write_bytes", "expected_repeated_bytes", "approximate"})
+    for (const char* field :
+         {"load_requests", "load_sectors", "store_requests", "store_sectors", "shared_load_wavefronts",
+          "shared_store_wavefronts", "shared_requests", "atomic_sectors", "compulsory_read_bytes",
+          "compulsory_write_bytes", "contended", "expected_read_bytes", "expected_write_bytes",
+          "expected_repeated_bytes", "approximate"})
       CHECK(stage["traffic"].contains(field));
     CHECK(stage["time_us"].is_null());  // the CPU device tells no times
   }

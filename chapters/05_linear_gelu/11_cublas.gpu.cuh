@@ -1,0 +1,87 @@
+/// \file
+/// Not stages of ours: cuBLAS's product, and cuBLASLt's product with bias and GELU (its tanh form) as an
+/// epilogue. Both take matrices column by column, where ours are the transposed ones: y^T = w x^T, with w^T
+/// as it lies.
+#pragma once
+#include <cublasLt.h>
+#include <cublas_v2.h>
+
+#include <array>
+#include <map>
+#include <string>
+
+#include "gpu/buffer.hpp"
+
+namespace gpu::linear_gelu {
+
+inline void check_cublas(cublasStatus_t status) {
+  if (status != CUBLAS_STATUS_SUCCESS) throw Error(std::string("cuBLAS: ") + cublasGetStatusString(status));
+}
+
+/// product = x * w^T, as in stage 1, in float32: without TF32.
+inline void cublas_product(const float* x, const float* w, float* product, int m, int k, int n) {
+  static const cublasHandle_t handle = [] {
+    cublasHandle_t made;
+    check_cublas(cublasCreate(&made));
+    check_cublas(cublasSetStream(made, cudaStreamPerThread));
+    return made;
+  }();
+  const float one = 1.0f, zero = 0.0f;
+  check_cublas(cublasSgemm(handle, CUBLAS_OP_T, CUBLAS_OP_N, n, m, k, &one, w, k, x, k, &zero, product, n));
+}
+
+/// What cuBLASLt is asked for at one shape, and the algorithm that its heuristic puts first.
+struct LtLinear {
+  cublasLtMatmulDesc_t operation = {};
+  cublasLtMatrixLayout_t w = {}, x = {}, y = {};
+  cublasLtMatmulHeuristicResult_t algorithm = {};
+
+  static constexpr size_t kWorkspace = size_t{32} << 20;  // what NVIDIA recommends for compute capability 9.0
+
+  static cublasLtHandle_t handle() {
+    static const cublasLtHandle_t made = [] {
+      cublasLtHandle_t handle;
+      check_cublas(cublasLtCreate(&handle));
+      return handle;
+    }();
+    return made;
+  }
+
+  LtLinear(int m, int k, int n) {
+    check_cublas(cublasLtMatmulDescCreate(&operation, CUBLAS_COMPUTE_32F, CUDA_R_32F));
+    set(CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
+    set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_GELU_BIAS);
+    check_cublas(cublasLtMatrixLayoutCreate(&w, CUDA_R_32F, k, n, k));
+    check_cublas(cublasLtMatrixLayoutCreate(&x, CUDA_R_32F, k, m, k));
+    check_cublas(cublasLtMatrixLayoutCreate(&y, CUDA_R_32F, n, m, n));
+    cublasLtMatmulPreference_t preference;
+    check_cublas(cublasLtMatmulPreferenceCreate(&preference));
+    check_cublas(cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                                      &kWorkspace, sizeof kWorkspace));
+    int found = 0;
+    const cublasStatus_t status =
+        cublasLtMatmulAlgoGetHeuristic(handle(), operation, w, x, y, y, preference, 1, &algorithm, &found);
+    check_cublas(cublasLtMatmulPreferenceDestroy(preference));
+    check_cublas(found == 0 ? CUBLAS_STATUS_NOT_SUPPORTED : status);
+  }
+
+  template <class Value>
+  void set(cublasLtMatmulDescAttributes_t attribute, const Value& value) {
+    check_cublas(cublasLtMatmulDescSetAttribute(operation, attribute, &value, sizeof value));
+  }
+};
+
+/// y = gelu_tanh(x * w^T + bias), as in stage 10.
+inline void cublaslt_linear(const float* x, const float* w, const float* bias, float* y, int m, int k,
+                            int n) {
+  static std::map<std::array<int, 3>, LtLinear> made;
+  static const Buffer<char> workspace(LtLinear::kWorkspace);
+  LtLinear& linear = made.try_emplace({m, k, n}, m, k, n).first->second;
+  linear.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
+  const float one = 1.0f, zero = 0.0f;
+  check_cublas(cublasLtMatmul(LtLinear::handle(), linear.operation, &one, w, linear.w, x, linear.x, &zero, y,
+                              linear.y, y, linear.y, &linear.algorithm.algo, workspace.data(),
+                              LtLinear::kWorkspace, cudaStreamPerThread));
+}
+
+}  // namespace gpu::linear_gelu

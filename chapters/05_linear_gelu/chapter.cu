@@ -1,0 +1,419 @@
+/// \file
+/// Chapter 05: y = gelu(x * w^T + b), PyTorch's Linear and what follows it. Stages, inputs and reference;
+/// compiled once for each device.
+#include <math.h>
+
+#include "10_epilogue.cuh"
+#include "1_unfused.cuh"
+#include "2_coalesced.cuh"
+#include "3_fused_naive.cuh"
+#include "4_tiles.cuh"
+#include "5_column_of_results.cuh"
+#include "6_square_of_results.cuh"
+#include "7_vectorised.cuh"
+#include "8_double_buffer.cuh"
+#include "9_warp_tiles.cuh"
+#include "chapter.hpp"
+#ifdef WORKBOOK_HAS_CUBLAS
+#include "11_cublas.gpu.cuh"
+#endif
+
+namespace DEVICE::linear_gelu {
+namespace {
+
+using workbook::Array;
+using workbook::Chapter;
+using workbook::Data;
+using workbook::Role;
+using workbook::sector_bytes;
+using workbook::Shape;
+using workbook::Stage;
+using workbook::Traffic;
+using workbook::Type;
+
+// --- Arrays ---
+
+/// Blocks of `size` that cover n >= 1 elements: n / size, rounded up.
+int blocks(int n, int size) { return (n - 1) / size + 1; }
+
+long long m(const Shape& s) { return s.dims[0]; }
+long long k(const Shape& s) { return s.dims[1]; }
+long long n(const Shape& s) { return s.dims[2]; }
+
+long long x_elements(const Shape& s) { return m(s) * k(s); }
+long long w_elements(const Shape& s) { return n(s) * k(s); }
+long long y_elements(const Shape& s) { return m(s) * n(s); }
+
+struct Arrays {
+  int m, k, n;
+  float *x, *w, *bias, *product, *biased, *y, *y_tanh;
+};
+
+Arrays arrays(const Data& d) {
+  return {d.shape.dims[0],  d.shape.dims[1],     d.shape.dims[2],    d.floats("x"), d.floats("w"),
+          d.floats("bias"), d.floats("product"), d.floats("biased"), d.floats("y"), d.floats("y_tanh")};
+}
+
+// --- Inputs and reference ---
+
+/// The elements of the product have a variance of about 1, whatever k is: GELU is curved there.
+void fill(const Data& host) {
+  const float reach = 3.0f / sqrtf(static_cast<float>(host.shape.dims[1]));
+  workbook::fill_uniform(host.floats("x"), x_elements(host.shape), -1.0f, 1.0f, 51);
+  workbook::fill_uniform(host.floats("w"), w_elements(host.shape), -reach, reach, 52);
+  workbook::fill_uniform(host.floats("bias"), n(host.shape), -0.5f, 1.0f, 53);
+}
+
+void reference_product(const Data& host, double* expected, double* magnitude) {
+  const Arrays a = arrays(host);
+  workbook::product_of_rows(a.x, a.w, a.m, a.k, a.n, expected, magnitude);
+}
+
+/// GELU is nowhere steeper than 1.13, so an error of its argument grows by no more.
+template <class Gelu>
+void reference_linear(const Data& host, Gelu of, double* expected, double* magnitude) {
+  const Arrays a = arrays(host);
+  reference_product(host, expected, magnitude);
+  for (long long i = 0; i < y_elements(host.shape); ++i) {
+    const double bias = a.bias[i % a.n];
+    expected[i] = of(expected[i] + bias);
+    magnitude[i] = 1.13 * (magnitude[i] + fabs(bias));
+  }
+}
+void reference_y(const Data& host, double* expected, double* magnitude) {
+  const auto gelu = [](double v) { return 0.5 * v * (1 + erf(v / sqrt(2.0))); };
+  reference_linear(host, gelu, expected, magnitude);
+}
+void reference_y_tanh(const Data& host, double* expected, double* magnitude) {
+  const auto gelu = [](double v) {
+    return 0.5 * v * (1 + tanh(sqrt(2 / acos(-1.0)) * (v + 0.044715 * v * v * v)));
+  };
+  reference_linear(host, gelu, expected, magnitude);
+}
+
+const Array kArrays[] = {
+    {"x", Type::kFloat32, Role::kInput, x_elements, nullptr},
+    {"w", Type::kFloat32, Role::kInput, w_elements, nullptr},
+    {"bias", Type::kFloat32, Role::kInput, n, nullptr},
+    {"biased", Type::kFloat32, Role::kScratch, y_elements, nullptr},
+    {"product", Type::kFloat32, Role::kOutput, y_elements, reference_product, "x w "},
+    {"y", Type::kFloat32, Role::kOutput, y_elements, reference_y, "x w bias "},
+    {"y_tanh", Type::kFloat32, Role::kOutput, y_elements, reference_y_tanh, "x w bias "},
+};
+
+// --- Stages ---
+
+constexpr int kRowThreads = 256;
+
+/// Blocks of `threads` columns for each row.
+dim3 by_rows(const Arrays& a, int columns) {
+  return dim3(static_cast<unsigned>(a.m), static_cast<unsigned>(blocks(a.n, columns)));
+}
+dim3 by_tiles(const Arrays& a, int tile_rows, int tile_columns) {
+  return dim3(static_cast<unsigned>(blocks(a.n, tile_columns)),
+              static_cast<unsigned>(blocks(a.m, tile_rows)));
+}
+
+void launch_bias_and_gelu(const Arrays& a) {
+  launch(add_bias, by_rows(a, kRowThreads), kRowThreads, a.product, a.bias, a.biased, a.n);
+  launch(apply_gelu, by_rows(a, kRowThreads), kRowThreads, a.biased, a.y, a.n);
+}
+
+void run_unfused(const Data& data) {
+  const Arrays a = arrays(data);
+  const dim3 grid(static_cast<unsigned>(blocks(a.m, 32)), static_cast<unsigned>(blocks(a.n, 8)));
+  launch(product_down_columns, grid, dim3(32, 8), a.x, a.w, a.product, a.m, a.k, a.n);
+  launch_bias_and_gelu(a);
+}
+void run_coalesced(const Data& data) {
+  const Arrays a = arrays(data);
+  launch(product_along_rows, by_rows(a, 8), dim3(32, 8), a.x, a.w, a.product, a.k, a.n);
+  launch_bias_and_gelu(a);
+}
+void run_fused_naive(const Data& data) {
+  const Arrays a = arrays(data);
+  launch(linear_along_rows, by_rows(a, 8), dim3(32, 8), a.x, a.w, a.bias, a.y, a.k, a.n);
+}
+void run_tiles(const Data& data) {
+  const Arrays a = arrays(data);
+  launch(product_by_tiles, by_tiles(a, kTile, kTile), dim3(kTile, kTile), a.x, a.w, a.product, a.m, a.k, a.n);
+}
+void run_columns(const Data& data) {
+  const Arrays a = arrays(data);
+  launch(product_by_columns, by_tiles(a, kSide5, kSide5), kThreads5, a.x, a.w, a.product, a.m, a.k, a.n);
+}
+void run_squares(const Data& data) {
+  const Arrays a = arrays(data);
+  launch(product_by_squares, by_tiles(a, kSide, kSide), kThreads, a.x, a.w, a.product, a.m, a.k, a.n);
+}
+
+bool starts_vector(const float* array) { return reinterpret_cast<size_t>(array) % 16 == 0; }
+bool rows_of_vectors(const Arrays& a) { return a.k % 4 == 0 && starts_vector(a.x) && starts_vector(a.w); }
+
+void run_vectorised(const Data& data) {
+  const Arrays a = arrays(data);
+  const bool aligned = rows_of_vectors(a) && starts_vector(a.product);
+  launch(aligned ? product_by_vectors<true> : product_by_vectors<false>, by_tiles(a, kSide, kSide), kThreads,
+         a.x, a.w, a.product, a.m, a.k, a.n);
+}
+void run_double_buffer(const Data& data) {
+  const Arrays a = arrays(data);
+  launch(rows_of_vectors(a) ? product_double_buffered<4> : product_double_buffered<1>, by_tiles(a, 128, 128),
+         kCopyThreads, a.x, a.w, a.product, a.m, a.k, a.n);
+}
+
+template <class Epilogue>
+void launch_warp_tiles(const Arrays& a, float* y, Epilogue epilogue) {
+  launch_shared(rows_of_vectors(a) ? linear_by_warp_tiles<4, Epilogue> : linear_by_warp_tiles<1, Epilogue>,
+                by_tiles(a, Tiles::kRows, Tiles::kColumns), kCopyThreads, Tiles::kBytes, a.x, a.w, y, a.m,
+                a.k, a.n, epilogue);
+}
+void run_warp_tiles(const Data& data) {
+  const Arrays a = arrays(data);
+  launch_warp_tiles(a, a.product, NoEpilogue{});
+}
+void run_then_finish(const Data& data) {
+  const Arrays a = arrays(data);
+  launch_warp_tiles(a, a.product, NoEpilogue{});
+  launch(finish<BiasGelu>, by_rows(a, kRowThreads), kRowThreads, a.product, a.y, a.n, BiasGelu{a.bias});
+}
+void run_epilogue(const Data& data) {
+  const Arrays a = arrays(data);
+  launch_warp_tiles(a, a.y, BiasGelu{a.bias});
+}
+void run_epilogue_tanh(const Data& data) {
+  const Arrays a = arrays(data);
+  launch_warp_tiles(a, a.y_tanh, BiasGeluTanh{a.bias});
+}
+
+#ifdef WORKBOOK_HAS_CUBLAS
+void run_cublas_product(const Data& data) {
+  const Arrays a = arrays(data);
+  cublas_product(a.x, a.w, a.product, a.m, a.k, a.n);
+}
+void run_cublas(const Data& data) {
+  const Arrays a = arrays(data);
+  cublas_product(a.x, a.w, a.product, a.m, a.k, a.n);
+  launch(finish<BiasGelu>, by_rows(a, kRowThreads), kRowThreads, a.product, a.y, a.n, BiasGelu{a.bias});
+}
+void run_cublaslt(const Data& data) {
+  const Arrays a = arrays(data);
+  cublaslt_linear(a.x, a.w, a.bias, a.y_tanh, a.m, a.k, a.n);
+}
+#else
+constexpr void (*run_cublas_product)(const Data&) = nullptr;
+constexpr void (*run_cublas)(const Data&) = nullptr;
+constexpr void (*run_cublaslt)(const Data&) = nullptr;
+#endif
+
+// --- The bytes that each stage should move, for k and n that are multiples of 8, in stage 8 k of 16 ---
+
+/// Read once: of what is asked for more often, a cache holds the rest, unless it does not.
+long long inputs(const Shape& s) { return 4 * (x_elements(s) + w_elements(s)); }
+
+/// What a product asks for that moves `read` bytes of x and w and writes `written` of the result.
+Traffic product_traffic(const Shape& s, long long read, long long written) {
+  return {read, written, read - inputs(s)};
+}
+
+/// 4mnk(1/rows + 1/columns) bytes, where the tiles fill the result.
+long long tiles_read(const Shape& s, int rows, int columns) {
+  return 4 * k(s) * (m(s) * blocks(s.dims[2], columns) + n(s) * blocks(s.dims[0], rows));
+}
+Traffic tiled(const Shape& s, int rows, int columns) {
+  return product_traffic(s, tiles_read(s, rows, columns), 4 * y_elements(s));
+}
+
+/// One pass over the result with the bias of each column, which all rows but the first find in a cache.
+Traffic pass(const Shape& s, bool with_bias) {
+  const long long bias = with_bias ? 4 * y_elements(s) : 0;
+  return {4 * y_elements(s) + bias, 4 * y_elements(s), with_bias ? bias - 4 * n(s) : 0};
+}
+
+Traffic operator+(const Traffic& a, const Traffic& b) {
+  return {a.read_bytes + b.read_bytes, a.write_bytes + b.write_bytes, a.repeated_bytes + b.repeated_bytes};
+}
+
+Traffic unfused_traffic(const Shape& s) {
+  const long long read = 32 * y_elements(s) * k(s) + 32 * n(s) * blocks(s.dims[0], 32) * k(s);
+  return product_traffic(s, read, 32 * y_elements(s)) + pass(s, true) + pass(s, false);
+}
+Traffic coalesced_product(const Shape& s) {
+  return product_traffic(s, 8 * y_elements(s) * k(s), 32 * y_elements(s));
+}
+Traffic coalesced_traffic(const Shape& s) { return coalesced_product(s) + pass(s, true) + pass(s, false); }
+Traffic fused_naive_traffic(const Shape& s) {
+  return coalesced_product(s) + Traffic{32 * y_elements(s), 0, 32 * y_elements(s) - 4 * n(s)};
+}
+Traffic tiles_traffic(const Shape& s) { return tiled(s, kTile, kTile); }
+Traffic columns_traffic(const Shape& s) { return tiled(s, kSide5, kSide5); }
+/// Each thread's eight results lie side by side: a request for every eighth is a sector each.
+Traffic squares_traffic(const Shape& s) {
+  return product_traffic(s, tiles_read(s, kSide, kSide), 32 * y_elements(s));
+}
+Traffic vectorised_traffic(const Shape& s) { return tiled(s, kSide, kSide); }
+Traffic double_buffer_traffic(const Shape& s) {
+  const long long second_rows = m(s) / 2 * blocks(s.dims[2], 128) + n(s) / 2 * blocks(s.dims[0], 128);
+  const long long more = 32 * blocks(s.dims[1], kPart) * second_rows;
+  return product_traffic(s, tiles_read(s, 128, 128) + more, 4 * y_elements(s));
+}
+Traffic warp_tiles_traffic(const Shape& s) { return tiled(s, Tiles::kRows, Tiles::kColumns); }
+Traffic then_finish_traffic(const Shape& s) { return warp_tiles_traffic(s) + pass(s, true); }
+
+/// Each warp asks for the bias of its columns.
+Traffic epilogue_traffic(const Shape& s) {
+  const long long bias = 4 * n(s) * blocks(s.dims[0], Tiles::kRows) * (Tiles::kRows / Tiles::kWarpRows);
+  return warp_tiles_traffic(s) + Traffic{bias, 0, bias - 4 * n(s)};
+}
+
+/// Of a library: what must be moved.
+Traffic least_product(const Shape& s) { return product_traffic(s, inputs(s), 4 * y_elements(s)); }
+Traffic least_then_finish(const Shape& s) { return least_product(s) + pass(s, true); }
+Traffic least_linear(const Shape& s) { return least_product(s) + Traffic{4 * n(s), 0, 0}; }
+
+// --- How far results may be off ---
+
+/// Errors of additions in a row are as often up as down: 6 times the root of k bounds them with a probability
+/// close to 1 (N. Higham, T. Mary, A new approach to probabilistic rounding error analysis, 2019).
+int product_roundings(const Shape& s) {
+  return 6 * static_cast<int>(ceil(sqrt(static_cast<double>(s.dims[1])))) + 4;
+}
+int linear_roundings(const Shape& s) { return product_roundings(s) + 12; }
+
+double flops(const Shape& s) { return 2.0 * static_cast<double>(y_elements(s)) * static_cast<double>(k(s)); }
+
+constexpr const char* kCublas = "a GPU and cuBLAS";
+
+const Stage kStages[] = {
+    {.name = "1_unfused",
+     .idea = "three kernels; the product's lanes are in different rows",
+     .output = "y",
+     .kernels = 3,
+     .run = run_unfused,
+     .traffic = unfused_traffic,
+     .roundings = linear_roundings},
+    {.name = "2_coalesced",
+     .idea = "lanes along k: a warp an element",
+     .output = "y",
+     .kernels = 3,
+     .run = run_coalesced,
+     .traffic = coalesced_traffic,
+     .roundings = linear_roundings},
+    {.name = "3_fused_naive",
+     .idea = "bias and GELU in the same kernel",
+     .output = "y",
+     .kernels = 1,
+     .run = run_fused_naive,
+     .traffic = fused_naive_traffic,
+     .roundings = linear_roundings},
+    {.name = "4_tiles",
+     .idea = "the product alone: tiles of 32 x 32 in shared memory",
+     .output = "product",
+     .kernels = 1,
+     .run = run_tiles,
+     .traffic = tiles_traffic,
+     .roundings = product_roundings},
+    {.name = "5_column_of_results",
+     .idea = "eight elements a thread, one below the other",
+     .output = "product",
+     .kernels = 1,
+     .run = run_columns,
+     .traffic = columns_traffic,
+     .roundings = product_roundings},
+    {.name = "6_square_of_results",
+     .idea = "8 x 8 elements a thread",
+     .output = "product",
+     .kernels = 1,
+     .run = run_squares,
+     .traffic = squares_traffic,
+     .roundings = product_roundings},
+    {.name = "7_vectorised",
+     .idea = "16 bytes a load, tiles transposed",
+     .output = "product",
+     .kernels = 1,
+     .run = run_vectorised,
+     .traffic = vectorised_traffic,
+     .roundings = product_roundings},
+    {.name = "8_double_buffer",
+     .idea = "the next tile is copied while this one is multiplied",
+     .output = "product",
+     .kernels = 1,
+     .run = run_double_buffer,
+     .traffic = double_buffer_traffic,
+     .roundings = product_roundings},
+    {.name = "9_warp_tiles",
+     .idea = "a warp's threads close together, three tiles in turn",
+     .output = "product",
+     .kernels = 1,
+     .run = run_warp_tiles,
+     .traffic = warp_tiles_traffic,
+     .roundings = product_roundings},
+    {.name = "9_then_finish",
+     .idea = "the same, then bias and GELU in one pass",
+     .output = "y",
+     .kernels = 2,
+     .run = run_then_finish,
+     .traffic = then_finish_traffic,
+     .roundings = linear_roundings},
+    {.name = "10_epilogue",
+     .idea = "bias and GELU in the epilogue: one kernel",
+     .output = "y",
+     .kernels = 1,
+     .run = run_epilogue,
+     .traffic = epilogue_traffic,
+     .roundings = linear_roundings},
+    {.name = "10_epilogue_tanh",
+     .idea = "the same with the tanh form of GELU",
+     .output = "y_tanh",
+     .kernels = 1,
+     .run = run_epilogue_tanh,
+     .traffic = epilogue_traffic,
+     .roundings = linear_roundings},
+    {.name = "11_cublas_product",
+     .idea = "library: cuBLAS, the product alone",
+     .output = "product",
+     .kernels = workbook::kAnyNumber,
+     .run = run_cublas_product,
+     .traffic = least_product,
+     .roundings = product_roundings,
+     .needs = kCublas},
+    {.name = "11_cublas",
+     .idea = "library: cuBLAS, then bias and GELU in one pass",
+     .output = "y",
+     .kernels = workbook::kAnyNumber,
+     .run = run_cublas,
+     .traffic = least_then_finish,
+     .roundings = linear_roundings,
+     .needs = kCublas},
+    {.name = "11_cublaslt_tanh",
+     .idea = "library: cuBLASLt with bias and GELU, tanh, as its epilogue",
+     .output = "y_tanh",
+     .kernels = workbook::kAnyNumber,
+     .run = run_cublaslt,
+     .traffic = least_linear,
+     .roundings = linear_roundings,
+     .needs = kCublas},
+};
+
+const Shape kSweep[] = {
+    {{2048, 2048, 2048}}, {{4096, 1024, 4096}}, {{4096, 4096, 4096}}, {{8192, 256, 8192}}};
+
+}  // namespace
+
+Chapter chapter() {
+  return {.name = "05_linear_gelu",
+          .formula = "y = gelu(x * w^T + b)",
+          .dims = "MxKxN",
+          .arrays = kArrays,
+          .array_count = sizeof kArrays / sizeof kArrays[0],
+          .stages = kStages,
+          .stage_count = sizeof kStages / sizeof kStages[0],
+          .sweep = kSweep,
+          .sweep_count = sizeof kSweep / sizeof kSweep[0],
+          .cpu_shape = {256, 64, 256},
+          .gpu_shape = {4096, 1024, 4096},
+          .fill = fill,
+          .flops = flops};
+}
+
+}  // namespace DEVICE::linear_gelu

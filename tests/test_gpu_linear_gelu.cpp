@@ -1,0 +1,29 @@
+// The stages of chapter 05 on a GPU. Without one every test here is reported as skipped, with the reason.
+#include "catch.hpp"
+#include "gpu_or_skip.hpp"
+#include "run_stage.hpp"
+
+namespace gpu::linear_gelu {
+workbook::Chapter chapter();
+}
+
+TEST_CASE("gpu: 05: every stage is right at hostile shapes and alignments") {
+  const auto gpu = gpu_or_skip();
+  const workbook::Chapter chapter = gpu::linear_gelu::chapter();
+  const workbook::Shape shapes[] = {{{1, 1, 1}},      {{1, 37, 5}},     {{33, 17, 31}},   {{130, 18, 129}},
+                                    {{129, 1000, 2}}, {{5, 512, 1027}}, {{300, 256, 260}}};
+  for (const workbook::Shape& shape : shapes)
+    for (const std::size_t offset : {0, 4, 12}) {
+      workbook::Problem problem(chapter, shape, *gpu,
+                                {{"x", offset}, {"w", 12 - offset}, {"product", offset}, {"y", 4}});
+      for (int i = 0; i < chapter.stage_count; ++i) {
+        const workbook::Stage& stage = chapter.stages[i];
+        const bool library = std::string(stage.idea).rfind("library", 0) == 0;
+        if (!stage.run || (library && offset != 0)) continue;  // cuBLASLt wants aligned matrices
+        const workbook::StageResult result = problem.check(stage);
+        INFO(stage.name << ", " << shape.dims[0] << " x " << shape.dims[1] << " x " << shape.dims[2] << ": "
+                        << result.message);
+        CHECK(result.status == "ok");
+      }
+    }
+}
