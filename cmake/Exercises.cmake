@@ -53,6 +53,7 @@ function(add_exercises chapter)
     add_exercise_program(check_${exercise} judge_exercise ${exercise} cpu reader)
     if(WORKBOOK_GPU_SIDE)
       add_exercise_version(${exercise} gpu reader ${specification} ${readers})
+      target_compile_options(${exercise}_gpu_reader PRIVATE -diag-suppress=177,550) # variables that nothing uses yet
       add_exercise_version(${exercise} gpu solution ${specification} ${CMAKE_SOURCE_DIR}/solutions/${chapter}/${name}.cuh)
       add_exercise_program(time_${exercise} time_exercise ${exercise} gpu reader solution)
     endif()

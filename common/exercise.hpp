@@ -41,6 +41,7 @@ struct Prediction {
   double predicted;  ///< bytes read and written an element
   void (*run)(const Data&);
   bool launches = false;  ///< `predicted` is a number of launches instead
+  double flops = 0;       ///< if given, operations an element: `predicted` is FLOP a byte instead
 };
 
 /// One exercise with one version of the code that is judged: the reader's, the solution or a mutant.

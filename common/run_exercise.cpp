@@ -188,13 +188,17 @@ bool judge_predictions(const Exercise& exercise, const std::string& path, ordere
     stage.run = prediction.run;
     const Counts counts = problem.run_once(stage);
     const double bytes = 32.0 * static_cast<double>(counts.load_sectors + counts.store_sectors) / elements;
-    const double seen = prediction.launches ? static_cast<double>(counts.kernels) : bytes;
+    const double seen = prediction.launches    ? static_cast<double>(counts.kernels)
+                        : prediction.flops > 0 ? prediction.flops / bytes
+                                               : bytes;
     constexpr double kRounding = 0.051;
     const bool close = std::fabs(seen - prediction.predicted) <= kRounding;
     right &= close;
     verdict["predictions"].push_back(
         {{"name", prediction.name},
-         {"unit", prediction.launches ? "launches" : "bytes an element"},
+         {"unit", prediction.launches    ? "launches"
+                  : prediction.flops > 0 ? "FLOP a byte"
+                                         : "bytes an element"},
          {"predicted", prediction.predicted},
          {"counted", close ? "right" : (seen > prediction.predicted ? "more" : "fewer")}});
   }

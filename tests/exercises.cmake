@@ -46,6 +46,7 @@ function(add_exercise_test exercise)
   if(WORKBOOK_HAS_NVCC)
     add_exercise_version(${target} gpu skeleton ${specification} ${skeleton})
     target_sources(${target}_gpu_skeleton PRIVATE ${skeleton})
+    target_compile_options(${target}_gpu_skeleton PRIVATE -diag-suppress=177,550) # variables that nothing uses yet
     add_exercise_version(${target} gpu solution ${specification} ${solution})
     add_exercise_program(gpu_${target} time_exercise ${target} gpu skeleton solution)
     add_dependencies(exercise_versions gpu_${target})

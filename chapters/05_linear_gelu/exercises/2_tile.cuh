@@ -1,0 +1,31 @@
+/// \file
+/// Exercise 05.2, tile: a matrix product by tiles in shared memory, at any size.
+///
+/// A block has 32 x 32 elements of x * w^T, a thread one. The code below reads a row of x and a row of w from
+/// device memory for each. Let the block bring a tile of x, 32 rows and 32 steps of k, and one of w into
+/// shared memory, multiply, and go on to the next. m, k and n are not always multiples of 32; and lanes that
+/// read a tile down a column must not all meet in one bank.
+///
+/// Goal: from device memory 1/16 of a word for each multiplication, from shared memory a wavefront a request.
+#pragma once
+#include "device.hpp"
+
+namespace DEVICE::linear_tile {
+
+constexpr int kTile = 32;
+
+/// product = x * w^T: x is m x k, w is n x k, product is m x n, row by row. Blocks of kTile x kTile threads;
+/// blockIdx.x counts tiles along n, blockIdx.y along m.
+__global__ void multiply(const float* __restrict__ x, const float* __restrict__ w,
+                         float* __restrict__ product, int m, int k, int n) {
+  const int lane = threadIdx.x, warp = threadIdx.y;
+  const int row = blockIdx.y * kTile + warp, column = blockIdx.x * kTile + lane;
+  float sum = 0.0f;
+  // TODO: tiles in shared memory.
+  if (row < m && column < n)
+    for (int i = 0; i < k; ++i) sum += x[static_cast<size_t>(row) * k + i] * w[static_cast<size_t>(column)
+    * k + i];
+  if (row < m && column < n) product[static_cast<size_t>(row) * n + column] = sum;
+}
+
+}  // namespace DEVICE::linear_tile

@@ -1,0 +1,50 @@
+/// \file
+/// Specification of exercise 05.1, coalesce.
+#include "products.hpp"
+
+namespace DEVICE {
+namespace {
+
+using namespace workbook;
+
+void run(const Data& d) {
+  const int m = d.shape.dims[0], k = d.shape.dims[1], n = d.shape.dims[2];
+  launch(linear_coalesce::multiply, dim3(static_cast<unsigned>(m), static_cast<unsigned>(tiles(n, 8))),
+         dim3(32, 8), d.floats("x"), d.floats("w"), d.floats("product"), k, n);
+}
+
+const Array kArrays[] = {{"product", Type::kFloat32, Role::kOutput, m_times_n, reference_product},
+                         {"x", Type::kFloat32, Role::kInput, m_times_k, nullptr},
+                         {"w", Type::kFloat32, Role::kInput, n_times_k, nullptr}};
+
+long long eight_bytes(const Shape& s) { return 8 * m_times_n(s) * s.dims[1]; }
+long long requests(const Shape& s) { return 2 * m_times_n(s) * tiles(s.dims[1], 32); }
+
+const Limit kLimits[] = {
+    {Cost::kLaunches, one_launch, "one kernel can do all of it"},
+    {Cost::kReadBytes, eight_bytes, "do the lanes ask for words that lie side by side?"},
+    {Cost::kLoadRequests, requests, "each lane takes every 32nd step, so that a request serves 32"},
+};
+
+}  // namespace
+
+Exercise exercise() {
+  return {.learnt =
+              "Which index runs along the lanes decides what a request costs: here k, the one along which "
+              "both matrices lie.",
+          .lesson = "docs/05_linear_gelu.md, stage 2",
+          .arrays = kArrays,
+          .array_count = sizeof kArrays / sizeof kArrays[0],
+          .fill = fill_matrices,
+          .run = run,
+          .output = "product",
+          .roundings = product_roundings,
+          .limits = kLimits,
+          .limit_count = sizeof kLimits / sizeof kLimits[0],
+          .dims = "MxKxN",
+          .shapes = kProductShapes,
+          .shape_count = kProductShapeCount,
+          .timed_shape = {{1024, 512, 1024}}};
+}
+
+}  // namespace DEVICE

@@ -1,0 +1,34 @@
+/// \file
+/// Exercise 05.1, coalesce: a matrix product whose loads are whole sectors.
+///
+/// A warp has one element of x * w^T, the sum of the products of a row of x and a row of w. In the code below
+/// its first lane does all of the work, a word of a sector at a time. Share it out: what do 32 lanes ask for
+/// that lie side by side?
+///
+/// Goal: 8 bytes read for each multiplication, in requests of 32 lanes.
+#pragma once
+#include "device.hpp"
+
+namespace DEVICE::linear_coalesce {
+
+/// product = x * w^T: x is m x k, w is n x k, product is m x n, row by row. Blocks of 32 x 8 threads: lane
+/// threadIdx.x of warp threadIdx.y; blockIdx.x is the row, blockIdx.y has eight columns.
+__global__ void multiply(const float* __restrict__ x, const float* __restrict__ w,
+                         float* __restrict__ product, int k, int n) {
+  const size_t row = blockIdx.x;
+  const int column = blockIdx.y * blockDim.y + threadIdx.y;
+  if (column >= n) return;
+  const float *x_row = x + row * k, *w_row = w + static_cast<size_t>(column) * k;
+  float sum = 0.0f;
+  // BEGIN SOLUTION
+  for (int i = threadIdx.x; i < k; i += 32) sum += x_row[i] * w_row[i];
+  for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, distance);
+  // SKELETON
+  // // TODO: all lanes take part, and add up what they have found.
+  // if (threadIdx.x == 0)
+  //   for (int i = 0; i < k; ++i) sum += x_row[i] * w_row[i];
+  // END SOLUTION
+  if (threadIdx.x == 0) product[row * n + column] = sum;
+}
+
+}  // namespace DEVICE::linear_coalesce

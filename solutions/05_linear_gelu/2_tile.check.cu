@@ -1,0 +1,55 @@
+/// \file
+/// Specification of exercise 05.2, tile.
+#include "products.hpp"
+
+namespace DEVICE {
+namespace {
+
+using namespace workbook;
+
+void run(const Data& d) {
+  const int m = d.shape.dims[0], k = d.shape.dims[1], n = d.shape.dims[2];
+  constexpr int kTile = linear_tile::kTile;
+  launch(linear_tile::multiply,
+         dim3(static_cast<unsigned>(tiles(n, kTile)), static_cast<unsigned>(tiles(m, kTile))),
+         dim3(kTile, kTile), d.floats("x"), d.floats("w"), d.floats("product"), m, k, n);
+}
+
+const Array kArrays[] = {{"product", Type::kFloat32, Role::kOutput, m_times_n, reference_product},
+                         {"x", Type::kFloat32, Role::kInput, m_times_k, nullptr},
+                         {"w", Type::kFloat32, Role::kInput, n_times_k, nullptr}};
+
+long long tiles_read(const Shape& s) { return 4 * m_times_n(s) * s.dims[1] * 2 / linear_tile::kTile; }
+/// Two loads for a multiplication of a warp, and two stores for a tile.
+long long wavefronts(const Shape& s) { return m_times_n(s) * s.dims[1] / 32 * 2 * 33 / 32; }
+
+const Limit kLimits[] = {
+    {Cost::kLaunches, one_launch, "one kernel can do all of it"},
+    {Cost::kReadBytes, tiles_read, "what is in a tile need not come from device memory again"},
+    {Cost::kWrittenBytes, result_bytes, "the result, once"},
+    {Cost::kSharedWavefronts, wavefronts,
+     "in which banks do 32 lanes read when they go down a column of a tile?"},
+};
+
+}  // namespace
+
+Exercise exercise() {
+  return {.learnt =
+              "A tile of T x T divides what device memory is asked for by T. Its edges are zeros, and two "
+              "barriers a tile keep readers and writers apart.",
+          .lesson = "docs/05_linear_gelu.md, stage 4",
+          .arrays = kArrays,
+          .array_count = sizeof kArrays / sizeof kArrays[0],
+          .fill = fill_matrices,
+          .run = run,
+          .output = "product",
+          .roundings = product_roundings,
+          .limits = kLimits,
+          .limit_count = sizeof kLimits / sizeof kLimits[0],
+          .dims = "MxKxN",
+          .shapes = kProductShapes,
+          .shape_count = kProductShapeCount,
+          .timed_shape = {{1024, 512, 1024}}};
+}
+
+}  // namespace DEVICE

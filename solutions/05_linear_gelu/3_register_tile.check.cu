@@ -1,0 +1,58 @@
+/// \file
+/// Specification of exercise 05.3, register_tile.
+#include "products.hpp"
+
+namespace DEVICE {
+namespace {
+
+using namespace workbook;
+
+void run(const Data& d) {
+  const int m = d.shape.dims[0], k = d.shape.dims[1], n = d.shape.dims[2];
+  using namespace linear_register_tile;
+  launch(multiply, dim3(static_cast<unsigned>(tiles(n, kSide)), static_cast<unsigned>(tiles(m, kSide))),
+         dim3(kAcross, kAcross), d.floats("x"), d.floats("w"), d.floats("product"), m, k, n);
+}
+
+const Array kArrays[] = {{"product", Type::kFloat32, Role::kOutput, m_times_n, reference_product},
+                         {"x", Type::kFloat32, Role::kInput, m_times_k, nullptr},
+                         {"w", Type::kFloat32, Role::kInput, n_times_k, nullptr}};
+
+long long tiles_read(const Shape& s) {
+  return 4 * m_times_n(s) * s.dims[1] * 2 / linear_register_tile::kSide;
+}
+/// Eight loads for sixteen multiplications of a warp; the stores of a tile have two wavefronts each.
+long long wavefronts(const Shape& s) {
+  return m_times_n(s) * s.dims[1] / 32 / 2 +
+         2 * m_times_n(s) * s.dims[1] * 2 / linear_register_tile::kSide / 32;
+}
+
+const Limit kLimits[] = {
+    {Cost::kLaunches, one_launch, "one kernel can do all of it"},
+    {Cost::kReadBytes, tiles_read, "a tile comes from device memory once"},
+    {Cost::kSharedWavefronts, wavefronts,
+     "four elements of x and four of w, once a step: are they in registers?"},
+};
+
+}  // namespace
+
+Exercise exercise() {
+  return {.learnt =
+              "Shared memory is slow beside registers. R x C elements a thread take R + C loads for R * C "
+              "multiplications.",
+          .lesson = "docs/05_linear_gelu.md, stages 5 and 6",
+          .arrays = kArrays,
+          .array_count = sizeof kArrays / sizeof kArrays[0],
+          .fill = fill_matrices,
+          .run = run,
+          .output = "product",
+          .roundings = product_roundings,
+          .limits = kLimits,
+          .limit_count = sizeof kLimits / sizeof kLimits[0],
+          .dims = "MxKxN",
+          .shapes = kProductShapes,
+          .shape_count = kProductShapeCount,
+          .timed_shape = {{1024, 512, 1024}}};
+}
+
+}  // namespace DEVICE

@@ -1,0 +1,67 @@
+/// \file
+/// Specification of exercise 05.4, epilogue.
+#include "products.hpp"
+
+namespace DEVICE {
+namespace {
+
+using namespace workbook;
+
+void fill(const Data& host) {
+  fill_matrices(host);
+  workbook::fill_uniform(host.floats("bias"), host.shape.dims[2], -2.0f, 1.0f, 63);
+}
+
+/// GELU is nowhere steeper than 1.13.
+void reference(const Data& host, double* expected, double* magnitude) {
+  reference_product(host, expected, magnitude);
+  for (long long i = 0; i < m_times_n(host.shape); ++i) {
+    const double bias = host.floats("bias")[i % host.shape.dims[2]], v = expected[i] + bias;
+    expected[i] = 0.5 * v * (1 + erf(v / sqrt(2.0)));
+    magnitude[i] = 1.13 * (magnitude[i] + fabs(bias));
+  }
+}
+
+void run(const Data& d) {
+  linear_epilogue::linear(d.floats("x"), d.floats("w"), d.floats("bias"), d.floats("y"), d.shape.dims[0],
+                          d.shape.dims[1], d.shape.dims[2]);
+}
+
+const Array kArrays[] = {{"y", Type::kFloat32, Role::kOutput, m_times_n, reference},
+                         {"x", Type::kFloat32, Role::kInput, m_times_k, nullptr},
+                         {"w", Type::kFloat32, Role::kInput, n_times_k, nullptr},
+                         {"bias", Type::kFloat32, Role::kInput, columns_of_y, nullptr}};
+
+/// The tiles, and of the bias 128 bytes for a warp of results.
+long long tiles_and_bias(const Shape& s) {
+  return 4 * m_times_n(s) * s.dims[1] * 2 / linear_epilogue::kTile + 4 * m_times_n(s);
+}
+
+const Limit kLimits[] = {
+    {Cost::kLaunches, one_launch, "the second kernel has nothing left to do"},
+    {Cost::kReadBytes, tiles_and_bias, "x, w and a bias for each element: is the product still read?"},
+    {Cost::kWrittenBytes, result_bytes, "y, once: is the product still written?"},
+};
+
+}  // namespace
+
+Exercise exercise() {
+  return {.learnt =
+              "An epilogue costs nothing but its arithmetic: the sum is in a register. What it saves is a "
+              "pass over the result.",
+          .lesson = "docs/05_linear_gelu.md, stage 10",
+          .arrays = kArrays,
+          .array_count = sizeof kArrays / sizeof kArrays[0],
+          .fill = fill,
+          .run = run,
+          .output = "y",
+          .roundings = product_roundings,
+          .limits = kLimits,
+          .limit_count = sizeof kLimits / sizeof kLimits[0],
+          .dims = "MxKxN",
+          .shapes = kProductShapes,
+          .shape_count = kProductShapeCount,
+          .timed_shape = {{1024, 512, 1024}}};
+}
+
+}  // namespace DEVICE

@@ -1,0 +1,53 @@
+/// \file
+/// Specification of exercise 05.5, intensity.
+#include "products.hpp"
+
+namespace DEVICE {
+namespace {
+
+using namespace workbook;
+using namespace linear_intensity;
+
+const Array kArrays[] = {{"product", Type::kFloat32, Role::kScratch, m_times_n, nullptr},
+                         {"x", Type::kFloat32, Role::kInput, m_times_k, nullptr},
+                         {"w", Type::kFloat32, Role::kInput, n_times_k, nullptr}};
+
+template <int Rows, int Columns>
+void run(const Data& d) {
+  const int m = d.shape.dims[0], k = d.shape.dims[1], n = d.shape.dims[2];
+  launch(multiply<Rows, Columns>, dim3(static_cast<unsigned>(n / Columns), static_cast<unsigned>(m / Rows)),
+         dim3(16, 16), d.floats("x"), d.floats("w"), d.floats("product"), k, n);
+}
+
+constexpr Shape kShapes[] = {{{256, 64, 256}}};
+constexpr double kFlops = 2.0 * kShapes[0].dims[1];
+
+const Prediction kPredictions[] = {
+    {.name = "16x16", .predicted = kBytes16x16, .run = run<16, 16>},
+    {.name = "32x32", .predicted = kBytes32x32, .run = run<32, 32>},
+    {.name = "64x16", .predicted = kBytes64x16, .run = run<64, 16>},
+    {.name = "64x64", .predicted = kBytes64x64, .run = run<64, 64>},
+    {.name = "16x16, intensity", .predicted = kIntensity16x16, .run = run<16, 16>, .flops = kFlops},
+    {.name = "32x32, intensity", .predicted = kIntensity32x32, .run = run<32, 32>, .flops = kFlops},
+    {.name = "64x16, intensity", .predicted = kIntensity64x16, .run = run<64, 16>, .flops = kFlops},
+    {.name = "64x64, intensity", .predicted = kIntensity64x64, .run = run<64, 64>, .flops = kFlops}};
+
+}  // namespace
+
+Exercise exercise() {
+  return {.learnt =
+              "A tiling's arithmetic intensity follows from its two sides, and a long tile is worth little "
+              "more than "
+              "its short side.",
+          .lesson = "docs/05_linear_gelu.md, Count",
+          .arrays = kArrays,
+          .array_count = sizeof kArrays / sizeof kArrays[0],
+          .fill = fill_matrices,
+          .predictions = kPredictions,
+          .prediction_count = sizeof kPredictions / sizeof kPredictions[0],
+          .dims = "MxKxN",
+          .shapes = kShapes,
+          .shape_count = 1};
+}
+
+}  // namespace DEVICE

@@ -1,0 +1,41 @@
+/// \file
+/// What the specifications of this chapter's exercises share: matrices, the product as a reference, shapes.
+#pragma once
+#include <math.h>
+
+#include "exercise.hpp"
+
+namespace DEVICE {
+
+inline long long m_times_k(const workbook::Shape& s) { return static_cast<long long>(s.dims[0]) * s.dims[1]; }
+inline long long n_times_k(const workbook::Shape& s) { return static_cast<long long>(s.dims[2]) * s.dims[1]; }
+inline long long m_times_n(const workbook::Shape& s) { return static_cast<long long>(s.dims[0]) * s.dims[2]; }
+inline long long columns_of_y(const workbook::Shape& s) { return s.dims[2]; }
+
+inline int tiles(int length, int tile) { return (length - 1) / tile + 1; }
+
+inline void fill_matrices(const workbook::Data& host) {
+  workbook::fill_uniform(host.floats("x"), m_times_k(host.shape), -1.0f, 2.0f, 61);
+  workbook::fill_uniform(host.floats("w"), n_times_k(host.shape), -1.0f, 0.5f, 62);
+}
+
+inline void reference_product(const workbook::Data& host, double* expected, double* magnitude) {
+  const workbook::Shape& s = host.shape;
+  workbook::product_of_rows(host.floats("x"), host.floats("w"), s.dims[0], s.dims[1], s.dims[2], expected,
+                            magnitude);
+}
+
+/// As in chapter.cu: errors of additions are as often up as down.
+inline int product_roundings(const workbook::Shape& s) {
+  return 6 * static_cast<int>(ceil(sqrt(static_cast<double>(s.dims[1])))) + 16;
+}
+
+/// The last, at which costs are counted, fills all tiles.
+constexpr workbook::Shape kProductShapes[] = {{{1, 1, 1}},    {{2, 3, 5}},    {{1, 40, 70}},  {{31, 33, 32}},
+                                              {{33, 31, 65}}, {{70, 9, 130}}, {{64, 64, 128}}};
+constexpr int kProductShapeCount = sizeof kProductShapes / sizeof kProductShapes[0];
+
+inline long long one_launch(const workbook::Shape&) { return 1; }
+inline long long result_bytes(const workbook::Shape& s) { return 4 * m_times_n(s); }
+
+}  // namespace DEVICE
