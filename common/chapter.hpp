@@ -82,7 +82,11 @@ struct Stage {
   void (*run)(const Data&);          ///< launches them; null where this device cannot
   Traffic (*traffic)(const Shape&);  ///< the bytes it should move; null: its inputs and its output, once each
   int (*roundings)(const Shape&);    ///< roundings on the longest path to an element of the output
-  const char* needs = nullptr;       ///< null, or what a device must have: "a GPU", "sm_90a"
+  /// Floating-point operations that the output needs, a multiplication and an addition counted as two. Given
+  /// for all stages of a chapter that is bound by arithmetic, whose tables show FLOP a byte and TFLOP/s; else
+  /// null.
+  double (*flops)(const Shape&) = nullptr;
+  const char* needs = nullptr;            ///< null, or what a device must have: "a GPU", "sm_90a"
   bool (*suits)(const Shape&) = nullptr;  ///< null: all shapes; else `needs` says which
   const char* against = nullptr;          ///< the stage that its speed-up is over; null: the first
   int capability = 0;  ///< the least compute capability of a GPU that can, such as 90 for 9.0
@@ -106,10 +110,6 @@ struct Chapter {
 
   /// Fills the inputs, on the host: random, asymmetric, never constant.
   void (*fill)(const Data& host);
-
-  /// Of a chapter that is bound by arithmetic, the floating-point operations that the result needs, a
-  /// multiplication and an addition counted as two: its tables show FLOP a byte and TFLOP/s. Else null.
-  double (*flops)(const Shape&) = nullptr;
 };
 
 /// For references: product[r * n + c] = the sum of x[r * k + i] * w[c * k + i] over i < k, on all cores of

@@ -85,12 +85,12 @@ std::string measured_speed_up(const Report& report, const ShapeResult& result, c
 
 std::string counted_table(const Report& report, const ShapeResult& result) {
   const double n = elements(*report.chapter, result.shape);
-  const auto flops = report.chapter->flops;
+  const bool arithmetic = report.chapter->stages[0].flops;
   bool approximate = false;
-  Table table(
-      {"", "", "", "bytes/element", "times", "", "efficiency", "shared", "", flops ? "FLOP" : "predicted"},
-      {"stage", "kernels", "read", "write", "least", "load", "store", "waves", "error",
-       flops ? "/byte" : "speed-up"});
+  Table table({"", "", "", "bytes/element", "times", "", "efficiency", "shared", "",
+               arithmetic ? "FLOP" : "predicted"},
+              {"stage", "kernels", "read", "write", "least", "load", "store", "waves", "error",
+               arithmetic ? "/byte" : "speed-up"});
   for (std::size_t i = 0; i < result.stages.size(); ++i) {
     const StageResult& stage = result.stages[i];
     if (stage.status != "ok") {
@@ -110,8 +110,8 @@ std::string counted_table(const Report& report, const ShapeResult& result) {
          efficiency(c.load_bytes, c.load_sectors), efficiency(c.store_bytes, c.store_sectors),
          c.shared_requests ? fmt::format("{:.2f}", wavefronts / static_cast<double>(c.shared_requests)) : "-",
          error_text(stage),
-         flops ? fmt::format("{:.2f}", flops(result.shape) / (read + write))
-               : predicted_speed_up(report, result, stage)});
+         arithmetic ? fmt::format("{:.2f}", stage.stage->flops(result.shape) / (read + write))
+                    : predicted_speed_up(report, result, stage)});
   }
   std::string out = table.text();
   if (approximate)
@@ -122,10 +122,10 @@ std::string counted_table(const Report& report, const ShapeResult& result) {
 }
 
 std::string timed_table(const Report& report, const ShapeResult& result) {
-  const auto flops = report.chapter->flops;
+  const bool arithmetic = report.chapter->stages[0].flops;
   Table table({"", "", "time, us", "", "share of", "", "speed-up", ""},
               {"stage", "median", "quartiles", "GB/s", "ceiling", "pins", "measured",
-               flops ? "TFLOP/s" : "predicted", "error"});
+               arithmetic ? "TFLOP/s" : "predicted", "error"});
   for (const StageResult& stage : result.stages) {
     if (stage.status != "ok" || !stage.timed) {
       table.add({stage.stage->name}, remark(stage));
@@ -137,8 +137,9 @@ std::string timed_table(const Report& report, const ShapeResult& result) {
                fmt::format("{:.2f}-{:.2f}", stage.time.cold.p25, stage.time.cold.p75),
                fmt::format("{:.0f}", gbytes), percent(stage.ceiling.cold.median / stage.time.cold.median),
                percent(gbytes / report.device.pin_gbytes_per_s), measured_speed_up(report, result, stage),
-               flops ? fmt::format("{:.1f}", flops(result.shape) / stage.time.cold.median * 1e-6)
-                     : predicted_speed_up(report, result, stage),
+               arithmetic
+                   ? fmt::format("{:.1f}", stage.stage->flops(result.shape) / stage.time.cold.median * 1e-6)
+                   : predicted_speed_up(report, result, stage),
                error_text(stage)});
   }
   return table.text();
@@ -223,7 +224,7 @@ nlohmann::json stage_json(const Report& report, const ShapeResult& result, const
     const auto moved = static_cast<double>(stage.stage->traffic(result.shape).memory_bytes());
     out["gbytes_per_s"] = moved / stage.time.cold.median * 1e-3;
     out["fraction_of_ceiling"] = stage.ceiling.cold.median / stage.time.cold.median;
-    if (chapter.flops) out["tflops"] = chapter.flops(result.shape) / stage.time.cold.median * 1e-6;
+    if (stage.stage->flops) out["tflops"] = stage.stage->flops(result.shape) / stage.time.cold.median * 1e-6;
   }
   // Of several kernels, the one that asks for most.
   for (const Resources& r : stage.resources) {

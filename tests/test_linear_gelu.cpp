@@ -55,7 +55,7 @@ TEST_CASE("05: every stage is right at every alignment") {
       for (const std::size_t w : {0, 4, 12})
         for (const std::size_t y : {0, 4})
           check_stages({{9, k, 12}},
-                       {{"x", x}, {"w", w}, {"bias", y}, {"product", y}, {"y", w}, {"y_tanh", x}},
+                       {{"x", x}, {"w", w}, {"bias", y}, {"product", y}, {"y", w}, {"y_tanh", x}, {"z", y}},
                        [](const Stage&, const StageResult&) {});
 }
 

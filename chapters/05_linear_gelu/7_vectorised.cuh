@@ -24,13 +24,18 @@ __device__ inline void eight_of(float (&to)[kEach], const float* from, int apart
   to[4] = second.x, to[5] = second.y, to[6] = second.z, to[7] = second.w;
 }
 
-/// product = x * w^T, matrices as in stage 1: any m, k and n; `Aligned` as in load_four(), of both matrices.
-/// Tiles and blocks of stage 6. A thread has eight rows, and of columns four in each half of the tile, so
-/// that the lanes' loads of w lie side by side. Traffic: that of stage 6.
-template <bool Aligned>
+/// What is done to x on its way into the tile: nothing.
+struct AsItIs {
+  __device__ float4 operator()(float4 v) const { return v; }
+};
+
+/// product = load(x) * w^T, matrices as in stage 1: any m, k and n; `Aligned` as in load_four(), of both
+/// matrices. Tiles and blocks of stage 6. A thread has eight rows, and of columns four in each half of the
+/// tile, so that the lanes' loads of w lie side by side. Traffic: that of stage 6.
+template <bool Aligned, class Load>
 __global__ void __launch_bounds__(kThreads)
     product_by_vectors(const float* __restrict__ x, const float* __restrict__ w, float* __restrict__ product,
-                       int m, int k, int n) {
+                       int m, int k, int n, Load load) {
   alignas(16) __shared__ float tile_x[kDepth][kSide + 4];
   alignas(16) __shared__ float tile_w[kDepth][kSide + 4];
   const int t = threadIdx.x, in_row = t / kAcross * kEach, in_column = t % kAcross * 4;
@@ -41,7 +46,7 @@ __global__ void __launch_bounds__(kThreads)
   const float* w_row = w + static_cast<size_t>(first_column + load_row) * k;
   float sum[kEach][kEach] = {};
   for (int first = 0; first < k; first += kDepth) {
-    const float4 of_x_row = has_x ? load_four<Aligned>(x_row, first + load_i, k) : float4{};
+    const float4 of_x_row = has_x ? load(load_four<Aligned>(x_row, first + load_i, k)) : float4{};
     const float4 of_w_row = has_w ? load_four<Aligned>(w_row, first + load_i, k) : float4{};
     tile_x[load_i][load_row] = of_x_row.x;
     tile_x[load_i + 1][load_row] = of_x_row.y;

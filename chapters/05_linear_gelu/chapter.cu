@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "10_epilogue.cuh"
+#include "12_late_gelu.cuh"
 #include "1_unfused.cuh"
 #include "2_coalesced.cuh"
 #include "3_fused_naive.cuh"
@@ -46,12 +47,13 @@ long long y_elements(const Shape& s) { return m(s) * n(s); }
 
 struct Arrays {
   int m, k, n;
-  float *x, *w, *bias, *product, *biased, *y, *y_tanh;
+  float *x, *w, *bias, *v, *product, *biased, *y, *y_tanh, *z;
 };
 
 Arrays arrays(const Data& d) {
-  return {d.shape.dims[0],  d.shape.dims[1],     d.shape.dims[2],    d.floats("x"), d.floats("w"),
-          d.floats("bias"), d.floats("product"), d.floats("biased"), d.floats("y"), d.floats("y_tanh")};
+  return {d.shape.dims[0],    d.shape.dims[1],  d.shape.dims[2],    d.floats("x"),
+          d.floats("w"),      d.floats("bias"), d.floats("v"),      d.floats("product"),
+          d.floats("biased"), d.floats("y"),    d.floats("y_tanh"), d.floats("z")};
 }
 
 // --- Inputs and reference ---
@@ -62,6 +64,7 @@ void fill(const Data& host) {
   workbook::fill_uniform(host.floats("x"), x_elements(host.shape), -1.0f, 1.0f, 51);
   workbook::fill_uniform(host.floats("w"), w_elements(host.shape), -reach, reach, 52);
   workbook::fill_uniform(host.floats("bias"), n(host.shape), -0.5f, 1.0f, 53);
+  workbook::fill_uniform(host.floats("v"), w_elements(host.shape), -0.5f, 1.0f, 54);
 }
 
 void reference_product(const Data& host, double* expected, double* magnitude) {
@@ -91,14 +94,36 @@ void reference_y_tanh(const Data& host, double* expected, double* magnitude) {
   reference_linear(host, gelu, expected, magnitude);
 }
 
+/// The second product, whose first matrix is y. Its terms are those of a product of y, which is rounded here
+/// as it is there, and what the errors of y come to.
+void reference_z(const Data& host, double* expected, double* magnitude) {
+  const Arrays a = arrays(host);
+  const auto y_count = static_cast<size_t>(y_elements(host.shape));
+  const auto z_count = static_cast<size_t>(x_elements(host.shape));
+  auto *y = new double[y_count], *y_magnitude = new double[y_count], *errors = new double[z_count];
+  auto* as_float = new float[y_count];
+  reference_y(host, y, y_magnitude);
+  for (size_t i = 0; i < y_count; ++i) as_float[i] = static_cast<float>(y_magnitude[i]);
+  workbook::product_of_rows(as_float, a.v, a.m, a.n, a.k, expected, errors);
+  for (size_t i = 0; i < y_count; ++i) as_float[i] = static_cast<float>(y[i]);
+  workbook::product_of_rows(as_float, a.v, a.m, a.n, a.k, expected, magnitude);
+  for (size_t i = 0; i < z_count; ++i) magnitude[i] += errors[i];
+  delete[] as_float;
+  delete[] errors;
+  delete[] y_magnitude;
+  delete[] y;
+}
+
 const Array kArrays[] = {
     {"x", Type::kFloat32, Role::kInput, x_elements, nullptr},
     {"w", Type::kFloat32, Role::kInput, w_elements, nullptr},
     {"bias", Type::kFloat32, Role::kInput, n, nullptr},
+    {"v", Type::kFloat32, Role::kInput, w_elements, nullptr},
     {"biased", Type::kFloat32, Role::kScratch, y_elements, nullptr},
     {"product", Type::kFloat32, Role::kOutput, y_elements, reference_product, "x w "},
     {"y", Type::kFloat32, Role::kOutput, y_elements, reference_y, "x w bias "},
     {"y_tanh", Type::kFloat32, Role::kOutput, y_elements, reference_y_tanh, "x w bias "},
+    {"z", Type::kFloat32, Role::kOutput, x_elements, reference_z, "x w bias v "},
 };
 
 // --- Stages ---
@@ -153,8 +178,8 @@ bool rows_of_vectors(const Arrays& a) { return a.k % 4 == 0 && starts_vector(a.x
 void run_vectorised(const Data& data) {
   const Arrays a = arrays(data);
   const bool aligned = rows_of_vectors(a) && starts_vector(a.product);
-  launch(aligned ? product_by_vectors<true> : product_by_vectors<false>, by_tiles(a, kSide, kSide), kThreads,
-         a.x, a.w, a.product, a.m, a.k, a.n);
+  launch(aligned ? product_by_vectors<true, AsItIs> : product_by_vectors<false, AsItIs>,
+         by_tiles(a, kSide, kSide), kThreads, a.x, a.w, a.product, a.m, a.k, a.n, AsItIs{});
 }
 void run_double_buffer(const Data& data) {
   const Arrays a = arrays(data);
@@ -184,6 +209,25 @@ void run_epilogue(const Data& data) {
 void run_epilogue_tanh(const Data& data) {
   const Arrays a = arrays(data);
   launch_warp_tiles(a, a.y_tanh, BiasGeluTanh{a.bias});
+}
+
+/// z = load(y) * v^T by stage 7.
+template <class Load>
+void launch_second(const Arrays& a, const float* y, Load load) {
+  const bool aligned = a.n % 4 == 0 && starts_vector(y) && starts_vector(a.v) && starts_vector(a.z);
+  const dim3 grid(static_cast<unsigned>(blocks(a.k, kSide)), static_cast<unsigned>(blocks(a.m, kSide)));
+  launch(aligned ? product_by_vectors<true, Load> : product_by_vectors<false, Load>, grid, kThreads, y, a.v,
+         a.z, a.m, a.n, a.k, load);
+}
+void run_early_gelu(const Data& data) {
+  const Arrays a = arrays(data);
+  launch_warp_tiles(a, a.y, BiasGelu{a.bias});
+  launch_second(a, a.y, AsItIs{});
+}
+void run_late_gelu(const Data& data) {
+  const Arrays a = arrays(data);
+  launch_warp_tiles(a, a.biased, BiasAlone{a.bias});
+  launch_second(a, a.biased, GeluOnLoad{});
 }
 
 #ifdef WORKBOOK_HAS_CUBLAS
@@ -266,6 +310,12 @@ Traffic epilogue_traffic(const Shape& s) {
   return warp_tiles_traffic(s) + Traffic{bias, 0, bias - 4 * n(s)};
 }
 
+/// Stage 10, then a product whose k is n and whose n is k.
+Traffic two_products_traffic(const Shape& s) {
+  const Shape second = {{s.dims[0], s.dims[2], s.dims[1]}};
+  return epilogue_traffic(s) + tiled(second, kSide, kSide);
+}
+
 /// Of a library: what must be moved.
 Traffic least_product(const Shape& s) { return product_traffic(s, inputs(s), 4 * y_elements(s)); }
 Traffic least_then_finish(const Shape& s) { return least_product(s) + pass(s, true); }
@@ -280,7 +330,16 @@ int product_roundings(const Shape& s) {
 }
 int linear_roundings(const Shape& s) { return product_roundings(s) + 12; }
 
-double flops(const Shape& s) { return 2.0 * static_cast<double>(y_elements(s)) * static_cast<double>(k(s)); }
+int two_products_roundings(const Shape& s) {
+  const Shape second = {{s.dims[0], s.dims[2], s.dims[1]}};
+  return linear_roundings(s) + product_roundings(second);
+}
+
+double product_flops(const Shape& s) {
+  return 2.0 * static_cast<double>(y_elements(s)) * static_cast<double>(k(s));
+}
+
+double two_products_flops(const Shape& s) { return 2 * product_flops(s); }
 
 constexpr const char* kCublas = "a GPU and cuBLAS";
 
@@ -291,84 +350,96 @@ const Stage kStages[] = {
      .kernels = 3,
      .run = run_unfused,
      .traffic = unfused_traffic,
-     .roundings = linear_roundings},
+     .roundings = linear_roundings,
+     .flops = product_flops},
     {.name = "2_coalesced",
      .idea = "lanes along k: a warp an element",
      .output = "y",
      .kernels = 3,
      .run = run_coalesced,
      .traffic = coalesced_traffic,
-     .roundings = linear_roundings},
+     .roundings = linear_roundings,
+     .flops = product_flops},
     {.name = "3_fused_naive",
      .idea = "bias and GELU in the same kernel",
      .output = "y",
      .kernels = 1,
      .run = run_fused_naive,
      .traffic = fused_naive_traffic,
-     .roundings = linear_roundings},
+     .roundings = linear_roundings,
+     .flops = product_flops},
     {.name = "4_tiles",
      .idea = "the product alone: tiles of 32 x 32 in shared memory",
      .output = "product",
      .kernels = 1,
      .run = run_tiles,
      .traffic = tiles_traffic,
-     .roundings = product_roundings},
+     .roundings = product_roundings,
+     .flops = product_flops},
     {.name = "5_column_of_results",
      .idea = "eight elements a thread, one below the other",
      .output = "product",
      .kernels = 1,
      .run = run_columns,
      .traffic = columns_traffic,
-     .roundings = product_roundings},
+     .roundings = product_roundings,
+     .flops = product_flops},
     {.name = "6_square_of_results",
      .idea = "8 x 8 elements a thread",
      .output = "product",
      .kernels = 1,
      .run = run_squares,
      .traffic = squares_traffic,
-     .roundings = product_roundings},
+     .roundings = product_roundings,
+     .flops = product_flops},
     {.name = "7_vectorised",
      .idea = "16 bytes a load, tiles transposed",
      .output = "product",
      .kernels = 1,
      .run = run_vectorised,
      .traffic = vectorised_traffic,
-     .roundings = product_roundings},
+     .roundings = product_roundings,
+     .flops = product_flops},
     {.name = "8_double_buffer",
      .idea = "the next tile is copied while this one is multiplied",
      .output = "product",
      .kernels = 1,
      .run = run_double_buffer,
      .traffic = double_buffer_traffic,
-     .roundings = product_roundings},
+     .roundings = product_roundings,
+     .flops = product_flops},
     {.name = "9_warp_tiles",
      .idea = "a warp's threads close together, three tiles in turn",
      .output = "product",
      .kernels = 1,
      .run = run_warp_tiles,
      .traffic = warp_tiles_traffic,
-     .roundings = product_roundings},
+     .roundings = product_roundings,
+     .flops = product_flops},
     {.name = "9_then_finish",
      .idea = "the same, then bias and GELU in one pass",
      .output = "y",
      .kernels = 2,
      .run = run_then_finish,
      .traffic = then_finish_traffic,
-     .roundings = linear_roundings},
+     .roundings = linear_roundings,
+     .flops = product_flops},
     {.name = "10_epilogue",
      .idea = "bias and GELU in the epilogue: one kernel",
      .output = "y",
      .kernels = 1,
      .run = run_epilogue,
      .traffic = epilogue_traffic,
-     .roundings = linear_roundings},
+     .roundings = linear_roundings,
+     .flops = product_flops},
     {.name = "10_epilogue_tanh",
      .idea = "the same with the tanh form of GELU",
      .output = "y_tanh",
      .kernels = 1,
      .run = run_epilogue_tanh,
      .traffic = epilogue_traffic,
-     .roundings = linear_roundings},
+     .roundings = linear_roundings,
+     .flops = product_flops},
     {.name = "11_cublas_product",
      .idea = "library: cuBLAS, the product alone",
      .output = "product",
@@ -376,6 +447,7 @@ const Stage kStages[] = {
      .run = run_cublas_product,
      .traffic = least_product,
      .roundings = product_roundings,
+     .flops = product_flops,
      .needs = kCublas},
     {.name = "11_cublas",
      .idea = "library: cuBLAS, then bias and GELU in one pass",
@@ -384,6 +456,7 @@ const Stage kStages[] = {
      .run = run_cublas,
      .traffic = least_then_finish,
      .roundings = linear_roundings,
+     .flops = product_flops,
      .needs = kCublas},
     {.name = "11_cublaslt_tanh",
      .idea = "library: cuBLASLt with bias and GELU, tanh, as its epilogue",
@@ -392,7 +465,26 @@ const Stage kStages[] = {
      .run = run_cublaslt,
      .traffic = least_linear,
      .roundings = linear_roundings,
+     .flops = product_flops,
      .needs = kCublas},
+    {.name = "12_early_gelu",
+     .idea = "two products: GELU where the first is finished",
+     .output = "z",
+     .kernels = 2,
+     .run = run_early_gelu,
+     .traffic = two_products_traffic,
+     .roundings = two_products_roundings,
+     .flops = two_products_flops,
+     .against = "12_early_gelu"},
+    {.name = "12_late_gelu",
+     .idea = "two products: GELU where the second one reads it",
+     .output = "z",
+     .kernels = 2,
+     .run = run_late_gelu,
+     .traffic = two_products_traffic,
+     .roundings = two_products_roundings,
+     .flops = two_products_flops,
+     .against = "12_early_gelu"},
 };
 
 const Shape kSweep[] = {
@@ -412,8 +504,7 @@ Chapter chapter() {
           .sweep_count = sizeof kSweep / sizeof kSweep[0],
           .cpu_shape = {256, 64, 256},
           .gpu_shape = {4096, 1024, 4096},
-          .fill = fill,
-          .flops = flops};
+          .fill = fill};
 }
 
 }  // namespace DEVICE::linear_gelu
