@@ -59,11 +59,13 @@ std::string remark(const StageResult& result) {
   return result.status == "wrong" ? red("WRONG: see below") : result.message;
 }
 
+/// In one line, or where that is too long for a terminal of 80 columns, in two.
 std::string heading(const Report& report, const ShapeResult& result, const std::string& device) {
   const Chapter& chapter = *report.chapter;
-  return bold(fmt::format("{}: {}, {} = {}, {}", chapter.name, chapter.formula, chapter.dims,
-                          shape_text(result.shape, chapter.dims), device)) +
-         "\n\n";
+  const std::string what = fmt::format("{}: {}, {} = {}", chapter.name, chapter.formula, chapter.dims,
+                                       shape_text(result.shape, chapter.dims));
+  const char* between = what.size() + device.size() + 2 > 80 ? ",\n" : ", ";
+  return bold(what + between + device) + "\n\n";
 }
 
 std::string what_is_wrong(const ShapeResult& result) {

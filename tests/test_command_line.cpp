@@ -71,6 +71,15 @@ TEST_CASE("a chapter verifies, counts, and says what is next, in 80 columns") {
   CHECK(outcome.output.find('\033') == std::string::npos);  // not a terminal: no colours
 }
 
+TEST_CASE("the table of every chapter has at most 80 columns") {
+  for (const char* chapter : {"02", "03", "04", "05"}) {
+    const Outcome outcome = workbook_program(std::string("run ") + chapter + " --device cpu");
+    INFO(outcome.output);
+    CHECK(outcome.status == 0);
+    CHECK(widest_line(outcome.output) <= 80);
+  }
+}
+
 TEST_CASE("chapter 00 verifies, counts, and says what is next, in 80 columns") {
   const Outcome outcome = workbook_program("run 00 --device cpu --size 4096 --model h200");
   INFO(outcome.output);

@@ -2,7 +2,7 @@
 /// Stage 7: 16 bytes a load, from device memory and from shared memory. For the latter the tiles are
 /// transposed on their way in: then the eight elements that a thread multiplies lie side by side.
 #pragma once
-#include "6_square_of_results.cuh"
+#include "6_square.cuh"
 
 namespace DEVICE::linear_gelu {
 

@@ -4,7 +4,7 @@
 /// columns take turns in the bits of the lane's number, and a warp has a tile of its own. What becomes of an
 /// element at the end is a parameter, the epilogue.
 #pragma once
-#include "8_double_buffer.cuh"
+#include "8_pipelined.cuh"
 
 namespace DEVICE::linear_gelu {
 

@@ -9,10 +9,10 @@
 #include "2_coalesced.cuh"
 #include "3_fused_naive.cuh"
 #include "4_tiles.cuh"
-#include "5_column_of_results.cuh"
-#include "6_square_of_results.cuh"
+#include "5_column.cuh"
+#include "6_square.cuh"
 #include "7_vectorised.cuh"
-#include "8_double_buffer.cuh"
+#include "8_pipelined.cuh"
 #include "9_warp_tiles.cuh"
 #include "chapter.hpp"
 #ifdef WORKBOOK_HAS_CUBLAS
@@ -181,9 +181,9 @@ void run_vectorised(const Data& data) {
   launch(aligned ? product_by_vectors<true, AsItIs> : product_by_vectors<false, AsItIs>,
          by_tiles(a, kSide, kSide), kThreads, a.x, a.w, a.product, a.m, a.k, a.n, AsItIs{});
 }
-void run_double_buffer(const Data& data) {
+void run_pipelined(const Data& data) {
   const Arrays a = arrays(data);
-  launch(rows_of_vectors(a) ? product_double_buffered<4> : product_double_buffered<1>, by_tiles(a, 128, 128),
+  launch(rows_of_vectors(a) ? product_pipelined<4> : product_pipelined<1>, by_tiles(a, 128, 128),
          kCopyThreads, a.x, a.w, a.product, a.m, a.k, a.n);
 }
 
@@ -296,7 +296,7 @@ Traffic squares_traffic(const Shape& s) {
   return product_traffic(s, tiles_read(s, kSide, kSide), 32 * y_elements(s));
 }
 Traffic vectorised_traffic(const Shape& s) { return tiled(s, kSide, kSide); }
-Traffic double_buffer_traffic(const Shape& s) {
+Traffic pipelined_traffic(const Shape& s) {
   const long long second_rows = m(s) / 2 * blocks(s.dims[2], 128) + n(s) / 2 * blocks(s.dims[0], 128);
   const long long more = 32 * blocks(s.dims[1], kPart) * second_rows;
   return product_traffic(s, tiles_read(s, 128, 128) + more, 4 * y_elements(s));
@@ -376,7 +376,7 @@ const Stage kStages[] = {
      .traffic = tiles_traffic,
      .roundings = product_roundings,
      .flops = product_flops},
-    {.name = "5_column_of_results",
+    {.name = "5_column",
      .idea = "eight elements a thread, one below the other",
      .output = "product",
      .kernels = 1,
@@ -384,7 +384,7 @@ const Stage kStages[] = {
      .traffic = columns_traffic,
      .roundings = product_roundings,
      .flops = product_flops},
-    {.name = "6_square_of_results",
+    {.name = "6_square",
      .idea = "8 x 8 elements a thread",
      .output = "product",
      .kernels = 1,
@@ -400,12 +400,12 @@ const Stage kStages[] = {
      .traffic = vectorised_traffic,
      .roundings = product_roundings,
      .flops = product_flops},
-    {.name = "8_double_buffer",
+    {.name = "8_pipelined",
      .idea = "the next tile is copied while this one is multiplied",
      .output = "product",
      .kernels = 1,
-     .run = run_double_buffer,
-     .traffic = double_buffer_traffic,
+     .run = run_pipelined,
+     .traffic = pipelined_traffic,
      .roundings = product_roundings,
      .flops = product_flops},
     {.name = "9_warp_tiles",
@@ -432,7 +432,7 @@ const Stage kStages[] = {
      .traffic = epilogue_traffic,
      .roundings = linear_roundings,
      .flops = product_flops},
-    {.name = "10_epilogue_tanh",
+    {.name = "10_tanh",
      .idea = "the same with the tanh form of GELU",
      .output = "y_tanh",
      .kernels = 1,
@@ -440,7 +440,7 @@ const Stage kStages[] = {
      .traffic = epilogue_traffic,
      .roundings = linear_roundings,
      .flops = product_flops},
-    {.name = "11_cublas_product",
+    {.name = "11_sgemm",
      .idea = "library: cuBLAS, the product alone",
      .output = "product",
      .kernels = workbook::kAnyNumber,
@@ -458,7 +458,7 @@ const Stage kStages[] = {
      .roundings = linear_roundings,
      .flops = product_flops,
      .needs = kCublas},
-    {.name = "11_cublaslt_tanh",
+    {.name = "11_cublaslt",
      .idea = "library: cuBLASLt with bias and GELU, tanh, as its epilogue",
      .output = "y_tanh",
      .kernels = workbook::kAnyNumber,

@@ -40,8 +40,8 @@ __device__ inline float plus_products(float sum, float4 a, float4 b) {
 /// of stage 6.
 template <int Width>
 __global__ void __launch_bounds__(kCopyThreads)
-    product_double_buffered(const float* __restrict__ x, const float* __restrict__ w,
-                            float* __restrict__ product, int m, int k, int n) {
+    product_pipelined(const float* __restrict__ x, const float* __restrict__ w, float* __restrict__ product,
+                      int m, int k, int n) {
   constexpr int kTileSide = 128, kThreadSide = 8, kApart = 16, kPitch = kPart + 4;
   alignas(16) __shared__ float tile_x[2][kTileSide][kPitch];
   alignas(16) __shared__ float tile_w[2][kTileSide][kPitch];
