@@ -80,15 +80,18 @@ def times(what):
     pins = run["device"]["pin_gbytes_per_s"]
     timed = [stage for stage in run["stages"] + (peers["stages"] if peers else []) if stage["time_us"]]
     width = max(15, *(len(stage["name"]) for stage in timed))
+    arithmetic = any(stage["tflops"] for stage in timed)  # else nothing to say of it, and much of the bytes
     rows = [f"{run['device']['name']}, driver {run['device']['driver']}, n = {size}", "",
-            f"{'stage':{width}}  median us          quartiles  GB/s  ceiling  pins  measured  predicted"]
+            f"{'stage':{width}}  median us          quartiles  GB/s  ceiling  pins  measured  "
+            + ("TFLOP/s" if arithmetic else "predicted")]
     for stage in timed:
         time, base, stage_bytes = stage["time_us"], base_of(stage, timed), moved_bytes(stage)
         rate = stage_bytes / time["median"] * 1e-3
         quartiles = f"{time['p25']:.2f}-{time['p75']:.2f}"
         ceiling = f"{stage['fraction_of_ceiling']:7.0%}" if stage["fraction_of_ceiling"] else f"{'-':>7}"
         rows.append(f"{stage['name']:{width}}  {time['median']:9.2f} {quartiles:>18}  {rate:4.0f}  {ceiling}  {rate / pins:4.0%}  "
-                    f"{base['time_us']['median'] / time['median']:7.2f}x  {moved_bytes(base) / stage_bytes:8.2f}x"
+                    f"{base['time_us']['median'] / time['median']:7.2f}x  "
+                    + (f"{stage['tflops']:7.1f}" if arithmetic else f"{moved_bytes(base) / stage_bytes:8.2f}x")
                     + ("" if stage["status"] == "ok" else "  not exact"))
     return "\n".join(rows) + "\n"
 

@@ -42,6 +42,7 @@ class Operation:
     run: Callable
     read_bytes: int
     write_bytes: int
+    flops: float = 0  # of a chapter that is bound by arithmetic
     compiled: bool = False
     tolerance: float = 1e-6  # of the error
     output: str = "out"  # the tensor of a set that it computes
@@ -210,10 +211,48 @@ def relu_layernorm_error(s, output):
     return float(((s["out"] - (r - mean) * factor - s["bias"]).abs() / terms).max())
 
 
+def linear_gelu_set(shape):
+    m, k, n = shape
+    reach = 3 / k ** 0.5
+    return {"x": uniform(m * k, -1, 1).reshape(m, k), "w": uniform(n * k, -reach, reach).reshape(n, k),
+            "bias": uniform(n, -0.5, 1), "product": torch.empty(m, n, device="cuda"), "out": torch.empty(m, n, device="cuda")}
+
+
+def linear_gelu_operations(shape):
+    """In float32; PyTorch uses TF32 only if it is told to."""
+    m, k, n = shape
+    read, written, flops = 4 * (m * k + n * k + n), 4 * m * n, 2 * m * k * n
+
+    def eager(approximate):
+        def run(s):
+            torch.addmm(s["bias"], s["x"], s["w"].t(), out=s["product"])
+            torch.ops.aten.gelu.out(s["product"], approximate=approximate, out=s["out"])
+        return run
+
+    def formula(x, w, bias, out):
+        out.copy_(torch.nn.functional.gelu(torch.nn.functional.linear(x, w, bias)))
+
+    compiled = torch.compile(formula, dynamic=False)
+    return [Operation("torch", "PyTorch as written: Linear, then GELU", eager("none"), read + written, 2 * written, flops),
+            Operation("torch, tanh", "the same with the tanh form", eager("tanh"), read + written, 2 * written, flops,
+                      tolerance=1e-3),  # it is held to the other form
+            Operation("torch.compile", "Linear and GELU, as Inductor has them done",
+                      lambda s: compiled(s["x"], s["w"], s["bias"], s["out"]), read, written, flops, compiled=True)]
+
+
+def linear_gelu_error(s, output):
+    rows = slice(0, 256)  # in double precision, all of them would take longer than the rest
+    x, w = s["x"][rows].double(), s["w"].double()
+    expected = torch.nn.functional.gelu(x @ w.t() + s["bias"].double())
+    terms = x.abs() @ w.abs().t() + s["bias"].abs()
+    return float(((s["out"][rows] - expected).abs() / terms).max())
+
+
 CHAPTERS = {"01_multiply_add": Chapter(multiply_add_set, multiply_add_operations, multiply_add_error),
             "02_add_mul_exp": Chapter(add_mul_exp_set, add_mul_exp_operations, add_mul_exp_error),
             "03_quantize_int8": Chapter(quantize_set, quantize_operations, quantize_error),
-            "04_relu_layernorm": Chapter(relu_layernorm_set, relu_layernorm_operations, relu_layernorm_error)}
+            "04_relu_layernorm": Chapter(relu_layernorm_set, relu_layernorm_operations, relu_layernorm_error),
+            "05_linear_gelu": Chapter(linear_gelu_set, linear_gelu_operations, linear_gelu_error)}
 
 
 # --- How it is timed ---
@@ -305,7 +344,8 @@ def stage(operation, chapter, tensors, cold, warm):
             "traffic": {**dict.fromkeys(NO_COUNTS), "expected_read_bytes": operation.read_bytes,
                         "expected_write_bytes": operation.write_bytes},
             "time_us": cold, "time_warm_us": warm, "ceiling_us": None, "registers": None, "spill_bytes": None,
-            "occupancy": None, "gbytes_per_s": moved / cold["median"] * 1e-3, "tflops": None,
+            "occupancy": None, "gbytes_per_s": moved / cold["median"] * 1e-3,
+            "tflops": operation.flops / cold["median"] * 1e-6 if operation.flops else None,
             "fraction_of_ceiling": None}
 
 

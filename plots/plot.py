@@ -185,6 +185,11 @@ class Measured:
         return max(self.sizes, key=lambda shape: (math.prod(shape), len(self.sizes[shape])))
 
     @property
+    def counts_operations(self):
+        """Whether the chapter is bound by arithmetic."""
+        return all(stage.data.get("tflops") for stages in self.sizes.values() for stage in stages)
+
+    @property
     def fullest(self):
         """The largest shape at which most stages have been timed."""
         return max(self.sizes, key=lambda shape: (len(self.sizes[shape]), math.prod(shape)))
@@ -390,6 +395,17 @@ def draw_sizes(chapter, machines, out):
     axes.set_ylabel("time, µs")
     axes.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
     return finish(figure, f"{chapter}: time against size", caption_of(machines, METHOD), f"{chapter}_sizes", out)
+
+
+def draw_arithmetic(chapter, machines, shape, out):
+    """In place of the bandwidth, of a chapter that is bound by arithmetic."""
+    by_name = stages_at(machines, shape)
+    names = names_of(by_name)
+    figure, axes = bar_figure(names, len(machines))
+    bars(axes, by_name, names, lambda s: s.data["tflops"], lambda s: f"{s.data['tflops']:.1f}")
+    axes.set_xlabel("TFLOP/s")
+    return finish(figure, f"{chapter}: operations a second", caption_of(machines, f"N = {size_text(shape)}; {METHOD}"),
+                  f"{chapter}_arithmetic", out, legend_of_machines(machines))
 
 
 def three_sizes(measured):
@@ -598,6 +614,10 @@ def draw_folders(folders, counts, out):
         shapes = {"": largest_of_all(machines)}
         if machines[0].largest[0] == 1:  # one row; some stages want several
             shapes["_rows"] = machines[0].fullest
+        if all(machine.counts_operations for machine in machines):
+            drawn += [draw_speed_up(chapter, machines, shapes[""], "", out),
+                      draw_arithmetic(chapter, machines, shapes[""], out)]
+            continue
         for suffix, shape in shapes.items():
             drawn += [draw(chapter, machines, shape, suffix, out) for draw in (draw_speed_up, draw_bandwidth)]
         drawn.append(draw_predicted(chapter, machines, out))
