@@ -36,8 +36,9 @@ __device__ inline float plus_products(float sum, float4 a, float4 b) {
 }
 
 /// product = x * w^T, matrices as in stage 1: any m, k and n; `Width` as in copy_tile(), for both matrices. A
-/// block of kCopyThreads threads per tile of 128 x 128; a thread has every 16th row and column. Traffic: that
-/// of stage 6.
+/// block of kCopyThreads threads per tile of 128 x 128; a thread has every 16th row and column. A row of a
+/// tile has 20 words, so that the vectors of 8 rows lie in different banks. Traffic: that of stage 6, and a
+/// sector more for every second row of a tile, which begins in the middle of one.
 template <int Width>
 __global__ void __launch_bounds__(kCopyThreads)
     product_pipelined(const float* __restrict__ x, const float* __restrict__ w, float* __restrict__ product,
