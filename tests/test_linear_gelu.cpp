@@ -1,6 +1,7 @@
 // Chapter 05 on the CPU device: every stage right at hostile shapes and alignments, and counting what its
 // formula says where rows begin at sectors.
 #include "catch.hpp"
+#include "check_stages.hpp"
 #include "run_stage.hpp"
 
 namespace cpu::linear_gelu {
@@ -13,19 +14,13 @@ using namespace workbook;
 
 const Chapter kChapter = cpu::linear_gelu::chapter();
 
-template <class Check>
-void check_stages(const Shape& shape, const std::map<std::string, std::size_t>& offsets, Check check) {
+using Offsets = std::map<std::string, std::size_t>;
+
+template <class Look>
+void check_at(const Shape& shape, const Offsets& offsets, Look look) {
   const auto backend = make_cpu_backend();
   Problem problem(kChapter, shape, *backend, offsets);
-  for (int i = 0; i < kChapter.stage_count; ++i) {
-    const Stage& stage = kChapter.stages[i];
-    if (!stage.run) continue;
-    const StageResult result = problem.check(stage);
-    INFO(stage.name << ", " << shape.dims[0] << " x " << shape.dims[1] << " x " << shape.dims[2] << ": "
-                    << result.message);
-    CHECK(result.status == "ok");
-    check(stage, result);
-  }
+  check_stages(kChapter, problem, shape, every_stage, look);
 }
 
 }  // namespace
@@ -33,19 +28,17 @@ void check_stages(const Shape& shape, const std::map<std::string, std::size_t>& 
 TEST_CASE("05: every stage is right at hostile shapes") {
   const Shape shapes[] = {{{1, 1, 1}},   {{1, 37, 5}},     {{5, 3, 1}},    {{33, 17, 31}},
                           {{31, 1, 65}}, {{130, 18, 129}}, {{129, 33, 2}}, {{2, 100, 260}}};
-  for (const Shape& shape : shapes) check_stages(shape, {}, [](const Stage&, const StageResult&) {});
+  for (const Shape& shape : shapes) check_at(shape, {}, no_more);
 }
 
 TEST_CASE("05: every stage moves what its formula says, where rows begin at sectors") {
   const Shape shapes[] = {{{32, 32, 32}},  {{128, 16, 128}}, {{1, 8, 8}},
                           {{40, 24, 136}}, {{136, 40, 72}},  {{129, 8, 8}}};
   for (const Shape& shape : shapes)
-    check_stages(shape, {}, [&](const Stage& stage, const StageResult& result) {
+    check_at(shape, {}, [&](const Stage& stage, const StageResult& result) {
       if (stage.name == std::string("8_pipelined") && shape.dims[1] % 16 != 0) return;
-      const Traffic expected = stage.traffic(shape);
       CHECK_FALSE(result.counts.approximate);
-      CHECK(32 * result.counts.load_sectors == expected.read_bytes);
-      CHECK(32 * result.counts.store_sectors == expected.write_bytes);
+      check_traffic(stage, result, shape);
     });
 }
 
@@ -54,9 +47,9 @@ TEST_CASE("05: every stage is right at every alignment") {
     for (const std::size_t x : {0, 4, 8})
       for (const std::size_t w : {0, 4, 12})
         for (const std::size_t y : {0, 4})
-          check_stages({{9, k, 12}},
-                       {{"x", x}, {"w", w}, {"bias", y}, {"product", y}, {"y", w}, {"y_tanh", x}, {"z", y}},
-                       [](const Stage&, const StageResult&) {});
+          check_at({{9, k, 12}},
+                   {{"x", x}, {"w", w}, {"bias", y}, {"product", y}, {"y", w}, {"y_tanh", x}, {"z", y}},
+                   no_more);
 }
 
 TEST_CASE("05: shared memory, wavefronts a request, from stage to stage") {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "catch.hpp"
+#include "check_stages.hpp"
 #include "layernorm_values.hpp"
 #include "run_stage.hpp"
 #include "stage_counters.hpp"
@@ -17,14 +18,6 @@ using namespace workbook;
 
 const Chapter kChapter = cpu::relu_layernorm::chapter();
 
-template <class Check>
-void for_each_stage(const Shape& shape, Check check) {
-  for (int i = 0; i < kChapter.stage_count; ++i) {
-    const Stage& stage = kChapter.stages[i];
-    if (stage.run && (!stage.suits || stage.suits(shape))) check(stage);
-  }
-}
-
 /// The result of every stage that computes `output`.
 void check_values(void (*fill)(const Data&), const char* output, const std::vector<Shape>& shapes) {
   Chapter chapter = kChapter;
@@ -32,12 +25,8 @@ void check_values(void (*fill)(const Data&), const char* output, const std::vect
   const auto backend = make_cpu_backend();
   for (const Shape& shape : shapes) {
     Problem problem(chapter, shape, *backend);
-    for_each_stage(shape, [&](const Stage& stage) {
-      if (std::string(stage.output) != output) return;
-      const StageResult result = problem.check(stage);
-      INFO(stage.name << ", " << shape.dims[0] << " x " << shape.dims[1] << ": " << result.message);
-      CHECK(result.status == "ok");
-    });
+    const auto computes_it = [&](const Stage& stage) { return std::string(stage.output) == output; };
+    check_stages(chapter, problem, shape, computes_it, no_more);
   }
 }
 
@@ -54,14 +43,8 @@ TEST_CASE("04: every stage is right, and moves what its formula says, at hostile
                           {{1, 65536, 1}}, {{1, 65537, 1}}, {{2, 70000, 1}}, {{1, 999983, 1}}};
   for (const Shape& shape : shapes) {
     Problem problem(kChapter, shape, *backend);
-    for_each_stage(shape, [&](const Stage& stage) {
-      const StageResult result = problem.check(stage);
-      INFO(stage.name << ", " << shape.dims[0] << " x " << shape.dims[1] << ": " << result.message);
-      CHECK(result.status == "ok");
-      if (result.counts.approximate) return;
-      const Traffic expected = stage.traffic(shape);
-      CHECK(32 * result.counts.load_sectors == expected.read_bytes);
-      CHECK(32 * result.counts.store_sectors == expected.write_bytes);
+    check_stages(kChapter, problem, shape, every_stage, [&](const Stage& stage, const StageResult& result) {
+      if (!result.counts.approximate) check_traffic(stage, result, shape);
     });
   }
 }
@@ -86,11 +69,8 @@ TEST_CASE("04: every stage is right at every alignment") {
                          {"y_float16", y},
                          {"x_bfloat16", y / 2},
                          {"y_bfloat16", x / 2}});
-        for_each_stage(shape, [&](const Stage& stage) {
-          const StageResult result = problem.check(stage);
-          INFO(stage.name << ", 2 x " << columns << ", offsets " << x << " " << y << ": " << result.message);
-          CHECK(result.status == "ok");
-        });
+        INFO("offsets " << x << " " << y);
+        check_stages(kChapter, problem, shape, every_stage, no_more);
       }
 }
 

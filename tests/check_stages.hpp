@@ -1,0 +1,33 @@
+/// \file
+/// Runs the stages of a chapter and holds them to their table entries.
+#pragma once
+
+#include "catch.hpp"
+#include "run_stage.hpp"
+
+/// Checks that every stage that is `wanted`, and that this device and the problem's `shape` suit, is right;
+/// then calls look(stage, result).
+template <class Wanted, class Look>
+void check_stages(const workbook::Chapter& chapter, workbook::Problem& problem, const workbook::Shape& shape,
+                  Wanted wanted, Look look) {
+  for (int i = 0; i < chapter.stage_count; ++i) {
+    const workbook::Stage& stage = chapter.stages[i];
+    if (!stage.run || (stage.suits && !stage.suits(shape)) || !wanted(stage)) continue;
+    const workbook::StageResult result = problem.check(stage);
+    INFO(stage.name << ", " << shape.dims[0] << " x " << shape.dims[1] << " x " << shape.dims[2] << ": "
+                    << result.message);
+    CHECK(result.status == "ok");
+    look(stage, result);
+  }
+}
+
+inline bool every_stage(const workbook::Stage&) { return true; }
+inline void no_more(const workbook::Stage&, const workbook::StageResult&) {}
+
+/// Checks that as many sectors were asked for as the stage's formula says.
+inline void check_traffic(const workbook::Stage& stage, const workbook::StageResult& result,
+                          const workbook::Shape& shape) {
+  const workbook::Traffic expected = stage.traffic(shape);
+  CHECK(32 * result.counts.load_sectors == expected.read_bytes);
+  CHECK(32 * result.counts.store_sectors == expected.write_bytes);
+}
