@@ -24,6 +24,15 @@ double elements(const Chapter& chapter, const Shape& shape) {
   return static_cast<double>(most);
 }
 
+double memory_bytes(const Stage& stage, const Shape& shape) {
+  return static_cast<double>(stage.traffic(shape).memory_bytes());
+}
+
+/// Of a stage that was timed, and that says its operations.
+double tflops(const StageResult& result, const Shape& shape) {
+  return result.stage->flops(shape) / result.time.cold.median * 1e-6;
+}
+
 /// The stage that the speed-up of `stage` is over.
 const Stage& base_of(const Chapter& chapter, const Stage& stage) {
   const Stage* const end = chapter.stages + chapter.stage_count;
@@ -38,10 +47,8 @@ const Stage& base_of(const Chapter& chapter, const Stage& stage) {
 
 /// What the bytes alone promise: those of the stage that it is compared with over its own.
 std::string predicted_speed_up(const Report& report, const ShapeResult& result, const StageResult& stage) {
-  const auto bytes = [&](const Stage& s) {
-    return static_cast<double>(s.traffic(result.shape).memory_bytes());
-  };
-  return fmt::format("{:.2f}x", bytes(base_of(*report.chapter, *stage.stage)) / bytes(*stage.stage));
+  const double base = memory_bytes(base_of(*report.chapter, *stage.stage), result.shape);
+  return fmt::format("{:.2f}x", base / memory_bytes(*stage.stage, result.shape));
 }
 
 std::string percent(double share) { return fmt::format("{:.0f}%", 100 * share); }
@@ -133,15 +140,14 @@ std::string timed_table(const Report& report, const ShapeResult& result) {
       table.add({stage.stage->name}, remark(stage));
       continue;
     }
-    const auto moved = static_cast<double>(stage.stage->traffic(result.shape).memory_bytes());
+    const double moved = memory_bytes(*stage.stage, result.shape);
     const double gbytes = moved / stage.time.cold.median * 1e-3;
     table.add({stage.stage->name, fmt::format("{:.2f}", stage.time.cold.median),
                fmt::format("{:.2f}-{:.2f}", stage.time.cold.p25, stage.time.cold.p75),
                fmt::format("{:.0f}", gbytes), percent(stage.ceiling.cold.median / stage.time.cold.median),
                percent(gbytes / report.device.pin_gbytes_per_s), measured_speed_up(report, result, stage),
-               arithmetic
-                   ? fmt::format("{:.1f}", stage.stage->flops(result.shape) / stage.time.cold.median * 1e-6)
-                   : predicted_speed_up(report, result, stage),
+               arithmetic ? fmt::format("{:.1f}", tflops(stage, result.shape))
+                          : predicted_speed_up(report, result, stage),
                error_text(stage)});
   }
   return table.text();
@@ -223,10 +229,10 @@ nlohmann::json stage_json(const Report& report, const ShapeResult& result, const
                         {"tflops", nullptr},
                         {"fraction_of_ceiling", nullptr}};
   if (stage.timed) {
-    const auto moved = static_cast<double>(stage.stage->traffic(result.shape).memory_bytes());
+    const double moved = memory_bytes(*stage.stage, result.shape);
     out["gbytes_per_s"] = moved / stage.time.cold.median * 1e-3;
     out["fraction_of_ceiling"] = stage.ceiling.cold.median / stage.time.cold.median;
-    if (stage.stage->flops) out["tflops"] = stage.stage->flops(result.shape) / stage.time.cold.median * 1e-6;
+    if (stage.stage->flops) out["tflops"] = tflops(stage, result.shape);
   }
   // Of several kernels, the one that asks for most.
   for (const Resources& r : stage.resources) {
@@ -277,7 +283,7 @@ std::string model_text(const Report& report, const ShapeResult& result, const st
   const Card card = *card_named(card_name);
   Table table({}, {"stage", "bytes", "us"});
   for (const StageResult& stage : result.stages) {
-    const auto moved = static_cast<double>(stage.stage->traffic(result.shape).memory_bytes());
+    const double moved = memory_bytes(*stage.stage, result.shape);
     table.add({stage.stage->name, fmt::format("{:.0f}", moved),
                fmt::format("{:.3g}", moved / card.gbytes_per_s * 1e-3)});
   }

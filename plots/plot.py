@@ -179,10 +179,13 @@ class Measured:
     run: dict  # that of the largest size: the device, the date
     sizes: dict  # shape, as a tuple -> stages
 
+    def extent(self, shape):
+        """To compare shapes by; of as many elements, the one at which more stages have been timed is larger."""
+        return math.prod(shape), len(self.sizes[shape])
+
     @property
     def largest(self):
-        """Of several, that at which most stages have been timed."""
-        return max(self.sizes, key=lambda shape: (math.prod(shape), len(self.sizes[shape])))
+        return max(self.sizes, key=self.extent)
 
     @property
     def counts_operations(self):
@@ -279,7 +282,7 @@ def bars(axes, machines, names, value, text, text_at=0):
 def largest_of_all(machines):
     """The largest size that all machines have."""
     common = set.intersection(*(set(m.sizes) for m in machines))
-    return max(common or [machines[0].largest], key=lambda shape: (math.prod(shape), len(machines[0].sizes[shape])))
+    return max(common or [machines[0].largest], key=machines[0].extent)
 
 
 def stages_at(machines, shape):

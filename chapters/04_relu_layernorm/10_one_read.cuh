@@ -28,9 +28,9 @@ __device__ inline float4 times(float4 z, float inverse) {
   return make_float4(z.x * inverse, z.y * inverse, z.z * inverse, z.w * inverse);
 }
 
-/// Vectors that a thread holds: 64 bytes.
+constexpr int kHeldBytes = 64;  // of a row, in the registers of a thread
 template <class Vector>
-constexpr int kHeld = 64 / sizeof(Vector);
+constexpr int kHeld = kHeldBytes / sizeof(Vector);
 
 /// y = the normalised row of relu(x), or with `ReluLast` relu of the normalised row of x; without weight and
 /// bias unless `Affine`. One block of whole warps per row, columns <= 16 * blockDim.x. `Vector` is float4,

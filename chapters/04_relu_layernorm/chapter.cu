@@ -137,7 +137,7 @@ void fill(const Data& host) {
 }
 
 double squared(double x) { return x * x; }
-double size(double x) { return fabs(x); }
+double absolute(double x) { return fabs(x); }
 
 /// out[r], or with `along_columns` out[c], = the sum of term(x) along the other dimension over `divisor`.
 template <class Term>
@@ -156,10 +156,10 @@ void reference_squares(const Data& host, double* expected, double* magnitude) {
   reference_sums(host, squared, false, 1, expected, magnitude);
 }
 void reference_row_means(const Data& host, double* expected, double* magnitude) {
-  reference_sums(host, size, false, host.shape.dims[1], expected, magnitude);
+  reference_sums(host, absolute, false, host.shape.dims[1], expected, magnitude);
 }
 void reference_means(const Data& host, double* expected, double* magnitude) {
-  reference_sums(host, size, true, host.shape.dims[0], expected, magnitude);
+  reference_sums(host, absolute, true, host.shape.dims[0], expected, magnitude);
 }
 void reference_column_squares(const Data& host, double* expected, double* magnitude) {
   reference_sums(host, squared, true, 1, expected, magnitude);
@@ -170,8 +170,8 @@ double relu_of(double x) { return x < 0 ? 0 : x; }
 /// y from `number(i)`, element i of x; without weight and bias unless `affine`. An error of the mean moves
 /// all of a row, so an element's terms are the element and the mean's.
 template <class Number>
-void reference_rows(const Data& host, Number number, bool relu_last, double* expected, double* magnitude,
-                    bool affine = true) {
+void reference_rows(const Data& host, Number number, bool relu_last, bool affine, double* expected,
+                    double* magnitude) {
   const Arrays a = arrays(host);
   for (int r = 0; r < a.rows; ++r) {
     const long long first = static_cast<long long>(r) * a.columns;
@@ -193,30 +193,29 @@ void reference_rows(const Data& host, Number number, bool relu_last, double* exp
   }
 }
 
-void reference_y(const Data& host, double* expected, double* magnitude) {
+void reference_of_x(const Data& host, bool relu_last, bool affine, double* expected, double* magnitude) {
   const float* x = host.floats("x");
-  reference_rows(
-      host, [x](long long i) { return double{x[i]}; }, false, expected, magnitude);
+  const auto number = [x](long long i) { return double{x[i]}; };
+  reference_rows(host, number, relu_last, affine, expected, magnitude);
+}
+void reference_y(const Data& host, double* expected, double* magnitude) {
+  reference_of_x(host, false, true, expected, magnitude);
 }
 void reference_y_last(const Data& host, double* expected, double* magnitude) {
-  const float* x = host.floats("x");
-  reference_rows(
-      host, [x](long long i) { return double{x[i]}; }, true, expected, magnitude);
+  reference_of_x(host, true, true, expected, magnitude);
 }
 void reference_y_plain(const Data& host, double* expected, double* magnitude) {
-  const float* x = host.floats("x");
-  reference_rows(
-      host, [x](long long i) { return double{x[i]}; }, false, expected, magnitude, false);
+  reference_of_x(host, false, false, expected, magnitude);
 }
 void reference_float16(const Data& host, double* expected, double* magnitude) {
   const __half* x = float16_arrays(host).x;
-  reference_rows(
-      host, [x](long long i) { return double{to_float(x[i])}; }, false, expected, magnitude);
+  const auto number = [x](long long i) { return double{to_float(x[i])}; };
+  reference_rows(host, number, false, true, expected, magnitude);
 }
 void reference_bfloat16(const Data& host, double* expected, double* magnitude) {
   const __nv_bfloat16* x = bfloat16_arrays(host).x;
-  reference_rows(
-      host, [x](long long i) { return double{to_float(x[i])}; }, false, expected, magnitude);
+  const auto number = [x](long long i) { return double{to_float(x[i])}; };
+  reference_rows(host, number, false, true, expected, magnitude);
 }
 
 const Array kArrays[] = {
@@ -344,8 +343,6 @@ bool vectors_of_four(const Arrays& a, const float* y) {
   return a.columns % 4 == 0 && starts_vector(a.x) && starts_vector(a.weight) && starts_vector(a.bias) &&
          starts_vector(y);
 }
-
-constexpr int kHeldBytes = 64;  // of a thread
 
 bool fits_registers(const Shape& s) { return s.dims[1] <= 1024 * kHeldBytes / 4; }
 
