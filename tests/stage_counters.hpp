@@ -19,7 +19,7 @@ inline void check_counters(const workbook::Chapter& chapter, const workbook::Sha
   workbook::Problem problem(chapter, shape, *backend);
   for (int i = 0; i < chapter.stage_count; ++i) {
     const workbook::Stage& stage = chapter.stages[i];
-    if (!stage.run) continue;
+    if (!stage.run || (stage.suits && !stage.suits(shape))) continue;
     INFO(stage.name);
     const workbook::Counts counts = problem.check(stage).counts;
     const auto hardware = kernels.at(std::string(chapter.name) + "/" + stage.name);

@@ -11,8 +11,8 @@ workbook::Chapter chapter();
 TEST_CASE("gpu: 05: every stage is right at hostile shapes and alignments") {
   const auto gpu = gpu_or_skip();
   const workbook::Chapter chapter = gpu::linear_gelu::chapter();
-  const workbook::Shape shapes[] = {{{1, 1, 1}},      {{1, 37, 5}},     {{33, 17, 31}},   {{130, 18, 129}},
-                                    {{129, 1000, 2}}, {{5, 512, 1027}}, {{300, 256, 260}}};
+  const workbook::Shape shapes[] = {{{1, 1, 1}},      {{1, 37, 5}},     {{33, 17, 31}},    {{130, 18, 129}},
+                                    {{129, 1000, 2}}, {{5, 512, 1027}}, {{300, 256, 260}}, {{256, 80, 384}}};
   for (const workbook::Shape& shape : shapes)
     for (const std::size_t offset : {0, 4, 12}) {
       workbook::Problem problem(chapter, shape, *gpu,

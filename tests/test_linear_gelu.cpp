@@ -32,11 +32,10 @@ TEST_CASE("05: every stage is right at hostile shapes") {
 }
 
 TEST_CASE("05: every stage moves what its formula says, where rows begin at sectors") {
-  const Shape shapes[] = {{{32, 32, 32}},  {{128, 16, 128}}, {{1, 8, 8}},
-                          {{40, 24, 136}}, {{136, 40, 72}},  {{129, 8, 8}}};
+  const Shape shapes[] = {{{32, 32, 32}},  {{128, 16, 128}}, {{1, 8, 8}},     {{40, 24, 136}},
+                          {{136, 40, 72}}, {{129, 8, 8}},    {{128, 80, 256}}};
   for (const Shape& shape : shapes)
     check_at(shape, {}, [&](const Stage& stage, const StageResult& result) {
-      if (stage.name == std::string("8_pipelined") && shape.dims[1] % 16 != 0) return;
       CHECK_FALSE(result.counts.approximate);
       check_traffic(stage, result, shape);
     });
@@ -59,10 +58,10 @@ TEST_CASE("05: shared memory, wavefronts a request, from stage to stage") {
     const Counts counts = problem.check(kChapter.stages[stage]).counts;
     return static_cast<double>(counts.shared_load_wavefronts) / (128.0 * 64 * 128 / 32);
   };
-  CHECK(wavefronts(3) == 2.0);           // 4_tiles: both operands of each multiplication
-  CHECK(wavefronts(4) == 1.125);         // 5: one element of w for eight of x
-  CHECK(wavefronts(5) == 8 * 5.0 / 64);  // 6: eight without conflict, eight of four wavefronts
-  CHECK(wavefronts(6) == 12.0 / 64);     // 7
-  CHECK(wavefronts(7) == 12.0 / 64);     // 8
-  CHECK(wavefronts(8) == 8.0 / 64);      // 9
+  CHECK(wavefronts(3) == 2.0);                 // 4_tiles: both operands of each multiplication
+  CHECK(wavefronts(4) == 1.125);               // 5: one element of w for eight of x
+  CHECK(wavefronts(5) == 8 * 5.0 / 64);        // 6: eight without conflict, eight of four wavefronts
+  CHECK(wavefronts(6) == 12.0 / 64);           // 7
+  CHECK(wavefronts(7) == 12.0 / 64);           // 8
+  CHECK(wavefronts(8) == 8.0 / 64 * 65 / 64);  // 9, which loads one step more than 64
 }

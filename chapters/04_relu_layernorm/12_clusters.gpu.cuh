@@ -40,8 +40,12 @@ __global__ void __launch_bounds__(kLongRowThreads, 2)
   normalise_slice(reinterpret_cast<const Vector*>(x + first), reinterpret_cast<const Vector*>(weight + begin),
                   reinterpret_cast<const Vector*>(bias + begin), reinterpret_cast<Vector*>(y + first),
                   mine / static_cast<int>(sizeof(Vector) / sizeof(float)), columns, epsilon,
-                  [&](float value) { return cluster_sum(value, &of_block[sums++]); });
-  cluster.sync();  // no block leaves while another may read its sums
+                  [&](float value) {
+                    const float sum = cluster_sum(value, &of_block[sums++]);
+                    if (sums == 2) cluster.barrier_arrive();
+                    return sum;
+                  });
+  cluster.barrier_wait();  // no block leaves while another may read its sums
 #endif
 }
 

@@ -17,6 +17,7 @@ __device__ inline float block_sum_of_neighbours(float value) {
   const unsigned t = threadIdx.x;
   sums[t] = value;
   __syncthreads();
+#pragma unroll 1  // else the compiler makes one load of the first step's two
   for (unsigned apart = 1; apart < kRowThreads; apart *= 2) {
     const unsigned left = 2 * apart * t;
     if (left < kRowThreads) sums[left] += sums[left + apart];

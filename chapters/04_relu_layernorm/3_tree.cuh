@@ -15,7 +15,10 @@ __device__ inline float block_sum(float value) {
   sums[t] = value;
   __syncthreads();
   for (unsigned half = kRowThreads / 2; half > 0; half /= 2) {
-    if (t < half) sums[t] += sums[t + half];
+    if (t < half) {
+      value += sums[t + half];
+      sums[t] = value;
+    }
     __syncthreads();
   }
   return sums[0];

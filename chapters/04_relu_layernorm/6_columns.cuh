@@ -54,13 +54,14 @@ __global__ void reduce_columns(const float* __restrict__ x, float* __restrict__ 
   tile[threadIdx.y][threadIdx.x] = sum;
   __syncthreads();
   for (unsigned half = kTileRows / 2; half > 0; half /= 2) {
-    if (threadIdx.y < half)
-      add<Itself>(tile[threadIdx.y][threadIdx.x], tile[threadIdx.y + half][threadIdx.x]);
+    if (threadIdx.y < half) {
+      add<Itself>(sum, tile[threadIdx.y + half][threadIdx.x]);
+      tile[threadIdx.y][threadIdx.x] = sum;
+    }
     __syncthreads();
   }
   if (threadIdx.y == 0 && c < vectors)
-    reinterpret_cast<Vector*>(out)[static_cast<size_t>(blockIdx.y) * vectors + c] =
-        over(tile[0][threadIdx.x], divisor);
+    reinterpret_cast<Vector*>(out)[static_cast<size_t>(blockIdx.y) * vectors + c] = over(sum, divisor);
 }
 
 }  // namespace DEVICE::relu_layernorm

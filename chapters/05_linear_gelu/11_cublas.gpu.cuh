@@ -18,12 +18,21 @@ inline void check_cublas(cublasStatus_t status) {
   if (status != CUBLAS_STATUS_SUCCESS) throw Error(std::string("cuBLAS: ") + cublasGetStatusString(status));
 }
 
+constexpr size_t kWorkspace = size_t{32} << 20;  // what NVIDIA recommends for compute capability 9.0
+
+/// The libraries' scratch memory: their own would become a part of each recorded graph.
+inline void* workspace() {
+  static const Buffer<char> memory(kWorkspace);
+  return memory.data();
+}
+
 /// product = x * w^T, as in stage 1, in float32: without TF32.
 inline void cublas_product(const float* x, const float* w, float* product, int m, int k, int n) {
   static const cublasHandle_t handle = [] {
     cublasHandle_t made;
     check_cublas(cublasCreate(&made));
     check_cublas(cublasSetStream(made, cudaStreamPerThread));
+    check_cublas(cublasSetWorkspace(made, workspace(), kWorkspace));
     return made;
   }();
   const float one = 1.0f, zero = 0.0f;
@@ -35,8 +44,6 @@ struct LtLinear {
   cublasLtMatmulDesc_t operation = {};
   cublasLtMatrixLayout_t w = {}, x = {}, y = {};
   cublasLtMatmulHeuristicResult_t algorithm = {};
-
-  static constexpr size_t kWorkspace = size_t{32} << 20;  // what NVIDIA recommends for compute capability 9.0
 
   static cublasLtHandle_t handle() {
     static const cublasLtHandle_t made = [] {
@@ -75,13 +82,12 @@ struct LtLinear {
 inline void cublaslt_linear(const float* x, const float* w, const float* bias, float* y, int m, int k,
                             int n) {
   static std::map<std::array<int, 3>, LtLinear> made;
-  static const Buffer<char> workspace(LtLinear::kWorkspace);
   LtLinear& linear = made.try_emplace({m, k, n}, m, k, n).first->second;
   linear.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
   const float one = 1.0f, zero = 0.0f;
   check_cublas(cublasLtMatmul(LtLinear::handle(), linear.operation, &one, w, linear.w, x, linear.x, &zero, y,
-                              linear.y, y, linear.y, &linear.algorithm.algo, workspace.data(),
-                              LtLinear::kWorkspace, cudaStreamPerThread));
+                              linear.y, y, linear.y, &linear.algorithm.algo, workspace(), kWorkspace,
+                              cudaStreamPerThread));
 }
 
 }  // namespace gpu::linear_gelu

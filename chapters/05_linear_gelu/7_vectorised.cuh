@@ -6,15 +6,22 @@
 
 namespace DEVICE::linear_gelu {
 
-/// Elements i to i + 3 of a row of k, 0 where there are none: one load where `Aligned`, which wants k to be a
-/// multiple of 4 and the row to begin at a multiple of 16 bytes.
-template <bool Aligned>
-__device__ inline float4 load_four(const float* row, int i, int k) {
-  if constexpr (Aligned)
-    return i < k ? *reinterpret_cast<const float4*>(row + i) : float4{};
-  else
-    return make_float4(i < k ? row[i] : 0.0f, i + 1 < k ? row[i + 1] : 0.0f, i + 2 < k ? row[i + 2] : 0.0f,
-                       i + 3 < k ? row[i + 3] : 0.0f);
+using TileRow = float[kSide + 4];  // of a tile that is transposed
+
+/// Elements i to i + 3 of a row of k, 0 where there are none: in one load where `aligned`, which wants k to
+/// be a multiple of 4 and the row to begin at a multiple of 16 bytes.
+__device__ inline float4 load_four(const float* row, int i, int k, bool aligned) {
+  if (aligned) return i < k ? *reinterpret_cast<const float4*>(row + i) : float4{};
+  return make_float4(i < k ? row[i] : 0.0f, i + 1 < k ? row[i + 1] : 0.0f, i + 2 < k ? row[i + 2] : 0.0f,
+                     i + 3 < k ? row[i + 3] : 0.0f);
+}
+
+/// Puts elements i to i + 3 of a row into a transposed tile.
+__device__ inline void put_four(TileRow* tile, int row, int i, float4 v) {
+  tile[i][row] = v.x;
+  tile[i + 1][row] = v.y;
+  tile[i + 2][row] = v.z;
+  tile[i + 3][row] = v.w;
 }
 
 __device__ inline void eight_of(float (&to)[kEach], const float* from, int apart) {
@@ -22,6 +29,32 @@ __device__ inline void eight_of(float (&to)[kEach], const float* from, int apart
   const float4 second = *reinterpret_cast<const float4*>(from + apart);
   to[0] = first.x, to[1] = first.y, to[2] = first.z, to[3] = first.w;
   to[4] = second.x, to[5] = second.y, to[6] = second.z, to[7] = second.w;
+}
+
+/// sum += of_x * of_w^T.
+__device__ inline void add_products(float (&sum)[kEach][kEach], const float (&of_x)[kEach],
+                                    const float (&of_w)[kEach]) {
+#pragma unroll
+  for (int r = 0; r < kEach; ++r)
+#pragma unroll
+    for (int c = 0; c < kEach; ++c) sum[r][c] += of_x[r] * of_w[c];
+}
+
+/// Whether all rows of n elements begin at multiples of 16 bytes.
+__device__ inline bool starts_vectors(const float* rows, int n) {
+  return n % 4 == 0 && reinterpret_cast<size_t>(rows) % 16 == 0;
+}
+
+/// Writes the four elements from `from`, of which the row has `left`: in one store where `aligned`, which
+/// wants `left` to be a multiple of 4 and `to` to be one of 16 bytes.
+__device__ inline void store_four(float* to, const float* from, int left, bool aligned) {
+  if (aligned) {
+    if (left > 0) *reinterpret_cast<float4*>(to) = make_float4(from[0], from[1], from[2], from[3]);
+  } else {
+#pragma unroll
+    for (int j = 0; j < 4; ++j)
+      if (j < left) to[j] = from[j];
+  }
 }
 
 /// What is done to x on its way into the tile: nothing.
@@ -36,8 +69,7 @@ template <bool Aligned, class Load>
 __global__ void __launch_bounds__(kThreads)
     product_by_vectors(const float* __restrict__ x, const float* __restrict__ w, float* __restrict__ product,
                        int m, int k, int n, Load load) {
-  alignas(16) __shared__ float tile_x[kDepth][kSide + 4];
-  alignas(16) __shared__ float tile_w[kDepth][kSide + 4];
+  alignas(16) __shared__ TileRow tile_x[kDepth], tile_w[kDepth];
   const int t = threadIdx.x, in_row = t / kAcross * kEach, in_column = t % kAcross * 4;
   const int first_row = blockIdx.y * kSide, first_column = blockIdx.x * kSide;
   const int load_row = t / 2, load_i = t % 2 * 4;
@@ -46,44 +78,29 @@ __global__ void __launch_bounds__(kThreads)
   const float* w_row = w + static_cast<size_t>(first_column + load_row) * k;
   float sum[kEach][kEach] = {};
   for (int first = 0; first < k; first += kDepth) {
-    const float4 of_x_row = has_x ? load(load_four<Aligned>(x_row, first + load_i, k)) : float4{};
-    const float4 of_w_row = has_w ? load_four<Aligned>(w_row, first + load_i, k) : float4{};
-    tile_x[load_i][load_row] = of_x_row.x;
-    tile_x[load_i + 1][load_row] = of_x_row.y;
-    tile_x[load_i + 2][load_row] = of_x_row.z;
-    tile_x[load_i + 3][load_row] = of_x_row.w;
-    tile_w[load_i][load_row] = of_w_row.x;
-    tile_w[load_i + 1][load_row] = of_w_row.y;
-    tile_w[load_i + 2][load_row] = of_w_row.z;
-    tile_w[load_i + 3][load_row] = of_w_row.w;
+    const float4 of_x_row = has_x ? load_four(x_row, first + load_i, k, Aligned) : float4{};
+    const float4 of_w_row = has_w ? load_four(w_row, first + load_i, k, Aligned) : float4{};
+    put_four(tile_x, load_row, load_i, load(of_x_row));
+    put_four(tile_w, load_row, load_i, of_w_row);
     __syncthreads();
 #pragma unroll
     for (int i = 0; i < kDepth; ++i) {
       float of_x[kEach], of_w[kEach];
       eight_of(of_x, &tile_x[i][in_row], 4);
       eight_of(of_w, &tile_w[i][in_column], kSide / 2);
-#pragma unroll
-      for (int r = 0; r < kEach; ++r)
-#pragma unroll
-        for (int c = 0; c < kEach; ++c) sum[r][c] += of_x[r] * of_w[c];
+      add_products(sum, of_x, of_w);
     }
     __syncthreads();
   }
+  const bool aligned = starts_vectors(product, n);
 #pragma unroll
   for (int r = 0; r < kEach; ++r) {
     const int row = first_row + in_row + r;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int column = first_column + half * kSide / 2 + in_column;
-      float* to = product + static_cast<size_t>(row) * n + column;
-      const float* of = &sum[r][half * 4];
-      if (Aligned && n % 4 == 0) {
-        if (row < m && column < n) *reinterpret_cast<float4*>(to) = make_float4(of[0], of[1], of[2], of[3]);
-      } else {
-#pragma unroll
-        for (int c = 0; c < 4; ++c)
-          if (row < m && column + c < n) to[c] = of[c];
-      }
+      if (row < m)
+        store_four(product + static_cast<size_t>(row) * n + column, &sum[r][half * 4], n - column, aligned);
     }
   }
 }

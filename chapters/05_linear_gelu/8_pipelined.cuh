@@ -1,86 +1,77 @@
 /// \file
-/// Stage 8: the next tile is on its way while this one is multiplied. Asynchronous copies bypass the
-/// registers, so they cannot transpose: a tile stays as it lies, and 16 bytes of shared memory are four of k,
-/// not four rows.
+/// Stage 8: the next tile is on its way while this one is multiplied. An asynchronous copy of 4 bytes takes
+/// an element to its place in the transposed tile without a register.
 #pragma once
-#include "device.hpp"
+#include "7_vectorised.cuh"
 
 namespace DEVICE::linear_gelu {
 
-constexpr int kPart = 16;  // of k, in a tile
-constexpr int kCopyThreads = 256;
-
-/// Begins to copy a tile of `Rows` rows from `first_row` and kPart columns from `first` of a matrix of rows x
-/// k, with zeros where it has none. `Width` elements a copy: 4 where rows begin at multiples of 16 bytes,
-/// or 1.
-template <int Rows, int Width, int Pitch>
-__device__ void copy_tile(float (*tile)[Pitch], const float* __restrict__ matrix, int first_row, int first,
-                          int rows, int k) {
-#pragma unroll
-  for (int j = threadIdx.x; j < Rows * kPart / Width; j += kCopyThreads) {
-    const int row = j / (kPart / Width), i = j % (kPart / Width) * Width;
-    const bool inside = first_row + row < rows && first + i < k;
-    const float* from = inside ? matrix + static_cast<size_t>(first_row + row) * k + first + i : matrix;
-    __pipeline_memcpy_async(&tile[row][i], from, Width * sizeof(float), inside ? 0 : Width * sizeof(float));
+/// Copies tiles of kSide rows from `first_row` on of a matrix of rows x k, for a block of kThreads threads: a
+/// warp copies a sector of each of four rows at a time. `Whole` promises that the matrix has all that is
+/// copied; else there are zeros where it has nothing.
+template <bool Whole>
+struct TileSource {
+  const float* mine;  // this thread's first element
+  int rows, k;        // of the matrix, from that one on
+  __device__ TileSource(const float* matrix, int first_row, int all_rows, int all_k) {
+    const int row = first_row + threadIdx.x / kDepth, i = threadIdx.x % kDepth;
+    mine = matrix + static_cast<size_t>(row) * all_k + i;
+    rows = all_rows - row;
+    k = all_k;
   }
-}
 
-__device__ inline float4 vector_of(const float* from) { return *reinterpret_cast<const float4*>(from); }
+  /// Begins to copy kDepth columns from `first`, transposed.
+  __device__ void copy(TileRow* tile, int first) const {
+    const int in_row = threadIdx.x / kDepth, i = threadIdx.x % kDepth;
+#pragma unroll
+    for (int j = 0; j < kSide; j += kThreads / kDepth) {
+      const bool inside = Whole || (j < rows && first + i < k);
+      __pipeline_memcpy_async(&tile[i][in_row + j], mine + static_cast<size_t>(j) * k + first, sizeof(float),
+                              inside ? 0 : sizeof(float));
+    }
+  }
+};
 
-/// sum + the products of the elements, in their order.
-__device__ inline float plus_products(float sum, float4 a, float4 b) {
-  sum += a.x * b.x;
-  sum += a.y * b.y;
-  sum += a.z * b.z;
-  return sum + a.w * b.w;
-}
-
-/// product = x * w^T, matrices as in stage 1: any m, k and n; `Width` as in copy_tile(), for both matrices. A
-/// block of kCopyThreads threads per tile of 128 x 128; a thread has every 16th row and column. A row of a
-/// tile has 20 words, so that the vectors of 8 rows lie in different banks. Traffic: that of stage 6, and a
-/// sector more for every second row of a tile, which begins in the middle of one.
-template <int Width>
-__global__ void __launch_bounds__(kCopyThreads)
+/// product = x * w^T, matrices as in stage 1: any m, k and n; `Whole` wants m and n to be multiples of kSide,
+/// k one of kDepth, and product to begin at a multiple of 16 bytes. Tiles, threads and traffic of stage 7.
+template <bool Whole>
+__global__ void __launch_bounds__(kThreads, 2)
     product_pipelined(const float* __restrict__ x, const float* __restrict__ w, float* __restrict__ product,
                       int m, int k, int n) {
-  constexpr int kTileSide = 128, kThreadSide = 8, kApart = 16, kPitch = kPart + 4;
-  alignas(16) __shared__ float tile_x[2][kTileSide][kPitch];
-  alignas(16) __shared__ float tile_w[2][kTileSide][kPitch];
-  const int first_row = blockIdx.y * kTileSide, first_column = blockIdx.x * kTileSide;
-  const int in_row = threadIdx.x / kApart, in_column = threadIdx.x % kApart;
+  alignas(16) __shared__ TileRow tile_x[2][kDepth], tile_w[2][kDepth];
+  const int in_row = threadIdx.x / kAcross * kEach, in_column = threadIdx.x % kAcross * 4;
+  const int first_row = blockIdx.y * kSide, first_column = blockIdx.x * kSide;
+  const TileSource<Whole> of_x_rows(x, first_row, m, k), of_w_rows(w, first_column, n, k);
   const auto copy = [&](int buffer, int first) {
     if (first < k) {
-      copy_tile<kTileSide, Width>(tile_x[buffer], x, first_row, first, m, k);
-      copy_tile<kTileSide, Width>(tile_w[buffer], w, first_column, first, n, k);
+      of_x_rows.copy(tile_x[buffer], first);
+      of_w_rows.copy(tile_w[buffer], first);
     }
     __pipeline_commit();
   };
   copy(0, 0);
-  float sum[kThreadSide][kThreadSide] = {};
-  for (int first = 0, buffer = 0; first < k; first += kPart, buffer ^= 1) {
+  float sum[kEach][kEach] = {};
+  for (int first = 0, buffer = 0; first < k; first += kDepth, buffer ^= 1) {
     __pipeline_wait_prior(0);
     __syncthreads();  // this tile is there, and everyone is done with the other
-    copy(buffer ^ 1, first + kPart);
+    copy(buffer ^ 1, first + kDepth);
 #pragma unroll
-    for (int i = 0; i < kPart; i += 4) {
-      float4 of_w[kThreadSide];
-#pragma unroll
-      for (int c = 0; c < kThreadSide; ++c) of_w[c] = vector_of(&tile_w[buffer][in_column + c * kApart][i]);
-#pragma unroll
-      for (int r = 0; r < kThreadSide; ++r) {
-        const float4 of_x = vector_of(&tile_x[buffer][in_row + r * kApart][i]);
-#pragma unroll
-        for (int c = 0; c < kThreadSide; ++c) sum[r][c] = plus_products(sum[r][c], of_x, of_w[c]);
-      }
+    for (int i = 0; i < kDepth; ++i) {
+      float of_x[kEach], of_w[kEach];
+      eight_of(of_x, &tile_x[buffer][i][in_row], 4);
+      eight_of(of_w, &tile_w[buffer][i][in_column], kSide / 2);
+      add_products(sum, of_x, of_w);
     }
   }
+  const bool aligned = Whole || starts_vectors(product, n);
 #pragma unroll
-  for (int r = 0; r < kThreadSide; ++r) {
-    const int row = first_row + in_row + r * kApart;
+  for (int r = 0; r < kEach; ++r) {
+    const int row = first_row + in_row + r;
 #pragma unroll
-    for (int c = 0; c < kThreadSide; ++c) {
-      const int column = first_column + in_column + c * kApart;
-      if (row < m && column < n) product[static_cast<size_t>(row) * n + column] = sum[r][c];
+    for (int half = 0; half < 2; ++half) {
+      const int column = first_column + half * kSide / 2 + in_column;
+      if (Whole || row < m)
+        store_four(product + static_cast<size_t>(row) * n + column, &sum[r][half * 4], n - column, aligned);
     }
   }
 }

@@ -1,27 +1,36 @@
 /// \file
 /// Stage 9: who in a warp does what. A load of 16 bytes a lane is served in halves of a warp, and a half
 /// takes one wavefront where lanes in pairs (0 and 1, or 0 and 2, and so on) want the same. So rows and
-/// columns take turns in the bits of the lane's number, and a warp has a tile of its own. What becomes of an
-/// element at the end is a parameter, the epilogue.
+/// columns take turns in the bits of the lane's number, and a warp has a tile of its own. The next tile is
+/// on its way to registers, 16 bytes a load, and what is multiplied next is loaded a step ahead. What
+/// becomes of an element at the end is a parameter, the epilogue.
 #pragma once
 #include "8_pipelined.cuh"
 
 namespace DEVICE::linear_gelu {
 
-/// A block's tile, a warp's part of it, and how many tiles of x and w are in shared memory at a time. A warp
-/// is 4 x 8 threads, which have every 4th row and every 8th column of its part. A row of a tile has 24 words:
-/// whole sectors, and the vectors of 4 rows lie in different banks.
-struct Tiles {
-  static constexpr int kRows = 128, kColumns = 128, kWarpRows = 32, kWarpColumns = 64, kBuffers = 3;
-  static constexpr int kThreadRows = kWarpRows / 4, kThreadColumns = kWarpColumns / 8;
-  static constexpr int kWarpsAcross = kColumns / kWarpColumns, kPitch = kPart + 8;
-  static constexpr int kBytes = kBuffers * (kRows + kColumns) * kPitch * static_cast<int>(sizeof(float));
-  static_assert(kRows / kWarpRows * kWarpsAcross * 32 == kCopyThreads);
-};
+constexpr int kWarpRows = 32, kWarpColumns = 64;
 
 /// Of a lane, bits 1 and 3: its row in the warp, and bits 0, 2 and 4: its column.
 __device__ inline int row_of_lane(int lane) { return (lane >> 1 & 1) | (lane >> 2 & 2); }
 __device__ inline int column_of_lane(int lane) { return (lane & 1) | (lane >> 1 & 2) | (lane >> 2 & 4); }
+
+/// What a thread multiplies at one step of k.
+struct Operands {
+  float of_x[kEach], of_w[kEach];
+};
+
+/// sum += of_x * of_w^T, row after row and back again, so that an instruction finds one operand of the one
+/// before it still at hand.
+__device__ inline void add_products_by_turns(float (&sum)[kEach][kEach], const Operands& operands) {
+#pragma unroll
+  for (int r = 0; r < kEach; ++r)
+#pragma unroll
+    for (int j = 0; j < kEach; ++j) {
+      const int c = r % 2 == 0 ? j : kEach - 1 - j;
+      sum[r][c] += operands.of_x[r] * operands.of_w[c];
+    }
+}
 
 /// An epilogue knows something of a column, and makes an element of the result from it and from the sum. This
 /// one leaves the product as it is.
@@ -30,61 +39,84 @@ struct NoEpilogue {
   __device__ float operator()(float sum, float) const { return sum; }
 };
 
-/// y = epilogue(x * w^T), matrices as in stage 1: any m, k and n; `Width` as in copy_tile(). A block
-/// of kCopyThreads threads per tile, with Tiles::kBytes of dynamic shared memory. Traffic: 4mnk(1/kRows +
-/// 1/kColumns) bytes read, and what the epilogue asks for.
-template <int Width, class Epilogue>
-__global__ void __launch_bounds__(kCopyThreads)
+/// y = epilogue(x * w^T), matrices as in stage 1: any m, k and n; `Whole` and blocks as in stage 8, and x and
+/// w begin at multiples of 16 bytes. A warp has kWarpRows x kWarpColumns elements, and a thread of it twice
+/// four rows and twice four columns. Traffic: that of stage 7, and what the epilogue asks for.
+template <bool Whole, class Epilogue>
+__global__ void __launch_bounds__(kThreads, 2)
     linear_by_warp_tiles(const float* __restrict__ x, const float* __restrict__ w, float* __restrict__ y,
                          int m, int k, int n, Epilogue epilogue) {
-  using Tile = float[Tiles::kPitch];
-  Tile* tiles_x = dynamic_shared<Tile>();
-  Tile* tiles_w = tiles_x + Tiles::kBuffers * Tiles::kRows;
-  const int first_row = blockIdx.y * Tiles::kRows, first_column = blockIdx.x * Tiles::kColumns;
+  constexpr int kWarpsAcross = kSide / kWarpColumns;
+  alignas(16) __shared__ TileRow tiles[4][kDepth];
+  auto *tile_x = tiles, *tile_w = tiles + 2;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const int in_row = warp / Tiles::kWarpsAcross * Tiles::kWarpRows + row_of_lane(lane);
-  const int in_column = warp % Tiles::kWarpsAcross * Tiles::kWarpColumns + column_of_lane(lane);
-  const auto copy = [&](int buffer, int first) {
-    if (first < k) {
-      copy_tile<Tiles::kRows, Width>(tiles_x + buffer * Tiles::kRows, x, first_row, first, m, k);
-      copy_tile<Tiles::kColumns, Width>(tiles_w + buffer * Tiles::kColumns, w, first_column, first, n, k);
-    }
-    __pipeline_commit();
-  };
-  for (int buffer = 0; buffer < Tiles::kBuffers - 1; ++buffer) copy(buffer, buffer * kPart);
+  const int in_row = warp / kWarpsAcross * kWarpRows + row_of_lane(lane) * 4;
+  const int in_column = warp % kWarpsAcross * kWarpColumns + column_of_lane(lane) * 4;
+  const int first_row = blockIdx.y * kSide, first_column = blockIdx.x * kSide;
 
-  float sum[Tiles::kThreadRows][Tiles::kThreadColumns] = {};
-  int buffer = 0, free_buffer = Tiles::kBuffers - 1;
-  for (int first = 0; first < k; first += kPart) {
-    __pipeline_wait_prior(Tiles::kBuffers - 2);
-    __syncthreads();  // this tile is there, and everyone is done with the one before
-    copy(free_buffer, first + (Tiles::kBuffers - 1) * kPart);
-    const Tile* tile_x = tiles_x + buffer * Tiles::kRows + in_row;
-    const Tile* tile_w = tiles_w + buffer * Tiles::kColumns + in_column;
-#pragma unroll
-    for (int i = 0; i < kPart; i += 4) {
-      float4 of_w[Tiles::kThreadColumns];
-#pragma unroll
-      for (int c = 0; c < Tiles::kThreadColumns; ++c) of_w[c] = vector_of(&tile_w[c * 8][i]);
-#pragma unroll
-      for (int r = 0; r < Tiles::kThreadRows; ++r) {
-        const float4 of_x = vector_of(&tile_x[r * 4][i]);
-#pragma unroll
-        for (int c = 0; c < Tiles::kThreadColumns; ++c) sum[r][c] = plus_products(sum[r][c], of_x, of_w[c]);
-      }
+  const int load_row = threadIdx.x / 2, load_i = threadIdx.x % 2 * 4;
+  const float* x_row = x + static_cast<size_t>(first_row + load_row) * k;
+  const float* w_row = w + static_cast<size_t>(first_column + load_row) * k;
+  const bool has_x = first_row + load_row < m, has_w = first_column + load_row < n;
+  const bool vectors = starts_vectors(x, k) && starts_vectors(w, k);
+  float4 next_x = {}, next_w = {};
+  const auto fetch = [&](int first) {
+    const int i = first + load_i;
+    if constexpr (Whole) {
+      if (first >= k) return;
+      next_x = *reinterpret_cast<const float4*>(x_row + i);
+      next_w = *reinterpret_cast<const float4*>(w_row + i);
+    } else {
+      next_x = has_x ? load_four(x_row, i, k, vectors) : float4{};
+      next_w = has_w ? load_four(w_row, i, k, vectors) : float4{};
     }
-    buffer = buffer + 1 == Tiles::kBuffers ? 0 : buffer + 1;
-    free_buffer = free_buffer + 1 == Tiles::kBuffers ? 0 : free_buffer + 1;
+  };
+  const auto put = [&](int buffer) {
+    put_four(tile_x[buffer], load_row, load_i, next_x);
+    put_four(tile_w[buffer], load_row, load_i, next_w);
+  };
+  Operands operands[2];
+  const auto load = [&](Operands& to, int buffer, int i) {
+    eight_of(to.of_x, &tile_x[buffer][i][in_row], kWarpRows / 2);
+    eight_of(to.of_w, &tile_w[buffer][i][in_column], kWarpColumns / 2);
+  };
+
+  fetch(0);
+  put(0);
+  __syncthreads();
+  load(operands[0], 0, 0);
+  float sum[kEach][kEach] = {};
+  for (int first = 0, buffer = 0; first < k; first += kDepth, buffer ^= 1) {
+    fetch(first + kDepth);
+#pragma unroll
+    for (int i = 0; i < kDepth; ++i) {
+      if (i + 2 == kDepth) put(buffer ^ 1);
+      if (i + 1 < kDepth) {
+        load(operands[(i + 1) % 2], buffer, i + 1);
+      } else {
+        __syncthreads();  // the next tile is there, and everyone is done with this one
+        load(operands[0], buffer ^ 1, 0);
+      }
+      add_products_by_turns(sum, operands[i % 2]);
+    }
   }
+
+  const bool aligned = Whole || starts_vectors(y, n);
 #pragma unroll
-  for (int c = 0; c < Tiles::kThreadColumns; ++c) {
-    const int column = first_column + in_column + c * 8;
-    if (column >= n) continue;
-    const auto of_column = epilogue.of_column(column);
+  for (int c = 0; c < kEach; c += 4) {
+    const int column = first_column + in_column + c / 4 * kWarpColumns / 2;
+    float of_column[4];
 #pragma unroll
-    for (int r = 0; r < Tiles::kThreadRows; ++r) {
-      const int row = first_row + in_row + r * 4;
-      if (row < m) y[static_cast<size_t>(row) * n + column] = epilogue(sum[r][c], of_column);
+    for (int j = 0; j < 4; ++j)
+      of_column[j] = Whole || column + j < n ? epilogue.of_column(column + j) : 0.0f;
+#pragma unroll
+    for (int r = 0; r < kEach; ++r) {
+      const int row = first_row + in_row + r / 4 * kWarpRows / 2 + r % 4;
+      float results[4];
+#pragma unroll
+      for (int j = 0; j < 4; ++j) results[j] = epilogue(sum[r][c + j], of_column[j]);
+      if (Whole || row < m)
+        store_four(y + static_cast<size_t>(row) * n + column, results, n - column, aligned);
     }
   }
 }

@@ -174,24 +174,26 @@ void run_squares(const Data& data) {
 
 bool starts_vector(const float* array) { return reinterpret_cast<size_t>(array) % 16 == 0; }
 bool rows_of_vectors(const Arrays& a) { return a.k % 4 == 0 && starts_vector(a.x) && starts_vector(a.w); }
+bool of_whole_tiles(const Arrays& a, const float* result) {
+  return a.m % kSide == 0 && a.n % kSide == 0 && a.k % kDepth == 0 && rows_of_vectors(a) &&
+         starts_vector(result);
+}
 
 void run_vectorised(const Data& data) {
   const Arrays a = arrays(data);
-  const bool aligned = rows_of_vectors(a) && starts_vector(a.product);
-  launch(aligned ? product_by_vectors<true, AsItIs> : product_by_vectors<false, AsItIs>,
+  launch(rows_of_vectors(a) ? product_by_vectors<true, AsItIs> : product_by_vectors<false, AsItIs>,
          by_tiles(a, kSide, kSide), kThreads, a.x, a.w, a.product, a.m, a.k, a.n, AsItIs{});
 }
 void run_pipelined(const Data& data) {
   const Arrays a = arrays(data);
-  launch(rows_of_vectors(a) ? product_pipelined<4> : product_pipelined<1>, by_tiles(a, 128, 128),
-         kCopyThreads, a.x, a.w, a.product, a.m, a.k, a.n);
+  launch(of_whole_tiles(a, a.product) ? product_pipelined<true> : product_pipelined<false>,
+         by_tiles(a, kSide, kSide), kThreads, a.x, a.w, a.product, a.m, a.k, a.n);
 }
 
 template <class Epilogue>
 void launch_warp_tiles(const Arrays& a, float* y, Epilogue epilogue) {
-  launch_shared(rows_of_vectors(a) ? linear_by_warp_tiles<4, Epilogue> : linear_by_warp_tiles<1, Epilogue>,
-                by_tiles(a, Tiles::kRows, Tiles::kColumns), kCopyThreads, Tiles::kBytes, a.x, a.w, y, a.m,
-                a.k, a.n, epilogue);
+  launch(of_whole_tiles(a, y) ? linear_by_warp_tiles<true, Epilogue> : linear_by_warp_tiles<false, Epilogue>,
+         by_tiles(a, kSide, kSide), kThreads, a.x, a.w, y, a.m, a.k, a.n, epilogue);
 }
 void run_warp_tiles(const Data& data) {
   const Arrays a = arrays(data);
@@ -214,7 +216,7 @@ void run_epilogue_tanh(const Data& data) {
 /// z = load(y) * v^T by stage 7.
 template <class Load>
 void launch_second(const Arrays& a, const float* y, Load load) {
-  const bool aligned = a.n % 4 == 0 && starts_vector(y) && starts_vector(a.v) && starts_vector(a.z);
+  const bool aligned = a.n % 4 == 0 && starts_vector(y) && starts_vector(a.v);
   const dim3 grid(static_cast<unsigned>(blocks(a.k, kSide)), static_cast<unsigned>(blocks(a.m, kSide)));
   launch(aligned ? product_by_vectors<true, Load> : product_by_vectors<false, Load>, grid, kThreads, y, a.v,
          a.z, a.m, a.n, a.k, load);
@@ -250,7 +252,7 @@ constexpr void (*run_cublas)(const Data&) = nullptr;
 constexpr void (*run_cublaslt)(const Data&) = nullptr;
 #endif
 
-// --- The bytes that each stage should move, for k and n that are multiples of 8, in stage 8 k of 16 ---
+// --- The bytes that each stage should move, for k and n that are multiples of 8 ---
 
 /// Read once: of what is asked for more often, a cache holds the rest, unless it does not.
 long long inputs(const Shape& s) { return 4 * (x_elements(s) + w_elements(s)); }
@@ -296,18 +298,12 @@ Traffic squares_traffic(const Shape& s) {
   return product_traffic(s, tiles_read(s, kSide, kSide), 32 * y_elements(s));
 }
 Traffic vectorised_traffic(const Shape& s) { return tiled(s, kSide, kSide); }
-Traffic pipelined_traffic(const Shape& s) {
-  const long long second_rows = m(s) / 2 * blocks(s.dims[2], 128) + n(s) / 2 * blocks(s.dims[0], 128);
-  const long long more = 32 * blocks(s.dims[1], kPart) * second_rows;
-  return product_traffic(s, tiles_read(s, 128, 128) + more, 4 * y_elements(s));
-}
-Traffic warp_tiles_traffic(const Shape& s) { return tiled(s, Tiles::kRows, Tiles::kColumns); }
-Traffic then_finish_traffic(const Shape& s) { return warp_tiles_traffic(s) + pass(s, true); }
+Traffic then_finish_traffic(const Shape& s) { return vectorised_traffic(s) + pass(s, true); }
 
-/// Each warp asks for the bias of its columns.
+/// Each warp asks for the bias of its columns, every fourth at a time: for each sector four times.
 Traffic epilogue_traffic(const Shape& s) {
-  const long long bias = 4 * n(s) * blocks(s.dims[0], Tiles::kRows) * (Tiles::kRows / Tiles::kWarpRows);
-  return warp_tiles_traffic(s) + Traffic{bias, 0, bias - 4 * n(s)};
+  const long long bias = 16 * n(s) * blocks(s.dims[0], kSide) * (kSide / kWarpRows);
+  return vectorised_traffic(s) + Traffic{bias, 0, bias - 4 * n(s)};
 }
 
 /// Stage 10, then a product whose k is n and whose n is k.
@@ -343,6 +339,9 @@ double two_products_flops(const Shape& s) { return 2 * product_flops(s); }
 
 constexpr const char* kCublas = "a GPU and cuBLAS";
 
+bool up_to_2_34(const Shape& s) { return product_flops(s) <= 2 * ldexp(1.0, 34); }
+bool up_to_2_36(const Shape& s) { return product_flops(s) <= 2 * ldexp(1.0, 36); }
+
 const Stage kStages[] = {
     {.name = "1_unfused",
      .idea = "three kernels; the product's lanes are in different rows",
@@ -351,7 +350,9 @@ const Stage kStages[] = {
      .run = run_unfused,
      .traffic = unfused_traffic,
      .roundings = linear_roundings,
-     .flops = product_flops},
+     .flops = product_flops,
+     .needs = "at most 2^34 multiplications: it is slow",
+     .suits = up_to_2_34},
     {.name = "2_coalesced",
      .idea = "lanes along k: a warp an element",
      .output = "y",
@@ -405,15 +406,15 @@ const Stage kStages[] = {
      .output = "product",
      .kernels = 1,
      .run = run_pipelined,
-     .traffic = pipelined_traffic,
+     .traffic = vectorised_traffic,
      .roundings = product_roundings,
      .flops = product_flops},
     {.name = "9_warp_tiles",
-     .idea = "a warp's threads close together, three tiles in turn",
+     .idea = "a warp's threads close together, all loads ahead",
      .output = "product",
      .kernels = 1,
      .run = run_warp_tiles,
-     .traffic = warp_tiles_traffic,
+     .traffic = vectorised_traffic,
      .roundings = product_roundings,
      .flops = product_flops},
     {.name = "9_then_finish",
@@ -475,6 +476,8 @@ const Stage kStages[] = {
      .traffic = two_products_traffic,
      .roundings = two_products_roundings,
      .flops = two_products_flops,
+     .needs = "at most 2^36 multiplications: checking takes long",
+     .suits = up_to_2_36,
      .against = "12_early_gelu"},
     {.name = "12_late_gelu",
      .idea = "two products: GELU where the second one reads it",
@@ -484,11 +487,15 @@ const Stage kStages[] = {
      .traffic = two_products_traffic,
      .roundings = two_products_roundings,
      .flops = two_products_flops,
+     .needs = "at most 2^36 multiplications: checking takes long",
+     .suits = up_to_2_36,
      .against = "12_early_gelu"},
 };
 
-const Shape kSweep[] = {
-    {{2048, 2048, 2048}}, {{4096, 1024, 4096}}, {{4096, 4096, 4096}}, {{8192, 256, 8192}}};
+/// Of one m and n with growing k: what the epilogue saves is the same, what the product costs grows.
+const Shape kSweep[] = {{{2048, 2048, 2048}}, {{4096, 256, 4096}},  {{4096, 512, 4096}},
+                        {{4096, 1024, 4096}}, {{4096, 2048, 4096}}, {{4096, 4096, 4096}},
+                        {{4096, 8192, 4096}}, {{8192, 256, 8192}}};
 
 }  // namespace
 

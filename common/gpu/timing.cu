@@ -253,7 +253,12 @@ std::vector<workbook::Resources> resources(const std::function<void()>& stage) {
   std::vector<workbook::Resources> found;
   for (const cudaGraphNode_t node : graph.kernels()) {
     cudaKernelNodeParams params;
-    check(cudaGraphKernelNodeGetParams(node, &params), "cudaGraphKernelNodeGetParams");
+    const cudaError_t status = cudaGraphKernelNodeGetParams(node, &params);
+    if (status == cudaErrorInvalidDeviceFunction) {  // a library's, which the runtime does not know
+      cudaGetLastError();
+      continue;
+    }
+    check(status, "cudaGraphKernelNodeGetParams");
     cudaFuncAttributes attributes;
     check(cudaFuncGetAttributes(&attributes, params.func), "cudaFuncGetAttributes");
     const int threads = static_cast<int>(params.blockDim.x * params.blockDim.y * params.blockDim.z);
