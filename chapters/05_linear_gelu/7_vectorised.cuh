@@ -8,12 +8,12 @@ namespace DEVICE::linear_gelu {
 
 using TileRow = float[kSide + 4];  // of a tile that is transposed
 
-/// Elements i to i + 3 of a row of k, 0 where there are none: in one load where `aligned`, which wants k to
-/// be a multiple of 4 and the row to begin at a multiple of 16 bytes.
-__device__ inline float4 load_four(const float* row, int i, int k, bool aligned) {
-  if (aligned) return i < k ? *reinterpret_cast<const float4*>(row + i) : float4{};
-  return make_float4(i < k ? row[i] : 0.0f, i + 1 < k ? row[i + 1] : 0.0f, i + 2 < k ? row[i + 2] : 0.0f,
-                     i + 3 < k ? row[i + 3] : 0.0f);
+/// The four elements from `from`, of which the row has `left`, then zeros: in one load where `aligned`, which
+/// wants `left` to be a multiple of 4 and `from` to be one of 16 bytes.
+__device__ inline float4 load_four(const float* from, int left, bool aligned) {
+  if (aligned) return left > 0 ? *reinterpret_cast<const float4*>(from) : float4{};
+  return make_float4(left > 0 ? from[0] : 0.0f, left > 1 ? from[1] : 0.0f, left > 2 ? from[2] : 0.0f,
+                     left > 3 ? from[3] : 0.0f);
 }
 
 /// Puts elements i to i + 3 of a row into a transposed tile.
@@ -45,8 +45,8 @@ __device__ inline bool starts_vectors(const float* rows, int n) {
   return n % 4 == 0 && reinterpret_cast<size_t>(rows) % 16 == 0;
 }
 
-/// Writes the four elements from `from`, of which the row has `left`: in one store where `aligned`, which
-/// wants `left` to be a multiple of 4 and `to` to be one of 16 bytes.
+/// Writes the four elements from `from`, of which the row has `left`: in one store where `aligned`, as in
+/// load_four().
 __device__ inline void store_four(float* to, const float* from, int left, bool aligned) {
   if (aligned) {
     if (left > 0) *reinterpret_cast<float4*>(to) = make_float4(from[0], from[1], from[2], from[3]);
@@ -62,9 +62,9 @@ struct AsItIs {
   __device__ float4 operator()(float4 v) const { return v; }
 };
 
-/// product = load(x) * w^T, matrices as in stage 1: any m, k and n; `Aligned` as in load_four(), of both
-/// matrices. Tiles and blocks of stage 6. A thread has eight rows, and of columns four in each half of the
-/// tile, so that the lanes' loads of w lie side by side. Traffic: that of stage 6.
+/// product = load(x) * w^T, matrices as in stage 1: any m, k and n; `Aligned` promises of x and w that all
+/// rows begin at multiples of 16 bytes. Tiles and blocks of stage 6. A thread has eight rows, and of columns
+/// four in each half of the tile, so that the lanes' loads of w lie side by side. Traffic: that of stage 6.
 template <bool Aligned, class Load>
 __global__ void __launch_bounds__(kThreads)
     product_by_vectors(const float* __restrict__ x, const float* __restrict__ w, float* __restrict__ product,
@@ -74,14 +74,13 @@ __global__ void __launch_bounds__(kThreads)
   const int first_row = blockIdx.y * kSide, first_column = blockIdx.x * kSide;
   const int load_row = t / 2, load_i = t % 2 * 4;
   const bool has_x = first_row + load_row < m, has_w = first_column + load_row < n;
-  const float* x_row = x + static_cast<size_t>(first_row + load_row) * k;
-  const float* w_row = w + static_cast<size_t>(first_column + load_row) * k;
+  const float* my_x = x + static_cast<size_t>(first_row + load_row) * k + load_i;
+  const float* my_w = w + static_cast<size_t>(first_column + load_row) * k + load_i;
   float sum[kEach][kEach] = {};
   for (int first = 0; first < k; first += kDepth) {
-    const float4 of_x_row = has_x ? load_four(x_row, first + load_i, k, Aligned) : float4{};
-    const float4 of_w_row = has_w ? load_four(w_row, first + load_i, k, Aligned) : float4{};
-    put_four(tile_x, load_row, load_i, load(of_x_row));
-    put_four(tile_w, load_row, load_i, of_w_row);
+    const int left = k - first - load_i;
+    put_four(tile_x, load_row, load_i, load(has_x ? load_four(my_x + first, left, Aligned) : float4{}));
+    put_four(tile_w, load_row, load_i, has_w ? load_four(my_w + first, left, Aligned) : float4{});
     __syncthreads();
 #pragma unroll
     for (int i = 0; i < kDepth; ++i) {

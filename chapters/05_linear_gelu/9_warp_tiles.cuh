@@ -9,25 +9,25 @@
 
 namespace DEVICE::linear_gelu {
 
-constexpr int kWarpRows = 32, kWarpColumns = 64;
+constexpr int kWarpRows = 64, kWarpColumns = 32;
 
-/// Of a lane, bits 1 and 3: its row in the warp, and bits 0, 2 and 4: its column.
-__device__ inline int row_of_lane(int lane) { return (lane >> 1 & 1) | (lane >> 2 & 2); }
-__device__ inline int column_of_lane(int lane) { return (lane & 1) | (lane >> 1 & 2) | (lane >> 2 & 4); }
+/// Of a lane, bits 0, 2 and 4: its row in the warp, and bits 1 and 3: its column.
+__device__ inline int row_of_lane(int lane) { return (lane & 1) | (lane >> 1 & 2) | (lane >> 2 & 4); }
+__device__ inline int column_of_lane(int lane) { return (lane >> 1 & 1) | (lane >> 2 & 2); }
 
 /// What a thread multiplies at one step of k.
 struct Operands {
   float of_x[kEach], of_w[kEach];
 };
 
-/// sum += of_x * of_w^T, row after row and back again, so that an instruction finds one operand of the one
-/// before it still at hand.
+/// sum += of_x * of_w^T, down a column and up the next one, so that an instruction finds an operand of the
+/// one before it still at hand.
 __device__ inline void add_products_by_turns(float (&sum)[kEach][kEach], const Operands& operands) {
 #pragma unroll
-  for (int r = 0; r < kEach; ++r)
+  for (int c = 0; c < kEach; ++c)
 #pragma unroll
     for (int j = 0; j < kEach; ++j) {
-      const int c = r % 2 == 0 ? j : kEach - 1 - j;
+      const int r = c % 2 == 0 ? j : kEach - 1 - j;
       sum[r][c] += operands.of_x[r] * operands.of_w[c];
     }
 }
@@ -39,9 +39,10 @@ struct NoEpilogue {
   __device__ float operator()(float sum, float) const { return sum; }
 };
 
-/// y = epilogue(x * w^T), matrices as in stage 1: any m, k and n; `Whole` and blocks as in stage 8, and x and
-/// w begin at multiples of 16 bytes. A warp has kWarpRows x kWarpColumns elements, and a thread of it twice
-/// four rows and twice four columns. Traffic: that of stage 7, and what the epilogue asks for.
+/// y = epilogue(x * w^T), matrices as in stage 1: any m, k and n; `Whole` and blocks as in stage 8, but k a
+/// multiple of 2 * kDepth, and x and w begin at multiples of 16 bytes. A warp has kWarpRows x kWarpColumns
+/// elements, and a thread of it twice four rows and twice four columns. Traffic: that of stage 7, and what
+/// the epilogue asks for.
 template <bool Whole, class Epilogue>
 __global__ void __launch_bounds__(kThreads, 2)
     linear_by_warp_tiles(const float* __restrict__ x, const float* __restrict__ w, float* __restrict__ y,
@@ -55,20 +56,19 @@ __global__ void __launch_bounds__(kThreads, 2)
   const int first_row = blockIdx.y * kSide, first_column = blockIdx.x * kSide;
 
   const int load_row = threadIdx.x / 2, load_i = threadIdx.x % 2 * 4;
-  const float* x_row = x + static_cast<size_t>(first_row + load_row) * k;
-  const float* w_row = w + static_cast<size_t>(first_column + load_row) * k;
+  const float* my_x = x + static_cast<size_t>(first_row + load_row) * k + load_i;
+  const float* my_w = w + static_cast<size_t>(first_column + load_row) * k + load_i;
   const bool has_x = first_row + load_row < m, has_w = first_column + load_row < n;
   const bool vectors = starts_vectors(x, k) && starts_vectors(w, k);
   float4 next_x = {}, next_w = {};
   const auto fetch = [&](int first) {
-    const int i = first + load_i;
     if constexpr (Whole) {
       if (first >= k) return;
-      next_x = *reinterpret_cast<const float4*>(x_row + i);
-      next_w = *reinterpret_cast<const float4*>(w_row + i);
+      next_x = *reinterpret_cast<const float4*>(my_x + first);
+      next_w = *reinterpret_cast<const float4*>(my_w + first);
     } else {
-      next_x = has_x ? load_four(x_row, i, k, vectors) : float4{};
-      next_w = has_w ? load_four(w_row, i, k, vectors) : float4{};
+      next_x = has_x ? load_four(my_x + first, k - first - load_i, vectors) : float4{};
+      next_w = has_w ? load_four(my_w + first, k - first - load_i, vectors) : float4{};
     }
   };
   const auto put = [&](int buffer) {
@@ -86,18 +86,21 @@ __global__ void __launch_bounds__(kThreads, 2)
   __syncthreads();
   load(operands[0], 0, 0);
   float sum[kEach][kEach] = {};
-  for (int first = 0, buffer = 0; first < k; first += kDepth, buffer ^= 1) {
-    fetch(first + kDepth);
+  for (int first = 0; first < k; first += 2 * kDepth) {
 #pragma unroll
-    for (int i = 0; i < kDepth; ++i) {
-      if (i + 2 == kDepth) put(buffer ^ 1);
-      if (i + 1 < kDepth) {
-        load(operands[(i + 1) % 2], buffer, i + 1);
-      } else {
-        __syncthreads();  // the next tile is there, and everyone is done with this one
-        load(operands[0], buffer ^ 1, 0);
+    for (int buffer = 0; buffer < 2; ++buffer) {  // so that the compiler knows all addresses in the tiles
+      fetch(first + (buffer + 1) * kDepth);
+#pragma unroll
+      for (int i = 0; i < kDepth; ++i) {
+        if (i + 1 < kDepth) {
+          load(operands[(i + 1) % 2], buffer, i + 1);
+        } else {
+          put(buffer ^ 1);
+          __syncthreads();  // the next tile is there, and everyone is done with this one
+          load(operands[0], buffer ^ 1, 0);
+        }
+        add_products_by_turns(sum, operands[i % 2]);
       }
-      add_products_by_turns(sum, operands[i % 2]);
     }
   }
 

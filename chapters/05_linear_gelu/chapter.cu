@@ -175,7 +175,7 @@ void run_squares(const Data& data) {
 bool starts_vector(const float* array) { return reinterpret_cast<size_t>(array) % 16 == 0; }
 bool rows_of_vectors(const Arrays& a) { return a.k % 4 == 0 && starts_vector(a.x) && starts_vector(a.w); }
 bool of_whole_tiles(const Arrays& a, const float* result) {
-  return a.m % kSide == 0 && a.n % kSide == 0 && a.k % kDepth == 0 && rows_of_vectors(a) &&
+  return a.m % kSide == 0 && a.n % kSide == 0 && a.k % (2 * kDepth) == 0 && rows_of_vectors(a) &&
          starts_vector(result);
 }
 
@@ -199,10 +199,15 @@ void run_warp_tiles(const Data& data) {
   const Arrays a = arrays(data);
   launch_warp_tiles(a, a.product, NoEpilogue{});
 }
+void launch_finish(const Arrays& a) {
+  const dim3 grid(static_cast<unsigned>(blocks(a.m, kFinishRows)),
+                  static_cast<unsigned>(blocks(a.n, 4 * kFinishThreads)));
+  launch(finish<BiasGelu>, grid, kFinishThreads, a.product, a.y, a.m, a.n, BiasGelu{a.bias});
+}
 void run_then_finish(const Data& data) {
   const Arrays a = arrays(data);
   launch_warp_tiles(a, a.product, NoEpilogue{});
-  launch(finish<BiasGelu>, by_rows(a, kRowThreads), kRowThreads, a.product, a.y, a.n, BiasGelu{a.bias});
+  launch_finish(a);
 }
 void run_epilogue(const Data& data) {
   const Arrays a = arrays(data);
@@ -240,7 +245,7 @@ void run_cublas_product(const Data& data) {
 void run_cublas(const Data& data) {
   const Arrays a = arrays(data);
   cublas_product(a.x, a.w, a.product, a.m, a.k, a.n);
-  launch(finish<BiasGelu>, by_rows(a, kRowThreads), kRowThreads, a.product, a.y, a.n, BiasGelu{a.bias});
+  launch_finish(a);
 }
 void run_cublaslt(const Data& data) {
   const Arrays a = arrays(data);
@@ -270,10 +275,9 @@ Traffic tiled(const Shape& s, int rows, int columns) {
   return product_traffic(s, tiles_read(s, rows, columns), 4 * y_elements(s));
 }
 
-/// One pass over the result with the bias of each column, which all rows but the first find in a cache.
-Traffic pass(const Shape& s, bool with_bias) {
-  const long long bias = with_bias ? 4 * y_elements(s) : 0;
-  return {4 * y_elements(s) + bias, 4 * y_elements(s), with_bias ? bias - 4 * n(s) : 0};
+/// One pass over the result, and `bias` bytes of bias, which are in a cache but for the first time.
+Traffic pass(const Shape& s, long long bias) {
+  return {4 * y_elements(s) + bias, 4 * y_elements(s), bias == 0 ? 0 : bias - 4 * n(s)};
 }
 
 Traffic operator+(const Traffic& a, const Traffic& b) {
@@ -282,12 +286,14 @@ Traffic operator+(const Traffic& a, const Traffic& b) {
 
 Traffic unfused_traffic(const Shape& s) {
   const long long read = 32 * y_elements(s) * k(s) + 32 * n(s) * blocks(s.dims[0], 32) * k(s);
-  return product_traffic(s, read, 32 * y_elements(s)) + pass(s, true) + pass(s, false);
+  return product_traffic(s, read, 32 * y_elements(s)) + pass(s, 4 * y_elements(s)) + pass(s, 0);
 }
 Traffic coalesced_product(const Shape& s) {
   return product_traffic(s, 8 * y_elements(s) * k(s), 32 * y_elements(s));
 }
-Traffic coalesced_traffic(const Shape& s) { return coalesced_product(s) + pass(s, true) + pass(s, false); }
+Traffic coalesced_traffic(const Shape& s) {
+  return coalesced_product(s) + pass(s, 4 * y_elements(s)) + pass(s, 0);
+}
 Traffic fused_naive_traffic(const Shape& s) {
   return coalesced_product(s) + Traffic{32 * y_elements(s), 0, 32 * y_elements(s) - 4 * n(s)};
 }
@@ -298,9 +304,10 @@ Traffic squares_traffic(const Shape& s) {
   return product_traffic(s, tiles_read(s, kSide, kSide), 32 * y_elements(s));
 }
 Traffic vectorised_traffic(const Shape& s) { return tiled(s, kSide, kSide); }
-Traffic then_finish_traffic(const Shape& s) { return vectorised_traffic(s) + pass(s, true); }
-
-/// Each warp asks for the bias of its columns, every fourth at a time: for each sector four times.
+/// Who asks for the bias of every fourth column at a time asks for each sector four times: each warp of
+/// stage 10 does, and each slice of finish().
+Traffic finish_traffic(const Shape& s) { return pass(s, 16 * n(s) * blocks(s.dims[0], kFinishRows)); }
+Traffic then_finish_traffic(const Shape& s) { return vectorised_traffic(s) + finish_traffic(s); }
 Traffic epilogue_traffic(const Shape& s) {
   const long long bias = 16 * n(s) * blocks(s.dims[0], kSide) * (kSide / kWarpRows);
   return vectorised_traffic(s) + Traffic{bias, 0, bias - 4 * n(s)};
@@ -314,7 +321,7 @@ Traffic two_products_traffic(const Shape& s) {
 
 /// Of a library: what must be moved.
 Traffic least_product(const Shape& s) { return product_traffic(s, inputs(s), 4 * y_elements(s)); }
-Traffic least_then_finish(const Shape& s) { return least_product(s) + pass(s, true); }
+Traffic least_then_finish(const Shape& s) { return least_product(s) + finish_traffic(s); }
 Traffic least_linear(const Shape& s) { return least_product(s) + Traffic{4 * n(s), 0, 0}; }
 
 // --- How far results may be off ---
