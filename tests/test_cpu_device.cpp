@@ -1,7 +1,5 @@
 // The CPU device: does it run kernels rightly, count what the hardware counts, and stop at the first mistake?
 #include <algorithm>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "catch.hpp"
@@ -9,6 +7,7 @@
 #include "cpu/device.hpp"
 #include "cpu/finding.hpp"
 #include "device_arrays.hpp"
+#include "hardware_counters.hpp"
 #include "kernels/kernels.hpp"
 
 namespace {
@@ -38,18 +37,6 @@ std::string finding(workbook::Backend& backend, Kernel kernel) {
   return "";
 }
 
-/// The kernels and stages that Nsight Compute counted.
-nlohmann::json counted_on_gpu() {
-  std::ifstream file(SOURCE_DIR "/tests/data/counters_h200.json");
-  return nlohmann::json::parse(file).at("kernels");
-}
-
-long long sum(const nlohmann::json& hardware, std::initializer_list<const char*> fields) {
-  long long total = 0;
-  for (const char* field : fields) total += hardware.at(field).get<long long>();
-  return total;
-}
-
 /// A count against the hardware's, as far as the kernel's known difference lets them be compared.
 enum class Bound { kEqual, kUpper, kLower };
 void check_count(const char* what, long long ours, long long theirs, Bound bound) {
@@ -72,20 +59,6 @@ void check_global(const Counts& counts, const nlohmann::json& hardware, Differen
   check_count("store sectors", counts.store_sectors, sum(hardware, {"store_sectors"}), stores);
 }
 
-/// The hardware's counters of shared memory carry noise: loads that had to be tried again are counted again.
-/// 2 % of all wavefronts of the kernel covers it.
-void check_shared(const Counts& counts, const nlohmann::json& hardware, Difference difference) {
-  const long long loads = sum(hardware, {"shared_load_wavefronts"}),
-                  stores = sum(hardware, {"shared_store_wavefronts", "async_shared_wavefronts"});
-  const double noise = 0.02 * static_cast<double>(loads + stores);
-  const auto load_excess = static_cast<double>(counts.shared_load_wavefronts - loads),
-             store_excess = static_cast<double>(counts.shared_store_wavefronts - stores);
-  CHECK(load_excess >= -noise);
-  if (difference != Difference::kSharedMerged) CHECK(load_excess <= noise);
-  CHECK(store_excess <= noise);
-  if (difference != Difference::kCopies) CHECK(store_excess >= -noise);
-}
-
 void check_against_hardware(const Counts& counts, const nlohmann::json& hardware, Difference difference) {
   const bool may_be_approximate =
       difference == Difference::kApproximate || difference == Difference::kUnrolled;
@@ -93,7 +66,10 @@ void check_against_hardware(const Counts& counts, const nlohmann::json& hardware
   CHECK(counts.contended == (difference == Difference::kContended));
   if (!counts.approximate) {
     check_global(counts, hardware, difference);
-    check_shared(counts, hardware, difference);
+    check_wavefronts(counts, hardware,
+                     difference == Difference::kSharedMerged ? Wavefronts::kLoadsMerged
+                     : difference == Difference::kCopies     ? Wavefronts::kCopiesUnknown
+                                                             : Wavefronts::kEqual);
   }
   if (!counts.contended)
     CHECK(counts.atomic_sectors == sum(hardware, {"atomic_sectors", "reduction_sectors"}));

@@ -3,6 +3,7 @@
 #include "catch.hpp"
 #include "check_stages.hpp"
 #include "run_stage.hpp"
+#include "stage_counters.hpp"
 
 namespace cpu::linear_gelu {
 workbook::Chapter chapter();
@@ -64,4 +65,8 @@ TEST_CASE("05: shared memory, wavefronts a request, from stage to stage") {
   CHECK(wavefronts(6) == 12.0 / 64);           // 7
   CHECK(wavefronts(7) == 12.0 / 64);           // 8
   CHECK(wavefronts(8) == 8.0 / 64 * 65 / 64);  // 9, which loads one step more than 64
+}
+
+TEST_CASE("05: counts equal the H200's counters at 256 x 64 x 256") {
+  check_counters(kChapter, {{256, 64, 256}}, {"4_tiles", "5_column", "6_square"});
 }

@@ -29,7 +29,7 @@ constexpr std::size_t kMostSharedBytes = 227 * 1024;
 /// Largest __shared__ arrays of a kernel together: what nvcc accepts.
 constexpr std::size_t kMostStaticSharedBytes = 48 * 1024;
 
-/// Where an access goes; a 16-byte asynchronous copy goes from the one to the other.
+/// Where an access goes; an asynchronous copy goes from the one to the other.
 enum class Space : unsigned char { kGlobal, kShared, kCopy };
 
 /// Iterations that a warp's fastest lane may begin before the others must have caught up: bounds the memory

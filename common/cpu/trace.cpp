@@ -397,14 +397,9 @@ void pipeline_copy(void* to, const void* from, size_t bytes, size_t zeros) {
   if (target % size != 0) misaligned(instruction, target, size, AccessKind::kStore);
   Site* load = read > 0 ? &check_global(instruction, source, read, AccessKind::kLoad, size) : nullptr;
   check_shared(instruction, target, *offset, size, AccessKind::kStore);
-  if (size == 16) {
-    Site& copy = d.log.site(instruction, Space::kCopy, AccessKind::kLoad, size);
-    if (load) copy.buffer = load->buffer;
-    log_access(copy, packed({source, target, read > 0}));
-  } else {
-    if (load) log_access(*load, source);
-    log_access(d.log.site(instruction, Space::kShared, AccessKind::kStore, size), target);
-  }
+  Site& copy = d.log.site(instruction, Space::kCopy, AccessKind::kLoad, size);
+  if (load) copy.buffer = load->buffer;
+  log_access(copy, packed({source, target, read > 0}));
   d.copies.issue(d.thread_number, *offset, size, instruction);
   std::memcpy(to, from, read);
   std::memset(static_cast<char*>(to) + read, 0, zeros);

@@ -164,7 +164,7 @@ void WarpLog::count_shared(const Site& site, const Request& request) {
 }
 
 void WarpLog::count_copy(Site& site, const Request& request) {
-  const CopyCost cost = copy_cost(request);
+  const CopyCost cost = copy_cost(request, site.size);
   counts_.load_requests += cost.sectors > 0;
   counts_.load_sectors += cost.sectors;
   counts_.shared_requests += 1;

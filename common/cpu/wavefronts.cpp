@@ -50,6 +50,35 @@ unsigned whole_or_halves(const Request& request, unsigned size, unsigned first, 
   return passes(request, size, first, lanes / 2) + passes(request, size, first + lanes / 2, lanes / 2);
 }
 
+/// Of `keys`, of which there are `count`. They are sorted.
+unsigned distinct(std::array<std::uint64_t, kWarpSize>& keys, std::ptrdiff_t count) {
+  std::sort(keys.begin(), keys.begin() + count);
+  return static_cast<unsigned>(std::unique(keys.begin(), keys.begin() + count) - keys.begin());
+}
+
+CopyCost narrow_copy_cost(const Request& request, unsigned size) {
+  std::array<std::uint64_t, kWarpSize> sectors;
+  std::ptrdiff_t read = 0;
+  Request stores;
+  std::uint64_t line_of[kWarpSize];
+  for (std::uint32_t lanes = request.mask; lanes; lanes &= lanes - 1) {
+    const int lane = std::countr_zero(lanes);
+    const Copy copy = unpacked_copy(request.address[lane]);
+    if (copy.reads) sectors[static_cast<std::size_t>(read++)] = copy.source / 32;
+    stores.address[lane] = copy.target;
+    line_of[lane] = copy.reads ? copy.source / 128 : 0;  // there is no line 0: zeros come together
+  }
+  CopyCost cost = {distinct(sectors, read), 0};
+  for (std::uint32_t left = request.mask; left; left &= ~stores.mask) {
+    const std::uint64_t line = line_of[std::countr_zero(left)];
+    stores.mask = 0;
+    for (std::uint32_t lanes = left; lanes; lanes &= lanes - 1)
+      if (line_of[std::countr_zero(lanes)] == line) stores.mask |= lanes & -lanes;
+    cost.wavefronts += wavefronts(stores, size);
+  }
+  return cost;
+}
+
 }  // namespace
 
 unsigned wavefronts(const Request& request, unsigned size) {
@@ -58,7 +87,8 @@ unsigned wavefronts(const Request& request, unsigned size) {
   return whole_or_halves(request, size, 0, 16) + whole_or_halves(request, size, 16, 16);
 }
 
-CopyCost copy_cost(const Request& request) {
+CopyCost copy_cost(const Request& request, unsigned size) {
+  if (size < 16) return narrow_copy_cost(request, size);
   std::array<std::uint64_t, kWarpSize> sectors, passes;
   std::ptrdiff_t read = 0, written = 0;
   for (std::uint32_t lanes = request.mask; lanes; lanes &= lanes - 1) {
@@ -67,10 +97,6 @@ CopyCost copy_cost(const Request& request) {
     if (copy.reads) sectors[read++] = line | copy.target / 32;
     passes[written++] = line | copy.target / 128 << 2 | turn;
   }
-  const auto distinct = [](auto& keys, std::ptrdiff_t count) {
-    std::sort(keys.begin(), keys.begin() + count);
-    return static_cast<unsigned>(std::unique(keys.begin(), keys.begin() + count) - keys.begin());
-  };
   return {distinct(sectors, read), distinct(passes, written)};
 }
 

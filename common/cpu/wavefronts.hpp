@@ -23,31 +23,36 @@ struct Request {
 /// to access patterns measured on an H200; those of tests/kernels/counted.cu hold it.
 unsigned wavefronts(const Request& request, unsigned size);
 
-/// One lane's 16-byte asynchronous copy from `source` in device memory to `target` in shared memory, as the
-/// address of a Request.
+/// One lane's asynchronous copy from `source` in device memory to `target` in shared memory, as the address
+/// of a Request.
 struct Copy {
   std::uintptr_t source;  ///< of 47 bits
-  std::uintptr_t target;  ///< of which 20 bits tell all places apart
+  std::uintptr_t target;  ///< of which 18 bits tell all places apart
   bool reads;             ///< or fills the target with zeros
 };
 constexpr std::uintptr_t packed(const Copy& copy) {
-  return std::uintptr_t{copy.reads} << 63 | copy.source << 16 | (copy.target / 16 & 0xffff);
+  return std::uintptr_t{copy.reads} << 63 | copy.source << 16 | (copy.target / 4 & 0xffff);
 }
 constexpr Copy unpacked_copy(std::uintptr_t address) {
-  return {address << 1 >> 17, (address & 0xffff) * 16, address >> 63 != 0};
+  return {address << 1 >> 17, (address & 0xffff) * 4, address >> 63 != 0};
 }
 
 struct CopyCost {
   unsigned sectors, wavefronts;
 };
 
-/// Cost of a request of 16-byte asynchronous copies. They go past the L1 cache, and the hardware counts them
-/// by what one line of 128 bytes in device memory sends to shared memory: as sectors, the aligned 32 bytes of
-/// shared memory that it goes to; as wavefronts, the lines of 128 bytes there, each once for every value that
-/// the low two bits of (source / 16) ^ (target / 16) take among its lanes. So a tile whose rows keep their
-/// 16-byte pieces in place, or swap them by an exclusive or, costs the least; rows that are padded by 16
-/// bytes cost up to four times as much. The rule was fitted to access patterns measured on an H200; those of
-/// tests/kernels/counted_tensor.cu hold it.
-CopyCost copy_cost(const Request& request);
+/// Cost of a request of asynchronous copies of `size` bytes each (4, 8 or 16).
+///
+/// 4 and 8 bytes go through the L1 cache: sectors as for a load. What one line of 128 bytes in device memory
+/// sends is stored by itself, so that copies from several rows of a matrix take a wavefront for each row.
+///
+/// 16 bytes go past the L1 cache, and the hardware counts them by what one line in device memory sends to
+/// shared memory: as sectors, the aligned 32 bytes of shared memory that it goes to; as wavefronts, the lines
+/// of 128 bytes there, each once for every value that the low two bits of (source / 16) ^ (target / 16) take
+/// among its lanes. So a tile whose rows keep their 16-byte pieces in place, or swap them by an exclusive or,
+/// costs the least; rows that are padded by 16 bytes cost up to four times as much. The rules were fitted to
+/// access patterns measured on an H200; those of tests/kernels/counted_tensor.cu hold them, and stage 8 of
+/// chapter 05.
+CopyCost copy_cost(const Request& request, unsigned size);
 
 }  // namespace cpu
