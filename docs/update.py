@@ -37,7 +37,8 @@ import sys
 import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-KINDS = "code|output|times|ratios|misses|launches|launched|caches|resources|limits|counters|speeds|supported|unsupported|functions"
+KINDS = ("code|output|times|ratios|saved|misses|launches|launched|caches|resources|limits|counters|speeds|supported|unsupported|"
+         "functions")
 QUOTATION = re.compile(rf"(<!-- ({KINDS}): (.+?) -->\n\n```\w*\n)(.*?)(```\n)", re.S)
 
 
@@ -108,6 +109,25 @@ def ratios(path):
         cells = (f"{first['time_us']['median'] / stage['time_us']['median']:.2f} "
                  f"({moved_bytes(first) / moved_bytes(stage):.2f})" for stage in others)
         rows.append(f"{size:>9}" + "".join(f"{cell:>14}" for cell in cells))
+    return "\n".join(rows) + "\n"
+
+
+def saved(what):
+    """At each size, what a stage takes less than another one, and what the bytes would have it be at the rate at which a kernel
+    streams those of the first."""
+    path, first, second = what.split()
+    rows = []
+    for size, run in runs_of(path).items():
+        if not rows:
+            rows = [f"{run['device']['name']}, driver {run['device']['driver']}", "",
+                    f"{'':18}{first:>14}{second:>14}{'saved, us':>20}{'saved':>16}",
+                    f"{'n':18}{'us':>14}{'us':>14}{'measured  by bytes':>20}{'measured  by bytes':>20}"]
+        stages = {stage["name"]: stage for stage in run["stages"]}
+        a, b = stages[first], stages[second]
+        us = [stage["time_us"]["median"] for stage in (a, b)]
+        by_bytes = (moved_bytes(a) - moved_bytes(b)) / moved_bytes(a) * a["ceiling_us"]["median"]
+        rows.append(f"{size:18}{us[0]:14.2f}{us[1]:14.2f}{us[0] - us[1]:10.2f}{by_bytes:10.2f}"
+                    f"{us[0] / us[1] - 1:10.1%}{by_bytes / us[1]:10.1%}")
     return "\n".join(rows) + "\n"
 
 
@@ -188,11 +208,13 @@ def launched(what):
 def resources(path):
     """What the kernels of each stage take of a multiprocessor."""
     run = list(runs_of(path).values())[-1]
+    known = [stage for stage in run["stages"] if stage["time_us"] and stage["kernels"] > 0]  # not a library's
+    width = max(len(stage["name"]) for stage in known)
     rows = [f"{run['device']['name']}, driver {run['device']['driver']}", "",
-            "stage        kernels  registers  spilled bytes  occupancy"]
-    rows += [f"{stage['name']:11}  {stage['kernels']:7} {stage['registers']:10} {stage['spill_bytes']:14} "
+            f"{'stage':{width}}  kernels  registers  spilled bytes  occupancy"]
+    rows += [f"{stage['name']:{width}}  {stage['kernels']:7} {stage['registers']:10} {stage['spill_bytes']:14} "
              f"{stage['occupancy']:10.0%}"
-             for stage in run["stages"] if stage["time_us"]]
+             for stage in known]
     return "\n".join(rows) + "\n"
 
 
@@ -209,6 +231,9 @@ def limits(what):
             rows.append(stage)
         for kernel in kernels:
             name = stage if len(kernels) == 1 else "  " + kernel["kernel"]
+            if len(name) > 40:  # a library's, which says everything
+                rows.append(name[:70] + "...")
+                name = ""
             waits = sorted(kernel["stalls"].items(), key=lambda wait: -wait[1])[:2]
             rows.append(f"{name:18}{kernel['time_ns'] / 1000:8.1f}{kernel['instructions']:14,.0f}{kernel['issue_percent']:6.0f}%"
                         f"{kernel['l2_percent']:5.0f}%{kernel['dram_percent']:6.0f}%{kernel['warps_percent']:9.0f}%  "
@@ -297,7 +322,7 @@ def renewed(text, programs):
     def renew(match):
         head, kind, what, _, end = match.groups()
         quoted = {"code": code, "output": lambda call: output(call, programs), "times": times,
-                  "ratios": ratios, "misses": misses, "launches": launches, "launched": launched,
+                  "ratios": ratios, "saved": saved, "misses": misses, "launches": launches, "launched": launched,
                   "caches": caches, "resources": resources, "limits": limits,
                   "counters": lambda call: counters(call, programs),
                   "speeds": speeds, "supported": lambda program: supported(program, programs),

@@ -57,7 +57,10 @@ def stages(program, size):
 
 def kernel_name(signature):
     """The bare name of a function, of a template too."""
-    return re.match(r"(?:void )?(?:[\w<>, ]*?::)*(\w+)", signature).group(1)
+    bare, found = signature, 1
+    while found:  # innermost arguments first
+        bare, found = re.subn(r"<[^<>]*>", "", bare)
+    return re.match(r"(?:void )?(?:\w+::)*(\w+)", bare).group(1)
 
 
 def profile(program, size, stage):

@@ -4,7 +4,7 @@ Needs a GPU, ncu and a build with its GPU side:
 
     python3 tests/counters.py build/bin tests/data/counters_h200.json
 
-Each kernel runs once on 2^20 elements; launches of one stage are added up. Shared-memory counters carry up to 2 % of noise.
+Each kernel runs once on 2^20 elements; launches of one stage are added up. Shared-memory counters carry up to 3 % of noise.
 """
 
 import argparse
