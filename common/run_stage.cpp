@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <stdexcept>
 
 #include "options.hpp"
@@ -22,10 +23,10 @@ bool holds(const std::string& names, const std::string& name) {
   return (" " + names + " ").find(" " + name + " ") != std::string::npos;
 }
 
-/// 90 for "9.0"; 0 of the CPU device, which has stages of its own.
+/// 90 for "9.0"; of the CPU device, which has all that it is compiled with, more than of any GPU.
 int capability_of(const DeviceInfo& device) {
   const auto dot = device.compute_capability.find('.');
-  if (dot == std::string::npos) return 0;
+  if (dot == std::string::npos) return std::numeric_limits<int>::max();
   return 10 * std::stoi(device.compute_capability) + std::stoi(device.compute_capability.substr(dot + 1));
 }
 

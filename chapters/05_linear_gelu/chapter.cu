@@ -5,6 +5,7 @@
 
 #include "10_epilogue.cuh"
 #include "12_late_gelu.cuh"
+#include "13_wmma.cuh"
 #include "1_unfused.cuh"
 #include "2_coalesced.cuh"
 #include "3_fused_naive.cuh"
@@ -56,6 +57,18 @@ Arrays arrays(const Data& d) {
           d.floats("biased"), d.floats("y"),    d.floats("y_tanh"), d.floats("z")};
 }
 
+/// x, w and y in 16 bits.
+struct Bfloat16 {
+  __nv_bfloat16 *x, *w, *y, *y_tanh;
+};
+
+Bfloat16 bfloat16_arrays(const Data& d) {
+  const auto array = [&](const char* name) {
+    return static_cast<__nv_bfloat16*>(d.array(name, Type::kBFloat16));
+  };
+  return {array("x_bfloat16"), array("w_bfloat16"), array("y_bfloat16"), array("y_bfloat16_tanh")};
+}
+
 // --- Inputs and reference ---
 
 /// The elements of the product have a variance of about 1, whatever k is: GELU is curved there.
@@ -65,6 +78,10 @@ void fill(const Data& host) {
   workbook::fill_uniform(host.floats("w"), w_elements(host.shape), -reach, reach, 52);
   workbook::fill_uniform(host.floats("bias"), n(host.shape), -0.5f, 1.0f, 53);
   workbook::fill_uniform(host.floats("v"), w_elements(host.shape), -0.5f, 1.0f, 54);
+  const Arrays a = arrays(host);
+  const Bfloat16 rounded = bfloat16_arrays(host);
+  for (long long i = 0; i < x_elements(host.shape); ++i) rounded.x[i] = from_float<__nv_bfloat16>(a.x[i]);
+  for (long long i = 0; i < w_elements(host.shape); ++i) rounded.w[i] = from_float<__nv_bfloat16>(a.w[i]);
 }
 
 void reference_product(const Data& host, double* expected, double* magnitude) {
@@ -72,26 +89,50 @@ void reference_product(const Data& host, double* expected, double* magnitude) {
   workbook::product_of_rows(a.x, a.w, a.m, a.k, a.n, expected, magnitude);
 }
 
-/// GELU is nowhere steeper than 1.13, so an error of its argument grows by no more.
+/// What comes of the product with bias and GELU. GELU is nowhere steeper than 1.13, so an error of its
+/// argument grows by no more.
 template <class Gelu>
-void reference_linear(const Data& host, Gelu of, double* expected, double* magnitude) {
+void finish_reference(const Data& host, Gelu of, double* expected, double* magnitude) {
   const Arrays a = arrays(host);
-  reference_product(host, expected, magnitude);
   for (long long i = 0; i < y_elements(host.shape); ++i) {
     const double bias = a.bias[i % a.n];
     expected[i] = of(expected[i] + bias);
     magnitude[i] = 1.13 * (magnitude[i] + fabs(bias));
   }
 }
+double exact_gelu(double v) { return 0.5 * v * (1 + erf(v / sqrt(2.0))); }
+double exact_gelu_tanh(double v) {
+  return 0.5 * v * (1 + tanh(sqrt(2 / acos(-1.0)) * (v + 0.044715 * v * v * v)));
+}
 void reference_y(const Data& host, double* expected, double* magnitude) {
-  const auto gelu = [](double v) { return 0.5 * v * (1 + erf(v / sqrt(2.0))); };
-  reference_linear(host, gelu, expected, magnitude);
+  reference_product(host, expected, magnitude);
+  finish_reference(host, exact_gelu, expected, magnitude);
 }
 void reference_y_tanh(const Data& host, double* expected, double* magnitude) {
-  const auto gelu = [](double v) {
-    return 0.5 * v * (1 + tanh(sqrt(2 / acos(-1.0)) * (v + 0.044715 * v * v * v)));
-  };
-  reference_linear(host, gelu, expected, magnitude);
+  reference_product(host, expected, magnitude);
+  finish_reference(host, exact_gelu_tanh, expected, magnitude);
+}
+
+float* widened(const __nv_bfloat16* elements, long long count) {
+  auto* out = new float[static_cast<size_t>(count)];
+  for (long long i = 0; i < count; ++i) out[i] = to_float(elements[i]);
+  return out;
+}
+void reference_bfloat16_product(const Data& host, double* expected, double* magnitude) {
+  const Arrays a = arrays(host);
+  const float* x = widened(bfloat16_arrays(host).x, x_elements(host.shape));
+  const float* w = widened(bfloat16_arrays(host).w, w_elements(host.shape));
+  workbook::product_of_rows(x, w, a.m, a.k, a.n, expected, magnitude);
+  delete[] w;
+  delete[] x;
+}
+void reference_y_bfloat16(const Data& host, double* expected, double* magnitude) {
+  reference_bfloat16_product(host, expected, magnitude);
+  finish_reference(host, exact_gelu, expected, magnitude);
+}
+void reference_y_bfloat16_tanh(const Data& host, double* expected, double* magnitude) {
+  reference_bfloat16_product(host, expected, magnitude);
+  finish_reference(host, exact_gelu_tanh, expected, magnitude);
 }
 
 /// The second product, whose first matrix is y. Its terms are those of a product of y, which is rounded here
@@ -124,6 +165,12 @@ const Array kArrays[] = {
     {"y", Type::kFloat32, Role::kOutput, y_elements, reference_y, "x w bias "},
     {"y_tanh", Type::kFloat32, Role::kOutput, y_elements, reference_y_tanh, "x w bias "},
     {"z", Type::kFloat32, Role::kOutput, x_elements, reference_z, "x w bias v "},
+    {"x_bfloat16", Type::kBFloat16, Role::kInput, x_elements, nullptr},
+    {"w_bfloat16", Type::kBFloat16, Role::kInput, w_elements, nullptr},
+    {"y_bfloat16", Type::kBFloat16, Role::kOutput, y_elements, reference_y_bfloat16,
+     "x_bfloat16 w_bfloat16 bias "},
+    {"y_bfloat16_tanh", Type::kBFloat16, Role::kOutput, y_elements, reference_y_bfloat16_tanh,
+     "x_bfloat16 w_bfloat16 bias "},
 };
 
 // --- Stages ---
@@ -237,6 +284,16 @@ void run_late_gelu(const Data& data) {
   launch_second(a, a.biased, GeluOnLoad{});
 }
 
+template <class Epilogue>
+void launch_wmma(const Data& data, __nv_bfloat16* y) {
+  const Arrays a = arrays(data);
+  const Bfloat16 b = bfloat16_arrays(data);
+  launch(linear_by_wmma<Epilogue>, by_tiles(a, kSide, kSide), kThreads, b.x, b.w, y, a.m, a.k, a.n,
+         Epilogue{a.bias});
+}
+void run_wmma(const Data& data) { launch_wmma<BiasGelu>(data, bfloat16_arrays(data).y); }
+void run_wmma_tanh(const Data& data) { launch_wmma<BiasGeluTanh>(data, bfloat16_arrays(data).y_tanh); }
+
 #ifdef WORKBOOK_HAS_CUBLAS
 void run_cublas_product(const Data& data) {
   const Arrays a = arrays(data);
@@ -319,6 +376,13 @@ Traffic two_products_traffic(const Shape& s) {
   return epilogue_traffic(s) + tiled(second, kSide, kSide);
 }
 
+/// Half the bytes of stage 7, and for each sector of the bias eight requests.
+Traffic wmma_traffic(const Shape& s) {
+  const long long bias = 32 * n(s) * blocks(s.dims[0], kSide) * (kSide / kTensorWarpRows);
+  return {tiles_read(s, kSide, kSide) / 2 + bias, 2 * y_elements(s),
+          (tiles_read(s, kSide, kSide) - inputs(s)) / 2 + bias - 4 * n(s)};
+}
+
 /// Of a library: what must be moved.
 Traffic least_product(const Shape& s) { return product_traffic(s, inputs(s), 4 * y_elements(s)); }
 Traffic least_then_finish(const Shape& s) { return least_product(s) + finish_traffic(s); }
@@ -333,6 +397,10 @@ int product_roundings(const Shape& s) {
 }
 int linear_roundings(const Shape& s) { return product_roundings(s) + 12; }
 
+/// Tensor cores cut off what they add up, always towards zero, so that errors add up too (M. Fasi, N. Higham,
+/// M. Mikaitis, S. Pranesh, Numerical behavior of NVIDIA tensor cores, 2021).
+int tensor_roundings(const Shape& s) { return s.dims[1] + 16; }
+
 int two_products_roundings(const Shape& s) {
   const Shape second = {{s.dims[0], s.dims[2], s.dims[1]}};
   return linear_roundings(s) + product_roundings(second);
@@ -345,6 +413,7 @@ double product_flops(const Shape& s) {
 double two_products_flops(const Shape& s) { return 2 * product_flops(s); }
 
 constexpr const char* kCublas = "a GPU and cuBLAS";
+constexpr const char* kTensorCores = "a GPU of compute capability 8.0";
 
 bool up_to_2_34(const Shape& s) { return product_flops(s) <= 2 * ldexp(1.0, 34); }
 bool up_to_2_36(const Shape& s) { return product_flops(s) <= 2 * ldexp(1.0, 36); }
@@ -497,6 +566,26 @@ const Stage kStages[] = {
      .needs = "at most 2^36 multiplications: checking takes long",
      .suits = up_to_2_36,
      .against = "12_early_gelu"},
+    {.name = "13_wmma",
+     .idea = "tensor cores: bfloat16, float32 sums, bias and GELU",
+     .output = "y_bfloat16",
+     .kernels = 1,
+     .run = run_wmma,
+     .traffic = wmma_traffic,
+     .roundings = tensor_roundings,
+     .flops = product_flops,
+     .needs = kTensorCores,
+     .capability = 80},
+    {.name = "13_tanh",
+     .idea = "the same with the tanh form of GELU",
+     .output = "y_bfloat16_tanh",
+     .kernels = 1,
+     .run = run_wmma_tanh,
+     .traffic = wmma_traffic,
+     .roundings = tensor_roundings,
+     .flops = product_flops,
+     .needs = kTensorCores,
+     .capability = 80},
 };
 
 /// Of one m and n with growing k: what the epilogue saves is the same, what the product costs grows.

@@ -1,0 +1,38 @@
+/// \file
+/// Exercise 05.6, wmma: a product on the tensor cores.
+///
+/// Each warp computes 16 x 16 elements of the product, with the ordinary arithmetic: every lane loads what it
+/// multiplies, element by element. Let the warp do it with fragments (nvcuda::wmma): fill the sums with
+/// zeros, load 16 x 16 elements of x and of w for each step of k, multiply, and store the sums at the end.
+///
+/// Goal: no more bytes read than load_matrix_sync() asks for: 1024 for each of x and w, each step.
+#pragma once
+#include "device.hpp"
+#include "halves.hpp"
+
+namespace DEVICE::linear_wmma {
+
+constexpr int kFragment = 16, kWarps = 4;
+
+/// product = x * w^T in float32: x is m x k, w is n x k, both bfloat16, product is m x n, all row by row; m,
+/// k and n are multiples of 16. A warp per 16 x 16 elements; blocks of kWarps warps side by side along n;
+/// blockIdx.y counts along m.
+__global__ void multiply(const __nv_bfloat16* __restrict__ x, const __nv_bfloat16* __restrict__ w,
+                         float* __restrict__ product, int k, int n) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+  const int warp = threadIdx.x / 32;
+  const int row = blockIdx.y * kFragment, column = (blockIdx.x * kWarps + warp) * kFragment;
+  if (column >= n) return;
+  // TODO: fragments in place of elements.
+  const int lane = threadIdx.x % 32;
+  for (int e = lane; e < kFragment * kFragment; e += 32) {
+    const int r = row + e / kFragment, c = column + e % kFragment;
+    float sum = 0.0f;
+    for (int i = 0; i < k; ++i)
+      sum += to_float(x[static_cast<size_t>(r) * k + i]) * to_float(w[static_cast<size_t>(c) * k + i]);
+    product[static_cast<size_t>(r) * n + c] = sum;
+  }
+#endif
+}
+
+}  // namespace DEVICE::linear_wmma

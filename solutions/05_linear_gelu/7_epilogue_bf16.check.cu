@@ -1,0 +1,70 @@
+/// \file
+/// Specification of exercise 05.7, epilogue_bf16.
+#include "tensor_products.hpp"
+
+namespace DEVICE {
+namespace {
+
+using namespace workbook;
+
+void fill(const Data& host) {
+  fill_bfloat16(host);
+  workbook::fill_uniform(host.floats("bias"), host.shape.dims[2], -2.0f, 1.0f, 73);
+}
+
+/// GELU is nowhere steeper than 1.13.
+void reference(const Data& host, double* expected, double* magnitude) {
+  reference_bfloat16(host, expected, magnitude);
+  for (long long i = 0; i < m_times_n(host.shape); ++i) {
+    const double bias = host.floats("bias")[i % host.shape.dims[2]], v = expected[i] + bias;
+    expected[i] = 0.5 * v * (1 + erf(v / sqrt(2.0)));
+    magnitude[i] = 1.13 * (magnitude[i] + fabs(bias));
+  }
+}
+
+void run(const Data& d) {
+  linear_epilogue_bf16::linear(bfloat16(d, "x"), bfloat16(d, "w"), d.floats("bias"), d.floats("product"),
+                               bfloat16(d, "y"), d.shape.dims[0], d.shape.dims[1], d.shape.dims[2]);
+}
+
+const Array kArrays[] = {{"y", Type::kBFloat16, Role::kOutput, m_times_n, reference},
+                         {"product", Type::kFloat32, Role::kScratch, m_times_n, nullptr},
+                         {"x", Type::kBFloat16, Role::kInput, m_times_k, nullptr},
+                         {"w", Type::kBFloat16, Role::kInput, n_times_k, nullptr},
+                         {"bias", Type::kFloat32, Role::kInput, columns_of_y, nullptr}};
+
+/// The fragments, those of x for two of w, and the bias for every row of a fragment.
+long long fragments_and_bias(const Shape& s) {
+  return fragment_bytes(s) + fragment_bytes(s) / 2 + 4 * m_times_n(s);
+}
+long long rounded_bytes(const Shape& s) { return 2 * m_times_n(s); }
+
+const Limit kLimits[] = {
+    {Cost::kLaunches, one_launch, "the second kernel has nothing left to do"},
+    {Cost::kReadBytes, fragments_and_bias, "x, w and a bias for each element: is the product still read?"},
+    {Cost::kWrittenBytes, rounded_bytes, "y, once: is the product still written?"},
+};
+
+}  // namespace
+
+Exercise exercise() {
+  return {.learnt =
+              "Sums stay in float32 until the epilogue is done, and are rounded once: rounded twice, a "
+              "result can "
+              "be off by twice as much.",
+          .lesson = "docs/05_linear_gelu.md, stage 13",
+          .arrays = kArrays,
+          .array_count = sizeof kArrays / sizeof kArrays[0],
+          .fill = fill,
+          .run = run,
+          .output = "y",
+          .roundings = tensor_roundings,
+          .limits = kLimits,
+          .limit_count = sizeof kLimits / sizeof kLimits[0],
+          .dims = "MxKxN",
+          .shapes = kTensorShapes,
+          .shape_count = kTensorShapeCount,
+          .timed_shape = {{1024, 512, 1024}}};
+}
+
+}  // namespace DEVICE

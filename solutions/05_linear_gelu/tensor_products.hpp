@@ -1,0 +1,53 @@
+/// \file
+/// What the specifications on the tensor cores share: matrices in bfloat16, their product, shapes.
+#pragma once
+#include "halves.hpp"
+#include "products.hpp"
+
+namespace DEVICE {
+
+inline __nv_bfloat16* bfloat16(const workbook::Data& d, const char* name) {
+  return static_cast<__nv_bfloat16*>(d.array(name, workbook::Type::kBFloat16));
+}
+
+inline void fill_rounded(__nv_bfloat16* to, long long count, float low, float high, unsigned seed) {
+  float* values = new float[static_cast<size_t>(count)];
+  workbook::fill_uniform(values, count, low, high, seed);
+  for (long long i = 0; i < count; ++i) to[i] = from_float<__nv_bfloat16>(values[i]);
+  delete[] values;
+}
+
+inline void fill_bfloat16(const workbook::Data& host) {
+  fill_rounded(bfloat16(host, "x"), m_times_k(host.shape), -1.0f, 2.0f, 71);
+  fill_rounded(bfloat16(host, "w"), n_times_k(host.shape), -0.25f, 0.125f, 72);
+}
+
+inline float* widened(const __nv_bfloat16* elements, long long count) {
+  float* out = new float[static_cast<size_t>(count)];
+  for (long long i = 0; i < count; ++i) out[i] = to_float(elements[i]);
+  return out;
+}
+
+inline void reference_bfloat16(const workbook::Data& host, double* expected, double* magnitude) {
+  const workbook::Shape& s = host.shape;
+  const float* x = widened(bfloat16(host, "x"), m_times_k(s));
+  const float* w = widened(bfloat16(host, "w"), n_times_k(s));
+  workbook::product_of_rows(x, w, s.dims[0], s.dims[1], s.dims[2], expected, magnitude);
+  delete[] w;
+  delete[] x;
+}
+
+/// What is asked for of w, or of x, where each fragment of the product loads its own: 1024 bytes a step, for
+/// a load brings half a sector of each row of 16 elements.
+inline long long fragment_bytes(const workbook::Shape& s) {
+  return 1024 * m_times_n(s) / 256 * (s.dims[1] / 16);
+}
+
+/// As in chapter.cu: tensor cores cut off.
+inline int tensor_roundings(const workbook::Shape& s) { return s.dims[1] + 16; }
+
+constexpr workbook::Shape kTensorShapes[] = {
+    {{32, 32, 32}}, {{32, 96, 32}}, {{64, 32, 160}}, {{64, 64, 128}}};
+constexpr int kTensorShapeCount = sizeof kTensorShapes / sizeof kTensorShapes[0];
+
+}  // namespace DEVICE
