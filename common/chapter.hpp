@@ -117,6 +117,9 @@ struct Chapter {
 /// Schwarz).
 void product_of_rows(const float* x, const float* w, int m, int k, int n, double* product, double* size);
 
+/// Blocks of `size` that cover n >= 1 elements: n / size, rounded up.
+inline int blocks(int n, int size) { return (n - 1) / size + 1; }
+
 /// Fills `data[0, count)` with numbers from the uniform distribution over [low, high): number i depends on
 /// `seed` and i alone.
 void fill_uniform(float* data, long long count, float low, float high, unsigned seed);

@@ -18,6 +18,7 @@ namespace DEVICE::multiply_add {
 namespace {
 
 using workbook::Array;
+using workbook::blocks;
 using workbook::Chapter;
 using workbook::Data;
 using workbook::Role;
@@ -93,9 +94,6 @@ const Array kArrays[] = {
 };
 
 // --- Stages ---
-
-/// Blocks of `size` that cover n >= 1 elements: n / size, rounded up.
-int blocks(int n, int size) { return (n - 1) / size + 1; }
 
 constexpr int kThreads = 256;
 

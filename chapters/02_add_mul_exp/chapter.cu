@@ -24,6 +24,7 @@ namespace DEVICE::add_mul_exp {
 namespace {
 
 using workbook::Array;
+using workbook::blocks;
 using workbook::Chapter;
 using workbook::Data;
 using workbook::Role;
@@ -155,9 +156,6 @@ const Array kArrays[] = {
 };
 
 // --- Stages ---
-
-/// Blocks of `size` that cover n >= 1 elements: n / size, rounded up.
-int blocks(int n, int size) { return (n - 1) / size + 1; }
 
 constexpr int kThreads = 256;
 

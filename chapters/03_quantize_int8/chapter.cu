@@ -21,6 +21,7 @@ namespace DEVICE::quantize_int8 {
 namespace {
 
 using workbook::Array;
+using workbook::blocks;
 using workbook::Chapter;
 using workbook::Data;
 using workbook::Role;
@@ -119,9 +120,6 @@ const Array kArrays[] = {
 };
 
 // --- Stages with one scale ---
-
-/// Blocks of `size` that cover n >= 1 elements: n / size, rounded up.
-int blocks(int n, int size) { return (n - 1) / size + 1; }
 
 constexpr int kThreads = 256;
 

@@ -31,6 +31,7 @@ namespace DEVICE::relu_layernorm {
 namespace {
 
 using workbook::Array;
+using workbook::blocks;
 using workbook::Chapter;
 using workbook::Data;
 using workbook::Role;
@@ -45,9 +46,6 @@ using workbook::Type;
 constexpr float kEpsilon = 1e-5f;
 
 // --- Arrays ---
-
-/// Blocks of `size` that cover n >= 1 elements: n / size, rounded up.
-int blocks(int n, int size) { return (n - 1) / size + 1; }
 
 long long rows(const Shape& shape) { return shape.dims[0]; }
 long long columns(const Shape& shape) { return shape.dims[1]; }

@@ -24,6 +24,7 @@ namespace DEVICE::linear_gelu {
 namespace {
 
 using workbook::Array;
+using workbook::blocks;
 using workbook::Chapter;
 using workbook::Data;
 using workbook::Role;
@@ -34,9 +35,6 @@ using workbook::Traffic;
 using workbook::Type;
 
 // --- Arrays ---
-
-/// Blocks of `size` that cover n >= 1 elements: n / size, rounded up.
-int blocks(int n, int size) { return (n - 1) / size + 1; }
 
 long long m(const Shape& s) { return s.dims[0]; }
 long long k(const Shape& s) { return s.dims[1]; }

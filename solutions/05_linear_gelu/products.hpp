@@ -12,8 +12,6 @@ inline long long n_times_k(const workbook::Shape& s) { return static_cast<long l
 inline long long m_times_n(const workbook::Shape& s) { return static_cast<long long>(s.dims[0]) * s.dims[2]; }
 inline long long columns_of_y(const workbook::Shape& s) { return s.dims[2]; }
 
-inline int tiles(int length, int tile) { return (length - 1) / tile + 1; }
-
 inline void fill_matrices(const workbook::Data& host) {
   workbook::fill_uniform(host.floats("x"), m_times_k(host.shape), -1.0f, 2.0f, 61);
   workbook::fill_uniform(host.floats("w"), n_times_k(host.shape), -1.0f, 0.5f, 62);
