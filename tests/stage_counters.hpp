@@ -23,10 +23,15 @@ inline void check_counters(const workbook::Chapter& chapter, const workbook::Sha
     const auto is_in = [&](std::initializer_list<const char*> names) {
       return std::find(names.begin(), names.end(), std::string(stage.name)) != names.end();
     };
-    if (!stage.run || (stage.suits && !stage.suits(shape)) || is_in(not_yet)) continue;
+    if (!stage.run || (stage.suits && !stage.suits(shape))) continue;
     INFO(stage.name);
+    const std::string name = std::string(chapter.name) + "/" + stage.name;
+    if (is_in(not_yet)) {
+      CHECK_FALSE(kernels.contains(name));  // once counted, it is held to that
+      continue;
+    }
     const workbook::Counts counts = problem.check(stage).counts;
-    const auto hardware = kernels.at(std::string(chapter.name) + "/" + stage.name);
+    const auto hardware = kernels.at(name);
     CHECK(counts.kernels == sum(hardware, {"launches"}));
     CHECK(counts.load_requests == sum(hardware, {"load_requests"}));
     CHECK(counts.load_sectors == sum(hardware, {"load_sectors"}));
