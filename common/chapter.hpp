@@ -48,6 +48,10 @@ struct Array {
 
   /// For an output, the inputs that it is made of, a space behind each; null: all of them.
   const char* of = nullptr;
+
+  /// The output whose reference this one's begins with: `reference` finds it in `expected` and `magnitude`,
+  /// and makes its own of it. Null: it begins with nothing.
+  const char* after = nullptr;
 };
 
 /// Bytes that a stage should move between the SMs and the memory system: whole 32-byte sectors, as the
@@ -89,7 +93,8 @@ struct Stage {
   const char* needs = nullptr;            ///< null, or what a device must have: "a GPU", "sm_90a"
   bool (*suits)(const Shape&) = nullptr;  ///< null: all shapes; else `needs` says which
   const char* against = nullptr;          ///< the stage that its speed-up is over; null: the first
-  int capability = 0;  ///< the least compute capability of a GPU that can, such as 90 for 9.0
+  int capability = 0;                ///< the least compute capability of a GPU that can, such as 90 for 9.0
+  bool no_other_capability = false;  ///< no greater one can either: sm_90a code runs on 9.0 alone
 };
 
 /// One chapter on one device.

@@ -74,7 +74,10 @@ std::optional<Options> parse_options(int argc, const char* const* argv, const Ch
   app.name(chapter.name);
   app.add_option("--device", options.device, "auto (a GPU if there is one), cpu, gpu")->type_name("DEVICE");
   app.add_option("--size", size, "size of the problem")->type_name(chapter.dims);
-  app.add_option("--stage", options.stage, "run this stage alone")->type_name("STAGE");
+  app.add_option("--stage", options.stages, "run this stage alone, or these: A,B,...")
+      ->type_name("STAGE")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_flag("--sweep", options.sweep, "run the chapter's list of sizes");
   app.add_option("--json", options.json, "write the results to a file as well")->type_name("FILE");
   app.add_option("--model", options.model, "predict times on a card, see below")->type_name("CARD");
@@ -97,7 +100,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv, const Ch
   if (app.count("--model") && !card_named(options.model))
     throw UsageError(
         fmt::format("--model {}: no such card is known; accepted are {}", options.model, card_names()));
-  if (app.count("--stage")) require_stage(options.stage, chapter);
+  for (const std::string& stage : options.stages) require_stage(stage, chapter);
   if (app.count("--json") && options.json.empty()) throw UsageError("--json: expected the path of a file");
   if (app.count("--trace")) require_traceable(options);
   if (options.once && app.count("--json")) throw UsageError("--once and --json exclude each other");

@@ -14,7 +14,7 @@ namespace workbook {
 struct Options {
   std::string device = "auto";  ///< "auto", "cpu" or "gpu"
   std::optional<Shape> size;
-  std::string stage;  ///< empty: all
+  std::vector<std::string> stages;  ///< empty: all
   bool sweep = false;
   std::string json;   ///< a path; empty: none
   std::string model;  ///< a card's name; empty: none

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -86,7 +87,8 @@ std::vector<Shape> shapes_to_run(const Options& options, const Chapter& chapter,
 }
 
 bool wanted(const Stage& stage, const Options& options) {
-  return options.stage.empty() || options.stage == stage.name;
+  const auto& stages = options.stages;
+  return stages.empty() || std::find(stages.begin(), stages.end(), stage.name) != stages.end();
 }
 
 void run_once(const ChosenDevice& device, const Options& options, const Shape& shape) {

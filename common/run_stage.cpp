@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <stdexcept>
 
 #include "options.hpp"
@@ -23,11 +22,13 @@ bool holds(const std::string& names, const std::string& name) {
   return (" " + names + " ").find(" " + name + " ") != std::string::npos;
 }
 
-/// 90 for "9.0"; of the CPU device, which has all that it is compiled with, more than of any GPU.
-int capability_of(const DeviceInfo& device) {
+/// Whether the device is capable of the stage; the CPU device is of all that it is compiled with.
+bool is_capable(const DeviceInfo& device, const Stage& stage) {
   const auto dot = device.compute_capability.find('.');
-  if (dot == std::string::npos) return std::numeric_limits<int>::max();
-  return 10 * std::stoi(device.compute_capability) + std::stoi(device.compute_capability.substr(dot + 1));
+  if (dot == std::string::npos) return true;
+  const int capability =
+      10 * std::stoi(device.compute_capability) + std::stoi(device.compute_capability.substr(dot + 1));
+  return stage.no_other_capability ? capability == stage.capability : capability >= stage.capability;
 }
 
 }  // namespace
@@ -119,13 +120,17 @@ std::vector<const Array*> Problem::outputs(const char* names) const {
 }
 
 const Reference& Problem::reference(const Array& output) {
-  Reference& reference = references_[output.name];
-  if (reference.expected.empty()) {
+  const auto known = references_.find(output.name);
+  if (known != references_.end()) return known->second;
+  Reference reference;
+  if (output.after) {
+    reference = this->reference(*outputs(output.after).front());
+  } else {
     reference.expected.resize(static_cast<std::size_t>(count(output)));
     reference.magnitude.resize(reference.expected.size());
-    output.reference(device_data(host_arrays_), reference.expected.data(), reference.magnitude.data());
   }
-  return reference;
+  output.reference(device_data(host_arrays_), reference.expected.data(), reference.magnitude.data());
+  return references_[output.name] = std::move(reference);
 }
 
 Traffic Problem::least_traffic(const char* output) const {
@@ -154,8 +159,7 @@ void Problem::poison(unsigned char with) {
 }
 
 bool Problem::runs(const Stage& stage) const {
-  return stage.run && stage.capability <= capability_of(backend_.info()) &&
-         (!stage.suits || stage.suits(shape_));
+  return stage.run && is_capable(backend_.info(), stage) && (!stage.suits || stage.suits(shape_));
 }
 
 StageResult Problem::check(const Stage& stage) {

@@ -109,6 +109,7 @@ TEST_CASE("unknown names are refused, and the right ones named") {
   check_refused(chapter("--json ''"), 2, {"--json"});
   check_refused(chapter("--device cpu --json /dev/null"), 2, {"--json /dev/null", "no ordinary file"});
   check_refused(chapter("--stage ''"), 2, {"--stage"});
+  check_refused(chapter("--stage 2_fused,9_none"), 2, {"--stage 9_none", "1_unfused, 2_fused"});
 }
 
 TEST_CASE("a JSON file that cannot be written is refused, and nothing is left behind") {
@@ -166,12 +167,12 @@ TEST_CASE("the JSON has every field") {
 TEST_CASE("a sweep stores one object a size") {
   const TemporaryFolder folder;
   const auto path = folder.path / "out.json";
-  REQUIRE(chapter("--device cpu --sweep --stage 2_fused --json " + path.string()).status == 0);
+  REQUIRE(chapter("--device cpu --sweep --stage 1_unfused,2_fused --json " + path.string()).status == 0);
   std::ifstream file(path);
   const auto all = nlohmann::json::parse(file);
   CHECK(all.size() == 8);
   CHECK(all[0]["shape"][0] == 1024);
-  CHECK(all[0]["stages"].size() == 1);
+  CHECK(all[0]["stages"].size() == 2);
 }
 
 TEST_CASE("option --trace stores what one warp accesses") {

@@ -5,6 +5,7 @@
 #pragma once
 #include <cublasLt.h>
 #include <cublas_v2.h>
+#include <cuda_bf16.h>
 
 #include <array>
 #include <map>
@@ -26,8 +27,7 @@ inline void* workspace() {
   return memory.data();
 }
 
-/// product = x * w^T, as in stage 1, in float32: without TF32.
-inline void cublas_product(const float* x, const float* w, float* product, int m, int k, int n) {
+inline cublasHandle_t cublas() {
   static const cublasHandle_t handle = [] {
     cublasHandle_t made;
     check_cublas(cublasCreate(&made));
@@ -35,11 +35,25 @@ inline void cublas_product(const float* x, const float* w, float* product, int m
     check_cublas(cublasSetWorkspace(made, workspace(), kWorkspace));
     return made;
   }();
-  const float one = 1.0f, zero = 0.0f;
-  check_cublas(cublasSgemm(handle, CUBLAS_OP_T, CUBLAS_OP_N, n, m, k, &one, w, k, x, k, &zero, product, n));
+  return handle;
 }
 
-/// What cuBLASLt is asked for at one shape, and the algorithm that its heuristic puts first.
+template <class T>
+constexpr cudaDataType kType = CUDA_R_32F;
+template <>
+constexpr cudaDataType kType<__nv_bfloat16> = CUDA_R_16BF;
+
+/// product = x * w^T, as in stage 1, with float32 sums: of float32 without TF32, or of bfloat16.
+template <class T>
+void cublas_product(const T* x, const T* w, T* product, int m, int k, int n) {
+  const float one = 1.0f, zero = 0.0f;
+  check_cublas(cublasGemmEx(cublas(), CUBLAS_OP_T, CUBLAS_OP_N, n, m, k, &one, w, kType<T>, k, x, kType<T>, k,
+                            &zero, product, kType<T>, n, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+}
+
+/// What cuBLASLt is asked for at one shape, and the algorithm that its heuristic puts first. The bias is of
+/// type T.
+template <class T>
 struct LtLinear {
   cublasLtMatmulDesc_t operation = {};
   cublasLtMatrixLayout_t w = {}, x = {}, y = {};
@@ -58,9 +72,10 @@ struct LtLinear {
     check_cublas(cublasLtMatmulDescCreate(&operation, CUBLAS_COMPUTE_32F, CUDA_R_32F));
     set(CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
     set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_GELU_BIAS);
-    check_cublas(cublasLtMatrixLayoutCreate(&w, CUDA_R_32F, k, n, k));
-    check_cublas(cublasLtMatrixLayoutCreate(&x, CUDA_R_32F, k, m, k));
-    check_cublas(cublasLtMatrixLayoutCreate(&y, CUDA_R_32F, n, m, n));
+    set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, kType<T>);
+    check_cublas(cublasLtMatrixLayoutCreate(&w, kType<T>, k, n, k));
+    check_cublas(cublasLtMatrixLayoutCreate(&x, kType<T>, k, m, k));
+    check_cublas(cublasLtMatrixLayoutCreate(&y, kType<T>, n, m, n));
     cublasLtMatmulPreference_t preference;
     check_cublas(cublasLtMatmulPreferenceCreate(&preference));
     check_cublas(cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
@@ -78,15 +93,15 @@ struct LtLinear {
   }
 };
 
-/// y = gelu_tanh(x * w^T + bias), as in stage 10.
-inline void cublaslt_linear(const float* x, const float* w, const float* bias, float* y, int m, int k,
-                            int n) {
-  static std::map<std::array<int, 3>, LtLinear> made;
-  LtLinear& linear = made.try_emplace({m, k, n}, m, k, n).first->second;
+/// y = gelu_tanh(x * w^T + bias), as in stage 10, in float32 or all of it in bfloat16.
+template <class T>
+void cublaslt_linear(const T* x, const T* w, const T* bias, T* y, int m, int k, int n) {
+  static std::map<std::array<int, 3>, LtLinear<T>> made;
+  LtLinear<T>& linear = made.try_emplace({m, k, n}, m, k, n).first->second;
   linear.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
   const float one = 1.0f, zero = 0.0f;
-  check_cublas(cublasLtMatmul(LtLinear::handle(), linear.operation, &one, w, linear.w, x, linear.x, &zero, y,
-                              linear.y, y, linear.y, &linear.algorithm.algo, workspace(), kWorkspace,
+  check_cublas(cublasLtMatmul(LtLinear<T>::handle(), linear.operation, &one, w, linear.w, x, linear.x, &zero,
+                              y, linear.y, y, linear.y, &linear.algorithm.algo, workspace(), kWorkspace,
                               cudaStreamPerThread));
 }
 

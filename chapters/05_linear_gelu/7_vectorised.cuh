@@ -57,18 +57,13 @@ __device__ inline void store_four(float* to, const float* from, int left, bool a
   }
 }
 
-/// What is done to x on its way into the tile: nothing.
-struct AsItIs {
-  __device__ float4 operator()(float4 v) const { return v; }
-};
-
-/// product = load(x) * w^T, matrices as in stage 1: any m, k and n; `Aligned` promises of x and w that all
-/// rows begin at multiples of 16 bytes. Tiles and blocks of stage 6. A thread has eight rows, and of columns
-/// four in each half of the tile, so that the lanes' loads of w lie side by side. Traffic: that of stage 6.
-template <bool Aligned, class Load>
+/// product = x * w^T, matrices as in stage 1: any m, k and n; `Aligned` promises of x and w that all rows
+/// begin at multiples of 16 bytes. Tiles and blocks of stage 6. A thread has eight rows, and of columns four
+/// in each half of the tile, so that the lanes' loads of w lie side by side. Traffic: that of stage 6.
+template <bool Aligned>
 __global__ void __launch_bounds__(kThreads)
     product_by_vectors(const float* __restrict__ x, const float* __restrict__ w, float* __restrict__ product,
-                       int m, int k, int n, Load load) {
+                       int m, int k, int n) {
   alignas(16) __shared__ TileRow tile_x[kDepth], tile_w[kDepth];
   const int t = threadIdx.x, in_row = t / kAcross * kEach, in_column = t % kAcross * 4;
   const int first_row = blockIdx.y * kSide, first_column = blockIdx.x * kSide;
@@ -79,7 +74,7 @@ __global__ void __launch_bounds__(kThreads)
   float sum[kEach][kEach] = {};
   for (int first = 0; first < k; first += kDepth) {
     const int left = k - first - load_i;
-    put_four(tile_x, load_row, load_i, load(has_x ? load_four(my_x + first, left, Aligned) : float4{}));
+    put_four(tile_x, load_row, load_i, has_x ? load_four(my_x + first, left, Aligned) : float4{});
     put_four(tile_w, load_row, load_i, has_w ? load_four(my_w + first, left, Aligned) : float4{});
     __syncthreads();
 #pragma unroll

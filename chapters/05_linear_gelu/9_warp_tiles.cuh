@@ -32,6 +32,11 @@ __device__ inline void add_products_by_turns(float (&sum)[kEach][kEach], const O
     }
 }
 
+/// What is done to x on its way into the tile: nothing.
+struct AsItIs {
+  __device__ float4 operator()(float4 v) const { return v; }
+};
+
 /// An epilogue knows something of a column, and makes an element of the result from it and from the sum. This
 /// one leaves the product as it is.
 struct NoEpilogue {
@@ -39,14 +44,14 @@ struct NoEpilogue {
   __device__ float operator()(float sum, float) const { return sum; }
 };
 
-/// y = epilogue(x * w^T), matrices as in stage 1: any m, k and n; `Whole` and blocks as in stage 8, but k a
-/// multiple of 2 * kDepth, and x and w begin at multiples of 16 bytes. A warp has kWarpRows x kWarpColumns
-/// elements, and a thread of it twice four rows and twice four columns. Traffic: that of stage 7, and what
-/// the epilogue asks for.
-template <bool Whole, class Epilogue>
+/// y = epilogue(load(x) * w^T), matrices as in stage 1, `Load` as in AsItIs: any m, k and n; `Whole` and
+/// blocks as in stage 8, but k a multiple of 2 * kDepth, and x and w begin at multiples of 16 bytes. A warp
+/// has kWarpRows x kWarpColumns elements, and a thread of it twice four rows and twice four columns. Traffic:
+/// that of stage 7, and what the epilogue asks for.
+template <bool Whole, class Load, class Epilogue>
 __global__ void __launch_bounds__(kThreads, 2)
     linear_by_warp_tiles(const float* __restrict__ x, const float* __restrict__ w, float* __restrict__ y,
-                         int m, int k, int n, Epilogue epilogue) {
+                         int m, int k, int n, Load load_x, Epilogue epilogue) {
   constexpr int kWarpsAcross = kSide / kWarpColumns;
   alignas(16) __shared__ TileRow tiles[4][kDepth];
   auto *tile_x = tiles, *tile_w = tiles + 2;
@@ -72,7 +77,7 @@ __global__ void __launch_bounds__(kThreads, 2)
     }
   };
   const auto put = [&](int buffer) {
-    put_four(tile_x[buffer], load_row, load_i, next_x);
+    put_four(tile_x[buffer], load_row, load_i, load_x(next_x));
     put_four(tile_w[buffer], load_row, load_i, next_w);
   };
   Operands operands[2];

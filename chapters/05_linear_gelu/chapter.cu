@@ -2,9 +2,12 @@
 /// Chapter 05: y = gelu(x * w^T + b), PyTorch's Linear and what follows it. Stages, inputs and reference;
 /// compiled once for each device.
 #include <math.h>
+#include <string.h>
 
 #include "10_epilogue.cuh"
 #include "12_late_gelu.cuh"
+#include "13_tf32.cuh"
+#include "13_then_finish.cuh"
 #include "13_wmma.cuh"
 #include "1_unfused.cuh"
 #include "2_coalesced.cuh"
@@ -16,6 +19,16 @@
 #include "8_pipelined.cuh"
 #include "9_warp_tiles.cuh"
 #include "chapter.hpp"
+#ifdef __CUDACC__
+#include "14_mma.gpu.cuh"
+#include "15_wgmma.sm90a.cuh"
+#include "16_producer.sm90a.cuh"
+#include "17_two_groups.sm90a.cuh"
+#include "18_persistent.sm90a.cuh"
+#include "19_multicast.sm90a.cuh"
+#include "20_tma_epilogue.sm90a.cuh"
+#include "21_ping_pong.sm90a.cuh"
+#endif
 #ifdef WORKBOOK_HAS_CUBLAS
 #include "11_cublas.gpu.cuh"
 #endif
@@ -46,30 +59,36 @@ long long y_elements(const Shape& s) { return m(s) * n(s); }
 
 struct Arrays {
   int m, k, n;
-  float *x, *w, *bias, *v, *product, *biased, *y, *y_tanh, *z;
+  float *x, *w, *bias, *v, *product, *biased, *y, *y_tanh, *y_tf32, *z;
 };
 
 Arrays arrays(const Data& d) {
-  return {d.shape.dims[0],    d.shape.dims[1],  d.shape.dims[2],    d.floats("x"),
-          d.floats("w"),      d.floats("bias"), d.floats("v"),      d.floats("product"),
-          d.floats("biased"), d.floats("y"),    d.floats("y_tanh"), d.floats("z")};
+  return {d.shape.dims[0],    d.shape.dims[1],    d.shape.dims[2],     d.floats("x"),      d.floats("w"),
+          d.floats("bias"),   d.floats("v"),      d.floats("product"), d.floats("biased"), d.floats("y"),
+          d.floats("y_tanh"), d.floats("y_tf32"), d.floats("z")};
 }
 
-/// x, w and y in 16 bits.
+/// The same in 16 bits.
 struct Bfloat16 {
-  __nv_bfloat16 *x, *w, *y, *y_tanh;
+  __nv_bfloat16 *x, *w, *bias, *product, *y, *y_tanh;
 };
 
 Bfloat16 bfloat16_arrays(const Data& d) {
   const auto array = [&](const char* name) {
     return static_cast<__nv_bfloat16*>(d.array(name, Type::kBFloat16));
   };
-  return {array("x_bfloat16"), array("w_bfloat16"), array("y_bfloat16"), array("y_bfloat16_tanh")};
+  return {array("x_bfloat16"),       array("w_bfloat16"), array("bias_bfloat16"),
+          array("product_bfloat16"), array("y_bfloat16"), array("y_bfloat16_tanh")};
 }
 
 // --- Inputs and reference ---
 
-/// The elements of the product have a variance of about 1, whatever k is: GELU is curved there.
+void round_to(__nv_bfloat16* to, const float* from, long long count) {
+  for (long long i = 0; i < count; ++i) to[i] = from_float<__nv_bfloat16>(from[i]);
+}
+
+/// The elements of the product have a variance of about 1, whatever k is: GELU is curved there. The bias is
+/// one that bfloat16 can hold: cuBLASLt wants it so.
 void fill(const Data& host) {
   const float reach = 3.0f / sqrtf(static_cast<float>(host.shape.dims[1]));
   workbook::fill_uniform(host.floats("x"), x_elements(host.shape), -1.0f, 1.0f, 51);
@@ -78,8 +97,10 @@ void fill(const Data& host) {
   workbook::fill_uniform(host.floats("v"), w_elements(host.shape), -0.5f, 1.0f, 54);
   const Arrays a = arrays(host);
   const Bfloat16 rounded = bfloat16_arrays(host);
-  for (long long i = 0; i < x_elements(host.shape); ++i) rounded.x[i] = from_float<__nv_bfloat16>(a.x[i]);
-  for (long long i = 0; i < w_elements(host.shape); ++i) rounded.w[i] = from_float<__nv_bfloat16>(a.w[i]);
+  round_to(rounded.x, a.x, x_elements(host.shape));
+  round_to(rounded.w, a.w, w_elements(host.shape));
+  round_to(rounded.bias, a.bias, n(host.shape));
+  for (int i = 0; i < a.n; ++i) a.bias[i] = to_float(rounded.bias[i]);
 }
 
 void reference_product(const Data& host, double* expected, double* magnitude) {
@@ -87,50 +108,58 @@ void reference_product(const Data& host, double* expected, double* magnitude) {
   workbook::product_of_rows(a.x, a.w, a.m, a.k, a.n, expected, magnitude);
 }
 
-/// What comes of the product with bias and GELU. GELU is nowhere steeper than 1.13, so an error of its
-/// argument grows by no more.
-template <class Gelu>
-void finish_reference(const Data& host, Gelu of, double* expected, double* magnitude) {
-  const Arrays a = arrays(host);
-  for (long long i = 0; i < y_elements(host.shape); ++i) {
-    const double bias = a.bias[i % a.n];
-    expected[i] = of(expected[i] + bias);
-    magnitude[i] = 1.13 * (magnitude[i] + fabs(bias));
-  }
-}
 double exact_gelu(double v) { return 0.5 * v * (1 + erf(v / sqrt(2.0))); }
 double exact_gelu_tanh(double v) {
   return 0.5 * v * (1 + tanh(sqrt(2 / acos(-1.0)) * (v + 0.044715 * v * v * v)));
 }
-void reference_y(const Data& host, double* expected, double* magnitude) {
-  reference_product(host, expected, magnitude);
-  finish_reference(host, exact_gelu, expected, magnitude);
-}
-void reference_y_tanh(const Data& host, double* expected, double* magnitude) {
-  reference_product(host, expected, magnitude);
-  finish_reference(host, exact_gelu_tanh, expected, magnitude);
+
+/// What comes of the product with bias and GELU. GELU is nowhere steeper than 1.13, so an error of its
+/// argument grows by no more.
+template <double (*Gelu)(double)>
+void finish_reference(const Data& host, double* expected, double* magnitude) {
+  const Arrays a = arrays(host);
+  for (long long i = 0; i < y_elements(host.shape); ++i) {
+    const double bias = a.bias[i % a.n];
+    expected[i] = Gelu(expected[i] + bias);
+    magnitude[i] = 1.13 * (magnitude[i] + fabs(bias));
+  }
 }
 
-float* widened(const __nv_bfloat16* elements, long long count) {
+/// `count` elements as round(element) makes floats of them; the caller deletes them.
+template <class T, class Round>
+float* floats_of(const T* elements, long long count, Round round) {
   auto* out = new float[static_cast<size_t>(count)];
-  for (long long i = 0; i < count; ++i) out[i] = to_float(elements[i]);
+  for (long long i = 0; i < count; ++i) out[i] = round(elements[i]);
   return out;
 }
+template <class T, class Round>
+void rounded_product(const Shape& s, const T* x, const T* w, Round round, double* expected,
+                     double* magnitude) {
+  const float* of_x = floats_of(x, x_elements(s), round);
+  const float* of_w = floats_of(w, w_elements(s), round);
+  workbook::product_of_rows(of_x, of_w, s.dims[0], s.dims[1], s.dims[2], expected, magnitude);
+  delete[] of_w;
+  delete[] of_x;
+}
+
 void reference_bfloat16_product(const Data& host, double* expected, double* magnitude) {
+  const Bfloat16 b = bfloat16_arrays(host);
+  rounded_product(
+      host.shape, b.x, b.w, [](__nv_bfloat16 v) { return to_float(v); }, expected, magnitude);
+}
+/// To the nearest float of which the last 13 bits are zeros, away from zero in the middle, as __float_to_tf32
+/// does.
+float to_tf32(float v) {
+  unsigned bits;
+  memcpy(&bits, &v, sizeof bits);
+  bits = (bits + 0x1000) & ~0x1fffu;
+  memcpy(&v, &bits, sizeof v);
+  return v;
+}
+void reference_y_tf32(const Data& host, double* expected, double* magnitude) {
   const Arrays a = arrays(host);
-  const float* x = widened(bfloat16_arrays(host).x, x_elements(host.shape));
-  const float* w = widened(bfloat16_arrays(host).w, w_elements(host.shape));
-  workbook::product_of_rows(x, w, a.m, a.k, a.n, expected, magnitude);
-  delete[] w;
-  delete[] x;
-}
-void reference_y_bfloat16(const Data& host, double* expected, double* magnitude) {
-  reference_bfloat16_product(host, expected, magnitude);
-  finish_reference(host, exact_gelu, expected, magnitude);
-}
-void reference_y_bfloat16_tanh(const Data& host, double* expected, double* magnitude) {
-  reference_bfloat16_product(host, expected, magnitude);
-  finish_reference(host, exact_gelu_tanh, expected, magnitude);
+  rounded_product(host.shape, a.x, a.w, to_tf32, expected, magnitude);
+  finish_reference<exact_gelu>(host, expected, magnitude);
 }
 
 /// The second product, whose first matrix is y. Its terms are those of a product of y, which is rounded here
@@ -141,7 +170,8 @@ void reference_z(const Data& host, double* expected, double* magnitude) {
   const auto z_count = static_cast<size_t>(x_elements(host.shape));
   auto *y = new double[y_count], *y_magnitude = new double[y_count], *errors = new double[z_count];
   auto* as_float = new float[y_count];
-  reference_y(host, y, y_magnitude);
+  reference_product(host, y, y_magnitude);
+  finish_reference<exact_gelu>(host, y, y_magnitude);
   for (size_t i = 0; i < y_count; ++i) as_float[i] = static_cast<float>(y_magnitude[i]);
   workbook::product_of_rows(as_float, a.v, a.m, a.n, a.k, expected, errors);
   for (size_t i = 0; i < y_count; ++i) as_float[i] = static_cast<float>(y[i]);
@@ -158,24 +188,29 @@ const Array kArrays[] = {
     {"w", Type::kFloat32, Role::kInput, w_elements, nullptr},
     {"bias", Type::kFloat32, Role::kInput, n, nullptr},
     {"v", Type::kFloat32, Role::kInput, w_elements, nullptr},
-    {"biased", Type::kFloat32, Role::kScratch, y_elements, nullptr},
-    {"product", Type::kFloat32, Role::kOutput, y_elements, reference_product, "x w "},
-    {"y", Type::kFloat32, Role::kOutput, y_elements, reference_y, "x w bias "},
-    {"y_tanh", Type::kFloat32, Role::kOutput, y_elements, reference_y_tanh, "x w bias "},
-    {"z", Type::kFloat32, Role::kOutput, x_elements, reference_z, "x w bias v "},
     {"x_bfloat16", Type::kBFloat16, Role::kInput, x_elements, nullptr},
     {"w_bfloat16", Type::kBFloat16, Role::kInput, w_elements, nullptr},
-    {"y_bfloat16", Type::kBFloat16, Role::kOutput, y_elements, reference_y_bfloat16,
-     "x_bfloat16 w_bfloat16 bias "},
-    {"y_bfloat16_tanh", Type::kBFloat16, Role::kOutput, y_elements, reference_y_bfloat16_tanh,
-     "x_bfloat16 w_bfloat16 bias "},
+    {"bias_bfloat16", Type::kBFloat16, Role::kInput, n, nullptr},
+    {"biased", Type::kFloat32, Role::kScratch, y_elements, nullptr},
+    {"product", Type::kFloat32, Role::kOutput, y_elements, reference_product, "x w "},
+    {"y", Type::kFloat32, Role::kOutput, y_elements, finish_reference<exact_gelu>, "x w bias ", "product"},
+    {"y_tanh", Type::kFloat32, Role::kOutput, y_elements, finish_reference<exact_gelu_tanh>, "x w bias ",
+     "product"},
+    {"z", Type::kFloat32, Role::kOutput, x_elements, reference_z, "x w bias v "},
+    {"y_tf32", Type::kFloat32, Role::kOutput, y_elements, reference_y_tf32, "x w bias "},
+    {"product_bfloat16", Type::kBFloat16, Role::kOutput, y_elements, reference_bfloat16_product,
+     "x_bfloat16 w_bfloat16 "},
+    {"y_bfloat16", Type::kBFloat16, Role::kOutput, y_elements, finish_reference<exact_gelu>,
+     "x_bfloat16 w_bfloat16 bias ", "product_bfloat16"},
+    {"y_bfloat16_tanh", Type::kBFloat16, Role::kOutput, y_elements, finish_reference<exact_gelu_tanh>,
+     "x_bfloat16 w_bfloat16 bias ", "product_bfloat16"},
 };
 
 // --- Stages ---
 
 constexpr int kRowThreads = 256;
 
-/// Blocks of `threads` columns for each row.
+/// Blocks of `columns` columns for each row.
 dim3 by_rows(const Arrays& a, int columns) {
   return dim3(static_cast<unsigned>(a.m), static_cast<unsigned>(blocks(a.n, columns)));
 }
@@ -226,8 +261,8 @@ bool of_whole_tiles(const Arrays& a, const float* result) {
 
 void run_vectorised(const Data& data) {
   const Arrays a = arrays(data);
-  launch(rows_of_vectors(a) ? product_by_vectors<true, AsItIs> : product_by_vectors<false, AsItIs>,
-         by_tiles(a, kSide, kSide), kThreads, a.x, a.w, a.product, a.m, a.k, a.n, AsItIs{});
+  launch(rows_of_vectors(a) ? product_by_vectors<true> : product_by_vectors<false>, by_tiles(a, kSide, kSide),
+         kThreads, a.x, a.w, a.product, a.m, a.k, a.n);
 }
 void run_pipelined(const Data& data) {
   const Arrays a = arrays(data);
@@ -235,10 +270,15 @@ void run_pipelined(const Data& data) {
          by_tiles(a, kSide, kSide), kThreads, a.x, a.w, a.product, a.m, a.k, a.n);
 }
 
+template <class Load, class Epilogue>
+void launch_warp_tiles(const Arrays& a, float* y, Load load, Epilogue epilogue) {
+  const auto kernel = of_whole_tiles(a, y) ? linear_by_warp_tiles<true, Load, Epilogue>
+                                           : linear_by_warp_tiles<false, Load, Epilogue>;
+  launch(kernel, by_tiles(a, kSide, kSide), kThreads, a.x, a.w, y, a.m, a.k, a.n, load, epilogue);
+}
 template <class Epilogue>
 void launch_warp_tiles(const Arrays& a, float* y, Epilogue epilogue) {
-  launch(of_whole_tiles(a, y) ? linear_by_warp_tiles<true, Epilogue> : linear_by_warp_tiles<false, Epilogue>,
-         by_tiles(a, kSide, kSide), kThreads, a.x, a.w, y, a.m, a.k, a.n, epilogue);
+  launch_warp_tiles(a, y, AsItIs{}, epilogue);
 }
 void run_warp_tiles(const Data& data) {
   const Arrays a = arrays(data);
@@ -263,13 +303,13 @@ void run_epilogue_tanh(const Data& data) {
   launch_warp_tiles(a, a.y_tanh, BiasGeluTanh{a.bias});
 }
 
-/// z = load(y) * v^T by stage 7.
+/// z = load(y) * v^T by stage 9.
 template <class Load>
-void launch_second(const Arrays& a, const float* y, Load load) {
-  const bool aligned = a.n % 4 == 0 && starts_vector(y) && starts_vector(a.v);
-  const dim3 grid(static_cast<unsigned>(blocks(a.k, kSide)), static_cast<unsigned>(blocks(a.m, kSide)));
-  launch(aligned ? product_by_vectors<true, Load> : product_by_vectors<false, Load>, grid, kThreads, y, a.v,
-         a.z, a.m, a.n, a.k, load);
+void launch_second(const Arrays& a, float* y, Load load) {
+  Arrays second = a;
+  second.k = a.n, second.n = a.k;
+  second.x = y, second.w = a.v;
+  launch_warp_tiles(second, a.z, load, NoEpilogue{});
 }
 void run_early_gelu(const Data& data) {
   const Arrays a = arrays(data);
@@ -283,14 +323,110 @@ void run_late_gelu(const Data& data) {
 }
 
 template <class Epilogue>
-void launch_wmma(const Data& data, __nv_bfloat16* y) {
+void launch_wmma(const Data& data, __nv_bfloat16* y, Epilogue epilogue) {
   const Arrays a = arrays(data);
   const Bfloat16 b = bfloat16_arrays(data);
-  launch(linear_by_wmma<Epilogue>, by_tiles(a, kSide, kSide), kThreads, b.x, b.w, y, a.m, a.k, a.n,
-         Epilogue{a.bias});
+  launch(linear_by_wmma<Epilogue>, by_tiles(a, kSide, kSide), kThreads, b.x, b.w, y, a.m, a.k, a.n, epilogue);
 }
-void run_wmma(const Data& data) { launch_wmma<BiasGelu>(data, bfloat16_arrays(data).y); }
-void run_wmma_tanh(const Data& data) { launch_wmma<BiasGeluTanh>(data, bfloat16_arrays(data).y_tanh); }
+void run_wmma(const Data& data) { launch_wmma(data, bfloat16_arrays(data).y, BiasGelu{arrays(data).bias}); }
+void run_wmma_tanh(const Data& data) {
+  launch_wmma(data, bfloat16_arrays(data).y_tanh, BiasGeluTanh{arrays(data).bias});
+}
+template <class Gelu>
+void launch_finish_bfloat16(const Data& data, Gelu gelu_of) {
+  const Arrays a = arrays(data);
+  const Bfloat16 b = bfloat16_arrays(data);
+  const dim3 grid(static_cast<unsigned>(blocks(a.m, kFinishRows)),
+                  static_cast<unsigned>(blocks(a.n, 8 * kFinishThreads)));
+  launch(finish_bfloat16<Gelu>, grid, kFinishThreads, b.product, a.bias, b.y, a.m, a.n, gelu_of);
+}
+void run_wmma_then_finish(const Data& data) {
+  launch_wmma(data, bfloat16_arrays(data).product, NoEpilogue{});
+  launch_finish_bfloat16(data, ExactGelu{});
+}
+void run_tf32(const Data& data) {
+  const Arrays a = arrays(data);
+  launch(linear_by_tf32<BiasGelu>, by_tiles(a, kSide, kSide), kThreads, a.x, a.w, a.y_tf32, a.m, a.k, a.n,
+         BiasGelu{a.bias});
+}
+
+#ifdef __CUDACC__
+int tiles_of(const Arrays& a, int rows, int columns) { return blocks(a.m, rows) * blocks(a.n, columns); }
+
+void run_mma(const Data& data) {
+  const Arrays a = arrays(data);
+  const Bfloat16 b = bfloat16_arrays(data);
+  launch_shared(product_by_mma, tiles_of(a, kSide, kSide), kMmaThreads, kMmaBytes, b.x, b.w, b.product, a.m,
+                a.k, a.n);
+}
+
+/// Starts a kernel that has a block for each tile of the result.
+template <class R, class Kernel>
+void launch_tile_by_tile(const Data& data, Kernel kernel, int threads) {
+  const Arrays a = arrays(data);
+  const Bfloat16 b = bfloat16_arrays(data);
+  launch_shared(kernel, tiles_of(a, R::kRows, R::kColumns), threads, kSharedBytes<R>,
+                inputs_of<R>(b.x, b.w, a.m, a.k, a.n), b.product, a.m, a.k, a.n);
+}
+void run_wgmma(const Data& data) { launch_tile_by_tile<Ring15>(data, product_by_wgmma, 128); }
+void run_producer(const Data& data) {
+  launch_tile_by_tile<Ring16>(data, product_with_producer<1, Ring16>, 128 + 32);
+}
+void run_two_groups(const Data& data) {
+  launch_tile_by_tile<Ring17>(data, product_with_producer<2, Ring17>, 2 * 128 + 32);
+}
+
+/// A block for each multiprocessor, if there are as many tiles.
+template <class R>
+int persistent_blocks(const Arrays& a) {
+  return min(multiprocessors(), tiles_of(a, R::kRows, R::kColumns));
+}
+void run_persistent(const Data& data) {
+  const Arrays a = arrays(data);
+  const Bfloat16 b = bfloat16_arrays(data);
+  launch_shared(product_persistent, persistent_blocks<Ring17>(a), 288, kSharedBytes<Ring17>,
+                inputs_of<Ring17>(b.x, b.w, a.m, a.k, a.n), b.product, a.m, a.k, a.n);
+}
+void run_multicast(const Data& data) {
+  const Arrays a = arrays(data);
+  const Bfloat16 b = bfloat16_arrays(data);
+  const Inputs in = {tensor_map(b.x, a.m, a.k, Ring17::kRows),
+                     tensor_map(b.w, a.n, a.k, Ring17::kColumns / 2)};
+  const int pairs = min(multiprocessors() / 2, tiles_of(a, 2 * Ring17::kRows, Ring17::kColumns));
+  launch_shared(product_multicast, 2 * pairs, 288, kSharedBytes<Ring17>, in, b.product, a.m, a.k, a.n);
+}
+template <class Gelu>
+void launch_tma_epilogue(const Data& data, const __nv_bfloat16* y) {
+  const Arrays a = arrays(data);
+  const Bfloat16 b = bfloat16_arrays(data);
+  launch_shared(linear_by_tma<Gelu>, persistent_blocks<Ring17>(a), 288, kSharedBytes<Shared20>,
+                inputs_of<Ring17>(b.x, b.w, a.m, a.k, a.n), output_of(y, a.m, a.n), a.bias, a.m, a.k, a.n);
+}
+void run_tma_epilogue(const Data& data) { launch_tma_epilogue<FastGelu>(data, bfloat16_arrays(data).y); }
+void run_tma_tanh(const Data& data) { launch_tma_epilogue<FastGeluTanh>(data, bfloat16_arrays(data).y_tanh); }
+template <class Gelu>
+void launch_ping_pong(const Data& data, const __nv_bfloat16* y) {
+  const Arrays a = arrays(data);
+  const Bfloat16 b = bfloat16_arrays(data);
+  launch_shared(linear_by_turns<Gelu>, persistent_blocks<Ring21>(a), 288, kSharedBytes<Shared21>,
+                inputs_of<Ring21>(b.x, b.w, a.m, a.k, a.n), output_of(y, a.m, a.n), a.bias, a.m, a.k, a.n);
+}
+void run_ping_pong(const Data& data) { launch_ping_pong<FastGelu>(data, bfloat16_arrays(data).y); }
+void run_ping_pong_tanh(const Data& data) {
+  launch_ping_pong<FastGeluTanh>(data, bfloat16_arrays(data).y_tanh);
+}
+#else
+constexpr void (*run_mma)(const Data&) = nullptr;
+constexpr void (*run_wgmma)(const Data&) = nullptr;
+constexpr void (*run_producer)(const Data&) = nullptr;
+constexpr void (*run_two_groups)(const Data&) = nullptr;
+constexpr void (*run_persistent)(const Data&) = nullptr;
+constexpr void (*run_multicast)(const Data&) = nullptr;
+constexpr void (*run_tma_epilogue)(const Data&) = nullptr;
+constexpr void (*run_tma_tanh)(const Data&) = nullptr;
+constexpr void (*run_ping_pong)(const Data&) = nullptr;
+constexpr void (*run_ping_pong_tanh)(const Data&) = nullptr;
+#endif
 
 #ifdef WORKBOOK_HAS_CUBLAS
 void run_cublas_product(const Data& data) {
@@ -306,7 +442,24 @@ void run_cublaslt(const Data& data) {
   const Arrays a = arrays(data);
   cublaslt_linear(a.x, a.w, a.bias, a.y_tanh, a.m, a.k, a.n);
 }
+void run_cublas_bfloat16_product(const Data& data) {
+  const Arrays a = arrays(data);
+  const Bfloat16 b = bfloat16_arrays(data);
+  cublas_product(b.x, b.w, b.product, a.m, a.k, a.n);
+}
+void run_cublas_bfloat16(const Data& data) {
+  run_cublas_bfloat16_product(data);
+  launch_finish_bfloat16(data, FastGelu{});
+}
+void run_cublaslt_bfloat16(const Data& data) {
+  const Arrays a = arrays(data);
+  const Bfloat16 b = bfloat16_arrays(data);
+  cublaslt_linear(b.x, b.w, b.bias, b.y_tanh, a.m, a.k, a.n);
+}
 #else
+constexpr void (*run_cublas_bfloat16_product)(const Data&) = nullptr;
+constexpr void (*run_cublas_bfloat16)(const Data&) = nullptr;
+constexpr void (*run_cublaslt_bfloat16)(const Data&) = nullptr;
 constexpr void (*run_cublas_product)(const Data&) = nullptr;
 constexpr void (*run_cublas)(const Data&) = nullptr;
 constexpr void (*run_cublaslt)(const Data&) = nullptr;
@@ -374,17 +527,49 @@ Traffic two_products_traffic(const Shape& s) {
   return epilogue_traffic(s) + tiled(second, kSide, kSide);
 }
 
-/// Half the bytes of stage 7, and for each sector of the bias eight requests.
-Traffic wmma_traffic(const Shape& s) {
-  const long long bias = 32 * n(s) * blocks(s.dims[0], kSide) * (kSide / kTensorWarpRows);
-  return {tiles_read(s, kSide, kSide) / 2 + bias, 2 * y_elements(s),
-          (tiles_read(s, kSide, kSide) - inputs(s)) / 2 + bias - 4 * n(s)};
+/// What a product in bfloat16 asks for, in tiles of rows x columns.
+Traffic tensor_tiled(const Shape& s, int rows, int columns) {
+  return {tiles_read(s, rows, columns) / 2, 2 * y_elements(s),
+          (tiles_read(s, rows, columns) - inputs(s)) / 2};
 }
+/// What is asked of the bias, `times` a sector for each warp's rows of a tile.
+Traffic tensor_bias(const Shape& s, int times) {
+  const long long bias = 4 * times * n(s) * blocks(s.dims[0], kSide) * (kSide / kTensorWarpRows);
+  return {bias, 0, bias - 4 * n(s)};
+}
+/// One pass over a product in bfloat16; of the bias each sector is asked for twice.
+Traffic finish_bfloat16_traffic(const Shape& s) {
+  const long long bias = 8 * n(s) * blocks(s.dims[0], kFinishRows);
+  return {2 * y_elements(s) + bias, 2 * y_elements(s), bias - 4 * n(s)};
+}
+Traffic wmma_traffic(const Shape& s) { return tensor_tiled(s, kSide, kSide) + tensor_bias(s, 8); }
+Traffic wmma_then_finish_traffic(const Shape& s) {
+  return tensor_tiled(s, kSide, kSide) + finish_bfloat16_traffic(s);
+}
+Traffic tf32_traffic(const Shape& s) { return vectorised_traffic(s) + tensor_bias(s, 4); }
+
+/// What is asked of the L2 cache, by the TMA too.
+Traffic small_tensor_traffic(const Shape& s) { return tensor_tiled(s, 128, 128); }
+Traffic large_tensor_traffic(const Shape& s) { return tensor_tiled(s, 128, 256); }
+Traffic multicast_traffic(const Shape& s) { return tensor_tiled(s, 256, 256); }
+/// And the bias, a sector for each four columns of a warp.
+Traffic begun_with_bias(const Shape& s, int rows) {
+  const long long bias = 4 * n(s) * blocks(s.dims[0], rows) * 4;
+  return {bias, 0, bias - 4 * n(s)};
+}
+Traffic tma_epilogue_traffic(const Shape& s) { return large_tensor_traffic(s) + begun_with_bias(s, 64); }
+Traffic ping_pong_traffic(const Shape& s) { return small_tensor_traffic(s) + begun_with_bias(s, 128); }
 
 /// Of a library: what must be moved.
 Traffic least_product(const Shape& s) { return product_traffic(s, inputs(s), 4 * y_elements(s)); }
 Traffic least_then_finish(const Shape& s) { return least_product(s) + finish_traffic(s); }
 Traffic least_linear(const Shape& s) { return least_product(s) + Traffic{4 * n(s), 0, 0}; }
+
+Traffic least_bfloat16_product(const Shape& s) { return {inputs(s) / 2, 2 * y_elements(s), 0}; }
+Traffic least_bfloat16_then_finish(const Shape& s) {
+  return least_bfloat16_product(s) + finish_bfloat16_traffic(s);
+}
+Traffic least_bfloat16_linear(const Shape& s) { return least_bfloat16_product(s) + Traffic{2 * n(s), 0, 0}; }
 
 // --- How far results may be off ---
 
@@ -399,6 +584,9 @@ int linear_roundings(const Shape& s) { return product_roundings(s) + 12; }
 /// M. Mikaitis, S. Pranesh, Numerical behavior of NVIDIA tensor cores, 2021).
 int tensor_roundings(const Shape& s) { return s.dims[1] + 16; }
 
+/// With a product that was rounded to bfloat16 on its way, by 2^-8 at most.
+int tensor_roundings_twice(const Shape& s) { return tensor_roundings(s) + (1 << 16); }
+
 int two_products_roundings(const Shape& s) {
   const Shape second = {{s.dims[0], s.dims[2], s.dims[1]}};
   return linear_roundings(s) + product_roundings(second);
@@ -412,6 +600,10 @@ double two_products_flops(const Shape& s) { return 2 * product_flops(s); }
 
 constexpr const char* kCublas = "a GPU and cuBLAS";
 constexpr const char* kTensorCores = "a GPU of compute capability 8.0";
+constexpr const char* kMma = "a GPU of compute capability 8.0; k and n multiples of 8";
+constexpr const char* kHopper = "sm_90a: an H100 or H200; k and n multiples of 8";
+
+bool of_eights(const Shape& s) { return k(s) % 8 == 0 && n(s) % 8 == 0; }
 
 bool up_to_2_34(const Shape& s) { return product_flops(s) <= 2 * ldexp(1.0, 34); }
 bool up_to_2_36(const Shape& s) { return product_flops(s) <= 2 * ldexp(1.0, 36); }
@@ -583,6 +775,175 @@ const Stage kStages[] = {
      .roundings = tensor_roundings,
      .flops = product_flops,
      .needs = kTensorCores,
+     .capability = 80},
+    {.name = "13_then_finish",
+     .idea = "the same unfused: bias and GELU in one pass",
+     .output = "y_bfloat16",
+     .kernels = 2,
+     .run = run_wmma_then_finish,
+     .traffic = wmma_then_finish_traffic,
+     .roundings = tensor_roundings_twice,
+     .flops = product_flops,
+     .needs = kTensorCores,
+     .capability = 80},
+    {.name = "13_tf32",
+     .idea = "float32 in memory, TF32 in the tensor cores",
+     .output = "y_tf32",
+     .kernels = 1,
+     .run = run_tf32,
+     .traffic = tf32_traffic,
+     .roundings = tensor_roundings,
+     .flops = product_flops,
+     .needs = kTensorCores,
+     .capability = 80},
+    {.name = "14_mma",
+     .idea = "the product alone: mma.sync, ldmatrix, a swizzled tile",
+     .output = "product_bfloat16",
+     .kernels = 1,
+     .run = run_mma,
+     .traffic = small_tensor_traffic,
+     .roundings = tensor_roundings,
+     .flops = product_flops,
+     .needs = kMma,
+     .suits = of_eights,
+     .capability = 80},
+    {.name = "15_wgmma",
+     .idea = "wgmma on tiles that the TMA copies",
+     .output = "product_bfloat16",
+     .kernels = 1,
+     .run = run_wgmma,
+     .traffic = small_tensor_traffic,
+     .roundings = tensor_roundings,
+     .flops = product_flops,
+     .needs = kHopper,
+     .suits = of_eights,
+     .capability = 90,
+     .no_other_capability = true},
+    {.name = "16_producer",
+     .idea = "a warp that copies, a warpgroup that multiplies",
+     .output = "product_bfloat16",
+     .kernels = 1,
+     .run = run_producer,
+     .traffic = small_tensor_traffic,
+     .roundings = tensor_roundings,
+     .flops = product_flops,
+     .needs = kHopper,
+     .suits = of_eights,
+     .capability = 90,
+     .no_other_capability = true},
+    {.name = "17_two_groups",
+     .idea = "tiles of 128 x 256, two warpgroups",
+     .output = "product_bfloat16",
+     .kernels = 1,
+     .run = run_two_groups,
+     .traffic = large_tensor_traffic,
+     .roundings = tensor_roundings,
+     .flops = product_flops,
+     .needs = kHopper,
+     .suits = of_eights,
+     .capability = 90,
+     .no_other_capability = true},
+    {.name = "18_persistent",
+     .idea = "a block a multiprocessor goes from tile to tile",
+     .output = "product_bfloat16",
+     .kernels = 1,
+     .run = run_persistent,
+     .traffic = large_tensor_traffic,
+     .roundings = tensor_roundings,
+     .flops = product_flops,
+     .needs = kHopper,
+     .suits = of_eights,
+     .capability = 90,
+     .no_other_capability = true},
+    {.name = "19_multicast",
+     .idea = "two blocks share what they copy of w",
+     .output = "product_bfloat16",
+     .kernels = 1,
+     .run = run_multicast,
+     .traffic = multicast_traffic,
+     .roundings = tensor_roundings,
+     .flops = product_flops,
+     .needs = kHopper,
+     .suits = of_eights,
+     .capability = 90,
+     .no_other_capability = true},
+    {.name = "20_tma_epilogue",
+     .idea = "18 with bias and GELU, stored by the TMA",
+     .output = "y_bfloat16",
+     .kernels = 1,
+     .run = run_tma_epilogue,
+     .traffic = tma_epilogue_traffic,
+     .roundings = tensor_roundings,
+     .flops = product_flops,
+     .needs = kHopper,
+     .suits = of_eights,
+     .capability = 90,
+     .no_other_capability = true},
+    {.name = "20_tanh",
+     .idea = "the same with the tanh form of GELU",
+     .output = "y_bfloat16_tanh",
+     .kernels = 1,
+     .run = run_tma_tanh,
+     .traffic = tma_epilogue_traffic,
+     .roundings = tensor_roundings,
+     .flops = product_flops,
+     .needs = kHopper,
+     .suits = of_eights,
+     .capability = 90,
+     .no_other_capability = true},
+    {.name = "21_ping_pong",
+     .idea = "one warpgroup multiplies, the other computes GELU",
+     .output = "y_bfloat16",
+     .kernels = 1,
+     .run = run_ping_pong,
+     .traffic = ping_pong_traffic,
+     .roundings = tensor_roundings,
+     .flops = product_flops,
+     .needs = kHopper,
+     .suits = of_eights,
+     .capability = 90,
+     .no_other_capability = true},
+    {.name = "21_tanh",
+     .idea = "the same with the tanh form of GELU",
+     .output = "y_bfloat16_tanh",
+     .kernels = 1,
+     .run = run_ping_pong_tanh,
+     .traffic = ping_pong_traffic,
+     .roundings = tensor_roundings,
+     .flops = product_flops,
+     .needs = kHopper,
+     .suits = of_eights,
+     .capability = 90,
+     .no_other_capability = true},
+    {.name = "22_gemm",
+     .idea = "library: cuBLAS in bfloat16, the product alone",
+     .output = "product_bfloat16",
+     .kernels = workbook::kAnyNumber,
+     .run = run_cublas_bfloat16_product,
+     .traffic = least_bfloat16_product,
+     .roundings = tensor_roundings,
+     .flops = product_flops,
+     .needs = kCublas,
+     .capability = 80},
+    {.name = "22_cublas",
+     .idea = "library: cuBLAS in bfloat16, then one pass",
+     .output = "y_bfloat16",
+     .kernels = workbook::kAnyNumber,
+     .run = run_cublas_bfloat16,
+     .traffic = least_bfloat16_then_finish,
+     .roundings = tensor_roundings_twice,
+     .flops = product_flops,
+     .needs = kCublas,
+     .capability = 80},
+    {.name = "22_cublaslt",
+     .idea = "library: cuBLASLt in bfloat16 with bias and GELU, tanh",
+     .output = "y_bfloat16_tanh",
+     .kernels = workbook::kAnyNumber,
+     .run = run_cublaslt_bfloat16,
+     .traffic = least_bfloat16_linear,
+     .roundings = tensor_roundings,
+     .flops = product_flops,
+     .needs = kCublas,
      .capability = 80},
 };
 
