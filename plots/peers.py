@@ -14,6 +14,7 @@ import dataclasses
 import datetime
 import json
 import pathlib
+import random
 import statistics
 import subprocess
 import sys
@@ -215,38 +216,58 @@ def linear_gelu_set(shape):
     m, k, n = shape
     reach = 3 / k ** 0.5
     return {"x": uniform(m * k, -1, 1).reshape(m, k), "w": uniform(n * k, -reach, reach).reshape(n, k),
-            "bias": uniform(n, -0.5, 1), **{name: torch.empty(m, n, device="cuda") for name in ("product", "out", "out_tanh")}}
+            "bias": uniform(n, -0.5, 1).bfloat16().float(),
+            **{name: torch.empty(m, n, device="cuda") for name in ("product", "out", "out_tanh")}}
+
+
+def linear_gelu_halves(one):
+    """The same set with the tensors in bfloat16 as well, rounded."""
+    return {**one, **{name + "_bfloat16": one[name].bfloat16() for name in one}}
 
 
 def linear_gelu_operations(shape):
-    """In float32; PyTorch uses TF32 only if it is told to."""
+    """In float32, where PyTorch uses TF32 only if it is told to, and in bfloat16."""
     m, k, n = shape
-    read, written, flops = 4 * (m * k + n * k + n), 4 * m * n, 2 * m * k * n
+    flops = 2 * m * k * n
 
-    def eager(approximate, output):
+    def eager(approximate, output, suffix):
         def run(s):
-            torch.addmm(s["bias"], s["x"], s["w"].t(), out=s["product"])
-            torch.ops.aten.gelu.out(s["product"], approximate=approximate, out=s[output])
+            torch.addmm(s["bias" + suffix], s["x" + suffix], s["w" + suffix].t(), out=s["product" + suffix])
+            torch.ops.aten.gelu.out(s["product" + suffix], approximate=approximate, out=s[output])
         return run
 
-    def formula(x, w, bias, out):
-        out.copy_(torch.nn.functional.gelu(torch.nn.functional.linear(x, w, bias)))
+    def library(s):
+        s["out_tanh_library_bfloat16"] = torch._addmm_activation(s["bias_bfloat16"], s["x_bfloat16"], s["w_bfloat16"].t(), use_gelu=True)
 
-    compiled = torch.compile(formula, dynamic=False)
-    return [Operation("torch", "PyTorch as written: Linear, then GELU", eager("none", "out"), read + written, 2 * written,
+    def formula(approximate):
+        def run(x, w, bias, out):
+            out.copy_(torch.nn.functional.gelu(torch.nn.functional.linear(x, w, bias), approximate=approximate))
+        compiled = torch.compile(run, dynamic=False)
+        return lambda output, suffix: lambda s: compiled(s["x" + suffix], s["w" + suffix], s["bias" + suffix], s[output])
+
+    read, written = 4 * (m * k + n * k + n), 4 * m * n
+    halves = {"flops": flops, "tolerance": 2 ** -8, "output": "out_tanh_bfloat16", "against": "13_wmma"}
+    return [Operation("torch", "PyTorch as written: Linear, then GELU", eager("none", "out", ""), read + written, 2 * written,
                       flops),
-            Operation("torch, tanh", "the same with the tanh form", eager("tanh", "out_tanh"), read + written, 2 * written,
-                      flops, output="out_tanh"),
-            Operation("torch.compile", "Linear and GELU, as Inductor has them done",
-                      lambda s: compiled(s["x"], s["w"], s["bias"], s["out"]), read, written, flops, compiled=True)]
+            Operation("torch, tanh", "the same with the tanh form", eager("tanh", "out_tanh", ""), read + written,
+                      2 * written, flops, output="out_tanh"),
+            Operation("torch.compile", "Linear and GELU, as Inductor has them done", formula("none")("out", ""), read, written,
+                      flops, compiled=True),
+            Operation("torch, bfloat16", "Linear, then GELU (tanh), in bfloat16",
+                      eager("tanh", "out_tanh_bfloat16", "_bfloat16"), (read + written) // 2, written, **halves),
+            Operation("torch.compile, bfloat16", "the same as Inductor has it done",
+                      formula("tanh")("out_tanh_bfloat16", "_bfloat16"), read // 2, written // 2, compiled=True, **halves),
+            Operation("torch, GELU_BIAS", "torch._addmm_activation: cuBLASLt's epilogue", library, read // 2, written // 2,
+                      **{**halves, "output": "out_tanh_library_bfloat16"})]
 
 
 def linear_gelu_error(s, output):
     rows = slice(0, 256)  # in double precision, all of them would take longer than the rest
-    x, w = s["x"][rows].double(), s["w"].double()
-    form = "tanh" if output == "out_tanh" else "none"
-    expected = torch.nn.functional.gelu(x @ w.t() + s["bias"].double(), approximate=form)
-    terms = x.abs() @ w.abs().t() + s["bias"].abs()
+    suffix = "_bfloat16" if output.endswith("_bfloat16") else ""
+    x, w, bias = s["x" + suffix][rows].double(), s["w" + suffix].double(), s["bias" + suffix].double()
+    form = "tanh" if output.startswith("out_tanh") else "none"
+    expected = torch.nn.functional.gelu(x @ w.t() + bias, approximate=form)
+    terms = x.abs() @ w.abs().t() + bias.abs()
     return float(((s[output][rows] - expected).abs() / terms).max())
 
 
@@ -254,7 +275,7 @@ CHAPTERS = {"01_multiply_add": Chapter(multiply_add_set, multiply_add_operations
             "02_add_mul_exp": Chapter(add_mul_exp_set, add_mul_exp_operations, add_mul_exp_error),
             "03_quantize_int8": Chapter(quantize_set, quantize_operations, quantize_error),
             "04_relu_layernorm": Chapter(relu_layernorm_set, relu_layernorm_operations, relu_layernorm_error),
-            "05_linear_gelu": Chapter(linear_gelu_set, linear_gelu_operations, linear_gelu_error)}
+            "05_linear_gelu": Chapter(lambda shape: linear_gelu_halves(linear_gelu_set(shape)), linear_gelu_operations, linear_gelu_error)}
 
 
 # --- How it is timed ---
@@ -297,7 +318,7 @@ def summary(samples):
 
 
 def time(operations, sets, l2_bytes):
-    """{name: (cold, warm)}: the operations take turns, so that a change of the clocks meets all of them."""
+    """{name: (cold, warm)}: the operations take turns, in a new order each, so that a change of the clocks meets all of them."""
     flush = torch.zeros(3 * l2_bytes // 4, device="cuda")
     replays = {}
     for operation in operations:
@@ -310,7 +331,7 @@ def time(operations, sets, l2_bytes):
 
     samples = {operation.name: ([], []) for operation in operations}
     for turn in range(SAMPLES + 1):
-        for name, pair in replays.items():
+        for name, pair in random.sample(list(replays.items()), len(replays)):
             flush.sum()
             for kept, replay in zip(samples[name], pair):
                 us = replay.sample()

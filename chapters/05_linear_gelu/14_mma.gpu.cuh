@@ -14,20 +14,21 @@ constexpr int kMmaDepth = 64, kRowBytes = 128;    // of k: a row of a tile is 12
 constexpr int kMmaBuffers = 3;                    // two tiles on their way while one is multiplied
 constexpr int kMmaTileBytes = kSide * kRowBytes;  // of x, and as many of w
 constexpr int kMmaBytes = kMmaBuffers * 2 * kMmaTileBytes;
-constexpr int kBand = 16;
+constexpr int kBandRows = 2048;
 
 /// Where a tile of the result begins.
 struct Place {
   int row, column;
 };
 
-/// Tile number `tile` of a result of m x n in tiles of rows x columns, band by band of kBand tiles of height,
-/// and down the columns within a band: the blocks that run at a time then share few rows of x and of w, which
-/// the L2 cache holds.
+/// Tile number `tile` of a result of m x n in tiles of rows x columns, band by band of kBandRows, and down
+/// the columns within a band: of x and of w, the blocks that run at a time then want about as many rows, and
+/// few of both, which the L2 cache holds.
 __device__ inline Place place_of(int tile, int m, int n, int rows, int columns) {
   const int down = (m - 1) / rows + 1, across = (n - 1) / columns + 1;
-  const int first = tile / (kBand * across) * kBand, in_band = tile % (kBand * across);
-  const int height = min(kBand, down - first);
+  const int band = kBandRows / rows;
+  const int first = tile / (band * across) * band, in_band = tile % (band * across);
+  const int height = min(band, down - first);
   return {(first + in_band % height) * rows, in_band / height * columns};
 }
 

@@ -6,9 +6,11 @@
 
 namespace DEVICE::linear_gelu {
 
+constexpr int kPersistentThreads = 2 * 128 + 32;
+
 /// product = x * w^T as in stage 15. A grid of up to as many blocks as run at a time, of two warpgroups and a
 /// warp each, with kSharedBytes<Ring17>.
-__global__ void __launch_bounds__(288)
+__global__ void __launch_bounds__(kPersistentThreads)
     product_persistent(const __grid_constant__ Inputs in, __nv_bfloat16* product, int m, int k, int n) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   auto& ring = in_shared_memory<Ring17>();

@@ -32,7 +32,7 @@ __device__ inline void produce_for_both(Ring17& ring, Turn<Ring17::kSlots>& turn
 
 /// product = x * w^T as in stage 18, but `in.w` is made for tiles of half as many columns, and the grid is
 /// even.
-__global__ void __launch_bounds__(288) __cluster_dims__(2)
+__global__ void __launch_bounds__(kPersistentThreads) __cluster_dims__(2)
     product_multicast(const __grid_constant__ Inputs in, __nv_bfloat16* product, int m, int k, int n) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   auto& ring = in_shared_memory<Ring17>();

@@ -17,7 +17,7 @@ struct Shared21 {
 
 /// y = gelu(x * w^T + bias) in bfloat16, blocks and grid as in stage 18, with kSharedBytes<Shared21>.
 template <class Gelu>
-__global__ void __launch_bounds__(288)
+__global__ void __launch_bounds__(kPersistentThreads)
     linear_by_turns(const __grid_constant__ Inputs in, const __grid_constant__ CUtensorMap y,
                     const float* bias, int m, int k, int n) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL

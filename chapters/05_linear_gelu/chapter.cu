@@ -384,23 +384,29 @@ int persistent_blocks(const Arrays& a) {
 void run_persistent(const Data& data) {
   const Arrays a = arrays(data);
   const Bfloat16 b = bfloat16_arrays(data);
-  launch_shared(product_persistent, persistent_blocks<Ring17>(a), 288, kSharedBytes<Ring17>,
+  launch_shared(product_persistent, persistent_blocks<Ring17>(a), kPersistentThreads, kSharedBytes<Ring17>,
                 inputs_of<Ring17>(b.x, b.w, a.m, a.k, a.n), b.product, a.m, a.k, a.n);
+}
+
+/// For clusters of two blocks, whose tiles lie one below the other.
+Inputs inputs_for_pairs(const Data& data) {
+  const Arrays a = arrays(data);
+  const Bfloat16 b = bfloat16_arrays(data);
+  return {tensor_map(b.x, a.m, a.k, Ring17::kRows), tensor_map(b.w, a.n, a.k, Ring17::kColumns / 2)};
+}
+int blocks_in_pairs(const Arrays& a) {
+  return 2 * min(multiprocessors() / 2, tiles_of(a, 2 * Ring17::kRows, Ring17::kColumns));
 }
 void run_multicast(const Data& data) {
   const Arrays a = arrays(data);
-  const Bfloat16 b = bfloat16_arrays(data);
-  const Inputs in = {tensor_map(b.x, a.m, a.k, Ring17::kRows),
-                     tensor_map(b.w, a.n, a.k, Ring17::kColumns / 2)};
-  const int pairs = min(multiprocessors() / 2, tiles_of(a, 2 * Ring17::kRows, Ring17::kColumns));
-  launch_shared(product_multicast, 2 * pairs, 288, kSharedBytes<Ring17>, in, b.product, a.m, a.k, a.n);
+  launch_shared(product_multicast, blocks_in_pairs(a), kPersistentThreads, kSharedBytes<Ring17>,
+                inputs_for_pairs(data), bfloat16_arrays(data).product, a.m, a.k, a.n);
 }
 template <class Gelu>
 void launch_tma_epilogue(const Data& data, const __nv_bfloat16* y) {
   const Arrays a = arrays(data);
-  const Bfloat16 b = bfloat16_arrays(data);
-  launch_shared(linear_by_tma<Gelu>, persistent_blocks<Ring17>(a), 288, kSharedBytes<Shared20>,
-                inputs_of<Ring17>(b.x, b.w, a.m, a.k, a.n), output_of(y, a.m, a.n), a.bias, a.m, a.k, a.n);
+  launch_shared(linear_multicast<Gelu>, blocks_in_pairs(a), kPersistentThreads, kSharedBytes<Shared20>,
+                inputs_for_pairs(data), output_of(y, a.m, a.n), a.bias, a.m, a.k, a.n);
 }
 void run_tma_epilogue(const Data& data) { launch_tma_epilogue<FastGelu>(data, bfloat16_arrays(data).y); }
 void run_tma_tanh(const Data& data) { launch_tma_epilogue<FastGeluTanh>(data, bfloat16_arrays(data).y_tanh); }
@@ -408,8 +414,9 @@ template <class Gelu>
 void launch_ping_pong(const Data& data, const __nv_bfloat16* y) {
   const Arrays a = arrays(data);
   const Bfloat16 b = bfloat16_arrays(data);
-  launch_shared(linear_by_turns<Gelu>, persistent_blocks<Ring21>(a), 288, kSharedBytes<Shared21>,
-                inputs_of<Ring21>(b.x, b.w, a.m, a.k, a.n), output_of(y, a.m, a.n), a.bias, a.m, a.k, a.n);
+  launch_shared(linear_by_turns<Gelu>, persistent_blocks<Ring21>(a), kPersistentThreads,
+                kSharedBytes<Shared21>, inputs_of<Ring21>(b.x, b.w, a.m, a.k, a.n), output_of(y, a.m, a.n),
+                a.bias, a.m, a.k, a.n);
 }
 void run_ping_pong(const Data& data) { launch_ping_pong<FastGelu>(data, bfloat16_arrays(data).y); }
 void run_ping_pong_tanh(const Data& data) {
@@ -557,7 +564,7 @@ Traffic begun_with_bias(const Shape& s, int rows) {
   const long long bias = 4 * n(s) * blocks(s.dims[0], rows) * 4;
   return {bias, 0, bias - 4 * n(s)};
 }
-Traffic tma_epilogue_traffic(const Shape& s) { return large_tensor_traffic(s) + begun_with_bias(s, 64); }
+Traffic tma_epilogue_traffic(const Shape& s) { return multicast_traffic(s) + begun_with_bias(s, 64); }
 Traffic ping_pong_traffic(const Shape& s) { return small_tensor_traffic(s) + begun_with_bias(s, 128); }
 
 /// Of a library: what must be moved.
@@ -584,6 +591,9 @@ int linear_roundings(const Shape& s) { return product_roundings(s) + 12; }
 /// M. Mikaitis, S. Pranesh, Numerical behavior of NVIDIA tensor cores, 2021).
 int tensor_roundings(const Shape& s) { return s.dims[1] + 16; }
 
+/// With the hardware's tanh.
+int tensor_roundings_tanh(const Shape& s) { return tensor_roundings(s) + (1 << 12); }
+
 /// With a product that was rounded to bfloat16 on its way, by 2^-8 at most.
 int tensor_roundings_twice(const Shape& s) { return tensor_roundings(s) + (1 << 16); }
 
@@ -599,14 +609,20 @@ double product_flops(const Shape& s) {
 double two_products_flops(const Shape& s) { return 2 * product_flops(s); }
 
 constexpr const char* kCublas = "a GPU and cuBLAS";
+constexpr const char* kCublasFloat = "a GPU and cuBLAS; at most 2^38 multiplications";
+constexpr const char* kTf32 = "a GPU of compute capability 8.0; at most 2^38 multiplications";
+constexpr const char* kCublasLt = "a GPU and cuBLAS; k and n multiples of 8, else it rounds twice";
 constexpr const char* kTensorCores = "a GPU of compute capability 8.0";
 constexpr const char* kMma = "a GPU of compute capability 8.0; k and n multiples of 8";
 constexpr const char* kHopper = "sm_90a: an H100 or H200; k and n multiples of 8";
 
 bool of_eights(const Shape& s) { return k(s) % 8 == 0 && n(s) % 8 == 0; }
 
+constexpr const char* kSlow = "at most 2^38 multiplications: it is slow";
+
 bool up_to_2_34(const Shape& s) { return product_flops(s) <= 2 * ldexp(1.0, 34); }
 bool up_to_2_36(const Shape& s) { return product_flops(s) <= 2 * ldexp(1.0, 36); }
+bool up_to_2_38(const Shape& s) { return product_flops(s) <= 2 * ldexp(1.0, 38); }
 
 const Stage kStages[] = {
     {.name = "1_unfused",
@@ -626,7 +642,9 @@ const Stage kStages[] = {
      .run = run_coalesced,
      .traffic = coalesced_traffic,
      .roundings = linear_roundings,
-     .flops = product_flops},
+     .flops = product_flops,
+     .needs = kSlow,
+     .suits = up_to_2_38},
     {.name = "3_fused_naive",
      .idea = "bias and GELU in the same kernel",
      .output = "y",
@@ -634,7 +652,9 @@ const Stage kStages[] = {
      .run = run_fused_naive,
      .traffic = fused_naive_traffic,
      .roundings = linear_roundings,
-     .flops = product_flops},
+     .flops = product_flops,
+     .needs = kSlow,
+     .suits = up_to_2_38},
     {.name = "4_tiles",
      .idea = "the product alone: tiles of 32 x 32 in shared memory",
      .output = "product",
@@ -642,7 +662,9 @@ const Stage kStages[] = {
      .run = run_tiles,
      .traffic = tiles_traffic,
      .roundings = product_roundings,
-     .flops = product_flops},
+     .flops = product_flops,
+     .needs = kSlow,
+     .suits = up_to_2_38},
     {.name = "5_column",
      .idea = "eight elements a thread, one below the other",
      .output = "product",
@@ -650,7 +672,9 @@ const Stage kStages[] = {
      .run = run_columns,
      .traffic = columns_traffic,
      .roundings = product_roundings,
-     .flops = product_flops},
+     .flops = product_flops,
+     .needs = kSlow,
+     .suits = up_to_2_38},
     {.name = "6_square",
      .idea = "8 x 8 elements a thread",
      .output = "product",
@@ -658,7 +682,9 @@ const Stage kStages[] = {
      .run = run_squares,
      .traffic = squares_traffic,
      .roundings = product_roundings,
-     .flops = product_flops},
+     .flops = product_flops,
+     .needs = kSlow,
+     .suits = up_to_2_38},
     {.name = "7_vectorised",
      .idea = "16 bytes a load, tiles transposed",
      .output = "product",
@@ -666,7 +692,9 @@ const Stage kStages[] = {
      .run = run_vectorised,
      .traffic = vectorised_traffic,
      .roundings = product_roundings,
-     .flops = product_flops},
+     .flops = product_flops,
+     .needs = kSlow,
+     .suits = up_to_2_38},
     {.name = "8_pipelined",
      .idea = "the next tile is copied while this one is multiplied",
      .output = "product",
@@ -674,7 +702,9 @@ const Stage kStages[] = {
      .run = run_pipelined,
      .traffic = vectorised_traffic,
      .roundings = product_roundings,
-     .flops = product_flops},
+     .flops = product_flops,
+     .needs = kSlow,
+     .suits = up_to_2_38},
     {.name = "9_warp_tiles",
      .idea = "a warp's threads close together, all loads ahead",
      .output = "product",
@@ -682,7 +712,9 @@ const Stage kStages[] = {
      .run = run_warp_tiles,
      .traffic = vectorised_traffic,
      .roundings = product_roundings,
-     .flops = product_flops},
+     .flops = product_flops,
+     .needs = kSlow,
+     .suits = up_to_2_38},
     {.name = "9_then_finish",
      .idea = "the same, then bias and GELU in one pass",
      .output = "y",
@@ -690,7 +722,9 @@ const Stage kStages[] = {
      .run = run_then_finish,
      .traffic = then_finish_traffic,
      .roundings = linear_roundings,
-     .flops = product_flops},
+     .flops = product_flops,
+     .needs = kSlow,
+     .suits = up_to_2_38},
     {.name = "10_epilogue",
      .idea = "bias and GELU in the epilogue: one kernel",
      .output = "y",
@@ -698,7 +732,9 @@ const Stage kStages[] = {
      .run = run_epilogue,
      .traffic = epilogue_traffic,
      .roundings = linear_roundings,
-     .flops = product_flops},
+     .flops = product_flops,
+     .needs = kSlow,
+     .suits = up_to_2_38},
     {.name = "10_tanh",
      .idea = "the same with the tanh form of GELU",
      .output = "y_tanh",
@@ -706,7 +742,9 @@ const Stage kStages[] = {
      .run = run_epilogue_tanh,
      .traffic = epilogue_traffic,
      .roundings = linear_roundings,
-     .flops = product_flops},
+     .flops = product_flops,
+     .needs = kSlow,
+     .suits = up_to_2_38},
     {.name = "11_sgemm",
      .idea = "library: cuBLAS, the product alone",
      .output = "product",
@@ -715,7 +753,8 @@ const Stage kStages[] = {
      .traffic = least_product,
      .roundings = product_roundings,
      .flops = product_flops,
-     .needs = kCublas},
+     .needs = kCublasFloat,
+     .suits = up_to_2_38},
     {.name = "11_cublas",
      .idea = "library: cuBLAS, then bias and GELU in one pass",
      .output = "y",
@@ -724,7 +763,8 @@ const Stage kStages[] = {
      .traffic = least_then_finish,
      .roundings = linear_roundings,
      .flops = product_flops,
-     .needs = kCublas},
+     .needs = kCublasFloat,
+     .suits = up_to_2_38},
     {.name = "11_cublaslt",
      .idea = "library: cuBLASLt with bias and GELU, tanh, as its epilogue",
      .output = "y_tanh",
@@ -733,7 +773,8 @@ const Stage kStages[] = {
      .traffic = least_linear,
      .roundings = linear_roundings,
      .flops = product_flops,
-     .needs = kCublas},
+     .needs = kCublasFloat,
+     .suits = up_to_2_38},
     {.name = "12_early_gelu",
      .idea = "two products: GELU where the first is finished",
      .output = "z",
@@ -765,6 +806,7 @@ const Stage kStages[] = {
      .roundings = tensor_roundings,
      .flops = product_flops,
      .needs = kTensorCores,
+     .against = "13_wmma",
      .capability = 80},
     {.name = "13_tanh",
      .idea = "the same with the tanh form of GELU",
@@ -775,6 +817,7 @@ const Stage kStages[] = {
      .roundings = tensor_roundings,
      .flops = product_flops,
      .needs = kTensorCores,
+     .against = "13_wmma",
      .capability = 80},
     {.name = "13_then_finish",
      .idea = "the same unfused: bias and GELU in one pass",
@@ -785,6 +828,7 @@ const Stage kStages[] = {
      .roundings = tensor_roundings_twice,
      .flops = product_flops,
      .needs = kTensorCores,
+     .against = "13_wmma",
      .capability = 80},
     {.name = "13_tf32",
      .idea = "float32 in memory, TF32 in the tensor cores",
@@ -794,7 +838,8 @@ const Stage kStages[] = {
      .traffic = tf32_traffic,
      .roundings = tensor_roundings,
      .flops = product_flops,
-     .needs = kTensorCores,
+     .needs = kTf32,
+     .suits = up_to_2_38,
      .capability = 80},
     {.name = "14_mma",
      .idea = "the product alone: mma.sync, ldmatrix, a swizzled tile",
@@ -806,6 +851,7 @@ const Stage kStages[] = {
      .flops = product_flops,
      .needs = kMma,
      .suits = of_eights,
+     .against = "13_wmma",
      .capability = 80},
     {.name = "15_wgmma",
      .idea = "wgmma on tiles that the TMA copies",
@@ -817,6 +863,7 @@ const Stage kStages[] = {
      .flops = product_flops,
      .needs = kHopper,
      .suits = of_eights,
+     .against = "13_wmma",
      .capability = 90,
      .no_other_capability = true},
     {.name = "16_producer",
@@ -829,6 +876,7 @@ const Stage kStages[] = {
      .flops = product_flops,
      .needs = kHopper,
      .suits = of_eights,
+     .against = "13_wmma",
      .capability = 90,
      .no_other_capability = true},
     {.name = "17_two_groups",
@@ -841,6 +889,7 @@ const Stage kStages[] = {
      .flops = product_flops,
      .needs = kHopper,
      .suits = of_eights,
+     .against = "13_wmma",
      .capability = 90,
      .no_other_capability = true},
     {.name = "18_persistent",
@@ -853,6 +902,7 @@ const Stage kStages[] = {
      .flops = product_flops,
      .needs = kHopper,
      .suits = of_eights,
+     .against = "13_wmma",
      .capability = 90,
      .no_other_capability = true},
     {.name = "19_multicast",
@@ -865,10 +915,11 @@ const Stage kStages[] = {
      .flops = product_flops,
      .needs = kHopper,
      .suits = of_eights,
+     .against = "13_wmma",
      .capability = 90,
      .no_other_capability = true},
     {.name = "20_tma_epilogue",
-     .idea = "18 with bias and GELU, stored by the TMA",
+     .idea = "bias and GELU in the epilogue, stored by the TMA",
      .output = "y_bfloat16",
      .kernels = 1,
      .run = run_tma_epilogue,
@@ -877,6 +928,7 @@ const Stage kStages[] = {
      .flops = product_flops,
      .needs = kHopper,
      .suits = of_eights,
+     .against = "13_wmma",
      .capability = 90,
      .no_other_capability = true},
     {.name = "20_tanh",
@@ -885,10 +937,11 @@ const Stage kStages[] = {
      .kernels = 1,
      .run = run_tma_tanh,
      .traffic = tma_epilogue_traffic,
-     .roundings = tensor_roundings,
+     .roundings = tensor_roundings_tanh,
      .flops = product_flops,
      .needs = kHopper,
      .suits = of_eights,
+     .against = "13_wmma",
      .capability = 90,
      .no_other_capability = true},
     {.name = "21_ping_pong",
@@ -901,6 +954,7 @@ const Stage kStages[] = {
      .flops = product_flops,
      .needs = kHopper,
      .suits = of_eights,
+     .against = "13_wmma",
      .capability = 90,
      .no_other_capability = true},
     {.name = "21_tanh",
@@ -909,10 +963,11 @@ const Stage kStages[] = {
      .kernels = 1,
      .run = run_ping_pong_tanh,
      .traffic = ping_pong_traffic,
-     .roundings = tensor_roundings,
+     .roundings = tensor_roundings_tanh,
      .flops = product_flops,
      .needs = kHopper,
      .suits = of_eights,
+     .against = "13_wmma",
      .capability = 90,
      .no_other_capability = true},
     {.name = "22_gemm",
@@ -924,6 +979,7 @@ const Stage kStages[] = {
      .roundings = tensor_roundings,
      .flops = product_flops,
      .needs = kCublas,
+     .against = "13_wmma",
      .capability = 80},
     {.name = "22_cublas",
      .idea = "library: cuBLAS in bfloat16, then one pass",
@@ -934,6 +990,7 @@ const Stage kStages[] = {
      .roundings = tensor_roundings_twice,
      .flops = product_flops,
      .needs = kCublas,
+     .against = "13_wmma",
      .capability = 80},
     {.name = "22_cublaslt",
      .idea = "library: cuBLASLt in bfloat16 with bias and GELU, tanh",
@@ -943,14 +1000,18 @@ const Stage kStages[] = {
      .traffic = least_bfloat16_linear,
      .roundings = tensor_roundings,
      .flops = product_flops,
-     .needs = kCublas,
+     .needs = kCublasLt,
+     .suits = of_eights,
+     .against = "13_wmma",
      .capability = 80},
 };
 
-/// Of one m and n with growing k: what the epilogue saves is the same, what the product costs grows.
+/// Of one m and n with growing k: what the epilogue saves is the same, what the product costs grows. The last
+/// two are for the tensor cores.
 const Shape kSweep[] = {{{2048, 2048, 2048}}, {{4096, 256, 4096}},  {{4096, 512, 4096}},
                         {{4096, 1024, 4096}}, {{4096, 2048, 4096}}, {{4096, 4096, 4096}},
-                        {{4096, 8192, 4096}}, {{8192, 256, 8192}}};
+                        {{4096, 8192, 4096}}, {{8192, 256, 8192}},  {{8192, 8192, 8192}},
+                        {{8192, 4096, 16384}}};
 
 }  // namespace
 

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <numeric>
+#include <random>
 #include <stdexcept>
 
 #include "gpu/buffer.hpp"
@@ -192,8 +194,12 @@ std::vector<workbook::ContenderTiming> time(const std::vector<workbook::Contende
 
   std::vector<std::vector<double>> cold_samples(contenders.size()), warm_samples(contenders.size()),
       launched_samples(contenders.size());
-  for (int sample = -1; sample < kSamples; ++sample)  // the first of each is not kept
-    for (std::size_t i = 0; i < contenders.size(); ++i) {
+  std::vector<std::size_t> order(contenders.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::mt19937 random(1);
+  for (int sample = -1; sample < kSamples; ++sample) {  // the first of each is not kept
+    std::shuffle(order.begin(), order.end(), random);   // who heats the card for whom is left to chance
+    for (const std::size_t i : order) {
       flush.run();
       const double cold_us = cold[i]->sample();
       const double warm_us = warm[i]->sample();
@@ -203,6 +209,7 @@ std::vector<workbook::ContenderTiming> time(const std::vector<workbook::Contende
       cold_samples[i].push_back(cold_us);
       warm_samples[i].push_back(warm_us);
     }
+  }
 
   std::vector<workbook::ContenderTiming> timings;
   for (std::size_t i = 0; i < contenders.size(); ++i)
