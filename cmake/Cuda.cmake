@@ -31,8 +31,12 @@ if(NOT CMAKE_CUDA_ARCHITECTURES) # It must be set before the language is enabled
   endif()
 endif()
 enable_language(CUDA)
-if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.3)
-  message(STATUS "CUDA Toolkit ${CMAKE_CUDA_COMPILER_VERSION} is too old for the GPU side: 12.3 is needed")
+if(CMAKE_CUDA_ARCHITECTURES STREQUAL "native" AND "${CMAKE_CUDA_ARCHITECTURES_NATIVE}" MATCHES "90-real")
+  # An H100 or H200: wgmma wants sm_90a.
+  string(REPLACE "90-real" "90a-real" CMAKE_CUDA_ARCHITECTURES "${CMAKE_CUDA_ARCHITECTURES_NATIVE}")
+endif()
+if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.5)
+  message(STATUS "CUDA Toolkit ${CMAKE_CUDA_COMPILER_VERSION} is too old for the GPU side: 12.5 is needed")
   return()
 endif()
 if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION) # CMake 3.25 does not know that nvcc 13 has it.

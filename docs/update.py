@@ -6,12 +6,13 @@ A page marks a quotation with a comment and holds it in the code block that foll
     <!-- code: common/gpu/launch.hpp [launch] -->                what stands between two such marks in the file
     <!-- output: 01_multiply_add --device cpu -->                what a program of build/bin prints
     <!-- times: plots/data/h200/01_multiply_add.json 1048576 --> times of a size, from a stored run on a GPU, and its peers'
+    <!-- times: plots/data/h200/05_linear_gelu.json 4096x1024x4096 13_wmma..22_cublaslt --> of these stages alone, and their peers
     <!-- ratios: plots/data/h200/01_multiply_add.json -->        predicted and measured speed-up at all sizes of such a run
     <!-- misses: plots/data/h200/01_multiply_add.json 1048576 --> what measured over predicted is made of
     <!-- launches: plots/data/h200/01_multiply_add.json -->      the speed-ups that bytes and launches predict
     <!-- caches: plots/data/h200/01_multiply_add.json 3_float4 --> a stage with cold and with warm caches
     <!-- launched: plots/data/h200/02_add_mul_exp.json 2_fused; 8_many --> stages in a CUDA graph and launched one by one
-    <!-- resources: plots/data/h200/01_multiply_add.json -->     registers and occupancy of the stages
+    <!-- resources: plots/data/h200/01_multiply_add.json -->     registers and occupancy of the stages, or of A..B at a size
     <!-- limits: plots/data/h200/limits/03_quantize_int8.json 1x10000000 3_packed; 4_wide --> what ncu says of stages
 
     <!-- counters: tests/data/counters_h200.json -->             the hardware's counters that ours are equal to
@@ -74,12 +75,25 @@ def moved_bytes(stage):
     return traffic["expected_read_bytes"] + traffic["expected_write_bytes"] - traffic.get("expected_repeated_bytes", 0)
 
 
+def among(stages, first_to_last):
+    """The stages from one to another, "A..B"; all where nothing is said."""
+    if not first_to_last:
+        return stages
+    names = [stage["name"] for stage in stages]
+    first, last = first_to_last.split("..")
+    return stages[names.index(first):names.index(last) + 1]
+
+
 def times(what):
-    path, size = what.split()
+    path, size, *wanted = what.split()
     run = runs_of(path)[size]
     peers = runs_of(pathlib.Path(path).with_name("peers_" + pathlib.Path(path).name)).get(size)
     pins = run["device"]["pin_gbytes_per_s"]
     timed = [stage for stage in run["stages"] + (peers["stages"] if peers else []) if stage["time_us"]]
+    names = {stage["name"] for stage in among(run["stages"], *wanted or [""])}
+    others = {stage["name"] for stage in run["stages"]} - names
+    timed = [stage for stage in timed
+             if stage["name"] in names or stage["name"] not in others and base_of(stage, timed)["name"] in names]
     width = max(15, *(len(stage["name"]) for stage in timed))
     arithmetic = any(stage["tflops"] for stage in timed)  # else nothing to say of it, and much of the bytes
     rows = [f"{run['device']['name']}, driver {run['device']['driver']}, n = {size}", "",
@@ -118,12 +132,14 @@ def saved(what):
     path, first, second = what.split()
     rows = []
     for size, run in runs_of(path).items():
+        stages = {stage["name"]: stage for stage in run["stages"]}
+        a, b = stages[first], stages[second]
+        if not (a["time_us"] and b["time_us"]):
+            continue
         if not rows:
             rows = [f"{run['device']['name']}, driver {run['device']['driver']}", "",
                     f"{'':18}{first:>14}{second:>14}{'saved, us':>20}{'saved':>16}",
                     f"{'n':18}{'us':>14}{'us':>14}{'measured  by bytes':>20}{'measured  by bytes':>20}"]
-        stages = {stage["name"]: stage for stage in run["stages"]}
-        a, b = stages[first], stages[second]
         us = [stage["time_us"]["median"] for stage in (a, b)]
         by_bytes = (moved_bytes(a) - moved_bytes(b)) / moved_bytes(a) * a["ceiling_us"]["median"]
         rows.append(f"{size:18}{us[0]:14.2f}{us[1]:14.2f}{us[0] - us[1]:10.2f}{by_bytes:10.2f}"
@@ -205,10 +221,11 @@ def launched(what):
     return "\n".join(rows) + "\n"
 
 
-def resources(path):
+def resources(what):
     """What the kernels of each stage take of a multiprocessor."""
-    run = list(runs_of(path).values())[-1]
-    known = [stage for stage in run["stages"] if stage["time_us"] and stage["kernels"] > 0]  # not a library's
+    path, *where = what.split()
+    run = runs_of(path)[where[0]] if where else list(runs_of(path).values())[-1]
+    known = [stage for stage in among(run["stages"], *where[1:] or [""]) if stage["time_us"] and stage["kernels"] > 0]  # not a library's
     width = max(len(stage["name"]) for stage in known)
     rows = [f"{run['device']['name']}, driver {run['device']['driver']}", "",
             f"{'stage':{width}}  kernels  registers  spilled bytes  occupancy"]

@@ -618,8 +618,8 @@ def draw_folders(folders, counts, out):
         if machines[0].largest[0] == 1:  # one row; some stages want several
             shapes["_rows"] = machines[0].fullest
         if all(machine.counts_operations for machine in machines):
-            drawn += [draw_speed_up(chapter, machines, shapes[""], "", out),
-                      draw_arithmetic(chapter, machines, shapes[""], out)]
+            shape = machines[0].fullest  # the large shapes are not for slow stages
+            drawn += [draw_speed_up(chapter, machines, shape, "", out), draw_arithmetic(chapter, machines, shape, out)]
             continue
         for suffix, shape in shapes.items():
             drawn += [draw(chapter, machines, shape, suffix, out) for draw in (draw_speed_up, draw_bandwidth)]

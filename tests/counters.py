@@ -2,8 +2,9 @@
 
 Needs a GPU, ncu and a build with its GPU side:
 
-    python3 tests/counters.py build/bin tests/data/counters_h200.json
+    python3 tests/counters.py build/bin tests/data/counters_h200.json [CHAPTER/STAGE ...]
 
+With stages, such as 05_linear_gelu/13_wmma, these alone are counted, and added to what the file holds with their own date.
 Each kernel runs once on 2^20 elements; launches of one stage are added up. Shared-memory counters carry up to 3 % of noise.
 """
 
@@ -51,6 +52,11 @@ def total(launches):
     return {"launches": len(launches), **{field: sum(launch[field] for launch in launches) for field in METRICS}}
 
 
+def counts_of(program, stage):
+    size = SHAPES.get(program.name, ("", str(SIZE)))[1]
+    return total(profile(program, "--device", "gpu", "--once", "--size", size, "--stage", stage))
+
+
 def stages(program):
     """The stages that the chapter has on this device: those of its JSON that were not skipped."""
     path = program.parent / "counters_stages.json"
@@ -71,18 +77,25 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("programs", type=pathlib.Path, help="folder of the built programs")
     parser.add_argument("output", type=pathlib.Path)
+    parser.add_argument("stages", nargs="*", metavar="CHAPTER/STAGE")
     arguments = parser.parse_args()
 
     programs = arguments.programs.resolve()
+    today = datetime.date.today().isoformat()
+    if arguments.stages:
+        result = json.loads(arguments.output.read_text())
+        for name in arguments.stages:
+            result["kernels"][name] = {**counts_of(programs / name.split("/")[0], name.split("/")[1]), "date": today}
+        arguments.output.write_text(json.dumps(result, indent=1) + "\n")
+        return
+
     counted = programs / "counted_kernels"
     names = subprocess.run([counted, "--list"], check=True, capture_output=True, text=True).stdout.splitlines()
     kernels = {name: total([launch]) for name, launch in zip(names, profile(counted), strict=True)}
     for program in sorted(programs.glob("[0-9][0-9]_*")):
         for stage in stages(program):
-            size = SHAPES.get(program.name, ("", str(SIZE)))[1]
-            launches = profile(program, "--device", "gpu", "--once", "--size", size, "--stage", stage)
-            kernels[f"{program.name}/{stage}"] = total(launches)
-    result = {**device(), "date": datetime.date.today().isoformat(), "size": SIZE,
+            kernels[f"{program.name}/{stage}"] = counts_of(program, stage)
+    result = {**device(), "date": today, "size": SIZE,
               "command": f"python3 tests/counters.py {arguments.programs} {arguments.output.name}",
               "metrics": METRICS, "kernels": kernels}
     arguments.output.write_text(json.dumps(result, indent=1) + "\n")

@@ -1,5 +1,5 @@
 /// \file
-/// Stage 12: a fusion that should lose. A second product follows, z = gelu(x * w^T + b) * v^T. GELU can be
+/// Stage 12: a fusion that loses. A second product follows, z = gelu(x * w^T + b) * v^T. GELU can be
 /// applied where the first product is finished, or where the second one reads it: the bytes are the same. But
 /// it is finished once, and read by every tile across z.
 #pragma once

@@ -91,10 +91,9 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
       for (int in_fragment = lane_row; in_fragment < kFragment; in_fragment += 8) {
         const int row = first_row + in_row + r * kFragment + in_fragment;
-        float results[4];
-#pragma unroll
-        for (int j = 0; j < 4; ++j)
-          results[j] = epilogue(sums[warp][in_fragment][lane_column + j], of_column[j]);
+        const float4 mine = *reinterpret_cast<const float4*>(&sums[warp][in_fragment][lane_column]);
+        const float results[] = {epilogue(mine.x, of_column[0]), epilogue(mine.y, of_column[1]),
+                                 epilogue(mine.z, of_column[2]), epilogue(mine.w, of_column[3])};
         if (row < m) store_four(y + static_cast<size_t>(row) * n + column, results, n - column, aligned);
       }
       __syncwarp();  // the place is used again

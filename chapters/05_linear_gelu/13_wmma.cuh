@@ -123,11 +123,12 @@ __global__ void __launch_bounds__(kThreads)
       wmma::store_matrix_sync(&sums[warp][0][0], sum[r][c], kFragment + 4, wmma::mem_row_major);
       __syncwarp();
       const int row = first_row + in_row + r * kFragment + lane_row;
+      float mine[8];
+      eight_of(mine, &sums[warp][lane_row][lane_column], 4);
       Eight results;
 #pragma unroll
       for (int j = 0; j < 8; ++j)
-        results.element[j] =
-            from_float<__nv_bfloat16>(epilogue(sums[warp][lane_row][lane_column + j], of_column[j]));
+        results.element[j] = from_float<__nv_bfloat16>(epilogue(mine[j], of_column[j]));
       if (row < m) store_eight(y + static_cast<size_t>(row) * n + column, results, n - column, aligned);
       __syncwarp();  // the place is used again
     }

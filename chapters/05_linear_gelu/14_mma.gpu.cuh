@@ -16,6 +16,7 @@ constexpr int kMmaTileBytes = kSide * kRowBytes;  // of x, and as many of w
 constexpr int kMmaBytes = kMmaBuffers * 2 * kMmaTileBytes;
 constexpr int kBandRows = 2048;
 
+// [place]
 /// Where a tile of the result begins.
 struct Place {
   int row, column;
@@ -31,11 +32,13 @@ __device__ inline Place place_of(int tile, int m, int n, int rows, int columns) 
   const int height = min(band, down - first);
   return {(first + in_band % height) * rows, in_band / height * columns};
 }
+// [place]
 
 __device__ inline unsigned shared_address(const void* of) {
   return static_cast<unsigned>(__cvta_generic_to_shared(of));
 }
 
+// [instructions]
 /// Starts the copy of 16 bytes to shared memory, zeros but for the first `bytes` of them.
 __device__ inline void copy_16_bytes(unsigned to, const void* from, int bytes) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
@@ -59,6 +62,7 @@ __device__ inline void multiply_squares(float (&sum)[4], const unsigned (&x)[4],
       : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
       : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(w0), "r"(w1));
 }
+// [instructions]
 
 /// Writes the 16 x 8 elements from (row, column) of which a lane has four, as above, in pairs: n is even.
 __device__ inline void store_square(const float* sum, __nv_bfloat16* product, int row, int column, int m,
@@ -124,6 +128,7 @@ __global__ void __launch_bounds__(kMmaThreads, 2)
     __syncthreads();
   };
 
+  // [loop]
   // Of x, the squares of ldmatrix are rows 0 to 7 and 8 to 15, then the same at the next 16 bytes; of w, the
   // two halves of rows 0 to 7, then those of 8 to 15: what mma.sync wants for 16 rows of x and for 2 x 8 of
   // w.
@@ -173,6 +178,7 @@ __global__ void __launch_bounds__(kMmaThreads, 2)
     free_buffer = buffer;
     buffer = next;
   }
+  // [loop]
 
 #pragma unroll
   for (int r = 0; r < kMmaSide / 16; ++r)

@@ -13,6 +13,7 @@ namespace DEVICE::linear_gelu {
 
 // --- Barriers ---
 
+// [barriers]
 /// A barrier in shared memory. Its phases have the parities 0, 1, 0, 1, ...; one ends when as many threads
 /// have arrived as the barrier was made for, and all bytes have come that were announced.
 using Barrier = unsigned long long;
@@ -64,9 +65,11 @@ __device__ inline void wait(Barrier* barrier, int parity) {
         : "memory");
   } while (!ended);
 }
+// [barriers]
 
 // --- Tiles, copied by the TMA ---
 
+// [tiles]
 /// Starts the copy of the tile at (row, column) of the matrix of `map`, with zeros for what the matrix does
 /// not have. One thread calls it; the bytes arrive at `barrier`.
 __device__ inline void load_tile(__nv_bfloat16* tile, const CUtensorMap* map, int row, int column,
@@ -110,9 +113,11 @@ __device__ inline void store_squares(unsigned row, const unsigned* squares) {
                "r"(squares[1]), "r"(squares[2]), "r"(squares[3])
                : "memory");
 }
+// [tiles]
 
 // --- Products of a warpgroup ---
 
+// [products]
 /// What the tensor cores are told of a tile: where it begins, that eight rows take 1024 bytes, and that the
 /// 16 bytes number c of row r lie at place c ^ r % 8.
 __device__ inline unsigned long long describe(const __nv_bfloat16* tile) {
@@ -128,6 +133,7 @@ template <int Left>
 __device__ void wait_for_products() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Left) : "memory");
 }
+// [products]
 
 /// Starts sum += x * w^T for tiles of 64 x 16 and 128 x 16 elements, by their descriptions, for all four
 /// warps. A warp has 16 rows. Of a lane, sum[4 j] to sum[4 j + 3] are what mma.sync's four sums are of
@@ -191,6 +197,7 @@ __device__ inline void start_product(float (&sum)[128], unsigned long long x, un
       : "l"(x), "l"(w));
 }
 
+// [multiply]
 /// Starts sum += x * w^T as a group, for tiles of kMmaDepth columns: a product for each 16 columns, which are
 /// 32 bytes, and for each 64 rows of x.
 template <int Squares, int Sums>
@@ -204,6 +211,7 @@ __device__ void multiply_tiles(float (&sum)[Squares][Sums], const __nv_bfloat16*
   }
   end_products();
 }
+// [multiply]
 
 /// Writes what a warpgroup has summed, for the tile at (row, column), as stage 14 does. n is even.
 template <int Squares, int Sums>
@@ -221,6 +229,7 @@ __device__ void store_sums(const float (&sum)[Squares][Sums], __nv_bfloat16* pro
 
 constexpr int kTileAlignment = 1024;  // as the swizzle wants it
 
+// [ring]
 /// In shared memory: `Slots` pairs of tiles, one of which is multiplied while others are on their way.
 template <int Rows, int Columns, int Slots>
 struct Ring {
@@ -239,6 +248,7 @@ struct Ring {
     publish_barriers();
   }
 };
+// [ring]
 
 /// The block's dynamic shared memory as a T that begins where tiles may, and how much of it that takes.
 template <class T>
@@ -249,6 +259,7 @@ __device__ T& in_shared_memory() {
 template <class T>
 constexpr size_t kSharedBytes = sizeof(T) + kTileAlignment;
 
+// [turn]
 /// Goes round a ring: the slot, and the parity of the phase in which it is filled.
 template <int Slots>
 struct Turn {
@@ -259,6 +270,7 @@ struct Turn {
     parity ^= 1;
   }
 };
+// [turn]
 
 // --- On the host ---
 

@@ -34,7 +34,7 @@ Exercise exercise() {
       .learnt =
           "A fragment belongs to the warp: every lane calls, and which element is whose is the hardware's "
           "business.",
-      .lesson = "docs/05_linear_gelu.md, stage 13",
+      .lesson = "docs/05_tensor_cores.md, stage 13",
       .arrays = kArrays,
       .array_count = sizeof kArrays / sizeof kArrays[0],
       .fill = fill_bfloat16,

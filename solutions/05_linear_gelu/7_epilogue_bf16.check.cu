@@ -47,7 +47,7 @@ Exercise exercise() {
               "Sums stay in float32 until the epilogue is done, and are rounded once: rounded twice, a "
               "result can "
               "be off by twice as much.",
-          .lesson = "docs/05_linear_gelu.md, stage 13",
+          .lesson = "docs/05_tensor_cores.md, stage 13",
           .arrays = kArrays,
           .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill,
