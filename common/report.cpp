@@ -112,10 +112,10 @@ std::string counted_table(const Report& report, const ShapeResult& result) {
     const std::string about = c.approximate ? "≈" : "";
     approximate |= c.approximate;
     const auto wavefronts = static_cast<double>(c.shared_load_wavefronts + c.shared_store_wavefronts);
+    const double times = (read + write) / result.least_bytes[i];
     table.add(
         {stage.stage->name, std::to_string(c.kernels), about + fmt::format("{:.1f}", read / n),
-         about + fmt::format("{:.1f}", write / n),
-         fmt::format("{:.2f}", (read + write) / result.least_bytes[i]),
+         about + fmt::format("{:.1f}", write / n), fmt::format("{:.{}f}", times, times < 100 ? 2 : 1),
          efficiency(c.load_bytes, c.load_sectors), efficiency(c.store_bytes, c.store_sectors),
          c.shared_requests ? fmt::format("{:.2f}", wavefronts / static_cast<double>(c.shared_requests)) : "-",
          error_text(stage),

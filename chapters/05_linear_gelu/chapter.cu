@@ -610,8 +610,8 @@ double two_products_flops(const Shape& s) { return 2 * product_flops(s); }
 
 constexpr const char* kCublas = "a GPU and cuBLAS";
 constexpr const char* kCublasFloat = "a GPU and cuBLAS; at most 2^38 multiplications";
-constexpr const char* kTf32 = "a GPU of compute capability 8.0; at most 2^38 multiplications";
-constexpr const char* kCublasLt = "a GPU and cuBLAS; k and n multiples of 8, else it rounds twice";
+constexpr const char* kTf32 = "compute capability 8.0; at most 2^38 multiplications";
+constexpr const char* kCublasLt = "a GPU and cuBLAS; k and n multiples of 8";  // else it rounds twice
 constexpr const char* kTensorCores = "a GPU of compute capability 8.0";
 constexpr const char* kMma = "a GPU of compute capability 8.0; k and n multiples of 8";
 constexpr const char* kHopper = "sm_90a: an H100 or H200; k and n multiples of 8";
