@@ -1,6 +1,6 @@
 /// \file
-/// Stage 20: stage 18 with bias and GELU in its epilogue. The sums begin with the bias, which costs nothing,
-/// and GELU is computed as exactly as bfloat16 can tell, by the special function unit. A warp stages 16 x 64
+/// Stage 20: stage 19 with bias and GELU in its epilogue. The sums begin with the bias, so that no addition
+/// is left for the end, and GELU takes instructions of the special function unit. A warp stages 16 x 64
 /// results in shared memory, and the TMA stores them: whole lines, and no thread computes an address.
 #pragma once
 #include "19_multicast.sm90a.cuh"

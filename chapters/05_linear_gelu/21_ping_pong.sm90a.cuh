@@ -1,7 +1,7 @@
 /// \file
-/// Stage 21: an epilogue that costs its time only once. In stage 20 both warpgroups compute GELU while the
-/// tensor cores wait. Here each has a tile of its own, and they take turns: one multiplies, the other
-/// finishes.
+/// Stage 21: an epilogue behind which the tensor cores go on. In stage 20 both warpgroups compute GELU at the
+/// same time, and nothing is multiplied. Here each has a tile of its own, and they take turns: one
+/// multiplies, the other finishes.
 #pragma once
 #include "20_tma_epilogue.sm90a.cuh"
 

@@ -559,9 +559,9 @@ Traffic tf32_traffic(const Shape& s) { return vectorised_traffic(s) + tensor_bia
 Traffic small_tensor_traffic(const Shape& s) { return tensor_tiled(s, 128, 128); }
 Traffic large_tensor_traffic(const Shape& s) { return tensor_tiled(s, 128, 256); }
 Traffic multicast_traffic(const Shape& s) { return tensor_tiled(s, 256, 256); }
-/// And the bias, a sector for each four columns of a warp.
+/// And the bias: of each sector two requests by each of the four warps that have `rows` rows.
 Traffic begun_with_bias(const Shape& s, int rows) {
-  const long long bias = 4 * n(s) * blocks(s.dims[0], rows) * 4;
+  const long long bias = 2 * 4 * 4 * n(s) * blocks(s.dims[0], rows);
   return {bias, 0, bias - 4 * n(s)};
 }
 Traffic tma_epilogue_traffic(const Shape& s) { return multicast_traffic(s) + begun_with_bias(s, 64); }
@@ -615,11 +615,9 @@ constexpr const char* kCublasLt = "a GPU and cuBLAS; k and n multiples of 8";  /
 constexpr const char* kTensorCores = "a GPU of compute capability 8.0";
 constexpr const char* kMma = "a GPU of compute capability 8.0; k and n multiples of 8";
 constexpr const char* kHopper = "sm_90a: an H100 or H200; k and n multiples of 8";
-
-bool of_eights(const Shape& s) { return k(s) % 8 == 0 && n(s) % 8 == 0; }
-
 constexpr const char* kSlow = "at most 2^38 multiplications: it is slow";
 
+bool of_eights(const Shape& s) { return k(s) % 8 == 0 && n(s) % 8 == 0; }
 bool up_to_2_34(const Shape& s) { return product_flops(s) <= 2 * ldexp(1.0, 34); }
 bool up_to_2_36(const Shape& s) { return product_flops(s) <= 2 * ldexp(1.0, 36); }
 bool up_to_2_38(const Shape& s) { return product_flops(s) <= 2 * ldexp(1.0, 38); }
