@@ -47,7 +47,7 @@ def code(what):
     path, _, mark = what.partition(" [")
     text = (ROOT / path).read_text()
     if mark:
-        return text.split(f"// [{mark}\n")[1]
+        return textwrap.dedent(text.split(f"// [{mark}\n")[1].rstrip(" "))
     inside = re.search(r"^namespace DEVICE::\w+ \{\n\n(.*?)\n\}  // namespace", text, re.S | re.M)
     return inside.group(1)
 

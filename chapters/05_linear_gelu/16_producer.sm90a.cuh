@@ -27,9 +27,9 @@ struct Release {
 
 /// What a warpgroup does for a tile: sum += x * w^T, for the rows of x from `first_row` of each slot on, and
 /// release(empty) when a slot has been read.
-template <class R, int Squares, int Sums, class Release>
+template <class R, int Squares, int Sums, class Releasing>
 __device__ void consume(R& ring, Turn<R::kSlots>& turn, float (&sum)[Squares][Sums], int first_row, int steps,
-                        Release release) {
+                        Releasing release) {
   for (int step = 0; step < steps; ++step, turn.next()) {
     wait(&ring.full[turn.slot], turn.parity);
     multiply_tiles(sum, ring.x[turn.slot] + first_row * kMmaDepth, ring.w[turn.slot]);
