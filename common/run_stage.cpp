@@ -122,15 +122,15 @@ std::vector<const Array*> Problem::outputs(const char* names) const {
 const Reference& Problem::reference(const Array& output) {
   const auto known = references_.find(output.name);
   if (known != references_.end()) return known->second;
-  Reference reference;
+  Reference made;
   if (output.after) {
-    reference = this->reference(*outputs(output.after).front());
+    made = reference(*outputs(output.after).front());
   } else {
-    reference.expected.resize(static_cast<std::size_t>(count(output)));
-    reference.magnitude.resize(reference.expected.size());
+    made.expected.resize(static_cast<std::size_t>(count(output)));
+    made.magnitude.resize(made.expected.size());
   }
-  output.reference(device_data(host_arrays_), reference.expected.data(), reference.magnitude.data());
-  return references_[output.name] = std::move(reference);
+  output.reference(device_data(host_arrays_), made.expected.data(), made.magnitude.data());
+  return references_[output.name] = std::move(made);
 }
 
 Traffic Problem::least_traffic(const char* output) const {

@@ -8,6 +8,7 @@ A page marks a quotation with a comment and holds it in the code block that foll
     <!-- times: plots/data/h200/01_multiply_add.json 1048576 --> times of a size, from a stored run on a GPU, and its peers'
     <!-- times: plots/data/h200/05_linear_gelu.json 4096x1024x4096 13_wmma..22_cublaslt --> of these stages alone, and their peers
     <!-- ratios: plots/data/h200/01_multiply_add.json -->        predicted and measured speed-up at all sizes of such a run
+    <!-- shares: plots/data/h200/05_linear_gelu.json 4096x4096x4096 14_mma 22_gemm; ... --> a stage's speed as a share of another's
     <!-- misses: plots/data/h200/01_multiply_add.json 1048576 --> what measured over predicted is made of
     <!-- launches: plots/data/h200/01_multiply_add.json -->      the speed-ups that bytes and launches predict
     <!-- caches: plots/data/h200/01_multiply_add.json 3_float4 --> a stage with cold and with warm caches
@@ -38,7 +39,7 @@ import sys
 import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-KINDS = ("code|output|times|ratios|saved|misses|launches|launched|caches|resources|limits|counters|speeds|supported|unsupported|"
+KINDS = ("code|output|times|ratios|shares|saved|misses|launches|launched|caches|resources|limits|counters|speeds|supported|unsupported|"
          "functions")
 QUOTATION = re.compile(rf"(<!-- ({KINDS}): (.+?) -->\n\n```\w*\n)(.*?)(```\n)", re.S)
 
@@ -75,7 +76,7 @@ def moved_bytes(stage):
     return traffic["expected_read_bytes"] + traffic["expected_write_bytes"] - traffic.get("expected_repeated_bytes", 0)
 
 
-def among(stages, first_to_last):
+def among(stages, first_to_last=""):
     """The stages from one to another, "A..B"; all where nothing is said."""
     if not first_to_last:
         return stages
@@ -90,7 +91,7 @@ def times(what):
     peers = runs_of(pathlib.Path(path).with_name("peers_" + pathlib.Path(path).name)).get(size)
     pins = run["device"]["pin_gbytes_per_s"]
     timed = [stage for stage in run["stages"] + (peers["stages"] if peers else []) if stage["time_us"]]
-    names = {stage["name"] for stage in among(run["stages"], *wanted or [""])}
+    names = {stage["name"] for stage in among(run["stages"], *wanted)}
     others = {stage["name"] for stage in run["stages"]} - names
     timed = [stage for stage in timed
              if stage["name"] in names or stage["name"] not in others and base_of(stage, timed)["name"] in names]
@@ -144,6 +145,19 @@ def saved(what):
         by_bytes = (moved_bytes(a) - moved_bytes(b)) / moved_bytes(a) * a["ceiling_us"]["median"]
         rows.append(f"{size:18}{us[0]:14.2f}{us[1]:14.2f}{us[0] - us[1]:10.2f}{by_bytes:10.2f}"
                     f"{us[0] / us[1] - 1:10.1%}{by_bytes / us[1]:10.1%}")
+    return "\n".join(rows) + "\n"
+
+
+def shares(what):
+    """How fast stages are beside others, each at one size."""
+    path, asked = what.split(" ", 1)
+    runs = runs_of(path)
+    device = next(iter(runs.values()))["device"]
+    rows = [f"{device['name']}, driver {device['driver']}", "",
+            f"{'n':18}{'stage':16}{'us':>10}   {'beside':16}{'us':>10}{'speed':>9}"]
+    for size, stage, other in (one.split() for one in asked.split("; ")):
+        us = {entry["name"]: entry["time_us"]["median"] for entry in runs[size]["stages"] if entry["time_us"]}
+        rows.append(f"{size:18}{stage:16}{us[stage]:10.2f}   {other:16}{us[other]:10.2f}{us[other] / us[stage]:9.1%}")
     return "\n".join(rows) + "\n"
 
 
@@ -225,7 +239,7 @@ def resources(what):
     """What the kernels of each stage take of a multiprocessor."""
     path, *where = what.split()
     run = runs_of(path)[where[0]] if where else list(runs_of(path).values())[-1]
-    known = [stage for stage in among(run["stages"], *where[1:] or [""]) if stage["time_us"] and stage["kernels"] > 0]  # not a library's
+    known = [stage for stage in among(run["stages"], *where[1:]) if stage["time_us"] and stage["kernels"] > 0]  # not a library's
     width = max(len(stage["name"]) for stage in known)
     rows = [f"{run['device']['name']}, driver {run['device']['driver']}", "",
             f"{'stage':{width}}  kernels  registers  spilled bytes  occupancy"]
@@ -339,7 +353,7 @@ def renewed(text, programs):
     def renew(match):
         head, kind, what, _, end = match.groups()
         quoted = {"code": code, "output": lambda call: output(call, programs), "times": times,
-                  "ratios": ratios, "saved": saved, "misses": misses, "launches": launches, "launched": launched,
+                  "ratios": ratios, "shares": shares, "saved": saved, "misses": misses, "launches": launches, "launched": launched,
                   "caches": caches, "resources": resources, "limits": limits,
                   "counters": lambda call: counters(call, programs),
                   "speeds": speeds, "supported": lambda program: supported(program, programs),

@@ -16,6 +16,14 @@ constexpr int kMmaTileBytes = kSide * kRowBytes;  // of x, and as many of w
 constexpr int kMmaBytes = kMmaBuffers * 2 * kMmaTileBytes;
 constexpr int kBandRows = 2048;
 
+/// Pieces of `size` that cover n >= 1 elements.
+__host__ __device__ inline int pieces(int n, int size) { return (n - 1) / size + 1; }
+
+/// Tiles of rows x columns that cover a result of m x n.
+__host__ __device__ inline int tiles_of(int m, int n, int rows, int columns) {
+  return pieces(m, rows) * pieces(n, columns);
+}
+
 // [place]
 /// Where a tile of the result begins.
 struct Place {
@@ -26,7 +34,7 @@ struct Place {
 /// the columns within a band: of x and of w, the blocks that run at a time then want about as many rows, and
 /// few of both, which the L2 cache holds.
 __device__ inline Place place_of(int tile, int m, int n, int rows, int columns) {
-  const int down = (m - 1) / rows + 1, across = (n - 1) / columns + 1;
+  const int down = pieces(m, rows), across = pieces(n, columns);
   const int band = kBandRows / rows;
   const int first = tile / (band * across) * band, in_band = tile % (band * across);
   const int height = min(band, down - first);
@@ -96,7 +104,7 @@ __global__ void __launch_bounds__(kMmaThreads, 2)
   const Place place = place_of(blockIdx.x, m, n, kSide, kSide);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int in_row = warp / 2 * kMmaSide, in_column = warp % 2 * kMmaSide;
-  const int steps = (k - 1) / kMmaDepth + 1;
+  const int steps = pieces(k, kMmaDepth);
 
   // Eight threads copy a row, and a thread every sixteenth row; its sources, in steps of 16 bytes.
   constexpr int kApart = kMmaThreads / 8, kRows = kSide / kApart;

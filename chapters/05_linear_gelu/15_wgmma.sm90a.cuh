@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(128)
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   auto& ring = in_shared_memory<Ring15>();
   const Place place = place_of(blockIdx.x, m, n, Ring15::kRows, Ring15::kColumns);
-  const int steps = (k - 1) / kMmaDepth + 1;
+  const int steps = pieces(k, kMmaDepth);
   if (threadIdx.x == 0) ring.make_barriers(1);
   __syncthreads();
   const auto fetch = [&](int step) {

@@ -6,6 +6,10 @@
 
 namespace DEVICE::linear_gelu {
 
+/// Of a block with so many consumers and a producer.
+template <int Groups>
+constexpr int kThreadsWith = Groups * 128 + 32;
+
 /// What the one thread of the producer does for a tile: fills a slot whenever one is empty.
 template <class R>
 __device__ void produce(R& ring, Turn<R::kSlots>& turn, const Inputs& in, Place place, int steps) {
@@ -41,13 +45,13 @@ __device__ void consume(R& ring, Turn<R::kSlots>& turn, float (&sum)[Squares][Su
 /// product = x * w^T as in stage 15. A block of `Groups` warpgroups, which share the rows, and one warp more,
 /// with kSharedBytes<R>, per tile of R::kRows x R::kColumns.
 template <int Groups, class R>
-__global__ void __launch_bounds__(Groups * 128 + 32)
+__global__ void __launch_bounds__(kThreadsWith<Groups>)
     product_with_producer(const __grid_constant__ Inputs in, __nv_bfloat16* product, int m, int k, int n) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   constexpr int kRowsEach = R::kRows / Groups;
   R& ring = in_shared_memory<R>();
   const Place place = place_of(blockIdx.x, m, n, R::kRows, R::kColumns);
-  const int steps = (k - 1) / kMmaDepth + 1, group = threadIdx.x / 128;
+  const int steps = pieces(k, kMmaDepth), group = threadIdx.x / 128;
   if (threadIdx.x == 0) ring.make_barriers(Groups * 4);
   __syncthreads();
   Turn<R::kSlots> turn;

@@ -6,16 +6,14 @@
 
 namespace DEVICE::linear_gelu {
 
-constexpr int kPersistentThreads = 2 * 128 + 32;
-
 /// product = x * w^T as in stage 15. A grid of up to as many blocks as run at a time, of two warpgroups and a
 /// warp each, with kSharedBytes<Ring17>.
-__global__ void __launch_bounds__(kPersistentThreads)
+__global__ void __launch_bounds__(kThreadsWith<2>)
     product_persistent(const __grid_constant__ Inputs in, __nv_bfloat16* product, int m, int k, int n) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   auto& ring = in_shared_memory<Ring17>();
-  const int steps = (k - 1) / kMmaDepth + 1, group = threadIdx.x / 128;
-  const int tiles = ((m - 1) / Ring17::kRows + 1) * ((n - 1) / Ring17::kColumns + 1);
+  const int steps = pieces(k, kMmaDepth), group = threadIdx.x / 128;
+  const int tiles = tiles_of(m, n, Ring17::kRows, Ring17::kColumns);
   if (threadIdx.x == 0) ring.make_barriers(2 * 4);
   __syncthreads();
   Turn<Ring17::kSlots> turn;

@@ -32,12 +32,12 @@ __device__ inline void produce_for_both(Ring17& ring, Turn<Ring17::kSlots>& turn
 
 /// product = x * w^T as in stage 18, but `in.w` is made for tiles of half as many columns, and the grid is
 /// even.
-__global__ void __launch_bounds__(kPersistentThreads) __cluster_dims__(2)
+__global__ void __launch_bounds__(kThreadsWith<2>) __cluster_dims__(2)
     product_multicast(const __grid_constant__ Inputs in, __nv_bfloat16* product, int m, int k, int n) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   auto& ring = in_shared_memory<Ring17>();
-  const int steps = (k - 1) / kMmaDepth + 1, group = threadIdx.x / 128, rank = blockIdx.x % 2;
-  const int pairs = ((m - 1) / (2 * Ring17::kRows) + 1) * ((n - 1) / Ring17::kColumns + 1);
+  const int steps = pieces(k, kMmaDepth), group = threadIdx.x / 128, rank = blockIdx.x % 2;
+  const int pairs = tiles_of(m, n, 2 * Ring17::kRows, Ring17::kColumns);
   const auto cluster = cooperative_groups::this_cluster();
   if (threadIdx.x == 0) ring.make_barriers(2 * 2 * 4);
   cluster.sync();

@@ -98,13 +98,13 @@ struct Shared20 {
 
 /// y = gelu(x * w^T + bias) in bfloat16, inputs, blocks and grid as in stage 19, with kSharedBytes<Shared20>.
 template <class Gelu>
-__global__ void __launch_bounds__(kPersistentThreads) __cluster_dims__(2)
+__global__ void __launch_bounds__(kThreadsWith<2>) __cluster_dims__(2)
     linear_multicast(const __grid_constant__ Inputs in, const __grid_constant__ CUtensorMap y,
                      const float* bias, int m, int k, int n) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   auto& [ring, staged] = in_shared_memory<Shared20>();
-  const int steps = (k - 1) / kMmaDepth + 1, group = threadIdx.x / 128, rank = blockIdx.x % 2;
-  const int pairs = ((m - 1) / (2 * Ring17::kRows) + 1) * ((n - 1) / Ring17::kColumns + 1);
+  const int steps = pieces(k, kMmaDepth), group = threadIdx.x / 128, rank = blockIdx.x % 2;
+  const int pairs = tiles_of(m, n, 2 * Ring17::kRows, Ring17::kColumns);
   const auto cluster = cooperative_groups::this_cluster();
   if (threadIdx.x == 0) ring.make_barriers(2 * 2 * 4);
   cluster.sync();

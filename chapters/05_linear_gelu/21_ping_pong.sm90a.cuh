@@ -17,13 +17,13 @@ struct Shared21 {
 
 /// y = gelu(x * w^T + bias) in bfloat16, blocks and grid as in stage 18, with kSharedBytes<Shared21>.
 template <class Gelu>
-__global__ void __launch_bounds__(kPersistentThreads)
+__global__ void __launch_bounds__(kThreadsWith<2>)
     linear_by_turns(const __grid_constant__ Inputs in, const __grid_constant__ CUtensorMap y,
                     const float* bias, int m, int k, int n) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   auto& [ring, staged, may_multiply] = in_shared_memory<Shared21>();
-  const int steps = (k - 1) / kMmaDepth + 1, group = threadIdx.x / 128;
-  const int tiles = ((m - 1) / Ring21::kRows + 1) * ((n - 1) / Ring21::kColumns + 1);
+  const int steps = pieces(k, kMmaDepth), group = threadIdx.x / 128;
+  const int tiles = tiles_of(m, n, Ring21::kRows, Ring21::kColumns);
   if (threadIdx.x == 0) {
     make_barrier(&may_multiply[0], 4);
     make_barrier(&may_multiply[1], 4);

@@ -351,13 +351,11 @@ void run_tf32(const Data& data) {
 }
 
 #ifdef __CUDACC__
-int tiles_of(const Arrays& a, int rows, int columns) { return blocks(a.m, rows) * blocks(a.n, columns); }
-
 void run_mma(const Data& data) {
   const Arrays a = arrays(data);
   const Bfloat16 b = bfloat16_arrays(data);
-  launch_shared(product_by_mma, tiles_of(a, kSide, kSide), kMmaThreads, kMmaBytes, b.x, b.w, b.product, a.m,
-                a.k, a.n);
+  launch_shared(product_by_mma, tiles_of(a.m, a.n, kSide, kSide), kMmaThreads, kMmaBytes, b.x, b.w, b.product,
+                a.m, a.k, a.n);
 }
 
 /// Starts a kernel that has a block for each tile of the result.
@@ -365,26 +363,26 @@ template <class R, class Kernel>
 void launch_tile_by_tile(const Data& data, Kernel kernel, int threads) {
   const Arrays a = arrays(data);
   const Bfloat16 b = bfloat16_arrays(data);
-  launch_shared(kernel, tiles_of(a, R::kRows, R::kColumns), threads, kSharedBytes<R>,
+  launch_shared(kernel, tiles_of(a.m, a.n, R::kRows, R::kColumns), threads, kSharedBytes<R>,
                 inputs_of<R>(b.x, b.w, a.m, a.k, a.n), b.product, a.m, a.k, a.n);
 }
 void run_wgmma(const Data& data) { launch_tile_by_tile<Ring15>(data, product_by_wgmma, 128); }
 void run_producer(const Data& data) {
-  launch_tile_by_tile<Ring16>(data, product_with_producer<1, Ring16>, 128 + 32);
+  launch_tile_by_tile<Ring16>(data, product_with_producer<1, Ring16>, kThreadsWith<1>);
 }
 void run_two_groups(const Data& data) {
-  launch_tile_by_tile<Ring17>(data, product_with_producer<2, Ring17>, 2 * 128 + 32);
+  launch_tile_by_tile<Ring17>(data, product_with_producer<2, Ring17>, kThreadsWith<2>);
 }
 
 /// A block for each multiprocessor, if there are as many tiles.
 template <class R>
 int persistent_blocks(const Arrays& a) {
-  return min(multiprocessors(), tiles_of(a, R::kRows, R::kColumns));
+  return min(multiprocessors(), tiles_of(a.m, a.n, R::kRows, R::kColumns));
 }
 void run_persistent(const Data& data) {
   const Arrays a = arrays(data);
   const Bfloat16 b = bfloat16_arrays(data);
-  launch_shared(product_persistent, persistent_blocks<Ring17>(a), kPersistentThreads, kSharedBytes<Ring17>,
+  launch_shared(product_persistent, persistent_blocks<Ring17>(a), kThreadsWith<2>, kSharedBytes<Ring17>,
                 inputs_of<Ring17>(b.x, b.w, a.m, a.k, a.n), b.product, a.m, a.k, a.n);
 }
 
@@ -395,17 +393,17 @@ Inputs inputs_for_pairs(const Data& data) {
   return {tensor_map(b.x, a.m, a.k, Ring17::kRows), tensor_map(b.w, a.n, a.k, Ring17::kColumns / 2)};
 }
 int blocks_in_pairs(const Arrays& a) {
-  return 2 * min(multiprocessors() / 2, tiles_of(a, 2 * Ring17::kRows, Ring17::kColumns));
+  return 2 * min(multiprocessors() / 2, tiles_of(a.m, a.n, 2 * Ring17::kRows, Ring17::kColumns));
 }
 void run_multicast(const Data& data) {
   const Arrays a = arrays(data);
-  launch_shared(product_multicast, blocks_in_pairs(a), kPersistentThreads, kSharedBytes<Ring17>,
+  launch_shared(product_multicast, blocks_in_pairs(a), kThreadsWith<2>, kSharedBytes<Ring17>,
                 inputs_for_pairs(data), bfloat16_arrays(data).product, a.m, a.k, a.n);
 }
 template <class Gelu>
 void launch_tma_epilogue(const Data& data, const __nv_bfloat16* y) {
   const Arrays a = arrays(data);
-  launch_shared(linear_multicast<Gelu>, blocks_in_pairs(a), kPersistentThreads, kSharedBytes<Shared20>,
+  launch_shared(linear_multicast<Gelu>, blocks_in_pairs(a), kThreadsWith<2>, kSharedBytes<Shared20>,
                 inputs_for_pairs(data), output_of(y, a.m, a.n), a.bias, a.m, a.k, a.n);
 }
 void run_tma_epilogue(const Data& data) { launch_tma_epilogue<FastGelu>(data, bfloat16_arrays(data).y); }
@@ -414,9 +412,8 @@ template <class Gelu>
 void launch_ping_pong(const Data& data, const __nv_bfloat16* y) {
   const Arrays a = arrays(data);
   const Bfloat16 b = bfloat16_arrays(data);
-  launch_shared(linear_by_turns<Gelu>, persistent_blocks<Ring21>(a), kPersistentThreads,
-                kSharedBytes<Shared21>, inputs_of<Ring21>(b.x, b.w, a.m, a.k, a.n), output_of(y, a.m, a.n),
-                a.bias, a.m, a.k, a.n);
+  launch_shared(linear_by_turns<Gelu>, persistent_blocks<Ring21>(a), kThreadsWith<2>, kSharedBytes<Shared21>,
+                inputs_of<Ring21>(b.x, b.w, a.m, a.k, a.n), output_of(y, a.m, a.n), a.bias, a.m, a.k, a.n);
 }
 void run_ping_pong(const Data& data) { launch_ping_pong<FastGelu>(data, bfloat16_arrays(data).y); }
 void run_ping_pong_tanh(const Data& data) {

@@ -45,8 +45,7 @@ const Limit kLimits[] = {
 Exercise exercise() {
   return {.learnt =
               "Sums stay in float32 until the epilogue is done, and are rounded once: rounded twice, a "
-              "result can "
-              "be off by twice as much.",
+              "result can be off by twice as much.",
           .lesson = "docs/05_tensor_cores.md, stage 13",
           .arrays = kArrays,
           .array_count = sizeof kArrays / sizeof kArrays[0],
