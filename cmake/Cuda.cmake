@@ -26,8 +26,10 @@ file(GLOB nvidia_devices /dev/nvidia[0-9]*)
 if(NOT CMAKE_CUDA_ARCHITECTURES) # It must be set before the language is enabled.
   if(nvidia_devices)
     set(CMAKE_CUDA_ARCHITECTURES native)
-  else()
+  elseif(WORKBOOK_GPU STREQUAL "ON")
     set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 89-real 90a-real 90-virtual)
+  else() # For the tests alone: those that the kernels tell apart.
+    set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 90a-real)
   endif()
 endif()
 enable_language(CUDA)

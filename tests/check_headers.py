@@ -12,7 +12,7 @@ COMMON = ["-std=c++20", "-Icommon", "-Wall"]
 
 def command(header):
     if header.parent.name == "gpu" or header.name.endswith((".gpu.cuh", ".sm90a.cuh")):
-        return ["nvcc", "-std=c++20", "-Icommon", "-x", "cu", "--compile", "-arch=compute_90a", "-o", "/dev/null", header]
+        return ["nvcc", "-std=c++20", "-Icommon", "-x", "cu", "--ptx", "-arch=compute_90a", "-o", "/dev/null", header]
     if header.suffix == ".cuh":
         return [COMPILER, *COMMON, "-fsyntax-only", "-DDEVICE=cpu", "-Wno-unknown-pragmas", "-x", "c++", header]
     return [COMPILER, *COMMON, "-fsyntax-only", "-x", "c++", header]
