@@ -6,15 +6,16 @@ A page marks a quotation with a comment and holds it in the code block that foll
     <!-- code: common/gpu/launch.hpp [launch] -->                what stands between two such marks in the file
     <!-- output: 01_multiply_add --device cpu -->                what a program of build/bin prints
     <!-- times: plots/data/h200/01_multiply_add.json 1048576 --> times of a size, from a stored run on a GPU, and its peers'
-    <!-- times: plots/data/h200/05_linear_gelu.json 4096x1024x4096 13_wmma..22_cublaslt --> of these stages alone, and their peers
+    <!-- times: plots/data/h200/05_linear_gelu.json 4096x1024x4096 13_wmma..23_cublaslt --> of these stages alone, and their peers
     <!-- ratios: plots/data/h200/01_multiply_add.json -->        predicted and measured speed-up at all sizes of such a run
-    <!-- shares: plots/data/h200/05_linear_gelu.json 4096x4096x4096 14_mma 22_gemm; ... --> a stage's speed as a share of another's
+    <!-- shares: plots/data/h200/05_linear_gelu.json 4096x4096x4096 14_mma 23_gemm; ... --> a stage's speed as a share of another's
     <!-- misses: plots/data/h200/01_multiply_add.json 1048576 --> what measured over predicted is made of
     <!-- launches: plots/data/h200/01_multiply_add.json -->      the speed-ups that bytes and launches predict
     <!-- caches: plots/data/h200/01_multiply_add.json 3_float4 --> a stage with cold and with warm caches
     <!-- launched: plots/data/h200/02_add_mul_exp.json 2_fused; 8_many --> stages in a CUDA graph and launched one by one
     <!-- resources: plots/data/h200/01_multiply_add.json -->     registers and occupancy of the stages, or of A..B at a size
     <!-- limits: plots/data/h200/limits/03_quantize_int8.json 1x10000000 3_packed; 4_wide --> what ncu says of stages
+    <!-- cycles: plots/data/h200/limits/05_linear_gelu.json 8192x8192x8192 20_tanh; 23_gemm --> their cycles, clock and tensor cores
 
     <!-- counters: tests/data/counters_h200.json -->             the hardware's counters that ours are equal to
     <!-- counters: tests/data/counters_h200.json differences --> the hardware's and ours where they are not, and why
@@ -39,7 +40,7 @@ import sys
 import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-KINDS = ("code|output|times|ratios|shares|saved|misses|launches|launched|caches|resources|limits|counters|speeds|supported|unsupported|"
+KINDS = ("code|output|times|ratios|shares|saved|misses|launches|launched|caches|resources|limits|cycles|counters|speeds|supported|unsupported|"
          "functions")
 QUOTATION = re.compile(rf"(<!-- ({KINDS}): (.+?) -->\n\n```\w*\n)(.*?)(```\n)", re.S)
 
@@ -139,11 +140,11 @@ def saved(what):
             continue
         if not rows:
             rows = [f"{run['device']['name']}, driver {run['device']['driver']}", "",
-                    f"{'':18}{first:>14}{second:>14}{'saved, us':>20}{'saved':>16}",
-                    f"{'n':18}{'us':>14}{'us':>14}{'measured  by bytes':>20}{'measured  by bytes':>20}"]
+                    f"{'':16}{first:>14}{second:>16}{'saved, us':>20}{'saved':>16}",
+                    f"{'n':16}{'us':>14}{'us':>16}{'measured  by bytes':>20}{'measured  by bytes':>20}"]
         us = [stage["time_us"]["median"] for stage in (a, b)]
         by_bytes = (moved_bytes(a) - moved_bytes(b)) / moved_bytes(a) * a["ceiling_us"]["median"]
-        rows.append(f"{size:18}{us[0]:14.2f}{us[1]:14.2f}{us[0] - us[1]:10.2f}{by_bytes:10.2f}"
+        rows.append(f"{size:16}{us[0]:14.2f}{us[1]:16.2f}{us[0] - us[1]:10.2f}{by_bytes:10.2f}"
                     f"{us[0] / us[1] - 1:10.1%}{by_bytes / us[1]:10.1%}")
     return "\n".join(rows) + "\n"
 
@@ -272,6 +273,21 @@ def limits(what):
     return "\n".join(rows) + "\n"
 
 
+def cycles(what):
+    """What ncu says of the clock, the tensor cores and the memory that kernels of one size ask for."""
+    path, size, stages = what.split(" ", 2)
+    run = json.loads((ROOT / path).read_text())[size]
+    rows = [f"{run['gpu']}, driver {run['driver']}, {size}, {run['date']}", "",
+            f"{'':18}{'':>8}{'million':>9}{'':>7}{'tensor':>8}{'million warp':>14}{'million sectors':>17}{'GB from':>9}",
+            f"{'stage':18}{'us':>8}{'cycles':>9}{'GHz':>7}{'cores':>8}{'instructions':>14}{'asked of L2':>17}{'DRAM':>9}"]
+    for stage in stages.split("; "):
+        for kernel in run["stages"][stage]:
+            rows.append(f"{stage:18}{kernel['time_ns'] / 1000:8.0f}{kernel['cycles'] / 1e6:9.3f}"
+                        f"{kernel['cycles'] / kernel['time_ns']:7.2f}{kernel['tensor_percent']:7.1f}%"
+                        f"{kernel['instructions'] / 1e6:14.0f}{kernel['l2_sectors'] / 1e6:17.0f}{kernel['dram_read_bytes'] / 1e9:9.2f}")
+    return "\n".join(rows) + "\n"
+
+
 FIELDS = {"load_requests": "requests", "load_sectors": "sectors", "store_requests": "requests",
           "store_sectors": "sectors", "shared_load_wavefronts": "load", "shared_store_wavefronts": "store",
           "atomic_sectors": "sectors"}
@@ -354,7 +370,7 @@ def renewed(text, programs):
         head, kind, what, _, end = match.groups()
         quoted = {"code": code, "output": lambda call: output(call, programs), "times": times,
                   "ratios": ratios, "shares": shares, "saved": saved, "misses": misses, "launches": launches, "launched": launched,
-                  "caches": caches, "resources": resources, "limits": limits,
+                  "caches": caches, "resources": resources, "limits": limits, "cycles": cycles,
                   "counters": lambda call: counters(call, programs),
                   "speeds": speeds, "supported": lambda program: supported(program, programs),
                   "unsupported": unsupported, "functions": functions}[kind](what)

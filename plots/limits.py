@@ -28,6 +28,10 @@ METRICS = {
     "l2_percent": "lts__throughput.avg.pct_of_peak_sustained_elapsed",
     "dram_percent": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
     "warps_percent": "sm__warps_active.avg.pct_of_peak_sustained_active",
+    "tensor_percent": "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
+    "cycles": "sm__cycles_elapsed.max",  # with the time, the clock
+    "l2_sectors": "lts__t_sectors_srcunit_tex.sum",  # that multiprocessors ask for and write
+    "dram_read_bytes": "dram__bytes_read.sum",
 }
 STALLS = ("barrier", "dispatch_stall", "drain", "imc_miss", "lg_throttle", "long_scoreboard", "math_pipe_throttle", "membar",
           "mio_throttle", "no_instruction", "short_scoreboard", "sleeping", "wait")

@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(kThreadsWith<Groups>)
   constexpr int kRowsEach = R::kRows / Groups;
   R& ring = in_shared_memory<R>();
   const Place place = place_of(blockIdx.x, m, n, R::kRows, R::kColumns);
-  const int steps = pieces(k, kMmaDepth), group = threadIdx.x / 128;
+  const int steps = pieces(k, kMmaDepth), group = warpgroup();
   if (threadIdx.x == 0) ring.make_barriers(Groups * 4);
   __syncthreads();
   Turn<R::kSlots> turn;

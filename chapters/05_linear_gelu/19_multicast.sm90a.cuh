@@ -16,16 +16,22 @@ struct ReleaseInBoth {
   }
 };
 
-/// As produce(), for a pair of tiles of which `rank` is this block's.
+/// Where a pair of tiles begins, and how many pairs there are.
+__device__ inline Place pair_of(int number, int m, int n) {
+  return place_of(number, m, n, 2 * Ring17::kRows, Ring17::kColumns);
+}
+__device__ inline int pairs_of(int m, int n) { return tiles_of(m, n, 2 * Ring17::kRows, Ring17::kColumns); }
+
+/// As produce(), for steps `first` to `last` of a pair of tiles of which `rank` is this block's.
 __device__ inline void produce_for_both(Ring17& ring, Turn<Ring17::kSlots>& turn, const Inputs& in,
-                                        Place pair, int rank, int steps) {
+                                        Place pair, int rank, int first, int last) {
   constexpr int kHalf = Ring17::kColumns / 2;
-  for (int step = 0; step < steps; ++step, turn.next()) {
-    const int slot = turn.slot, first = step * kMmaDepth;
+  for (int step = first; step < last; ++step, turn.next()) {
+    const int slot = turn.slot, column = step * kMmaDepth;
     wait(&ring.empty[slot], turn.parity ^ 1);
     arrive_announcing(&ring.full[slot], Ring17::kSlotBytes);
-    load_tile(ring.x[slot], &in.x, pair.row + rank * Ring17::kRows, first, &ring.full[slot]);
-    load_tile_for(0b11, ring.w[slot] + rank * kHalf * kMmaDepth, &in.w, pair.column + rank * kHalf, first,
+    load_tile(ring.x[slot], &in.x, pair.row + rank * Ring17::kRows, column, &ring.full[slot]);
+    load_tile_for(0b11, ring.w[slot] + rank * kHalf * kMmaDepth, &in.w, pair.column + rank * kHalf, column,
                   &ring.full[slot]);
   }
 }
@@ -36,17 +42,18 @@ __global__ void __launch_bounds__(kThreadsWith<2>) __cluster_dims__(2)
     product_multicast(const __grid_constant__ Inputs in, __nv_bfloat16* product, int m, int k, int n) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   auto& ring = in_shared_memory<Ring17>();
-  const int steps = pieces(k, kMmaDepth), group = threadIdx.x / 128, rank = blockIdx.x % 2;
-  const int pairs = tiles_of(m, n, 2 * Ring17::kRows, Ring17::kColumns);
+  const int steps = pieces(k, kMmaDepth), group = warpgroup(), rank = blockIdx.x % 2;
+  const int pairs = pairs_of(m, n);
   const auto cluster = cooperative_groups::this_cluster();
   if (threadIdx.x == 0) ring.make_barriers(2 * 2 * 4);
   cluster.sync();
   Turn<Ring17::kSlots> turn;
-  for (int i = blockIdx.x / 2; i < pairs; i += gridDim.x / 2) {
-    const Place pair = place_of(i, m, n, 2 * Ring17::kRows, Ring17::kColumns);
-    if (group == 2) {
-      if (threadIdx.x % 32 == 0) produce_for_both(ring, turn, in, pair, rank, steps);
-    } else {
+  if (group == 2) {
+    for (int i = blockIdx.x / 2; i < pairs && threadIdx.x % 32 == 0; i += gridDim.x / 2)
+      produce_for_both(ring, turn, in, pair_of(i, m, n), rank, 0, steps);
+  } else {
+    for (int i = blockIdx.x / 2; i < pairs; i += gridDim.x / 2) {
+      const Place pair = pair_of(i, m, n);
       float sum[1][128] = {};
       consume(ring, turn, sum, group * 64, steps, ReleaseInBoth{});
       store_sums(sum, product, pair.row + rank * Ring17::kRows + group * 64, pair.column, m, n);

@@ -103,17 +103,18 @@ __global__ void __launch_bounds__(kThreadsWith<2>) __cluster_dims__(2)
                      const float* bias, int m, int k, int n) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   auto& [ring, staged] = in_shared_memory<Shared20>();
-  const int steps = pieces(k, kMmaDepth), group = threadIdx.x / 128, rank = blockIdx.x % 2;
-  const int pairs = tiles_of(m, n, 2 * Ring17::kRows, Ring17::kColumns);
+  const int steps = pieces(k, kMmaDepth), group = warpgroup(), rank = blockIdx.x % 2;
+  const int pairs = pairs_of(m, n);
   const auto cluster = cooperative_groups::this_cluster();
   if (threadIdx.x == 0) ring.make_barriers(2 * 2 * 4);
   cluster.sync();
   Turn<Ring17::kSlots> turn;
-  for (int i = blockIdx.x / 2; i < pairs; i += gridDim.x / 2) {
-    const Place pair = place_of(i, m, n, 2 * Ring17::kRows, Ring17::kColumns);
-    if (group == 2) {
-      if (threadIdx.x % 32 == 0) produce_for_both(ring, turn, in, pair, rank, steps);
-    } else {
+  if (group == 2) {
+    for (int i = blockIdx.x / 2; i < pairs && threadIdx.x % 32 == 0; i += gridDim.x / 2)
+      produce_for_both(ring, turn, in, pair_of(i, m, n), rank, 0, steps);
+  } else {
+    for (int i = blockIdx.x / 2; i < pairs; i += gridDim.x / 2) {
+      const Place pair = pair_of(i, m, n);
       float sum[1][128];
       begin_with_bias(sum, bias, pair.column, n);
       consume(ring, turn, sum, group * 64, steps, ReleaseInBoth{});

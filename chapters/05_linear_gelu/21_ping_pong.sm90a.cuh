@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(kThreadsWith<2>)
                     const float* bias, int m, int k, int n) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   auto& [ring, staged, may_multiply] = in_shared_memory<Shared21>();
-  const int steps = pieces(k, kMmaDepth), group = threadIdx.x / 128;
+  const int steps = pieces(k, kMmaDepth), group = warpgroup();
   const int tiles = tiles_of(m, n, Ring21::kRows, Ring21::kColumns);
   if (threadIdx.x == 0) {
     make_barrier(&may_multiply[0], 4);

@@ -1,5 +1,5 @@
 /// \file
-/// What stages 15 to 21 say to a Hopper GPU in PTX, each instruction once: barriers that count bytes, tiles
+/// What stages 15 to 22 say to a Hopper GPU in PTX, each instruction once: barriers that count bytes, tiles
 /// that the tensor memory accelerator (TMA) copies, and products of a warpgroup, which is four warps. Target
 /// sm_90a. Source of the formats: NVIDIA, PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions",
 /// "Tensors", "mbarrier"; CUDA Driver API, "Tensor Map Object Management".
@@ -10,6 +10,13 @@
 #include "14_mma.gpu.cuh"
 
 namespace DEVICE::linear_gelu {
+
+// [warpgroup]
+/// The number of this thread's warpgroup in the block. The shuffle gives each lane what it has, but tells the
+/// compiler that a warp has one such number: what follows from it is computed once a warp, in the uniform
+/// registers from which wgmma takes the places of its tiles.
+__device__ inline int warpgroup() { return __shfl_sync(0xffffffff, static_cast<int>(threadIdx.x / 128), 0); }
+// [warpgroup]
 
 // --- Barriers ---
 
@@ -66,6 +73,25 @@ __device__ inline void wait(Barrier* barrier, int parity) {
   } while (!ended);
 }
 // [barriers]
+
+/// Returns when all threads of two consumers have come: a barrier in which the producer has no part.
+__device__ inline void meet_consumers() { asm volatile("bar.sync 1, 256;" ::: "memory"); }
+
+// --- Flags in global memory, between blocks ---
+
+/// Sets a flag: who finds it set finds all that this warp wrote before its last __syncwarp().
+__device__ inline void set_flag(unsigned* flag) {
+  asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(flag) : "memory");
+}
+
+/// Returns when the flag has been set, and clears it.
+__device__ inline void wait_for_flag(unsigned* flag) {
+  unsigned is_set;
+  do {
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(is_set) : "l"(flag) : "memory");
+  } while (!is_set);
+  *flag = 0;
+}
 
 // --- Tiles, copied by the TMA ---
 
