@@ -274,7 +274,7 @@ def bars(axes, machines, names, value, text, text_at=0):
             axes.annotate(text(stages[name]), (max(text_at, value(stages[name])), y), xytext=(4, 0), textcoords="offset points",
                           va="center", fontsize=8)
     axes.set_yticks(range(len(names)), names)
-    axes.invert_yaxis()
+    axes.set_ylim(len(names) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     axes.margins(x=0.18)
 
@@ -294,8 +294,17 @@ def names_of(machines):
     return list(dict.fromkeys(name for stages in machines for name in stages))
 
 
+def bar_panels(panels, machines):
+    """A figure, and axes one below the other for lists of names of bars."""
+    rows = [len(names) + 0.2 for names in panels]
+    height = 0.75 + 0.7 * len(panels) + 0.34 * sum(rows) * (1 if machines == 1 else 1.5)
+    figure, axes = pyplot.subplots(len(panels), figsize=(7.2, height), height_ratios=rows, squeeze=False)
+    return figure, axes[:, 0]
+
+
 def bar_figure(names, machines):
-    return pyplot.subplots(figsize=(7.2, 1.5 + 0.34 * len(names) * (1 if machines == 1 else 1.5)))
+    figure, (axes,) = bar_panels([names], machines)
+    return figure, axes
 
 
 def legend_of_machines(machines):
@@ -318,14 +327,17 @@ METHOD = "median of the samples in docs/json.md, inputs from DRAM"
 
 
 def draw_speed_up(chapter, machines, shape, suffix, out):
+    """With a panel for each stage that others are compared with."""
     by_name = stages_at(machines, shape)
-    names = names_of(by_name)
-    figure, axes = bar_figure(names, len(machines))
-    bases = {id(s): s.base(stages).us for stages in by_name for s in stages.values()}
-    base_names = list(dict.fromkeys(s.base(stages).name for stages in by_name for s in stages.values()))
-    bars(axes, by_name, names, lambda s: bases[id(s)] / s.us, lambda s: f"{bases[id(s)] / s.us:.2f}x  {s.us:.1f} µs")
-    axes.axvline(1, color=GREY, linewidth=0.8)
-    axes.set_xlabel(f"speed-up over {' or '.join(base_names)}")
+    bases = {id(s): s.base(stages) for stages in by_name for s in stages.values()}
+    panels = {}
+    for stage in (s for stages in by_name for s in stages.values()):
+        panels.setdefault(bases[id(stage)].name, {})[stage.name] = None  # in order, each once
+    figure, axes = bar_panels(list(panels.values()), len(machines))
+    for panel, (base, names) in zip(axes, panels.items()):
+        bars(panel, by_name, list(names), lambda s: bases[id(s)].us / s.us, lambda s: f"{bases[id(s)].us / s.us:.2f}x  {s.us:.1f} µs")
+        panel.axvline(1, color=GREY, linewidth=0.8)
+        panel.set_xlabel(f"speed-up over {base}")
     return finish(figure, f"{chapter}: speed-up of each stage", caption_of(machines, f"N = {size_text(shape)}; {METHOD}"),
                   f"{chapter}_speed_up{suffix}", out, legend_of_machines(machines))
 
