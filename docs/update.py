@@ -250,15 +250,20 @@ def resources(what):
     return "\n".join(rows) + "\n"
 
 
-def limits(what):
-    """What ncu says of the kernels of stages at one size."""
+def profiled(what):
+    """Of a size that limits.py has profiled: the first rows of a table, and the kernels of {stage: kernels} that are asked for."""
     path, size, stages = what.split(" ", 2)
     run = json.loads((ROOT / path).read_text())[size]
-    rows = [f"{run['gpu']}, driver {run['driver']}, {size}, {run['date']}", "",
-            f"{'':18}{'':>8}{'warp in-':>14}{'issue':>7}{'':>6}{'':>7}{'resident':>10}  warps wait mostly for",
-            f"{'stage':18}{'us':>8}{'structions':>14}{'slots':>7}{'L2':>6}{'DRAM':>7}{'warps':>10}  (cycles an instruction)"]
-    for stage in stages.split("; "):
-        kernels = run["stages"][stage]
+    return ([f"{run['gpu']}, driver {run['driver']}, {size}, {run['date']}", ""],
+            {stage: run["stages"][stage] for stage in stages.split("; ")})
+
+
+def limits(what):
+    """What ncu says of the kernels of stages at one size."""
+    rows, asked = profiled(what)
+    rows += [f"{'':18}{'':>8}{'warp in-':>14}{'issue':>7}{'':>6}{'':>7}{'resident':>10}  warps wait mostly for",
+             f"{'stage':18}{'us':>8}{'structions':>14}{'slots':>7}{'L2':>6}{'DRAM':>7}{'warps':>10}  (cycles an instruction)"]
+    for stage, kernels in asked.items():
         if len(kernels) > 1:
             rows.append(stage)
         for kernel in kernels:
@@ -275,13 +280,11 @@ def limits(what):
 
 def cycles(what):
     """What ncu says of the clock, the tensor cores and the memory that kernels of one size ask for."""
-    path, size, stages = what.split(" ", 2)
-    run = json.loads((ROOT / path).read_text())[size]
-    rows = [f"{run['gpu']}, driver {run['driver']}, {size}, {run['date']}", "",
-            f"{'':18}{'':>8}{'million':>9}{'':>7}{'tensor':>8}{'million warp':>14}{'million sectors':>17}{'GB from':>9}",
-            f"{'stage':18}{'us':>8}{'cycles':>9}{'GHz':>7}{'cores':>8}{'instructions':>14}{'asked of L2':>17}{'DRAM':>9}"]
-    for stage in stages.split("; "):
-        for kernel in run["stages"][stage]:
+    rows, asked = profiled(what)
+    rows += [f"{'':18}{'':>8}{'million':>9}{'':>7}{'tensor':>8}{'million warp':>14}{'million sectors':>17}{'GB from':>9}",
+             f"{'stage':18}{'us':>8}{'cycles':>9}{'GHz':>7}{'cores':>8}{'instructions':>14}{'asked of L2':>17}{'DRAM':>9}"]
+    for stage, kernels in asked.items():
+        for kernel in kernels:
             rows.append(f"{stage:18}{kernel['time_ns'] / 1000:8.0f}{kernel['cycles'] / 1e6:9.3f}"
                         f"{kernel['cycles'] / kernel['time_ns']:7.2f}{kernel['tensor_percent']:7.1f}%"
                         f"{kernel['instructions'] / 1e6:14.0f}{kernel['l2_sectors'] / 1e6:17.0f}{kernel['dram_read_bytes'] / 1e9:9.2f}")

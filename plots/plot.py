@@ -262,6 +262,13 @@ def bar_style(stage, which):
     return {"color": colour, "hatch": hatch, "edgecolor": "white" if hatch else colour, "alpha": 0.4 if which else 1.0}
 
 
+def name_rows(axes, names):
+    """Rows of bars from the top down, each with its name."""
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+
+
 def bars(axes, machines, names, value, text, text_at=0):
     """Horizontal bars, one a name and machine, with a text behind each, but not before `text_at`."""
     height = 0.76 / len(machines)
@@ -273,9 +280,7 @@ def bars(axes, machines, names, value, text, text_at=0):
             axes.barh(y, value(stages[name]), height=height * 0.94, **bar_style(stages[name], which))
             axes.annotate(text(stages[name]), (max(text_at, value(stages[name])), y), xytext=(4, 0), textcoords="offset points",
                           va="center", fontsize=8)
-    axes.set_yticks(range(len(names)), names)
-    axes.set_ylim(len(names) - 0.4, -0.6)
-    axes.tick_params(axis="y", length=0)
+    name_rows(axes, names)
     axes.margins(x=0.18)
 
 
@@ -481,9 +486,7 @@ def draw_bytes(chapter, run, out):
         moved = f"{read + write:.{1 if read + write >= 1 else 2}f}"
         axes.annotate(f"{moved}, {kernels}", (read + write, row), xytext=(4, 0), textcoords="offset points",
                       va="center", fontsize=8)
-    axes.set_yticks(range(len(stages)), [s["name"] for s in stages])
-    axes.invert_yaxis()
-    axes.tick_params(axis="y", length=0)
+    name_rows(axes, [s["name"] for s in stages])
     axes.margins(x=0.25)
     each = "a multiplication" if len(run["shape"]) == 3 else "an element"  # of a matrix product
     axes.set_xlabel(f"bytes {each}, of the sectors asked for")

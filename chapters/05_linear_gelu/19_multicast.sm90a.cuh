@@ -20,7 +20,9 @@ struct ReleaseInBoth {
 __device__ inline Place pair_of(int number, int m, int n) {
   return place_of(number, m, n, 2 * Ring17::kRows, Ring17::kColumns);
 }
-__device__ inline int pairs_of(int m, int n) { return tiles_of(m, n, 2 * Ring17::kRows, Ring17::kColumns); }
+__host__ __device__ inline int pairs_of(int m, int n) {
+  return tiles_of(m, n, 2 * Ring17::kRows, Ring17::kColumns);
+}
 
 /// As produce(), for steps `first` to `last` of a pair of tiles of which `rank` is this block's.
 __device__ inline void produce_for_both(Ring17& ring, Turn<Ring17::kSlots>& turn, const Inputs& in,
@@ -36,6 +38,14 @@ __device__ inline void produce_for_both(Ring17& ring, Turn<Ring17::kSlots>& turn
   }
 }
 
+/// What the producer's warp does for all pairs of its cluster: produce_for_both(), by one thread.
+__device__ inline void produce_pairs(Ring17& ring, Turn<Ring17::kSlots>& turn, const Inputs& in, int m, int n,
+                                     int rank, int steps) {
+  const int pairs = pairs_of(m, n);
+  for (int i = blockIdx.x / 2; i < pairs && threadIdx.x % 32 == 0; i += gridDim.x / 2)
+    produce_for_both(ring, turn, in, pair_of(i, m, n), rank, 0, steps);
+}
+
 /// product = x * w^T as in stage 18, but `in.w` is made for tiles of half as many columns, and the grid is
 /// even.
 __global__ void __launch_bounds__(kThreadsWith<2>) __cluster_dims__(2)
@@ -49,8 +59,7 @@ __global__ void __launch_bounds__(kThreadsWith<2>) __cluster_dims__(2)
   cluster.sync();
   Turn<Ring17::kSlots> turn;
   if (group == 2) {
-    for (int i = blockIdx.x / 2; i < pairs && threadIdx.x % 32 == 0; i += gridDim.x / 2)
-      produce_for_both(ring, turn, in, pair_of(i, m, n), rank, 0, steps);
+    produce_pairs(ring, turn, in, m, n, rank, steps);
   } else {
     for (int i = blockIdx.x / 2; i < pairs; i += gridDim.x / 2) {
       const Place pair = pair_of(i, m, n);

@@ -110,8 +110,7 @@ __global__ void __launch_bounds__(kThreadsWith<2>) __cluster_dims__(2)
   cluster.sync();
   Turn<Ring17::kSlots> turn;
   if (group == 2) {
-    for (int i = blockIdx.x / 2; i < pairs && threadIdx.x % 32 == 0; i += gridDim.x / 2)
-      produce_for_both(ring, turn, in, pair_of(i, m, n), rank, 0, steps);
+    produce_pairs(ring, turn, in, m, n, rank, steps);
   } else {
     for (int i = blockIdx.x / 2; i < pairs; i += gridDim.x / 2) {
       const Place pair = pair_of(i, m, n);

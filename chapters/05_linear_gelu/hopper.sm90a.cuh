@@ -285,7 +285,6 @@ __device__ T& in_shared_memory() {
 template <class T>
 constexpr size_t kSharedBytes = sizeof(T) + kTileAlignment;
 
-// [turn]
 /// Goes round a ring: the slot, and the parity of the phase in which it is filled.
 template <int Slots>
 struct Turn {
@@ -296,7 +295,6 @@ struct Turn {
     parity ^= 1;
   }
 };
-// [turn]
 
 // --- On the host ---
 
