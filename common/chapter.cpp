@@ -11,6 +11,7 @@ namespace workbook {
 int element_bytes(Type type) {
   switch (type) {
     case Type::kFloat32:
+    case Type::kUint32:
       return 4;
     case Type::kFloat64:
       return 8;
@@ -22,6 +23,8 @@ int element_bytes(Type type) {
   }
   throw std::logic_error("a type without a size");
 }
+
+bool is_integer(Type type) { return type == Type::kInt8 || type == Type::kUint32; }
 
 void* Data::array(const char* name, Type type) const {
   for (const NamedArray& array : *static_cast<const NamedArrays*>(arrays))

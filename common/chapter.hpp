@@ -13,10 +13,13 @@ struct Shape {
 };
 
 /// The element type of an array.
-enum class Type { kFloat32, kFloat64, kFloat16, kBFloat16, kInt8 };
+enum class Type { kFloat32, kFloat64, kFloat16, kBFloat16, kInt8, kUint32 };
 
 /// Bytes of one element.
 int element_bytes(Type type);
+
+/// Whether the type has no NaN and no rounding.
+bool is_integer(Type type);
 
 /// An input is filled by the chapter, scratch holds what one kernel leaves for the next, an output is
 /// verified.
@@ -46,7 +49,7 @@ struct Array {
   /// other types are compared.
   void (*reference)(const Data& host, double* expected, double* magnitude);
 
-  /// For an output, the inputs that it is made of, a space behind each; null: all of them.
+  /// For an output, the inputs that it is computed from, separated by spaces; null: all of them.
   const char* of = nullptr;
 
   /// The output whose reference this one's begins with: `reference` finds it in `expected` and `magnitude`,
@@ -79,13 +82,13 @@ constexpr int kAnyNumber = -1;
 
 /// One version of the chapter's operation.
 struct Stage {
-  const char* name;                  ///< the name of its file, without the ending
-  const char* idea;                  ///< the one idea that it adds
-  const char* output;                ///< the array that it computes, or several, with spaces between
-  int kernels;                       ///< how many kernels it launches
-  void (*run)(const Data&);          ///< launches them; null where this device cannot
-  Traffic (*traffic)(const Shape&);  ///< the bytes it should move; null: its inputs and its output, once each
-  int (*roundings)(const Shape&);    ///< roundings on the longest path to an element of the output
+  const char* name;                    ///< the name of its file, without the ending
+  const char* idea;                    ///< the one idea that it adds
+  const char* output = nullptr;        ///< the array that it computes, or several, separated by spaces
+  int kernels = 1;                     ///< how many kernels it launches
+  void (*run)(const Data&) = nullptr;  ///< launches them; null where this device cannot
+  Traffic (*traffic)(const Shape&) = nullptr;  ///< the bytes it should move; null: see expected_traffic()
+  int (*roundings)(const Shape&) = nullptr;    ///< roundings on the longest path to an element of the output
   /// Floating-point operations that the output needs, a multiplication and an addition counted as two. Given
   /// for all stages of a chapter that is bound by arithmetic, whose tables show FLOP a byte and TFLOP/s; else
   /// null.
@@ -96,6 +99,26 @@ struct Stage {
   int capability = 0;                ///< the least compute capability of a GPU that can, such as 90 for 9.0
   bool no_other_capability = false;  ///< no greater one can either: sm_90a code runs on 9.0 alone
 };
+
+/// The row of a stage with what `Host` says, the struct below the stage's kernel: `run`, `traffic` and, where
+/// not every shape is supported, `suits`.
+template <class Host>
+constexpr Stage stage(Stage row) {
+  row.run = Host::run;
+  row.traffic = Host::traffic;
+  if constexpr (requires { Host::suits; }) row.suits = Host::suits;
+  return row;
+}
+
+/// The same for a stage whose file is not compiled everywhere: gpu_only<struct Wgmma>({...}). Where the file
+/// is left out, Host is declared and not defined; the stage is then listed with what it needs.
+template <class Host>
+constexpr Stage gpu_only(Stage row) {
+  if constexpr (requires { sizeof(Host); })
+    return stage<Host>(row);
+  else
+    return row;
+}
 
 /// One chapter on one device.
 struct Chapter {
@@ -122,8 +145,8 @@ struct Chapter {
 /// Schwarz).
 void product_of_rows(const float* x, const float* w, int m, int k, int n, double* product, double* size);
 
-/// Blocks of `size` that cover n >= 1 elements: n / size, rounded up.
-inline int blocks(int n, int size) { return (n - 1) / size + 1; }
+/// n / size, rounded up, for n >= 1: the number of blocks of `size` elements that cover n.
+constexpr int ceil_div(int n, int size) { return (n - 1) / size + 1; }
 
 /// Fills `data[0, count)` with numbers from the uniform distribution over [low, high): number i depends on
 /// `seed` and i alone.

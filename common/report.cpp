@@ -24,8 +24,8 @@ double elements(const Chapter& chapter, const Shape& shape) {
   return static_cast<double>(most);
 }
 
-double memory_bytes(const Stage& stage, const Shape& shape) {
-  return static_cast<double>(stage.traffic(shape).memory_bytes());
+double memory_bytes(const Chapter& chapter, const Stage& stage, const Shape& shape) {
+  return static_cast<double>(expected_traffic(chapter, stage, shape).memory_bytes());
 }
 
 /// Of a stage that was timed, and that says its operations.
@@ -47,8 +47,8 @@ const Stage& base_of(const Chapter& chapter, const Stage& stage) {
 
 /// What the bytes alone promise: those of the stage that it is compared with over its own.
 std::string predicted_speed_up(const Report& report, const ShapeResult& result, const StageResult& stage) {
-  const double base = memory_bytes(base_of(*report.chapter, *stage.stage), result.shape);
-  return fmt::format("{:.2f}x", base / memory_bytes(*stage.stage, result.shape));
+  const double base = memory_bytes(*report.chapter, base_of(*report.chapter, *stage.stage), result.shape);
+  return fmt::format("{:.2f}x", base / memory_bytes(*report.chapter, *stage.stage, result.shape));
 }
 
 std::string percent(double share) { return fmt::format("{:.0f}%", 100 * share); }
@@ -140,7 +140,7 @@ std::string timed_table(const Report& report, const ShapeResult& result) {
       table.add({stage.stage->name}, remark(stage));
       continue;
     }
-    const double moved = memory_bytes(*stage.stage, result.shape);
+    const double moved = memory_bytes(*report.chapter, *stage.stage, result.shape);
     const double gbytes = moved / stage.time.cold.median * 1e-3;
     table.add({stage.stage->name, fmt::format("{:.2f}", stage.time.cold.median),
                fmt::format("{:.2f}-{:.2f}", stage.time.cold.p25, stage.time.cold.p75),
@@ -165,7 +165,7 @@ nlohmann::json traffic_json(const Report& report, const ShapeResult& result, con
   const auto count = [&](long long value) {
     return counted ? nlohmann::json(value) : nlohmann::json(nullptr);
   };
-  const Traffic expected = stage.stage->traffic(result.shape);
+  const Traffic expected = expected_traffic(*report.chapter, *stage.stage, result.shape);
   return {{"load_requests", count(c.load_requests)},
           {"load_sectors", count(c.load_sectors)},
           {"store_requests", count(c.store_requests)},
@@ -195,6 +195,8 @@ const char* type_name(Type type) {
       return "bfloat16";
     case Type::kInt8:
       return "int8";
+    case Type::kUint32:
+      return "uint32";
   }
   throw std::logic_error("a type without a name");
 }
@@ -229,7 +231,7 @@ nlohmann::json stage_json(const Report& report, const ShapeResult& result, const
                         {"tflops", nullptr},
                         {"fraction_of_ceiling", nullptr}};
   if (stage.timed) {
-    const double moved = memory_bytes(*stage.stage, result.shape);
+    const double moved = memory_bytes(*report.chapter, *stage.stage, result.shape);
     out["gbytes_per_s"] = moved / stage.time.cold.median * 1e-3;
     out["fraction_of_ceiling"] = stage.ceiling.cold.median / stage.time.cold.median;
     if (stage.stage->flops) out["tflops"] = tflops(stage, result.shape);
@@ -283,7 +285,7 @@ std::string model_text(const Report& report, const ShapeResult& result, const st
   const Card card = *card_named(card_name);
   Table table({}, {"stage", "bytes", "us"});
   for (const StageResult& stage : result.stages) {
-    const double moved = memory_bytes(*stage.stage, result.shape);
+    const double moved = memory_bytes(*report.chapter, *stage.stage, result.shape);
     table.add({stage.stage->name, fmt::format("{:.0f}", moved),
                fmt::format("{:.3g}", moved / card.gbytes_per_s * 1e-3)});
   }

@@ -22,6 +22,30 @@ bool holds(const std::string& names, const std::string& name) {
   return (" " + names + " ").find(" " + name + " ") != std::string::npos;
 }
 
+/// The arrays that `names`, with spaces between, hold.
+std::vector<const Array*> arrays_named(const Chapter& chapter, const char* names) {
+  std::vector<const Array*> found;
+  for (int i = 0; i < chapter.array_count; ++i)
+    if (holds(names, chapter.arrays[i].name)) found.push_back(&chapter.arrays[i]);
+  if (found.empty()) throw std::logic_error(fmt::format("the chapter has no array named {}", names));
+  return found;
+}
+
+Traffic least_traffic(const Chapter& chapter, const char* output, const Shape& shape) {
+  Traffic least = {0, 0};
+  const std::vector<const Array*> made = arrays_named(chapter, output);
+  for (const Array* one : made) least.write_bytes += static_cast<long long>(bytes_of(*one, shape));
+  const auto is_read = [&](const Array& input) {
+    return input.role == Role::kInput && std::any_of(made.begin(), made.end(), [&](const Array* one) {
+             return !one->of || holds(one->of, input.name);
+           });
+  };
+  for (int i = 0; i < chapter.array_count; ++i)
+    if (is_read(chapter.arrays[i]))
+      least.read_bytes += static_cast<long long>(bytes_of(chapter.arrays[i], shape));
+  return least;
+}
+
 /// Whether the device is capable of the stage; the CPU device is of all that it is compiled with.
 bool is_capable(const DeviceInfo& device, const Stage& stage) {
   const auto dot = device.compute_capability.find('.');
@@ -32,6 +56,10 @@ bool is_capable(const DeviceInfo& device, const Stage& stage) {
 }
 
 }  // namespace
+
+Traffic expected_traffic(const Chapter& chapter, const Stage& stage, const Shape& shape) {
+  return stage.traffic ? stage.traffic(shape) : least_traffic(chapter, stage.output, shape);
+}
 
 MemoryNeed memory_need(const Chapter& chapter, const Shape& shape) {
   MemoryNeed need = {0, 0, 0};
@@ -45,7 +73,7 @@ MemoryNeed memory_need(const Chapter& chapter, const Shape& shape) {
       need.host += bytes + 2 * sizeof(double) * static_cast<std::size_t>(array.count(shape));
   }
   for (int i = 0; i < chapter.stage_count; ++i) {
-    const Traffic traffic = chapter.stages[i].traffic(shape);
+    const Traffic traffic = expected_traffic(chapter, chapter.stages[i], shape);
     need.timing = std::max(need.timing, static_cast<std::size_t>(traffic.memory_bytes()));
   }
   return need;
@@ -111,20 +139,12 @@ void Problem::upload_inputs(const NamedArrays& set) {
 
 std::size_t Problem::bytes(const Array& array) const { return bytes_of(array, shape_); }
 
-std::vector<const Array*> Problem::outputs(const char* names) const {
-  std::vector<const Array*> found;
-  for (int i = 0; i < chapter_.array_count; ++i)
-    if (holds(names, chapter_.arrays[i].name)) found.push_back(&chapter_.arrays[i]);
-  if (found.empty()) throw std::logic_error(fmt::format("the chapter has no array named {}", names));
-  return found;
-}
-
 const Reference& Problem::reference(const Array& output) {
   const auto known = references_.find(output.name);
   if (known != references_.end()) return known->second;
   Reference made;
   if (output.after) {
-    made = reference(*outputs(output.after).front());
+    made = reference(*arrays_named(chapter_, output.after).front());
   } else {
     made.expected.resize(static_cast<std::size_t>(count(output)));
     made.magnitude.resize(made.expected.size());
@@ -133,22 +153,8 @@ const Reference& Problem::reference(const Array& output) {
   return references_[output.name] = std::move(made);
 }
 
-Traffic Problem::least_traffic(const char* output) const {
-  Traffic least = {0, 0};
-  const std::vector<const Array*> made = outputs(output);
-  for (const Array* one : made) least.write_bytes += static_cast<long long>(bytes(*one));
-  const auto is_read = [&](const Array& input) {
-    return input.role == Role::kInput && std::any_of(made.begin(), made.end(), [&](const Array* one) {
-             return !one->of || holds(one->of, input.name);
-           });
-  };
-  for (int i = 0; i < chapter_.array_count; ++i)
-    if (is_read(chapter_.arrays[i])) least.read_bytes += static_cast<long long>(bytes(chapter_.arrays[i]));
-  return least;
-}
-
 double Problem::least_bytes(const char* output) const {
-  const Traffic least = least_traffic(output);
+  const Traffic least = least_traffic(chapter_, output, shape_);
   return static_cast<double>(least.read_bytes + least.write_bytes);
 }
 
@@ -171,8 +177,8 @@ StageResult Problem::check(const Stage& stage) {
     return result;
   }
   run_and_compare(stage, kPoison, result);
-  const auto has_no_nan = [](const Array* output) { return output->type == Type::kInt8; };
-  const std::vector<const Array*> made = outputs(stage.output);
+  const auto has_no_nan = [](const Array* output) { return is_integer(output->type); };
+  const std::vector<const Array*> made = arrays_named(chapter_, stage.output);
   if (result.message.empty() && std::any_of(made.begin(), made.end(), has_no_nan))
     run_and_compare(stage, kOtherPoison, result);
   result.status = result.message.empty() ? "ok" : "wrong";
@@ -193,7 +199,7 @@ void Problem::run_and_compare(const Stage& stage, unsigned char poison_value, St
       result.message = fmt::format("something was written just outside array {}", a.name);
       return;
     }
-  for (const Array* output : outputs(stage.output))
+  for (const Array* output : arrays_named(chapter_, stage.output))
     if (result.message.empty()) compare_output(*output, stage, result);
   if (result.message.empty() && stage.kernels != kAnyNumber && result.counts.kernels != stage.kernels)
     result.message =
@@ -247,7 +253,7 @@ void Problem::time(GpuBackend& gpu, std::vector<StageResult>& results) {
   for (StageResult& result : results) {
     if (result.status != "ok") continue;
     const Stage& stage = *result.stage;
-    const Traffic traffic = stage.traffic ? stage.traffic(shape_) : least_traffic(stage.output);
+    const Traffic traffic = expected_traffic(chapter_, stage, shape_);
     const auto moved = static_cast<std::size_t>(traffic.memory_bytes());
     const Mix mix = mix_of(traffic);
     timed.push_back(&result);

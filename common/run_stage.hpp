@@ -34,6 +34,10 @@ struct StageResult {
   std::vector<Resources> resources;
 };
 
+/// The bytes that a stage should move: what its `traffic` says; without one, the least that its output needs:
+/// each input that it is computed from read once, and each output written once.
+Traffic expected_traffic(const Chapter& chapter, const Stage& stage, const Shape& shape);
+
 /// Memory that a problem takes, in bytes.
 struct MemoryNeed {
   std::size_t host;
@@ -76,11 +80,8 @@ class Problem {
 
  private:
   bool runs(const Stage& stage) const;
-  Traffic least_traffic(const char* output) const;
   long long count(const Array& array) const { return array.count(shape_); }
   std::size_t bytes(const Array& array) const;
-  const Array& array(const char* name) const;
-  std::vector<const Array*> outputs(const char* names) const;
   void run_and_compare(const Stage& stage, unsigned char poison, StageResult& result);
   void compare_output(const Array& output, const Stage& stage, StageResult& result);
   const Reference& reference(const Array& output);

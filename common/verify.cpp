@@ -71,6 +71,8 @@ double number_at(const void* element, Type type) {
       return std::bit_cast<float>(std::uint32_t{value_at<std::uint16_t>(element)} << 16);
     case Type::kInt8:
       return value_at<std::int8_t>(element);
+    case Type::kUint32:
+      return value_at<std::uint32_t>(element);
   }
   throw std::logic_error("a type that nothing reads");
 }
@@ -78,7 +80,7 @@ double number_at(const void* element, Type type) {
 Comparison compare(const void* got, Type type, const Reference& reference, int roundings) {
   const bool rounded = type == Type::kFloat16 || type == Type::kBFloat16;
   const double bound =
-      type == Type::kInt8 ? 0 : rounding_bound(roundings, type == Type::kFloat64 ? 0x1p-53 : 0x1p-24);
+      is_integer(type) ? 0 : rounding_bound(roundings, type == Type::kFloat64 ? 0x1p-53 : 0x1p-24);
   const auto* bytes = static_cast<const std::byte*>(got);
   Comparison result;
   result.allowed = bound;

@@ -38,7 +38,7 @@ double rounded_to(Type type, double value);
 /// Compares results with the reference, element by element. float32 and float64 may be off by `roundings`
 /// roundings of their own format. float16 and bfloat16 are taken for float32 arithmetic that is rounded to
 /// the format once: a result is right when it lies between what the lowest and the highest float32 result
-/// that `roundings` allow round to. An int8 must be equal.
+/// that `roundings` allow round to. Integers must be equal.
 Comparison compare(const void* got, Type type, const Reference& reference, int roundings);
 
 }  // namespace workbook

@@ -2,7 +2,7 @@
 
 A page marks a quotation with a comment and holds it in the code block that follows:
 
-    <!-- code: chapters/01_multiply_add/2_fused.cuh -->          a file from `namespace` on, without its frame
+    <!-- code: chapters/01_multiply_add/2_fused.cuh -->          a stage's kernel: its file from `namespace` to the host part
     <!-- code: common/gpu/launch.hpp [launch] -->                what stands between two such marks in the file
     <!-- output: 01_multiply_add --device cpu -->                what a program of build/bin prints
     <!-- times: plots/data/h200/01_multiply_add.json 1048576 --> times of a size, from a stored run on a GPU, and its peers'
@@ -50,7 +50,7 @@ def code(what):
     text = (ROOT / path).read_text()
     if mark:
         return textwrap.dedent(text.split(f"// [{mark}\n")[1].rstrip(" "))
-    inside = re.search(r"^namespace DEVICE::\w+ \{\n\n(.*?)\n\}  // namespace", text, re.S | re.M)
+    inside = re.search(r"^namespace DEVICE::\w+ \{\n\n(.*?)\n(// --- On the host ---|\}  // namespace)", text, re.S | re.M)
     return inside.group(1)
 
 

@@ -2,7 +2,7 @@
 /// Stage 2: the same block, but neighbouring threads take neighbouring elements, so that a warp uses all of
 /// the sectors that it asks for.
 #pragma once
-#include "device.hpp"
+#include "problem.cuh"
 
 namespace DEVICE::first_kernel {
 
@@ -11,5 +11,15 @@ namespace DEVICE::first_kernel {
 __global__ void twice_in_turns(const float* x, float* out, unsigned n) {
   for (unsigned i = threadIdx.x; i < n; i += blockDim.x) out[i] = 2.0f * x[i];
 }
+
+// --- On the host ---
+
+struct Coalesced {
+  static void run(const Data& data) {
+    const Arrays a = arrays(data);
+    launch(twice_in_turns, 1, kThreads, a.x, a.out, a.n);
+  }
+  static Traffic traffic(const Shape& s) { return each_once_traffic(s); }
+};
 
 }  // namespace DEVICE::first_kernel

@@ -2,7 +2,7 @@
 /// Stage 1: one kernel per operation, as a library that runs one operation at a time does it. The product
 /// makes a round trip through memory: written by the first kernel, read again by the second.
 #pragma once
-#include "device.hpp"
+#include "problem.cuh"
 
 namespace DEVICE::multiply_add {
 
@@ -19,5 +19,18 @@ __global__ void add(const float* __restrict__ a, const float* __restrict__ b, fl
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) out[i] = a[i] + b[i];
 }
+
+// --- On the host ---
+
+struct Unfused {
+  static void run(const Data& data) {
+    const Arrays a = arrays(data);
+    launch(multiply, ceil_div(a.n, kThreads), kThreads, a.q, a.k, a.product, a.n);
+    launch(add, ceil_div(a.n, kThreads), kThreads, a.product, a.v, a.out, a.n);
+  }
+  static Traffic traffic(const Shape& s) {
+    return {4 * sector_bytes(elements(s)), 2 * sector_bytes(elements(s))};
+  }
+};
 
 }  // namespace DEVICE::multiply_add

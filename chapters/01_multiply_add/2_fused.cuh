@@ -1,7 +1,7 @@
 /// \file
 /// Stage 2: one kernel for the whole expression. The product never leaves a register.
 #pragma once
-#include "device.hpp"
+#include "problem.cuh"
 
 namespace DEVICE::multiply_add {
 
@@ -12,5 +12,17 @@ __global__ void fused(const float* __restrict__ q, const float* __restrict__ k, 
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) out[i] = q[i] * k[i] + v[i];
 }
+
+// --- On the host ---
+
+struct Fused {
+  static void run(const Data& data) {
+    const Arrays a = arrays(data);
+    launch(fused, ceil_div(a.n, kThreads), kThreads, a.q, a.k, a.v, a.out, a.n);
+  }
+  static Traffic traffic(const Shape& s) {
+    return {3 * sector_bytes(elements(s)), sector_bytes(elements(s))};
+  }
+};
 
 }  // namespace DEVICE::multiply_add

@@ -45,4 +45,14 @@ __global__ void in_flight(const float* __restrict__ q, const float* __restrict__
   multiply_add_singles(at, q, k, v, out, n);
 }
 
+// --- On the host ---
+
+struct InFlight {
+  static void run(const Data& data) {
+    const Arrays a = arrays(data);
+    launch(in_flight, ceil_div(a.n, 4 * kInFlightTile), kInFlightThreads, a.q, a.k, a.v, a.out, a.n);
+  }
+  static Traffic traffic(const Shape& s) { return {3 * vector_bytes(s), vector_bytes(s)}; }
+};
+
 }  // namespace DEVICE::multiply_add

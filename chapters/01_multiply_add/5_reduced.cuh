@@ -7,7 +7,6 @@
 namespace DEVICE::multiply_add {
 
 constexpr int kSumThreads = 256;
-constexpr int kMostSumBlocks = 1024;
 
 /// The sum of `value` over the threads of the block, in thread 0; every thread of the block must call it.
 /// A tree in shared memory: half of the threads add, then a quarter, and so on. The order is fixed, so the
@@ -56,6 +55,37 @@ __global__ void sum_partials(const float* __restrict__ partial, float* __restric
   for (int i = threadIdx.x; i < count; i += kSumThreads) mine += partial[i];
   mine = block_sum(mine);
   if (threadIdx.x == 0) sum[0] = mine;
+}
+
+// --- On the host ---
+
+inline int sum_block_count(int n) {
+  const int wanted = ceil_div(n, 4 * kSumThreads);
+  return wanted < kMostSumBlocks ? wanted : kMostSumBlocks;
+}
+
+struct Reduced {
+  static void run(const Data& data) {
+    const Arrays a = arrays(data);
+    const int count = sum_block_count(a.n);
+    launch(sum_blocks, count, kSumThreads, a.q, a.k, a.v, a.partial, a.n);
+    launch(sum_partials, 1, kSumThreads, a.partial, a.sum, count);
+  }
+  /// Each block stores one float, which costs the sector that holds it.
+  static Traffic traffic(const Shape& s) {
+    const int count = sum_block_count(s.dims[0]);
+    return {3 * vector_bytes(s) + sector_bytes(count), count * sector_bytes(1) + sector_bytes(1)};
+  }
+};
+
+/// The longest chain of additions that a term of the sum goes through: the element itself (2), its thread's
+/// elements (at most n / threads + 1, with up to 2 more inside a vector), the tree (8 levels), and in the
+/// second kernel the partial sums of one thread (4) and the tree again (8). A sum is off by at most that many
+/// roundings of the sum of the terms' absolute values (N. Higham, Accuracy and Stability of Numerical
+/// Algorithms, section 4.2). Since each thread's share grows with n, so does the bound.
+inline int sum_roundings(const Shape& s) {
+  const int threads = sum_block_count(s.dims[0]) * kSumThreads;
+  return 2 + (s.dims[0] / threads + 1) + 2 + 8 + kMostSumBlocks / kSumThreads + 8;
 }
 
 }  // namespace DEVICE::multiply_add

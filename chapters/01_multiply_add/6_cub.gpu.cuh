@@ -4,7 +4,7 @@
 #pragma once
 #include <cub/device/device_transform.cuh>
 
-#include "device.hpp"
+#include "problem.cuh"
 
 namespace DEVICE::multiply_add {
 
@@ -12,9 +12,16 @@ struct MultiplyAdd {
   __device__ float operator()(float q, float k, float v) const { return q * k + v; }
 };
 
-/// out[i] = q[i] * k[i] + v[i].
-inline void cub_transform(const float* q, const float* k, const float* v, float* out, int n) {
-  check(cub::DeviceTransform::Transform(cuda::std::make_tuple(q, k, v), out, n, MultiplyAdd{}));
-}
+// --- On the host ---
+
+struct Cub {
+  static void run(const Data& data) {
+    const Arrays a = arrays(data);
+    check(cub::DeviceTransform::Transform(cuda::std::make_tuple(a.q, a.k, a.v), a.out, a.n, MultiplyAdd{}));
+  }
+  static Traffic traffic(const Shape& s) {
+    return {3 * sector_bytes(elements(s)), sector_bytes(elements(s))};
+  }
+};
 
 }  // namespace DEVICE::multiply_add

@@ -24,7 +24,7 @@ namespace DEVICE::add_mul_exp {
 namespace {
 
 using workbook::Array;
-using workbook::blocks;
+using workbook::ceil_div;
 using workbook::Chapter;
 using workbook::Data;
 using workbook::Role;
@@ -166,47 +166,47 @@ int vector_threads(int n) { return n < 4'000'000 ? 256 : 768; }
 
 void run_unfused(const Data& data) {
   const Arrays a = arrays(data);
-  launch(add, blocks(a.n, kThreads), kThreads, a.x, a.y, a.added, a.n);
-  launch(twice, blocks(a.n, kThreads), kThreads, a.added, a.doubled, a.n);
-  launch(exponential, blocks(a.n, kThreads), kThreads, a.doubled, a.out, a.n);
+  launch(add, ceil_div(a.n, kThreads), kThreads, a.x, a.y, a.added, a.n);
+  launch(twice, ceil_div(a.n, kThreads), kThreads, a.added, a.doubled, a.n);
+  launch(exponential, ceil_div(a.n, kThreads), kThreads, a.doubled, a.out, a.n);
 }
 
 void run_fused(const Data& data) {
   const Arrays a = arrays(data);
-  launch(fused, blocks(a.n, kThreads), kThreads, a.x, a.y, a.out, a.n);
+  launch(fused, ceil_div(a.n, kThreads), kThreads, a.x, a.y, a.out, a.n);
 }
 
 void run_fast_exp(const Data& data) {
   const Arrays a = arrays(data);
-  launch(fast_exp, blocks(a.n, kThreads), kThreads, a.x, a.y, a.out, a.n);
+  launch(fast_exp, ceil_div(a.n, kThreads), kThreads, a.x, a.y, a.out, a.n);
 }
 
 void run_folded_exp2(const Data& data) {
   const Arrays a = arrays(data);
-  launch(folded_exp2, blocks(a.n, kThreads), kThreads, a.x, a.y, a.out, a.n);
+  launch(folded_exp2, ceil_div(a.n, kThreads), kThreads, a.x, a.y, a.out, a.n);
 }
 
 void run_float4(const Data& data) {
   const Arrays a = arrays(data);
-  launch(vectorised, blocks(a.n, 4 * vector_threads(a.n)), vector_threads(a.n), a.x, a.y, a.out, a.n);
+  launch(vectorised, ceil_div(a.n, 4 * vector_threads(a.n)), vector_threads(a.n), a.x, a.y, a.out, a.n);
 }
 
 void run_chain(const Data& data) {
   const Arrays a = arrays(data);
   // [chain]
-  launch(elementwise<Chain<Add, Twice, Exp>, float, float>, blocks(a.n, 4 * vector_threads(a.n)),
+  launch(elementwise<Chain<Add, Twice, Exp>, float, float>, ceil_div(a.n, 4 * vector_threads(a.n)),
          vector_threads(a.n), a.out, a.n, a.x, a.y);
   // [chain]
 }
 
 void run_in_flight(const Data& data) {
   const Arrays a = arrays(data);
-  launch(in_flight, blocks(a.n, 4 * kInFlightTile), kInFlightThreads, a.x, a.y, a.out, a.n);
+  launch(in_flight, ceil_div(a.n, 4 * kInFlightTile), kInFlightThreads, a.x, a.y, a.out, a.n);
 }
 
 template <class T>
 void run_halves(const Halves<T>& a, int n) {
-  launch(halves<T>, blocks(n, 8 * vector_threads(n)), vector_threads(n), a.x, a.y, a.out, n);
+  launch(halves<T>, ceil_div(n, 8 * vector_threads(n)), vector_threads(n), a.x, a.y, a.out, n);
 }
 
 void run_float16(const Data& data) { run_halves(float16_arrays(data), data.shape.dims[0]); }
@@ -217,7 +217,7 @@ constexpr int kLaunches = 16;
 
 /// Elements of one of kLaunches parts of n, whole sectors: the last part may be shorter, the last parts
 /// empty.
-int part_of(int n) { return blocks(blocks(n, kLaunches), 8) * 8; }
+int part_of(int n) { return ceil_div(ceil_div(n, kLaunches), 8) * 8; }
 
 /// The same work as one launch of stage 2, in kLaunches of them.
 void run_many(const Data& data) {
@@ -225,7 +225,7 @@ void run_many(const Data& data) {
   const int part = part_of(a.n);
   for (int begin = 0; begin < a.n; begin += part) {
     const int n = begin + part < a.n ? part : a.n - begin;
-    launch(fused, blocks(n, kThreads), kThreads, a.x + begin, a.y + begin, a.out + begin, n);
+    launch(fused, ceil_div(n, kThreads), kThreads, a.x + begin, a.y + begin, a.out + begin, n);
   }
 }
 // [many]
@@ -236,7 +236,7 @@ void run_dependent(const Data& data) {
   const int part = part_of(a.n);
   for (int begin = 0; begin < a.n; begin += part) {
     const int n = begin + part < a.n ? part : a.n - begin;
-    launch_dependent(dependent, blocks(n, kThreads), kThreads, a.x + begin, a.y + begin, a.out + begin, n);
+    launch_dependent(dependent, ceil_div(n, kThreads), kThreads, a.x + begin, a.y + begin, a.out + begin, n);
   }
 }
 #else
@@ -244,7 +244,7 @@ constexpr void (*run_dependent)(const Data&) = nullptr;
 #endif
 
 int sum_block_count(int n) {
-  const int wanted = blocks(n, 4 * kSumThreads);
+  const int wanted = ceil_div(n, 4 * kSumThreads);
   return wanted < kMostSumBlocks ? wanted : kMostSumBlocks;
 }
 

@@ -21,7 +21,7 @@ namespace DEVICE::quantize_int8 {
 namespace {
 
 using workbook::Array;
-using workbook::blocks;
+using workbook::ceil_div;
 using workbook::Chapter;
 using workbook::Data;
 using workbook::Role;
@@ -125,7 +125,7 @@ constexpr int kThreads = 256;
 
 void run_unfused(const Data& data) {
   const Arrays a = arrays(data);
-  const int grid = blocks(a.n, kThreads);
+  const int grid = ceil_div(a.n, kThreads);
   launch(divide, grid, kThreads, a.x, kScale, a.one, a.n);
   launch(shift, grid, kThreads, a.one, kZeroPoint, a.other, a.n);
   launch(round_to_even, grid, kThreads, a.other, a.one, a.n);
@@ -135,23 +135,23 @@ void run_unfused(const Data& data) {
 
 void run_fused(const Data& data) {
   const Arrays a = arrays(data);
-  launch(fused, blocks(a.n, kThreads), kThreads, a.x, kScale, kZeroPoint, a.q, a.n);
+  launch(fused, ceil_div(a.n, kThreads), kThreads, a.x, kScale, kZeroPoint, a.q, a.n);
 }
 
 void run_packed(const Data& data) {
   const Arrays a = arrays(data);
-  launch(packed, blocks(a.n, 4 * kThreads), kThreads, a.x, kScale, kZeroPoint, a.q, a.n);
+  launch(packed, ceil_div(a.n, 4 * kThreads), kThreads, a.x, kScale, kZeroPoint, a.q, a.n);
 }
 
 void run_wide(const Data& data) {
   const Arrays a = arrays(data);
-  launch(wide, blocks(a.n, 16 * static_cast<int>(kWideThreads)), kWideThreads, a.x, kScale, kZeroPoint, a.q,
+  launch(wide, ceil_div(a.n, 16 * static_cast<int>(kWideThreads)), kWideThreads, a.x, kScale, kZeroPoint, a.q,
          a.n);
 }
 
 void run_corrected(const Data& data) {
   const Arrays a = arrays(data);
-  launch(corrected, blocks(a.n, 8 * kCorrectedThreads), kCorrectedThreads, a.x, steps_of(kScale, kZeroPoint),
+  launch(corrected, ceil_div(a.n, 8 * kCorrectedThreads), kCorrectedThreads, a.x, steps_of(kScale, kZeroPoint),
          a.q, a.n);
 }
 
@@ -195,7 +195,7 @@ template <class Vector>
 void launch_once(const Arrays& a) {
   const int vectors = a.columns / static_cast<int>(sizeof(Vector) / sizeof(float));
   const int waiting = waiting_bytes(a.columns);
-  const int threads = waiting > 0 ? kLongRowThreads : blocks(blocks(vectors, kHeld<Vector>), 32) * 32;
+  const int threads = waiting > 0 ? kLongRowThreads : ceil_div(ceil_div(vectors, kHeld<Vector>), 32) * 32;
   launch_shared(quantize_once<Vector>, a.rows, threads, static_cast<size_t>(waiting), a.x, a.scales, a.q_rows,
                 a.columns);
 }

@@ -31,7 +31,7 @@ namespace DEVICE::relu_layernorm {
 namespace {
 
 using workbook::Array;
-using workbook::blocks;
+using workbook::ceil_div;
 using workbook::Chapter;
 using workbook::Data;
 using workbook::Role;
@@ -56,13 +56,13 @@ int width(const Shape& s) { return s.dims[1] % 4 == 0 ? 4 : 1; }
 
 /// Slices of the rows in stage 6: enough blocks for a large GPU, and rows enough for a slice.
 int slices(const Shape& shape) {
-  const int wanted = blocks(512, blocks(shape.dims[1], kTileVectors * width(shape)));
-  const int most = blocks(shape.dims[0], 4 * kTileRows);
+  const int wanted = ceil_div(512, ceil_div(shape.dims[1], kTileVectors * width(shape)));
+  const int most = ceil_div(shape.dims[0], 4 * kTileRows);
   return wanted < most ? wanted : most;
 }
 long long slice_sums(const Shape& shape) { return slices(shape) * columns(shape); }
 
-int chunks(const Shape& shape) { return blocks(shape.dims[1], kChunk); }
+int chunks(const Shape& shape) { return ceil_div(shape.dims[1], kChunk); }
 long long all_chunks(const Shape& shape) { return rows(shape) * chunks(shape); }
 
 /// Of CUB's working memory; it wants a byte.
@@ -247,8 +247,8 @@ constexpr int kThreads = 256;
 
 void run_atomic(const Data& data) {
   const Arrays a = arrays(data);
-  launch(set_zero, blocks(a.rows, kThreads), kThreads, a.squares, a.rows);
-  launch(squares_by_atomics, blocks(a.n, kThreads), kThreads, a.x, a.squares, a.n, a.columns);
+  launch(set_zero, ceil_div(a.rows, kThreads), kThreads, a.squares, a.rows);
+  launch(squares_by_atomics, ceil_div(a.n, kThreads), kThreads, a.x, a.squares, a.n, a.columns);
 }
 void run_conflicts(const Data& data) {
   const Arrays a = arrays(data);
@@ -265,7 +265,7 @@ void run_shuffles(const Data& data) {
 
 /// Threads in whole warps, at most `most`, for a row of `vectors` at `each` a thread.
 int row_threads(int vectors, int each, int most) {
-  const int threads = blocks(blocks(vectors, each), 32) * 32;
+  const int threads = ceil_div(ceil_div(vectors, each), 32) * 32;
   return threads < most ? threads : most;
 }
 
@@ -289,7 +289,7 @@ void launch_columns(const Data& data, float* out, float divisor) {
   const Arrays a = arrays(data);
   const dim3 block(kTileVectors, kTileRows);
   const unsigned tiles = static_cast<unsigned>(
-      blocks(a.columns, kTileVectors * static_cast<int>(sizeof(Vector) / sizeof(float))));
+      ceil_div(a.columns, kTileVectors * static_cast<int>(sizeof(Vector) / sizeof(float))));
   const int count = slices(data.shape);
   launch(reduce_columns<Term, Vector>, dim3(tiles, static_cast<unsigned>(count)), block, a.x, a.slice_sums,
          a.rows, a.columns, 1.0f);
@@ -322,7 +322,7 @@ constexpr void (*run_cub)(const Data&) = nullptr;
 
 void run_unfused(const Data& data) {
   const Arrays a = arrays(data);
-  launch(rectify, blocks(a.n, kThreads), kThreads, a.x, a.rectified, a.n);
+  launch(rectify, ceil_div(a.n, kThreads), kThreads, a.x, a.rectified, a.n);
   launch(row_means, a.rows, kRowThreads, a.rectified, a.row_mean, a.columns);
   launch(row_inverses, a.rows, kRowThreads, a.rectified, a.row_mean, a.row_inverse, a.columns, kEpsilon);
   launch(normalise, a.rows, kRowThreads, a.rectified, a.row_mean, a.row_inverse, a.normalised, a.columns);
@@ -395,7 +395,7 @@ void run_warp_a_row(const Data& data) {
   const Arrays a = arrays(data);
   const int lanes = row_lanes(data.shape);
   launch(vectors_of_four(a, a.y) ? warp_a_row<float4> : warp_a_row<float>,
-         blocks(a.rows, kWarpRowThreads / lanes), kWarpRowThreads, a.x, a.weight, a.bias, a.y, a.rows,
+         ceil_div(a.rows, kWarpRowThreads / lanes), kWarpRowThreads, a.x, a.weight, a.bias, a.y, a.rows,
          a.columns, lanes, kEpsilon);
 }
 
@@ -416,16 +416,16 @@ void run_split_rows(const Data& data) {
 /// Blocks of a row's cluster: two, or what it takes to keep the row.
 int cluster_blocks(int columns) {
   int count = 2;
-  while (count < 16 && !stays(blocks(columns, 4 * count) * 4)) count *= 2;
+  while (count < 16 && !stays(ceil_div(columns, 4 * count) * 4)) count *= 2;
   return count;
 }
 bool clusters_stay(const Shape& s) {
-  return !fits_registers(s) && stays(blocks(s.dims[1], 4 * cluster_blocks(s.dims[1])) * 4);
+  return !fits_registers(s) && stays(ceil_div(s.dims[1], 4 * cluster_blocks(s.dims[1])) * 4);
 }
 
 void run_clusters(const Data& data) {
   const Arrays a = arrays(data);
-  const int count = cluster_blocks(a.columns), slice = blocks(a.columns, 4 * count) * 4;
+  const int count = cluster_blocks(a.columns), slice = ceil_div(a.columns, 4 * count) * 4;
   (vectors_of_four(a, a.y) ? launch_cluster_rows<float4>
                            : launch_cluster_rows<float>)(a.x, a.weight, a.bias, a.y, a.rows, a.columns, count,
                                                          slice, waiting_bytes(slice), kEpsilon);
@@ -527,7 +527,7 @@ long long short_rows_once(const Shape& s) {
   return 32 * sectors;
 }
 Traffic warp_a_row_traffic(const Shape& s) {
-  const long long warps = blocks(s.dims[0], 32 / row_lanes(s));
+  const long long warps = ceil_div(s.dims[0], 32 / row_lanes(s));
   return with_parameters(s, short_rows_once(s), short_rows_once(s), warps);
 }
 
@@ -555,9 +555,9 @@ Traffic split_rows_traffic(const Shape& s) {
 // --- How far results may be off ---
 
 /// A thread of 32 or more adds up its share of a row one by one, a tree the rest. Atomics come in any order.
-int sum_roundings(const Shape& s) { return blocks(s.dims[1], 32) + 12; }
+int sum_roundings(const Shape& s) { return ceil_div(s.dims[1], 32) + 12; }
 int atomic_roundings(const Shape& s) { return s.dims[1]; }
-int column_roundings(const Shape& s) { return blocks(s.dims[0], kTileRows * slices(s)) + slices(s) + 12; }
+int column_roundings(const Shape& s) { return ceil_div(s.dims[0], kTileRows * slices(s)) + slices(s) + 12; }
 
 /// The mean's error and half of the variance's, the reciprocal root's 2 ulps, and what follows.
 int row_roundings(const Shape& s) { return 2 * sum_roundings(s) + 12; }

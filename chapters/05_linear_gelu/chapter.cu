@@ -38,7 +38,7 @@ namespace DEVICE::linear_gelu {
 namespace {
 
 using workbook::Array;
-using workbook::blocks;
+using workbook::ceil_div;
 using workbook::Chapter;
 using workbook::Data;
 using workbook::Role;
@@ -225,11 +225,11 @@ constexpr int kRowThreads = 256;
 
 /// Blocks of `columns` columns for each row.
 dim3 by_rows(const Arrays& a, int columns) {
-  return dim3(static_cast<unsigned>(a.m), static_cast<unsigned>(blocks(a.n, columns)));
+  return dim3(static_cast<unsigned>(a.m), static_cast<unsigned>(ceil_div(a.n, columns)));
 }
 dim3 by_tiles(const Arrays& a, int tile_rows, int tile_columns) {
-  return dim3(static_cast<unsigned>(blocks(a.n, tile_columns)),
-              static_cast<unsigned>(blocks(a.m, tile_rows)));
+  return dim3(static_cast<unsigned>(ceil_div(a.n, tile_columns)),
+              static_cast<unsigned>(ceil_div(a.m, tile_rows)));
 }
 
 void launch_bias_and_gelu(const Arrays& a) {
@@ -239,7 +239,7 @@ void launch_bias_and_gelu(const Arrays& a) {
 
 void run_unfused(const Data& data) {
   const Arrays a = arrays(data);
-  const dim3 grid(static_cast<unsigned>(blocks(a.m, 32)), static_cast<unsigned>(blocks(a.n, 8)));
+  const dim3 grid(static_cast<unsigned>(ceil_div(a.m, 32)), static_cast<unsigned>(ceil_div(a.n, 8)));
   launch(product_down_columns, grid, dim3(32, 8), a.x, a.w, a.product, a.m, a.k, a.n);
   launch_bias_and_gelu(a);
 }
@@ -298,8 +298,8 @@ void run_warp_tiles(const Data& data) {
   launch_warp_tiles(a, a.product, NoEpilogue{});
 }
 void launch_finish(const Arrays& a) {
-  const dim3 grid(static_cast<unsigned>(blocks(a.m, kFinishRows)),
-                  static_cast<unsigned>(blocks(a.n, 4 * kFinishThreads)));
+  const dim3 grid(static_cast<unsigned>(ceil_div(a.m, kFinishRows)),
+                  static_cast<unsigned>(ceil_div(a.n, 4 * kFinishThreads)));
   launch(finish<BiasGelu>, grid, kFinishThreads, a.product, a.y, a.m, a.n, BiasGelu{a.bias});
 }
 void run_then_finish(const Data& data) {
@@ -349,8 +349,8 @@ template <class Gelu>
 void launch_finish_bfloat16(const Data& data, Gelu gelu_of) {
   const Arrays a = arrays(data);
   const Bfloat16 b = bfloat16_arrays(data);
-  const dim3 grid(static_cast<unsigned>(blocks(a.m, kFinishRows)),
-                  static_cast<unsigned>(blocks(a.n, 8 * kFinishThreads)));
+  const dim3 grid(static_cast<unsigned>(ceil_div(a.m, kFinishRows)),
+                  static_cast<unsigned>(ceil_div(a.n, 8 * kFinishThreads)));
   launch(finish_bfloat16<Gelu>, grid, kFinishThreads, b.product, a.bias, b.y, a.m, a.n, gelu_of);
 }
 void run_wmma_then_finish(const Data& data) {
@@ -505,7 +505,7 @@ Traffic product_traffic(const Shape& s, long long read, long long written) {
 
 /// 4mnk(1/rows + 1/columns) bytes, where the tiles fill the result.
 long long tiles_read(const Shape& s, int rows, int columns) {
-  return 4 * k(s) * (m(s) * blocks(s.dims[2], columns) + n(s) * blocks(s.dims[0], rows));
+  return 4 * k(s) * (m(s) * ceil_div(s.dims[2], columns) + n(s) * ceil_div(s.dims[0], rows));
 }
 Traffic tiled(const Shape& s, int rows, int columns) {
   return product_traffic(s, tiles_read(s, rows, columns), 4 * y_elements(s));
@@ -521,7 +521,7 @@ Traffic operator+(const Traffic& a, const Traffic& b) {
 }
 
 Traffic unfused_traffic(const Shape& s) {
-  const long long read = 32 * y_elements(s) * k(s) + 32 * n(s) * blocks(s.dims[0], 32) * k(s);
+  const long long read = 32 * y_elements(s) * k(s) + 32 * n(s) * ceil_div(s.dims[0], 32) * k(s);
   return product_traffic(s, read, 32 * y_elements(s)) + pass(s, 4 * y_elements(s)) + pass(s, 0);
 }
 Traffic coalesced_product(const Shape& s) {
@@ -542,10 +542,10 @@ Traffic squares_traffic(const Shape& s) {
 Traffic vectorised_traffic(const Shape& s) { return tiled(s, kSide, kSide); }
 /// Who asks for the bias of every fourth column at a time asks for each sector four times: each warp of
 /// stage 10 does, and each slice of finish().
-Traffic finish_traffic(const Shape& s) { return pass(s, 16 * n(s) * blocks(s.dims[0], kFinishRows)); }
+Traffic finish_traffic(const Shape& s) { return pass(s, 16 * n(s) * ceil_div(s.dims[0], kFinishRows)); }
 Traffic then_finish_traffic(const Shape& s) { return vectorised_traffic(s) + finish_traffic(s); }
 Traffic epilogue_traffic(const Shape& s) {
-  const long long bias = 16 * n(s) * blocks(s.dims[0], kSide) * (kSide / kWarpRows);
+  const long long bias = 16 * n(s) * ceil_div(s.dims[0], kSide) * (kSide / kWarpRows);
   return vectorised_traffic(s) + Traffic{bias, 0, bias - 4 * n(s)};
 }
 
@@ -562,12 +562,12 @@ Traffic tensor_tiled(const Shape& s, int rows, int columns) {
 }
 /// What is asked of the bias, `times` a sector for each warp's rows of a tile.
 Traffic tensor_bias(const Shape& s, int times) {
-  const long long bias = 4 * times * n(s) * blocks(s.dims[0], kSide) * (kSide / kTensorWarpRows);
+  const long long bias = 4 * times * n(s) * ceil_div(s.dims[0], kSide) * (kSide / kTensorWarpRows);
   return {bias, 0, bias - 4 * n(s)};
 }
 /// One pass over a product in bfloat16; of the bias each sector is asked for twice.
 Traffic finish_bfloat16_traffic(const Shape& s) {
-  const long long bias = 8 * n(s) * blocks(s.dims[0], kFinishRows);
+  const long long bias = 8 * n(s) * ceil_div(s.dims[0], kFinishRows);
   return {2 * y_elements(s) + bias, 2 * y_elements(s), bias - 4 * n(s)};
 }
 Traffic wmma_traffic(const Shape& s) { return tensor_tiled(s, kSide, kSide) + tensor_bias(s, 8); }
@@ -582,7 +582,7 @@ Traffic large_tensor_traffic(const Shape& s) { return tensor_tiled(s, 128, 256);
 Traffic multicast_traffic(const Shape& s) { return tensor_tiled(s, 256, 256); }
 /// And the bias: of each sector two requests by each of the four warps that have `rows` rows.
 Traffic begun_with_bias(const Shape& s, int rows) {
-  const long long bias = 2 * 4 * 4 * n(s) * blocks(s.dims[0], rows);
+  const long long bias = 2 * 4 * 4 * n(s) * ceil_div(s.dims[0], rows);
   return {bias, 0, bias - 4 * n(s)};
 }
 /// Without what stage 22 hands over, which depends on the multiprocessors: 17 MB at most on an H200.

@@ -9,7 +9,7 @@ using namespace workbook;
 
 void run(const Data& d) {
   const int m = d.shape.dims[0], k = d.shape.dims[1], n = d.shape.dims[2];
-  launch(linear_coalesce::multiply, dim3(static_cast<unsigned>(m), static_cast<unsigned>(blocks(n, 8))),
+  launch(linear_coalesce::multiply, dim3(static_cast<unsigned>(m), static_cast<unsigned>(ceil_div(n, 8))),
          dim3(32, 8), d.floats("x"), d.floats("w"), d.floats("product"), k, n);
 }
 
@@ -18,7 +18,7 @@ const Array kArrays[] = {{"product", Type::kFloat32, Role::kOutput, m_times_n, r
                          {"w", Type::kFloat32, Role::kInput, n_times_k, nullptr}};
 
 long long eight_bytes(const Shape& s) { return 8 * m_times_n(s) * s.dims[1]; }
-long long requests(const Shape& s) { return 2 * m_times_n(s) * blocks(s.dims[1], 32); }
+long long requests(const Shape& s) { return 2 * m_times_n(s) * ceil_div(s.dims[1], 32); }
 
 const Limit kLimits[] = {
     {Cost::kLaunches, one_launch, "one kernel can do all of it"},

@@ -11,7 +11,7 @@ void run(const Data& d) {
   const int m = d.shape.dims[0], k = d.shape.dims[1], n = d.shape.dims[2];
   constexpr int kTile = linear_tile::kTile;
   launch(linear_tile::multiply,
-         dim3(static_cast<unsigned>(blocks(n, kTile)), static_cast<unsigned>(blocks(m, kTile))),
+         dim3(static_cast<unsigned>(ceil_div(n, kTile)), static_cast<unsigned>(ceil_div(m, kTile))),
          dim3(kTile, kTile), d.floats("x"), d.floats("w"), d.floats("product"), m, k, n);
 }
 

@@ -9,8 +9,8 @@ using namespace workbook;
 
 void run(const Data& d) {
   const Shape& s = d.shape;
-  const dim3 grid(static_cast<unsigned>(blocks(s.dims[2], linear_wmma::kFragment * linear_wmma::kWarps)),
-                  static_cast<unsigned>(blocks(s.dims[0], linear_wmma::kFragment)));
+  const dim3 grid(static_cast<unsigned>(ceil_div(s.dims[2], linear_wmma::kFragment * linear_wmma::kWarps)),
+                  static_cast<unsigned>(ceil_div(s.dims[0], linear_wmma::kFragment)));
   launch(linear_wmma::multiply, grid, linear_wmma::kWarps * 32, bfloat16(d, "x"), bfloat16(d, "w"),
          d.floats("product"), s.dims[1], s.dims[2]);
 }

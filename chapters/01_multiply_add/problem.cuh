@@ -1,0 +1,106 @@
+/// \file
+/// Chapter 01: what its stages share: the arrays, the inputs, the reference, and how far float32 may be off.
+#pragma once
+#include <math.h>
+
+#include "chapter.hpp"
+#include "device.hpp"
+
+namespace DEVICE::multiply_add {
+
+using workbook::Array;
+using workbook::ceil_div;
+using workbook::Chapter;
+using workbook::Data;
+using workbook::gpu_only;
+using workbook::Role;
+using workbook::sector_bytes;
+using workbook::Shape;
+using workbook::Stage;
+using workbook::stage;
+using workbook::Traffic;
+using workbook::Type;
+
+// --- Arrays ---
+
+inline long long elements(const Shape& shape) { return shape.dims[0]; }
+inline long long one(const Shape&) { return 1; }
+
+/// Blocks of stage 5, at most: each leaves one partial sum.
+constexpr int kMostSumBlocks = 1024;
+inline long long most_sum_blocks(const Shape&) { return kMostSumBlocks; }
+
+struct Arrays {
+  int n;
+  float *q, *k, *v, *product, *out, *partial, *sum;
+};
+
+inline Arrays arrays(const Data& d) {
+  return {d.shape.dims[0],     d.floats("q"),   d.floats("k"),       d.floats("v"),
+          d.floats("product"), d.floats("out"), d.floats("partial"), d.floats("sum")};
+}
+
+// --- Inputs and reference ---
+
+inline void fill(const Data& host) {
+  const Arrays a = arrays(host);
+  workbook::fill_uniform(a.q, a.n, -1.0f, 2.0f, 1);
+  workbook::fill_uniform(a.k, a.n, -0.5f, 1.0f, 2);
+  workbook::fill_uniform(a.v, a.n, -2.0f, 3.0f, 3);
+}
+
+struct Term {
+  double value, magnitude;
+};
+
+inline Term reference_term(const Arrays& a, int i) {
+  const double product = static_cast<double>(a.q[i]) * a.k[i];
+  return {product + a.v[i], fabs(product) + fabs(a.v[i])};
+}
+
+inline void reference_out(const Data& host, double* expected, double* magnitude) {
+  const Arrays a = arrays(host);
+  for (int i = 0; i < a.n; ++i) {
+    const Term term = reference_term(a, i);
+    expected[i] = term.value;
+    magnitude[i] = term.magnitude;
+  }
+}
+
+inline void reference_sum(const Data& host, double* expected, double* magnitude) {
+  const Arrays a = arrays(host);
+  Term sum = {0, 0};
+  for (int i = 0; i < a.n; ++i) {
+    const Term term = reference_term(a, i);
+    sum.value += term.value;
+    sum.magnitude += term.magnitude;
+  }
+  *expected = sum.value;
+  *magnitude = sum.magnitude;
+}
+
+const Array kArrays[] = {
+    {"q", Type::kFloat32, Role::kInput, elements, nullptr},
+    {"k", Type::kFloat32, Role::kInput, elements, nullptr},
+    {"v", Type::kFloat32, Role::kInput, elements, nullptr},
+    {"product", Type::kFloat32, Role::kScratch, elements, nullptr},
+    {"partial", Type::kFloat32, Role::kScratch, most_sum_blocks, nullptr},
+    {"out", Type::kFloat32, Role::kOutput, elements, reference_out},
+    {"sum", Type::kFloat32, Role::kOutput, one, reference_sum},
+};
+
+// --- What several stages share ---
+
+constexpr int kThreads = 256;
+
+/// The bytes of n elements read in vectors of four, and the one to three elements left over, which lie in one
+/// sector of their own request.
+inline long long vector_bytes(const Shape& shape) {
+  const long long n = elements(shape);
+  return sector_bytes(n - n % 4) + sector_bytes(n % 4);
+}
+
+/// One rounding of the product, one of the sum; a fused multiply-add makes only the second.
+inline int elementwise_roundings(const Shape&) { return 2; }
+
+}  // namespace DEVICE::multiply_add
