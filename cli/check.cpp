@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "config.hpp"
-#include "options.hpp"
+#include "harness/options.hpp"
+#include "harness/terminal.hpp"
 #include "process.hpp"
-#include "terminal.hpp"
 #include "verdict.hpp"
 
 namespace workbook {
@@ -102,7 +102,7 @@ void time_exercise_on_gpu(const Workbook& workbook, const ExerciseFiles& exercis
   const Outcome outcome =
       run_limited({(workbook.build / "bin" / program("time", exercise)).string(), result.path()},
                   {.time = std::chrono::seconds(120), .output_bytes = std::size_t{1} << 20});
-  constexpr int kNoGpu = 3, kNothingToTime = 4;  // common/run_exercise.hpp
+  constexpr int kNoGpu = 3, kNothingToTime = 4;  // common/harness/run_exercise.hpp
   if (outcome.end == Outcome::End::kExited && (outcome.code == kNoGpu || outcome.code == kNothingToTime))
     return;
   const auto report = nlohmann::json::parse(result.text(), nullptr, /*allow_exceptions=*/false);

@@ -10,7 +10,7 @@
 #include <numeric>
 #include <sstream>
 
-#include "options.hpp"
+#include "harness/options.hpp"
 
 namespace workbook {
 namespace {

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "options.hpp"
+#include "harness/options.hpp"
 
 namespace workbook {
 

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "check.hpp"
-#include "options.hpp"
+#include "harness/options.hpp"
 #include "overview.hpp"
 #include "play.hpp"
 #include "run.hpp"

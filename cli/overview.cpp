@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "terminal.hpp"
+#include "harness/terminal.hpp"
 
 namespace workbook {
 namespace {

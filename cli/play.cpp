@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "options.hpp"
+#include "harness/options.hpp"
 #include "process.hpp"
 
 namespace workbook {

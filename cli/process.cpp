@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "options.hpp"
+#include "harness/options.hpp"
 
 extern char** environ;
 

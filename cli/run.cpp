@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "options.hpp"
+#include "harness/options.hpp"
 #include "process.hpp"
 
 namespace workbook {

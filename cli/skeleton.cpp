@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-#include "options.hpp"
+#include "harness/options.hpp"
 
 namespace workbook {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "exercises.hpp"
+#include "harness/options.hpp"
 #include "lock.hpp"
-#include "options.hpp"
 
 namespace workbook {
 namespace {

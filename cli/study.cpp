@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <sstream>
 
-#include "options.hpp"
+#include "harness/options.hpp"
+#include "harness/terminal.hpp"
 #include "process.hpp"
 #include "skeleton.hpp"
-#include "terminal.hpp"
 
 namespace workbook {
 namespace {

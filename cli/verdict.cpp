@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "terminal.hpp"
+#include "harness/terminal.hpp"
 #include "workbook.hpp"
 
 namespace workbook {

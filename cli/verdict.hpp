@@ -19,7 +19,7 @@ struct Verdict {
 };
 
 /// The verdict on a program that was run to judge an exercise: `json` is what it wrote
-/// (common/run_exercise.hpp), empty when it wrote nothing; `outcome` is how it ended.
+/// (common/harness/run_exercise.hpp), empty when it wrote nothing; `outcome` is how it ended.
 Verdict verdict_of(const std::string& json, const Outcome& outcome);
 
 }  // namespace workbook

@@ -11,7 +11,7 @@
 #include <tuple>
 
 #include "check.hpp"
-#include "options.hpp"
+#include "harness/options.hpp"
 #include "overview.hpp"
 #include "study.hpp"
 

@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "config.hpp"
+#include "harness/options.hpp"
 #include "lock.hpp"
-#include "options.hpp"
 #include "process.hpp"
 
 namespace workbook {

@@ -41,7 +41,8 @@ function(add_cpu_kernels target source)
   file(CONFIGURE OUTPUT ${wrapper} CONTENT "#include \"@source@\"\n" @ONLY)
   add_library(${target} OBJECT EXCLUDE_FROM_ALL ${wrapper})
   # CUDA's headers that a kernel file may name are stand-ins here.
-  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/common ${CMAKE_SOURCE_DIR}/common/cpu/cuda_headers)
+  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/common ${CMAKE_SOURCE_DIR}/common/kernels
+                                               ${CMAKE_SOURCE_DIR}/common/cpu/cuda_headers)
   target_compile_definitions(${target} PRIVATE DEVICE=${namespace})
   target_compile_options(${target} PRIVATE ${WORKBOOK_KERNEL_FLAGS} ${WORKBOOK_CXX_WARNINGS} ${WORKBOOK_PREFIX_MAP})
   set_property(GLOBAL APPEND PROPERTY WORKBOOK_TRACED_TARGETS ${target})
@@ -54,7 +55,7 @@ function(add_gpu_kernels target)
     return()
   endif()
   add_library(${target} OBJECT EXCLUDE_FROM_ALL ${ARGN})
-  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/common)
+  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/common ${CMAKE_SOURCE_DIR}/common/kernels)
   # One stream per thread, so that a plain <<<grid, block>>> can be captured into a graph.
   list(TRANSFORM WORKBOOK_PREFIX_MAP PREPEND -Xcompiler= OUTPUT_VARIABLE prefix_map)
   target_compile_options(${target} PRIVATE --default-stream=per-thread --extended-lambda -lineinfo -Xcompiler=-Wall

@@ -10,7 +10,7 @@ else()
   endif()
 endif()
 file(CONFIGURE OUTPUT ${OUTPUT} CONTENT [[
-#include "report.hpp"
+#include "harness/report.hpp"
 
 std::string workbook::build_commit() { return "@commit@"; }
 ]] @ONLY)

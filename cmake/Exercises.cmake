@@ -18,7 +18,7 @@ function(add_exercise_version name device version specification file)
 endfunction()
 
 # add_exercise_program(PROGRAM JUDGE NAME DEVICE VERSION...)
-# The executable of versions that add_exercise_version has made; JUDGE is one of common/run_exercise.hpp.
+# The executable of versions that add_exercise_version has made; JUDGE is one of common/harness/run_exercise.hpp.
 function(add_exercise_program program judge name device)
   set(declarations "")
   set(table "")

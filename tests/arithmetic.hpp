@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "backend.hpp"
+#include "harness/backend.hpp"
 #include "kernels/arithmetic.hpp"
 
 using Words = std::vector<unsigned>;

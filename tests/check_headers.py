@@ -7,12 +7,13 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 COMPILER = sys.argv[1]
-COMMON = ["-std=c++20", "-Icommon", "-Wall"]
+PLAIN = ("measurement.hpp", "statistics.hpp", "timing.hpp")  # of common/gpu: no CUDA in them
+COMMON = ["-std=c++20", "-Icommon", "-Icommon/kernels", "-Wall"]
 
 
 def command(header):
-    if header.parent.name == "gpu" or header.name.endswith((".gpu.cuh", ".sm90a.cuh")):
-        return ["nvcc", "-std=c++20", "-Icommon", "-x", "cu", "--ptx", "-arch=compute_90a", "-o", "/dev/null", header]
+    if header.parent.name == "gpu" and header.name not in PLAIN or header.name.endswith((".gpu.cuh", ".sm90a.cuh")):
+        return ["nvcc", "-std=c++20", "-Icommon", "-Icommon/kernels", "-x", "cu", "--ptx", "-arch=compute_90a", "-o", "/dev/null", header]
     if header.suffix == ".cuh":
         return [COMPILER, *COMMON, "-fsyntax-only", "-DDEVICE=cpu", "-Wno-unknown-pragmas", "-x", "c++", header]
     return [COMPILER, *COMMON, "-fsyntax-only", "-x", "c++", header]

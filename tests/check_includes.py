@@ -11,11 +11,11 @@ ALLOWED_OURS = ("chapters/", "solutions/", "common/device.hpp", "common/chapter.
                 "common/play.hpp", "common/play_memory.hpp", "common/cpu/dialect.hpp", "common/cpu/bfloat16.hpp",
                 "common/cpu/float16.hpp", "common/cpu/half.hpp", "common/cpu/math.hpp", "common/cpu/pipeline.hpp",
                 "common/cpu/runtime.hpp", "common/cpu/unsupported.hpp", "common/cpu/vector_types.hpp",
-                "common/cpu/warp.hpp", "common/cpu/wmma.hpp", "common/halves.hpp", "common/vectors.hpp")
+                "common/cpu/warp.hpp", "common/cpu/wmma.hpp", "common/kernels/")
 
 
 def reached(source):
-    call = [COMPILER, "-std=c++20", "-Icommon", "-DDEVICE=cpu", "-M", "-x", "c++", source]
+    call = [COMPILER, "-std=c++20", "-Icommon", "-Icommon/kernels", "-DDEVICE=cpu", "-M", "-x", "c++", source]
     rule = subprocess.run(call, check=True, capture_output=True, text=True).stdout
     return rule.replace("\\\n", " ").split()[1:]
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "catch.hpp"
-#include "run_stage.hpp"
+#include "harness/run_stage.hpp"
 
 /// Checks that every stage that is `wanted`, and that this device and the problem's `shape` suit, is right;
 /// then calls look(stage, result).

@@ -51,7 +51,7 @@ SUPPORTED = "out[0] = static_cast<float>(n);"
 def errors(compiler, **parts):
     """The lines of the compiler's errors, [] when it has none."""
     source = FRAME.format(**{"before": "", "inside": SUPPORTED, "after": ""} | parts)
-    call = [compiler, "-std=c++20", "-fsyntax-only", "-Icommon", "-Icommon/cpu/cuda_headers", "-DDEVICE=cpu", "-x", "c++",
+    call = [compiler, "-std=c++20", "-fsyntax-only", "-Icommon", "-Icommon/kernels", "-Icommon/cpu/cuda_headers", "-DDEVICE=cpu", "-x", "c++",
             "-"]
     done = subprocess.run(call, input=source, capture_output=True, text=True, env=os.environ | {"LC_ALL": "C.UTF-8"})
     return [line for line in done.stderr.splitlines() if "error:" in line] if done.returncode else []

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "backend.hpp"
+#include "harness/backend.hpp"
 
 /// `count` elements on the CPU device, released with the object.
 template <class T>

@@ -6,7 +6,7 @@
 #include <iostream>
 #include <memory>
 
-#include "backend.hpp"
+#include "harness/backend.hpp"
 
 constexpr int kSkipped = 4;  // SKIP_RETURN_CODE in tests/CMakeLists.txt
 

@@ -6,8 +6,8 @@
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 
-#include "backend.hpp"
 #include "catch.hpp"
+#include "harness/backend.hpp"
 
 /// The kernels and stages of tests/data/counters_h200.json.
 inline nlohmann::json counted_on_gpu() {

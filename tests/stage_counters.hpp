@@ -6,7 +6,7 @@
 #include <string>
 
 #include "hardware_counters.hpp"
-#include "run_stage.hpp"
+#include "harness/run_stage.hpp"
 
 /// Checks that the CPU device counts of every stage what Nsight Compute counted on an H200 at `shape`:
 /// requests and sectors to the last one, wavefronts within the hardware's noise. Of the stages in `merged`

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "backend.hpp"
 #include "catch.hpp"
+#include "harness/backend.hpp"
 #include "kernels/tensor_cases.hpp"
 
 inline std::string text_of(const TensorCase& c) {

@@ -1,7 +1,7 @@
 // Chapter 02 on the CPU device: every stage right at hostile sizes, alignments and values, and counting what
 // its formula says.
 #include "catch.hpp"
-#include "run_stage.hpp"
+#include "harness/run_stage.hpp"
 #include "stage_counters.hpp"
 
 namespace cpu::add_mul_exp {

@@ -5,8 +5,8 @@
 
 #include "catch.hpp"
 #include "cpu/memory.hpp"
-#include "options.hpp"
-#include "run_stage.hpp"
+#include "harness/options.hpp"
+#include "harness/run_stage.hpp"
 #include "stage_counters.hpp"
 
 namespace cpu::multiply_add {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"
-#include "options.hpp"
+#include "harness/options.hpp"
 
 namespace {
 

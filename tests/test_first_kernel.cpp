@@ -1,7 +1,7 @@
 // The stages of chapter 00 on the CPU device: right at hostile sizes and alignments, and counting what their
 // formulas say.
 #include "catch.hpp"
-#include "run_stage.hpp"
+#include "harness/run_stage.hpp"
 #include "stage_counters.hpp"
 #include "workbook.hpp"
 

@@ -1,7 +1,7 @@
 // The stages of chapter 02 on a GPU. Without one every test here is reported as skipped, with the reason.
 #include "catch.hpp"
 #include "gpu_or_skip.hpp"
-#include "run_stage.hpp"
+#include "harness/run_stage.hpp"
 
 namespace gpu::add_mul_exp {
 workbook::Chapter chapter();

@@ -2,7 +2,7 @@
 #include "catch.hpp"
 #include "check_stages.hpp"
 #include "gpu_or_skip.hpp"
-#include "run_stage.hpp"
+#include "harness/run_stage.hpp"
 
 namespace gpu::linear_gelu {
 workbook::Chapter chapter();

@@ -1,8 +1,8 @@
 // The stages of chapter 03 on a GPU. Without one every test here is reported as skipped, with the reason.
 #include "catch.hpp"
 #include "gpu_or_skip.hpp"
+#include "harness/run_stage.hpp"
 #include "quantize_values.hpp"
-#include "run_stage.hpp"
 
 namespace gpu::quantize_int8 {
 workbook::Chapter chapter();

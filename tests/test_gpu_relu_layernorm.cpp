@@ -2,8 +2,8 @@
 #include "catch.hpp"
 #include "check_stages.hpp"
 #include "gpu_or_skip.hpp"
+#include "harness/run_stage.hpp"
 #include "layernorm_values.hpp"
-#include "run_stage.hpp"
 
 namespace gpu::relu_layernorm {
 workbook::Chapter chapter();

@@ -2,7 +2,7 @@
 // formula says where rows begin at sectors.
 #include "catch.hpp"
 #include "check_stages.hpp"
-#include "run_stage.hpp"
+#include "harness/run_stage.hpp"
 #include "stage_counters.hpp"
 
 namespace cpu::linear_gelu {

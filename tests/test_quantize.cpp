@@ -1,8 +1,8 @@
 // Chapter 03 on the CPU device: every stage right at hostile shapes, alignments and values, and counting what
 // its formula says.
 #include "catch.hpp"
+#include "harness/run_stage.hpp"
 #include "quantize_values.hpp"
-#include "run_stage.hpp"
 #include "stage_counters.hpp"
 
 namespace cpu::quantize_int8 {

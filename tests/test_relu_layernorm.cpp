@@ -4,8 +4,8 @@
 
 #include "catch.hpp"
 #include "check_stages.hpp"
+#include "harness/run_stage.hpp"
 #include "layernorm_values.hpp"
-#include "run_stage.hpp"
 #include "stage_counters.hpp"
 
 namespace cpu::relu_layernorm {

@@ -4,9 +4,9 @@
 #include <limits>
 
 #include "catch.hpp"
-#include "run_stage.hpp"
-#include "statistics.hpp"
-#include "verify.hpp"
+#include "gpu/statistics.hpp"
+#include "harness/run_stage.hpp"
+#include "harness/verify.hpp"
 
 namespace {
 

@@ -8,7 +8,7 @@
 
 #include "catch.hpp"
 #include "exercises.hpp"
-#include "options.hpp"
+#include "harness/options.hpp"
 #include "process.hpp"
 #include "skeleton.hpp"
 #include "state.hpp"

@@ -151,8 +151,8 @@ void run_wide(const Data& data) {
 
 void run_corrected(const Data& data) {
   const Arrays a = arrays(data);
-  launch(corrected, ceil_div(a.n, 8 * kCorrectedThreads), kCorrectedThreads, a.x, steps_of(kScale, kZeroPoint),
-         a.q, a.n);
+  launch(corrected, ceil_div(a.n, 8 * kCorrectedThreads), kCorrectedThreads, a.x,
+         steps_of(kScale, kZeroPoint), a.q, a.n);
 }
 
 #ifdef HAS_CUB

@@ -8,15 +8,14 @@
 #include <unordered_map>
 #include <vector>
 
-#include "backend.hpp"
 #include "cpu/async_copies.hpp"
+#include "cpu/counts.hpp"
 #include "cpu/finding.hpp"
 #include "cpu/iterations.hpp"
 #include "cpu/memory.hpp"
 #include "cpu/runtime.hpp"
 #include "cpu/shared_shadow.hpp"
 #include "cpu/wavefronts.hpp"
-#include "traffic.hpp"
 
 /// In a function that a kernel calls: the address behind the call, which names the instruction of the kernel.
 #define CALLER __builtin_extract_return_addr(__builtin_return_address(0))

@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "cpu/function_name.hpp"
 #include "cpu/symbols.hpp"
-#include "function_name.hpp"
 
 namespace cpu {
 namespace {

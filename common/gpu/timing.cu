@@ -7,8 +7,8 @@
 
 #include "gpu/buffer.hpp"
 #include "gpu/launch.hpp"
+#include "gpu/statistics.hpp"
 #include "gpu/timing.hpp"
-#include "statistics.hpp"
 
 namespace gpu {
 namespace {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "backend.hpp"
 #include "claims.hpp"
 #include "cpu/finding.hpp"
+#include "harness/backend.hpp"
 
 namespace {
 

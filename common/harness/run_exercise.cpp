@@ -1,4 +1,4 @@
-#include "run_exercise.hpp"
+#include "harness/run_exercise.hpp"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "options.hpp"
-#include "run_stage.hpp"
+#include "harness/options.hpp"
+#include "harness/run_stage.hpp"
 
 namespace workbook {
 namespace {

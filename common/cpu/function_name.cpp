@@ -1,4 +1,4 @@
-#include "function_name.hpp"
+#include "cpu/function_name.hpp"
 
 #include <cxxabi.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "backend.hpp"
+#include "harness/backend.hpp"
 
 namespace workbook {
 

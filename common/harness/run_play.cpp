@@ -1,14 +1,14 @@
-#include "run_play.hpp"
+#include "harness/run_play.hpp"
 
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "backend.hpp"
-#include "options.hpp"
+#include "harness/backend.hpp"
+#include "harness/options.hpp"
+#include "harness/terminal.hpp"
 #include "play_memory.hpp"
-#include "terminal.hpp"
 
 namespace workbook {
 namespace {

@@ -2,6 +2,10 @@
 /// What the CPU device counts, in the units of the GPU's own counters.
 #pragma once
 
+#include <cstddef>
+#include <string>
+#include <vector>
+
 namespace workbook {
 
 /// Traffic of the launches since the last reset. The names in brackets are Nsight Compute's metrics.
@@ -25,6 +29,34 @@ struct Counts {
   long long accesses = 0;  ///< loads and stores of single threads that were traced
   /// Which lanes went through a loop together is not known: requests and sectors may be off.
   bool approximate = false;
+};
+
+struct Dim3 {
+  unsigned x, y, z;
+};
+
+/// What the lanes of one warp have touched with one instruction.
+struct TracedRequest {
+  std::string place;      ///< of the instruction: "chapters/01_multiply_add/2_fused.cuh:14"
+  std::string operation;  ///< "load", "store", "atomic" or "copy", an asynchronous one
+  std::string space;      ///< "global" or "shared"
+  std::string array;
+  unsigned bytes = 0;  ///< a lane
+  /// By lane, the first byte that it touches, in global memory from the start of the sector that the array
+  /// begins in, in shared memory from the array's start; -1 for a lane that takes no part.
+  std::vector<long long> offsets;
+  long long sectors = 0, wavefronts = 0;  ///< what the request is counted as
+};
+
+/// Requests of a launch that are kept: what comes after is more of the same.
+constexpr std::size_t kMostTracedRequests = 512;
+
+/// What one launch has cost on the CPU device.
+struct LaunchCounts {
+  std::string kernel;
+  Dim3 grid, block;
+  Counts counts;
+  std::vector<TracedRequest> requests;  ///< of the first warp of the first block, where they are traced
 };
 
 }  // namespace workbook

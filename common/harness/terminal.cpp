@@ -1,4 +1,4 @@
-#include "terminal.hpp"
+#include "harness/terminal.hpp"
 
 #include <fmt/format.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "statistics.hpp"
+#include "gpu/statistics.hpp"
 
 #include <algorithm>
 #include <stdexcept>

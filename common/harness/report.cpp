@@ -1,4 +1,4 @@
-#include "report.hpp"
+#include "harness/report.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "function_name.hpp"
-#include "model.hpp"
-#include "terminal.hpp"
+#include "cpu/function_name.hpp"
+#include "harness/model.hpp"
+#include "harness/terminal.hpp"
 
 namespace workbook {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "backend.hpp"
 #include "chapter.hpp"
-#include "verify.hpp"
+#include "harness/backend.hpp"
+#include "harness/verify.hpp"
 
 namespace workbook {
 

@@ -1,5 +1,3 @@
-#include "backend.hpp"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -8,6 +6,7 @@
 
 #include "cpu/device.hpp"
 #include "cpu/fault.hpp"
+#include "harness/backend.hpp"
 
 namespace workbook {
 namespace {

@@ -1,4 +1,4 @@
-#include "run_chapter.hpp"
+#include "harness/run_chapter.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -10,10 +10,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "options.hpp"
-#include "report.hpp"
-#include "run_stage.hpp"
-#include "terminal.hpp"
+#include "harness/options.hpp"
+#include "harness/report.hpp"
+#include "harness/run_stage.hpp"
+#include "harness/terminal.hpp"
 
 namespace workbook {
 namespace {

@@ -1,4 +1,4 @@
-#include "verify.hpp"
+#include "harness/verify.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "options.hpp"
-#include "run_stage.hpp"
+#include "harness/options.hpp"
+#include "harness/run_stage.hpp"
 
 namespace workbook {
 

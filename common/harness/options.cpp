@@ -1,4 +1,4 @@
-#include "options.hpp"
+#include "harness/options.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "model.hpp"
+#include "harness/model.hpp"
 
 namespace workbook {
 namespace {

@@ -1,4 +1,4 @@
-#include "model.hpp"
+#include "harness/model.hpp"
 
 #include <algorithm>
 #include <cctype>

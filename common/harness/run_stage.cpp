@@ -1,4 +1,4 @@
-#include "run_stage.hpp"
+#include "harness/run_stage.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "options.hpp"
+#include "harness/options.hpp"
 
 namespace workbook {
 namespace {

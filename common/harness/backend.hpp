@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "traffic.hpp"
+#include "cpu/counts.hpp"
+#include "gpu/measurement.hpp"
 
 namespace workbook {
 
@@ -23,42 +24,6 @@ struct DeviceInfo {
   int memory_clock_mhz = 0;
   double pin_gbytes_per_s = 0;  ///< as published; of an unknown card, memory clock x bus width x 2 (DDR)
   std::size_t l2_bytes = 0;
-};
-
-/// Microseconds a run, over the samples.
-struct Timing {
-  double median = 0, p25 = 0, p75 = 0;
-  int samples = 0;
-};
-
-/// What one kernel of a stage takes of a multiprocessor.
-struct Resources {
-  std::string kernel;
-  int threads = 0;               ///< per block
-  int registers = 0;             ///< per thread
-  std::size_t spill_bytes = 0;   ///< local memory per thread
-  std::size_t shared_bytes = 0;  ///< static and dynamic, per block
-  double occupancy = 0;          ///< resident warps, as a share of the most that fit
-};
-
-/// One thing to time: `run(set)` launches it on input set `set`.
-struct Contender {
-  std::function<void(int set)> run;
-  std::size_t set_bytes = 0;  ///< what one run reads and writes
-};
-
-/// Traffic of a kernel that does nothing else: `reads` (1 to 5) arrays read and `writes` (0 to 2) written, of
-/// `count` floats each.
-struct Stream {
-  int reads;
-  int writes;
-  long long count;
-};
-
-struct ContenderTiming {
-  Timing cold;      ///< inputs come from DRAM
-  Timing warm;      ///< the same inputs again and again: from L2 where they fit
-  Timing launched;  ///< the same without a graph: launch after launch, as the host gets them out
 };
 
 /// What arrays hold that nothing has been written to. Two, four or eight bytes of the first are a NaN; an
@@ -89,34 +54,6 @@ class Backend {
 
   /// Runs `stage` and waits for it. \throws std::exception with a message for the reader when it fails.
   virtual Counts run(const std::function<void()>& stage) = 0;
-};
-
-struct Dim3 {
-  unsigned x, y, z;
-};
-
-/// What the lanes of one warp have touched with one instruction.
-struct TracedRequest {
-  std::string place;      ///< of the instruction: "chapters/01_multiply_add/2_fused.cuh:14"
-  std::string operation;  ///< "load", "store", "atomic" or "copy", an asynchronous one
-  std::string space;      ///< "global" or "shared"
-  std::string array;
-  unsigned bytes = 0;  ///< a lane
-  /// By lane, the first byte that it touches, in global memory from the start of the sector that the array
-  /// begins in, in shared memory from the array's start; -1 for a lane that takes no part.
-  std::vector<long long> offsets;
-  long long sectors = 0, wavefronts = 0;  ///< what the request is counted as
-};
-
-/// Requests of a launch that are kept: what comes after is more of the same.
-constexpr std::size_t kMostTracedRequests = 512;
-
-/// What one launch has cost on the CPU device.
-struct LaunchCounts {
-  std::string kernel;
-  Dim3 grid, block;
-  Counts counts;
-  std::vector<TracedRequest> requests;  ///< of the first warp of the first block, where they are traced
 };
 
 /// The CPU device: runs and counts, and knows no time. With `each_launch`, that gets the counts, launch by

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "backend.hpp"
+#include "gpu/measurement.hpp"
 
 namespace workbook {
 

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "run_stage.hpp"
+#include "harness/run_stage.hpp"
 
 namespace workbook {
 

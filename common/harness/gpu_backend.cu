@@ -4,11 +4,11 @@
 #include <map>
 #include <vector>
 
-#include "backend.hpp"
 #include "gpu/buffer.hpp"
 #include "gpu/error.hpp"
 #include "gpu/timing.hpp"
-#include "model.hpp"
+#include "harness/backend.hpp"
+#include "harness/model.hpp"
 
 namespace workbook {
 namespace {
