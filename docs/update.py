@@ -23,7 +23,7 @@ A page marks a quotation with a comment and holds it in the code block that foll
     <!-- speeds: tests/data/cpu_device_speed.json -->            what bench_cpu_device has stored
     <!-- supported: tests -->                                    what its tests named "dialect: ..." say
     <!-- functions: tests/kernels/arithmetic_float.inc ... -->   the functions that tables of operations name
-    <!-- unsupported: tests/check_unsupported.py -->             what that test compiles, and the messages
+    <!-- unsupported: tests/cmake/check_unsupported.py -->             what that test compiles, and the messages
 
     python3 docs/update.py build/bin            writes the quotations anew
     python3 docs/update.py --check build/bin    says which are out of date; exit status 1 if any

@@ -1,6 +1,7 @@
 /// \file
 /// The kernels whose counters on a GPU are in tests/data/counters_h200.json, each with the launch that was
-/// counted. tests/counters.py runs them under Nsight Compute, tests/counted_on_cpu.hpp on the CPU device.
+/// counted. tests/counters.py runs them under Nsight Compute, tests/common/cpu/counted_on_cpu.hpp on the CPU
+/// device.
 #pragma once
 
 #include "device_name.hpp"

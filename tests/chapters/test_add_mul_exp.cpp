@@ -1,0 +1,106 @@
+// Chapter 02 on the CPU device: every stage right at hostile sizes, alignments and values, and counting what
+// its formula says.
+#include "catch.hpp"
+#include "chapters/stage_counters.hpp"
+#include "harness/run_stage.hpp"
+
+namespace cpu::add_mul_exp {
+workbook::Chapter chapter();
+}
+
+namespace {
+
+using namespace workbook;
+
+const Chapter kChapter = cpu::add_mul_exp::chapter();
+
+/// Fills all inputs with values at which exp overflows, vanishes, or has nothing to compute.
+void fill_special(const Data& host) {
+  const float values[] = {0.0f,    -0.0f,    44.0f,     45.0f, -60.0f, 300.0f,
+                          -300.0f, INFINITY, -INFINITY, NAN,   5.0f,   6.0f};
+  constexpr int kValues = sizeof values / sizeof values[0];
+  for (int i = 0; i < host.shape.dims[0]; ++i) {
+    host.floats("x")[i] = values[i % kValues];
+    host.floats("y")[i] = values[i / kValues % kValues];
+  }
+}
+
+template <class Check>
+void for_each_stage(Check check) {
+  for (int i = 0; i < kChapter.stage_count; ++i)
+    if (kChapter.stages[i].run) check(kChapter.stages[i]);
+}
+
+}  // namespace
+
+TEST_CASE("02: every stage is right, and moves what its formula says, at hostile sizes") {
+  const auto backend = make_cpu_backend();
+  for (const int n : {1, 2, 3, 4, 5, 7, 8, 9, 31, 32, 33, 127, 255, 256, 257, 1023, 999983}) {
+    const Shape shape = {{n, 1, 1}};
+    Problem problem(kChapter, shape, *backend);
+    for_each_stage([&](const Stage& stage) {
+      const StageResult result = problem.check(stage);
+      INFO(stage.name << ", n = " << n << ": " << result.message);
+      CHECK(result.status == "ok");
+      const Traffic expected = stage.traffic(shape);
+      CHECK(32 * result.counts.load_sectors == expected.read_bytes);
+      CHECK(32 * result.counts.store_sectors == expected.write_bytes);
+    });
+  }
+}
+
+TEST_CASE("02: every stage is right at every alignment") {
+  const auto backend = make_cpu_backend();
+  for (const int n : {1, 3, 7, 8, 9, 33, 1023, 4099})
+    for (std::size_t x = 0; x < 16; x += 2)
+      for (std::size_t y = 0; y < 16; y += 2)
+        for (const std::size_t out : {x, y, std::size_t{6}}) {
+          // Multiples of 2 for the halves; the floats of the same place lie at twice as much.
+          Problem problem(kChapter, {{n, 1, 1}}, *backend,
+                          {{"x_float16", x},
+                           {"y_float16", y},
+                           {"out_float16", out},
+                           {"x_bfloat16", x},
+                           {"y_bfloat16", y},
+                           {"out_bfloat16", out},
+                           {"x", 2 * x},
+                           {"y", 2 * y},
+                           {"out", 2 * out}});
+          for_each_stage([&](const Stage& stage) {
+            const StageResult result = problem.check(stage);
+            INFO(stage.name << ", n = " << n << ", offsets " << x << " " << y << " " << out << ": "
+                            << result.message);
+            CHECK(result.status == "ok");
+          });
+        }
+}
+
+TEST_CASE("02: overflow, underflow, infinities and NaN are exp's") {
+  Chapter special = kChapter;
+  special.fill = fill_special;
+  const auto backend = make_cpu_backend();
+  Problem problem(special, {{144, 1, 1}}, *backend);
+  for_each_stage([&](const Stage& stage) {
+    if (std::string(stage.output) != "out") return;
+    const StageResult result = problem.check(stage);
+    INFO(stage.name << ": " << result.message);
+    CHECK(result.status == "ok");
+  });
+}
+
+TEST_CASE("02: counts equal the H200's counters at n = 2^20") { check_counters(kChapter, {{1 << 20, 1, 1}}); }
+
+TEST_CASE("02: wide stages make a quarter and an eighth of the requests") {
+  const auto backend = make_cpu_backend();
+  constexpr int n = 1 << 16;
+  Problem problem(kChapter, {{n, 1, 1}}, *backend);
+  for_each_stage([&](const Stage& stage) {
+    const Counts counts = problem.check(stage).counts;
+    const std::string name = stage.name;
+    INFO(name);
+    if (name == "2_fused") CHECK(counts.load_requests == 2 * n / 32);
+    if (name == "4_float4" || name == "5_chain" || name == "6_in_flight")
+      CHECK(counts.load_requests == 2 * n / 128);
+    if (name == "7_float16" || name == "7_bfloat16") CHECK(counts.load_requests == 2 * n / 256);
+  });
+}

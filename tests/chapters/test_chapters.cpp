@@ -1,0 +1,232 @@
+// Every stage of every chapter, on the CPU device: right at hostile shapes and alignments, and counting what
+// its formula and the hardware say.
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "catch.hpp"
+#include "chapters/stage_counters.hpp"
+#include "cpu/memory.hpp"
+#include "harness/options.hpp"
+#include "harness/run_stage.hpp"
+
+namespace cpu::multiply_add {
+workbook::Chapter chapter();
+}
+namespace {
+
+using namespace workbook;
+
+const Chapter kMultiplyAdd = cpu::multiply_add::chapter();
+
+/// Sizes at which tails, partial warps and partial blocks show; the last is a prime.
+constexpr int kHostileSizes[] = {1, 2, 3, 4, 5, 31, 32, 33, 127, 255, 256, 257, 1023, 999983};
+
+long long sectors(long long bytes) { return bytes / 32; }
+
+template <class Check>
+void for_each_stage(const Chapter& chapter, Check check) {
+  for (int i = 0; i < chapter.stage_count; ++i)
+    if (chapter.stages[i].run) check(chapter.stages[i]);
+}
+
+}  // namespace
+
+TEST_CASE("01: every stage is right, and moves what its formula says, at hostile sizes") {
+  const auto backend = make_cpu_backend();
+  for (const int n : kHostileSizes) {
+    const Shape shape = {{n, 1, 1}};
+    Problem problem(kMultiplyAdd, shape, *backend);
+    for_each_stage(kMultiplyAdd, [&](const Stage& stage) {
+      const StageResult result = problem.check(stage);
+      INFO(stage.name << ", n = " << n << ": " << result.message);
+      CHECK(result.status == "ok");
+      const Traffic expected = stage.traffic(shape);
+      CHECK(result.counts.load_sectors == sectors(expected.read_bytes));
+      CHECK(result.counts.store_sectors == sectors(expected.write_bytes));
+    });
+  }
+}
+
+TEST_CASE("01: every stage is right at every alignment") {
+  const auto backend = make_cpu_backend();
+  for (const int n : {1, 3, 4, 7, 33, 1023, 4099})
+    for (std::size_t q = 0; q < 16; q += 4)
+      for (std::size_t k = 0; k < 16; k += 4)
+        for (const auto& pair : {std::pair<std::size_t, std::size_t>{q, q}, {q, k}, {k, q}, {8, 4}}) {
+          const std::size_t v = pair.first, out = pair.second;
+          Problem problem(kMultiplyAdd, {{n, 1, 1}}, *backend, {{"q", q}, {"k", k}, {"v", v}, {"out", out}});
+          for_each_stage(kMultiplyAdd, [&](const Stage& stage) {
+            const StageResult result = problem.check(stage);
+            INFO(stage.name << ", n = " << n << ", offsets " << q << " " << k << " " << v << " " << out
+                            << ": " << result.message);
+            CHECK(result.status == "ok");
+          });
+        }
+}
+
+TEST_CASE("01: float4 stages make a quarter of the requests, whenever the arrays are aligned alike") {
+  const auto backend = make_cpu_backend();
+  constexpr int n = 1 << 16;
+  for (const std::size_t offset : {0, 4, 8, 12}) {
+    Problem problem(kMultiplyAdd, {{n, 1, 1}}, *backend,
+                    {{"q", offset}, {"k", offset}, {"v", offset}, {"out", offset}});
+    for (const int stage : {2, 3}) {
+      const Counts counts = problem.check(kMultiplyAdd.stages[stage]).counts;
+      const int singles =
+          offset == 0 ? 0 : 3;  // a request of each array for the elements outside the vectors
+      CHECK(counts.load_requests <= 3 * (n / 128 + singles));
+      CHECK(counts.store_requests <= n / 128 + singles);
+    }
+  }
+}
+
+TEST_CASE("01: counts equal the H200's counters at n = 2^20") {
+  check_counters(kMultiplyAdd, {{1 << 20, 1, 1}});
+}
+
+// --- Verification on the device: stages that are wrong in one way each ---
+
+namespace {
+
+/// Checks a stage that runs `run` in place of a stage of chapter 01.
+StageResult check_stage(void (*run)(const Data&)) {
+  const auto backend = make_cpu_backend();
+  const Stage stage = {.name = "spoiled",
+                       .idea = "",
+                       .output = "out",
+                       .kernels = 1,
+                       .run = run,
+                       .traffic = nullptr,
+                       .roundings = kMultiplyAdd.stages[1].roundings};
+  Problem problem(kMultiplyAdd, {{1000, 1, 1}}, *backend);
+  return problem.check(stage);
+}
+
+void run_fused(const Data& data) { kMultiplyAdd.stages[1].run(data); }
+
+/// Runs the fused stage on more or fewer elements than there are.
+void run_fused_on(const Data& data, int n) {
+  Data other = data;
+  other.shape.dims[0] = n;
+  run_fused(other);
+}
+
+}  // namespace
+
+TEST_CASE("a size that does not fit is refused before anything is allocated") {
+  /// A device with so much memory free and no other feature.
+  struct Card : workbook::Backend {
+    Card(const char* kind, std::size_t free) : kind_(kind), free_(free) {}
+    workbook::DeviceInfo info() const override {
+      workbook::DeviceInfo info;
+      info.kind = kind_;
+      return info;
+    }
+    std::size_t free_bytes() const override { return free_; }
+    void* allocate(std::size_t, std::size_t, const std::string&, std::size_t) override {
+      throw std::bad_alloc();
+    }
+    void release(void*) override {}
+    void upload(void*, const void*, std::size_t) override {}
+    void download(void*, const void*, std::size_t) override {}
+    void fill(void*, unsigned char, std::size_t) override {}
+    void poison(void*, unsigned char, std::size_t) override {}
+    bool guards_intact(const void*) const override { return true; }
+    workbook::Counts run(const std::function<void()>&) override { return {}; }
+    const char* kind_;
+    std::size_t free_;
+  };
+  const workbook::Chapter chapter = cpu::multiply_add::chapter();
+  const workbook::Shape shape = {{1 << 28, 1, 1}};
+  const workbook::MemoryNeed need = workbook::memory_need(chapter, shape);
+  const auto refusal = [&](const Card& device, const Card& host) -> std::string {
+    try {
+      workbook::require_memory(chapter, shape, device, host);
+    } catch (const workbook::MachineError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const Card roomy("cpu", std::size_t{1} << 40), enough("gpu", need.device + need.timing),
+      tight("gpu", need.device + need.timing - 1);
+  CHECK(refusal(enough, roomy).empty());
+  CHECK_THAT(refusal(tight, roomy), ContainsSubstring("--size 268435456 takes 11.0 GiB of GPU memory"));
+  CHECK_THAT(refusal(enough, Card("cpu", need.host - 1)),
+             ContainsSubstring("GiB are free: choose a smaller size"));
+  // On the CPU device both are the host's.
+  const Card both("cpu", need.host + need.device), less("cpu", need.host + need.device - 1);
+  CHECK(refusal(both, both).empty());
+  CHECK_THAT(refusal(less, less), ContainsSubstring("of memory"));
+  const auto cpu_device = workbook::make_cpu_backend();
+  // The arrays, and less than 4 bytes of notes for each of theirs.
+  CHECK(cpu_device->footprint(need.device) > 4 * need.device);
+  CHECK(cpu_device->footprint(need.device) < 5 * need.device);
+}
+
+TEST_CASE("verification lets a right stage pass") { CHECK(check_stage(run_fused).status == "ok"); }
+
+TEST_CASE("an int8 that was not written is wrong, whatever it is expected to be") {
+  const auto four = [](const workbook::Shape&) { return 4LL; };
+  const auto reference = [](const Data&, double* expected, double* magnitude) {
+    const double values[] = {-1, -1, 85, 85};  // the bytes of the two poisons
+    std::copy_n(values, 4, expected);
+    std::fill_n(magnitude, 4, 1.0);
+  };
+  const workbook::Array arrays[] = {{"out", workbook::Type::kInt8, workbook::Role::kOutput, four, reference}};
+  workbook::Chapter chapter = {};
+  chapter.name = "int8";
+  chapter.dims = "N";
+  chapter.arrays = arrays;
+  chapter.array_count = 1;
+  chapter.fill = [](const Data&) {};
+  workbook::Stage stage = {};
+  stage.output = "out";
+  stage.run = [](const Data&) {};
+  stage.roundings = [](const workbook::Shape&) { return 0; };
+  const auto backend = workbook::make_cpu_backend();
+  Problem problem(chapter, {{4, 1, 1}}, *backend);
+  CHECK(problem.check(stage).message == "out[2] is -1, expected 85 (error 86, allowed 0)");
+  stage.run = [](const Data& d) {
+    const cpu::Memory::Access open(cpu::memory(), true);
+    auto* out = static_cast<signed char*>(d.array("out", workbook::Type::kInt8));
+    out[2] = out[3] = 85;
+  };
+  CHECK(problem.check(stage).message == "out[0] is 85, expected -1 (error 86, allowed 0)");
+}
+
+TEST_CASE("verification catches what is wrong") {
+  const StageResult wrong = check_stage([](const Data& d) {
+    run_fused(d);
+    const cpu::Memory::Access open(cpu::memory(), true);
+    d.floats("out")[17] += 0.001f;
+  });
+  CHECK(wrong.status == "wrong");
+  CHECK_THAT(wrong.message, ContainsSubstring("out[17] is "));
+
+  const StageResult nan = check_stage([](const Data& d) {
+    run_fused(d);
+    const cpu::Memory::Access open(cpu::memory(), true);
+    d.floats("out")[999] = NAN;
+  });
+  CHECK(nan.status == "wrong");
+  CHECK_THAT(nan.message, ContainsSubstring("out[999] is NaN"));
+
+  const StageResult unwritten = check_stage([](const Data& d) { run_fused_on(d, 999); });
+  CHECK(unwritten.status == "wrong");
+  CHECK_THAT(unwritten.message, ContainsSubstring("out[999] is "));
+
+  const StageResult outside = check_stage([](const Data& d) { run_fused_on(d, 1001); });
+  CHECK(outside.status == "wrong");
+  CHECK_THAT(outside.message, ContainsSubstring("out of bounds: kernel fused"));
+
+  const StageResult launches = check_stage([](const Data& d) {
+    run_fused(d);
+    run_fused(d);
+  });
+  CHECK(launches.status == "wrong");
+  CHECK_THAT(launches.message, ContainsSubstring("it launched 2 kernels"));
+
+  const StageResult failing = check_stage([](const Data&) { throw std::runtime_error("it broke"); });
+  CHECK(failing.status == "wrong");
+  CHECK(failing.message == "it broke");
+}

@@ -1,0 +1,97 @@
+"""The launcher on machines that lack something, from other folders, and in a path with spaces.
+
+python3 tests/cli/check_launcher.py "A FOLDER": makes a fresh copy of the tree there, builds it and leaves it.
+"""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TOOLS = "sh dirname sed cat sort head id nproc grep env tr uname printf ls rm mkdir readlink sleep kill find ninja git cmake c++ g++".split()
+
+
+def which(tool):
+    return next((f"{d}/{tool}" for d in os.environ["PATH"].split(":") if os.path.exists(f"{d}/{tool}")), None)
+
+
+def path_without(folder, *lacking):
+    """A folder of links to the tools that the launcher uses, but for those that are lacking."""
+    for tool in TOOLS:
+        if tool not in lacking and which(tool):
+            (folder / tool).symlink_to(which(tool))
+    return str(folder)
+
+
+def workbook(*arguments, script=ROOT / "workbook", **environment):
+    clean = {k: v for k, v in os.environ.items() if k not in ("CI", "WORKBOOK_NO_INSTALL")}
+    done = subprocess.run([script, *arguments], env={**clean, **environment}, cwd="/", stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True)
+    return done.returncode, done.stdout + done.stderr
+
+
+def expect(what, condition, output):
+    if not condition:
+        print(f"FAILED: {what}\n{output}")
+        sys.exit(1)
+    print("ok:", what)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+
+        (folder / "no cmake").mkdir()
+        status, output = workbook("list", WORKBOOK_NO_INSTALL="1", PATH=path_without(folder / "no cmake", "cmake"))
+        expect("a missing CMake is named", status == 3 and "cmake" in output, output)
+
+        (folder / "no compiler").mkdir()
+        path = path_without(folder / "no compiler", "c++", "g++")
+        status, output = workbook("list", WORKBOOK_NO_INSTALL="1", PATH=path)
+        expect("a missing compiler is named with its package", status == 3 and "g++" in output, output)
+        status, output = workbook("doctor", PATH=path)
+        expect("the doctor says what it costs", status == 0 and "missing: nothing can be built (g++)" in output, output)
+
+        (folder / "no doxygen").mkdir()
+        status, output = workbook("docs", WORKBOOK_NO_INSTALL="1", PATH=path_without(folder / "no doxygen"))
+        expect("a missing Doxygen is named", status == 3 and " doxygen" in output, output)
+
+        # A CMake that is too old, in a copy that has not been configured.
+        copy = folder / "an old machine"
+        copy.mkdir()
+        (copy / "workbook").write_text((ROOT / "workbook").read_text())
+        (copy / "workbook").chmod(0o755)
+        (folder / "old cmake").mkdir()
+        path = path_without(folder / "old cmake", "cmake")
+        old = folder / "old cmake" / "cmake"
+        old.write_text("#!/bin/sh\necho cmake version 3.18.4\n")
+        old.chmod(0o755)
+        status, output = workbook("list", script=copy / "workbook", PATH=path)
+        expect("an old CMake is named", status == 3 and "CMake 3.18.4 is too old; 3.25" in output, output)
+
+    status, output = workbook("list")
+    expect("it works from another folder", status == 0 and "01_multiply_add" in output, output)
+
+    # The tree as it is, without what is built, in a path with spaces.
+    clone = pathlib.Path(sys.argv[1])
+    shutil.rmtree(clone, ignore_errors=True)
+    files = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
+                           capture_output=True, text=True)
+    if files.returncode != 0:
+        print("SKIPPED: this is no git checkout, so a fresh copy of it cannot be made")
+        return
+    for name in filter(None, files.stdout.split("\0")):
+        if not (ROOT / name).exists():
+            continue
+        target = clone / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes((ROOT / name).read_bytes())
+        target.chmod((ROOT / name).stat().st_mode)
+    status, output = workbook("run", "01", "--size", "1000", "--device", "cpu", script=clone / "workbook")
+    expect("a fresh copy in a path with spaces builds and runs", status == 0 and "5_reduced" in output, output)
+
+
+main()

@@ -1,0 +1,58 @@
+/// \file
+/// Prints what the CPU device counts of the counted kernels, as JSON: docs/update.py sets it beside what
+/// Nsight Compute counted.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "common/cpu/counted_on_cpu.hpp"
+
+namespace {
+
+using cpu::test_kernels::Difference;
+
+/// Why the counts differ from the hardware's; empty where they do not.
+const char* reason(Difference difference, const workbook::Counts& counts) {
+  switch (difference) {
+    case Difference::kNone:
+      return "";
+    case Difference::kApproximate:
+      return counts.approximate ? "lanes go round a loop unequally often" : "";
+    case Difference::kSharedMerged:
+      return "nvcc merges neighbouring loads of shared memory";
+    case Difference::kGlobalMerged:
+      return "nvcc makes one load of those in two branches";
+    case Difference::kUnrolled:
+      return "nvcc unrolls a loop that lanes leave at different rounds";
+    case Difference::kCopies:
+      return "asynchronous copies of a shape whose cost is not known";
+    case Difference::kContended:
+      return "lanes of a warp update one address";
+  }
+  throw std::logic_error("a difference without a reason");
+}
+
+nlohmann::ordered_json as_json(const workbook::Counts& counts) {
+  return {{"load_requests", counts.load_requests},
+          {"load_sectors", counts.load_sectors},
+          {"store_requests", counts.store_requests},
+          {"store_sectors", counts.store_sectors},
+          {"shared_load_wavefronts", counts.shared_load_wavefronts},
+          {"shared_store_wavefronts", counts.shared_store_wavefronts},
+          {"atomic_sectors", counts.atomic_sectors},
+          {"approximate", counts.approximate},
+          {"contended", counts.contended}};
+}
+
+}  // namespace
+
+int main() {
+  CountedOnCpu device;
+  auto all = nlohmann::ordered_json::object();
+  for (const auto& kernel : counted_kernels()) {
+    const workbook::Counts counts = device.run(kernel);
+    all[kernel.name] = as_json(counts);
+    all[kernel.name]["reason"] = reason(kernel.difference, counts);
+  }
+  fmt::print("{}\n", all.dump(1));
+}

@@ -1,0 +1,161 @@
+// The language of the dialect around its arithmetic, on the CPU device.
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "catch.hpp"
+#include "common/cpu/device_arrays.hpp"
+#include "kernels/features.hpp"
+
+namespace {
+
+namespace test_kernels = cpu::test_kernels;
+
+struct Features {
+  std::unique_ptr<workbook::Backend> backend = workbook::make_cpu_backend();
+
+  template <class T>
+  std::unique_ptr<DeviceArray<T>> counting(std::size_t count) {
+    return DeviceArray<T>::counting(*backend, count);
+  }
+  template <class T>
+  std::unique_ptr<DeviceArray<T>> empty(std::size_t count) {
+    return std::make_unique<DeviceArray<T>>(*backend, count);
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Features, "dialect: 8 halfs in one 16-byte access: uint4 or float4, seen as __half2") {
+  constexpr int n = 1024;
+  const auto in = counting<unsigned short>(n), out = empty<unsigned short>(n);
+  std::vector<unsigned short> values(n, 0x3c00);  // 1
+  values[1] = 0xbc00;                             // -1
+  values[1023] = 0x4200;                          // 3
+  backend->upload(in->data(), values.data(), n * sizeof(unsigned short));
+  const auto counts = backend->run([&] { test_kernels::half_vectors(in->data(), out->data(), n); });
+  const auto results = out->values();
+  CHECK(results[0] == 0x4200);
+  CHECK(results[1] == 0xbc00);
+  CHECK(results[1023] == 0x4700);
+  CHECK(counts.load_requests == n / 256);
+  CHECK(counts.load_sectors == n / 16);
+  CHECK(counts.store_requests == n / 256);
+}
+
+TEST_CASE_METHOD(Features,
+                 "dialect: __half and __nv_bfloat16 move as 2 bytes, __half2 and __nv_bfloat162 as 4") {
+  constexpr int n = 4096;
+  const auto in = counting<unsigned short>(n);
+  for (int kind = 0; kind < 4; ++kind) {
+    const auto out = empty<unsigned short>(n);
+    const auto counts = backend->run([&] { test_kernels::copy_halfs(in->data(), out->data(), n, kind); });
+    INFO("kind " << kind);
+    CHECK(out->values() == in->values());
+    CHECK(counts.load_requests == (kind % 2 == 0 ? n / 32 : n / 64));
+    CHECK(counts.store_requests == counts.load_requests);
+    CHECK(counts.load_sectors == n / 16);
+  }
+}
+
+TEST_CASE_METHOD(Features, "dialect: shared memory of __half") {
+  const auto in = counting<unsigned short>(1024), out = empty<unsigned short>(1024);
+  backend->run([&] { test_kernels::transpose_halfs(in->data(), out->data()); });
+  const auto results = out->values();
+  for (std::size_t i = 0; i < results.size(); ++i) REQUIRE(results[i] == i % 32 * 32 + i / 32);
+}
+
+TEST_CASE_METHOD(Features, "dialect: shuffles of __half and __half2") {
+  const auto out = empty<unsigned>(5 * 32);
+  backend->run([&] { test_kernels::half_shuffles(out->data()); });
+  const auto values = out->values();
+  const std::vector<unsigned> of_lane_1(values.begin() + 5, values.begin() + 10);
+  CHECK(of_lane_1 == std::vector<unsigned>{0, 0, 0xc0004000, 0xc5004500, 0x4500});
+  const std::vector<unsigned> of_lane_31(values.end() - 5, values.end());  // 30, 30, itself
+  CHECK(of_lane_31 == std::vector<unsigned>{0xcf804f80, 0xcf804f80, 0xcfc04fc0, 0xc5004500, 0x4500});
+}
+
+TEST_CASE_METHOD(
+    Features,
+    "dialect: atomicExch, atomicCAS, atomicInc, atomicDec, atomicSub, atomicAnd, atomicOr, atomicXor") {
+  const auto values = empty<unsigned>(10), old = empty<unsigned>(10);
+  std::vector<unsigned> before;
+  for (unsigned i = 0; i < 10; ++i) before.push_back(100 + i);
+  backend->upload(values->data(), before.data(), 10 * sizeof(unsigned));
+  backend->run([&] { test_kernels::atomics_in_turn(values->data(), old->data()); });
+  CHECK(old->values() == before);
+  CHECK(values->values() ==
+        std::vector<unsigned>{7, 7, 102, 0xfffffff9, 0, 50, 0xffffffff, 107 & 0xf, 108 | 0xf00, 109 ^ 1});
+}
+
+TEST_CASE_METHOD(Features, "dialect: atomicExch of float; atomicCAS of unsigned long long") {
+  const auto value = counting<float>(1), exch = empty<float>(64);
+  backend->run([&] { test_kernels::float_exchange(value->data(), exch->data()); });
+  float sum = value->values()[0];  // every number is somewhere, once
+  for (const float x : exch->values()) sum += x;
+  CHECK(sum == 2016.0f);
+  const auto total = counting<unsigned long long>(1);
+  backend->run([&] { test_kernels::cas_sum(total->data()); });
+  CHECK(total->values()[0] == 256 * 257 / 2);
+}
+
+TEST_CASE_METHOD(Features, "dialect: __ldg, __ldcg, __ldca, __ldcs, __stcg, __stcs, __stwt") {
+  const auto in = counting<float>(224), out = empty<float>(224);
+  const auto counts = backend->run([&] { test_kernels::cache_hints(in->data(), out->data()); });
+  CHECK(out->values() == in->values());
+  CHECK(counts.load_requests == 7);
+  CHECK(counts.store_requests == 7);
+}
+
+TEST_CASE_METHOD(Features, "dialect: constexpr __device__ and __constant__ tables, __noinline__ functions") {
+  const auto out = empty<float>(64);
+  backend->run([&] { test_kernels::tables(out->data()); });
+  const float powers[] = {1, 2, 4, 8};
+  for (int t = 0; t < 64; ++t)
+    REQUIRE(out->values()[static_cast<std::size_t>(t)] ==
+            powers[t % 4] + static_cast<float>(100 * (t % 4 + 1) + 2 * t));
+}
+
+TEST_CASE_METHOD(Features, "dialect: kernel templates; lambdas passed to kernels") {
+  const auto in = counting<float>(64), out = empty<float>(64);
+  backend->run([&] { test_kernels::with_lambda(in->data(), out->data(), 3.0f); });
+  CHECK(out->values()[63] == 190.0f);
+}
+
+TEST_CASE_METHOD(Features,
+                 "dialect: __shared__ arrays with a size from a template parameter; dynamic_shared<T>() with "
+                 "launch_shared") {
+  const auto in = counting<int>(64), out = empty<int>(64);
+  for (const bool dynamic : {false, true}) {
+    const auto counts = backend->run([&] { test_kernels::reversed(in->data(), out->data(), dynamic); });
+    CHECK(out->values()[0] == 63);
+    CHECK(out->values()[63] == 0);
+    CHECK(counts.shared_requests == 4);
+  }
+}
+
+TEST_CASE_METHOD(Features, "dialect: #pragma unroll, __launch_bounds__, __threadfence_block, warpSize") {
+  const auto in = counting<float>(256), out = empty<float>(64);
+  backend->run([&] { test_kernels::unrolled_sums(in->data(), out->data()); });
+  CHECK(out->values()[1] == 22.0f);
+  CHECK(out->values()[33] == -534.0f);
+}
+
+TEST_CASE_METHOD(Features, "dialect: printf, thread by thread as the device runs them") {
+  const auto in = empty<float>(32);
+  const std::vector<float> values(32, 1.5f);
+  backend->upload(in->data(), values.data(), 32 * sizeof(float));
+  std::FILE* file = std::tmpfile();
+  std::fflush(stdout);
+  const int before = dup(STDOUT_FILENO);
+  dup2(fileno(file), STDOUT_FILENO);
+  backend->run([&] { test_kernels::prints(in->data()); });
+  std::fflush(stdout);
+  dup2(before, STDOUT_FILENO);
+  close(before);
+  char text[64] = "";
+  std::rewind(file);
+  const std::size_t length = std::fread(text, 1, sizeof text - 1, file);
+  std::fclose(file);
+  CHECK(std::string(text, length) == "thread 3 has 1.50\n");
+}

@@ -1,0 +1,141 @@
+"""The book: the links of its pages, as GitHub shows them and as Doxygen has built them, and the order of the pages."""
+
+import html.parser
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import urllib.parse
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "docs"))
+import book  # noqa: E402
+
+
+def markdown_faults(page):
+    """Links of a page that lead nowhere on GitHub."""
+    faults = []
+
+    def look(match):
+        target = match[3]
+        if re.match(r"[a-z]+:", target):
+            return match[0]
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        if not file.exists():
+            faults.append(f"{page.name}: {target}: there is no such file")
+        elif anchor and anchor not in book.anchors(file):
+            faults.append(f"{page.name}: {target}: there is no such heading")
+        elif match[1] and not match[2].strip():
+            faults.append(f"{page.name}: {target}: an image needs a text for those who do not see it")
+        elif match[1] and file.stat().st_size == 0:
+            faults.append(f"{page.name}: {target}: the image is empty")
+        return match[0]
+
+    book.outside_code(page.read_text(), lambda part: book.LINK.sub(look, part))
+    return faults
+
+
+class Page(html.parser.HTMLParser):
+    """What a built page links to, and the anchors that it has."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.links, self.anchors = [], set()
+        self.feed(path.read_text())
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        self.anchors |= {attributes[key] for key in ("id", "name") if attributes.get(key)}
+        self.links += [attributes[key] for key in ("href", "src") if attributes.get(key)]
+
+
+def html_faults(folder):
+    """Links of built pages that lead nowhere, or away from this machine for something that the page needs."""
+    pages = {path: Page(path) for path in sorted(folder.rglob("*.html"))}
+    faults = []
+    for path, page in pages.items():
+        for link in page.links:
+            if re.match(r"(https?|mailto|javascript):", link):
+                continue
+            target, _, anchor = link.partition("#")
+            file = (path.parent / urllib.parse.unquote(target)).resolve() if target else path
+            if not file.exists():
+                faults.append(f"{path.name}: {link}: there is no such file")
+            elif anchor and file in pages and urllib.parse.unquote(anchor) not in pages[file].anchors:
+                faults.append(f"{path.name}: {link}: there is no such anchor")
+    return faults, len(pages), sum(len(page.links) for page in pages.values())
+
+
+def loaded_from_elsewhere(folder):
+    """Scripts, style sheets, fonts and images that a page would fetch from the net."""
+    wanted = re.compile(r"""<(?:script|img)\b[^>]*\bsrc=["']?(https?:)?//|<link\b[^>]*\bhref=["'](https?:)?//"""
+                        r"""|url\(["']?https?:|@import\s+["']http""")
+    return [f"{path.name}: fetches something from the net"
+            for suffix in ("html", "css") for path in folder.rglob(f"*.{suffix}")
+            if wanted.search(path.read_text(errors="replace"))]
+
+
+def menu(folder):
+    """Titles of the navigation, groups before their pages."""
+    text = (folder / "menudata.js").read_text()
+    titles = []
+
+    def walk(entries):
+        for entry in entries:
+            titles.append(entry["text"])
+            walk(entry.get("children", []))
+
+    data = text[text.index("var menudata=") + len("var menudata="):]
+    walk(json.loads(re.sub(r"\b(text|url|children):", r'"\1":', data.rstrip().rstrip(";")))["children"])
+    return titles
+
+
+def expect(what, faults):
+    if faults:
+        print(f"FAILED: {what}", *faults, sep="\n  ")
+        sys.exit(1)
+    print("ok:", what)
+
+
+def check_checker():
+    """What the checks are for, given to them."""
+    with tempfile.TemporaryDirectory() as temporary:
+        page = pathlib.Path(temporary) / "page.md"
+        page.write_text("# A page\n\n[a](#a-page) [b](#nothing) [c](nowhere.md)\n\n```text\n[d](not_a_link)\n```\n")
+        found = [fault.split(": ")[1] for fault in markdown_faults(page)]
+        expect("dead links of a Markdown page are found", [] if found == ["#nothing", "nowhere.md"] else found)
+    with tempfile.TemporaryDirectory() as temporary:
+        page = pathlib.Path(temporary) / "page.html"
+        page.write_text('<p id="here"><a href="#here">a</a><a href="#there">b</a><img src="no.png"/></p>'
+                        '<script src="https://elsewhere/x.js"></script>')
+        found = [fault.split(": ")[1] for fault in html_faults(page.parent)[0]]
+        expect("dead links of a built page are found", [] if found == ["#there", "no.png"] else found)
+        expect("a script from the net is found", [] if loaded_from_elsewhere(page.parent) else ["none found"])
+
+
+def main():
+    check_checker()
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+    expect(f"the links of {len(pages)} Markdown pages", [fault for page in pages for fault in markdown_faults(page)])
+
+    if not shutil.which("doxygen") or not book.THEME.is_dir():
+        print("SKIPPED: the built book, for there is no Doxygen with doxygen-awesome-css")
+        sys.exit(4)
+    with tempfile.TemporaryDirectory() as temporary:
+        build = pathlib.Path(temporary) / "a folder with spaces"
+        done = subprocess.run([sys.executable, ROOT / "docs" / "book.py", build], capture_output=True, text=True)
+        expect("Doxygen builds the book without a warning", (done.stdout + done.stderr).splitlines() if done.returncode else [])
+        folder = build / "docs" / "html"
+        faults, pages, links = html_faults(folder)
+        expect(f"{links} links of {pages} built pages", faults)
+        expect("nothing is fetched from the net", loaded_from_elsewhere(folder))
+        titles = menu(folder)[1:]
+        wanted = book.order_titles()
+        expect("the pages are in order", [] if [title for title in titles if title in wanted] == wanted else titles)
+
+
+main()
