@@ -1,13 +1,14 @@
 /// \file
-/// Stage 11: short rows, for which a block would have no work for its threads: a warp a row, or of a warp as
-/// many lanes as hold the row, so that every lane has as many loads on their way as in stage 10. No barrier,
-/// no shared memory; the warps of a block have nothing to do with each other.
+/// Stage 11: short rows, which have too little work for the threads of a block: one warp per row, or only the
+/// lanes of a warp that it takes to hold the row, so that every lane has the same number of loads in flight
+/// as in stage 10. No barrier and no shared memory: the warps of a block are independent of each other.
 #pragma once
-#include "10_one_read.cuh"
+#include "rows.cuh"
 
 namespace DEVICE::relu_layernorm {
 
-/// The sum of `value` over the lanes of the row, in each of them: `lanes` neighbours, a power of two.
+/// The sum of `value` over the lanes of the row, in each of them: `lanes` neighbouring lanes, a power of
+/// two.
 __device__ inline float lanes_sum(float value, int lanes) {
   for (int distance = lanes / 2; distance > 0; distance /= 2)
     value += __shfl_xor_sync(0xffffffffu, value, distance);
@@ -15,16 +16,16 @@ __device__ inline float lanes_sum(float value, int lanes) {
 }
 
 /// y = the normalised row of relu(x), `lanes` lanes per row: 8, 16 or 32 of them; columns <= 16 * lanes.
-/// `Vector` as in one_read(). Traffic: reads 4 bytes and writes 4 bytes per element, and
-/// asks for weight and bias once a warp.
+/// `Vector` as in one_read(). Traffic: reads 4 bytes and writes 4 bytes per element, and reads weight and
+/// bias once per warp.
 template <class Vector>
-__global__ void warp_a_row(const float* __restrict__ x, const float* __restrict__ weight,
-                           const float* __restrict__ bias, float* __restrict__ y, int rows, int columns,
-                           int lanes, float epsilon) {
+__global__ void warp_per_row(const float* __restrict__ x, const float* __restrict__ weight,
+                             const float* __restrict__ bias, float* __restrict__ y, int rows, int columns,
+                             int lanes, float epsilon) {
   const int r = (blockIdx.x * blockDim.x + threadIdx.x) / lanes, lane = threadIdx.x % lanes;
   const size_t first = static_cast<size_t>(r) * columns;
   const Vector* row = reinterpret_cast<const Vector*>(x + first);
-  const int vectors = r < rows ? columns / static_cast<int>(sizeof(Vector) / sizeof(float)) : 0;
+  const int vectors = r < rows ? columns / kWidth<Vector> : 0;
   const Vector* weights_in = reinterpret_cast<const Vector*>(weight);
   const Vector* biases_in = reinterpret_cast<const Vector*>(bias);
   Vector held[kHeld<Vector>], weights[kHeld<Vector>], biases[kHeld<Vector>];
@@ -47,7 +48,7 @@ __global__ void warp_a_row(const float* __restrict__ x, const float* __restrict_
   float squares = 0.0f;
 #pragma unroll
   for (int j = 0; j < kHeld<Vector>; ++j) {
-    held[j] = less(held[j], mean);
+    held[j] = subtract(held[j], mean);
     squares += lane + lanes * j < vectors ? sum_of<Square>(held[j]) : 0.0f;
   }
   const float inverse = rsqrtf(lanes_sum(squares, lanes) / static_cast<float>(columns) + epsilon);
@@ -59,5 +60,50 @@ __global__ void warp_a_row(const float* __restrict__ x, const float* __restrict_
     if (i < vectors) out[i] = affine(held[j], inverse, weights[j], biases[j]);
   }
 }
+
+// --- On the host ---
+
+/// Lanes that hold a short row: at least 8, which load whole sectors.
+inline int row_lanes(const Shape& s) {
+  int lanes = 8;
+  while (lanes < 32 && lanes * kHeldBytes / 4 < s.dims[1]) lanes *= 2;
+  return lanes;
+}
+
+/// Bytes of x or y. The rows of one warp that meet in a sector share it: each load or store of a warp has
+/// row_lanes() neighbouring vectors of each of its rows.
+inline long long short_rows_once(const Shape& s) {
+  const int lanes = row_lanes(s), rows_of_warp = 32 / lanes, step = lanes * width(s);
+  const long long all = rows(s), row = columns(s);
+  long long sectors = 0;
+  for (long long first = 0; first < all; first += rows_of_warp)
+    for (long long c = 0; c < row; c += step) {
+      long long last = -1;
+      for (long long r = first; r < first + rows_of_warp && r < all; ++r) {
+        const long long end = c + step < row ? c + step : row;
+        const long long from = (r * row + c) / 8, to = (r * row + end - 1) / 8;
+        sectors += to - (from > last ? from : last + 1) + 1;
+        last = to;
+      }
+    }
+  return 32 * sectors;
+}
+
+struct WarpPerRow {
+  static constexpr int kBlock = 128;  // threads
+
+  static void run(const Data& data) {
+    const Arrays a = arrays(data);
+    const int lanes = row_lanes(data.shape);
+    launch(aligned_rows(a, a.y) ? warp_per_row<float4> : warp_per_row<float>,
+           ceil_div(a.rows, kBlock / lanes), kBlock, a.x, a.weight, a.bias, a.y, a.rows, a.columns, lanes,
+           kEpsilon);
+  }
+  static Traffic traffic(const Shape& s) {
+    const long long warps = ceil_div(s.dims[0], 32 / row_lanes(s));
+    return with_parameters(s, short_rows_once(s), short_rows_once(s), warps);
+  }
+  static bool suits(const Shape& s) { return s.dims[1] <= 32 * kHeldBytes / 4; }
+};
 
 }  // namespace DEVICE::relu_layernorm

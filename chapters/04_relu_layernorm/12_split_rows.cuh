@@ -1,17 +1,16 @@
 /// \file
-/// Stage 12: several blocks a row, for rows too long for one, or too few to give every multiprocessor a
-/// block. No block knows the row's mean before all have read, so there are two kernels and two reads. The
-/// second starts with what the first read last: that is still in the L2 cache.
+/// Stage 12: several blocks per row, for rows that are too long for one block, or too few to give every
+/// multiprocessor a block. No block knows the row's mean before all of them have read their chunks, so there
+/// are two kernels and two reads. The second kernel starts with what the first read last, because that is
+/// still in the L2 cache.
 #pragma once
-#include "10_one_read.cuh"
-#include "9_two_passes.cuh"
+#include "reduce.cuh"
+#include "rows.cuh"
+#include "sums.hpp"
 
 namespace DEVICE::relu_layernorm {
 
-constexpr int kChunkThreads = 512;
-constexpr int kChunk = 16 * kChunkThreads;  // elements of a block: 64 bytes a thread
-
-/// The moments of the lanes' numbers together, in every lane of the warp.
+/// The moments of the numbers of all lanes together, in every lane of the warp.
 __device__ inline Moments warp_moments(Moments mine) {
 #pragma unroll
   for (int distance = 16; distance > 0; distance /= 2) {
@@ -38,11 +37,10 @@ template <class Vector>
 __global__ void __launch_bounds__(kChunkThreads)
     chunk_moments(const float* __restrict__ x, float* __restrict__ means, float* __restrict__ squares,
                   int chunks, int columns) {
-  constexpr int kWidth = sizeof(Vector) / sizeof(float);
   const Chunk chunk(blockIdx.x, chunks, columns);
   const Vector* from =
       reinterpret_cast<const Vector*>(x + static_cast<size_t>(chunk.row) * columns + chunk.begin);
-  const int vectors = (chunk.end - chunk.begin) / kWidth;
+  const int vectors = (chunk.end - chunk.begin) / kWidth<Vector>;
   const float count = static_cast<float>(chunk.end - chunk.begin);
 
   Vector held[kHeld<Vector>];
@@ -59,7 +57,7 @@ __global__ void __launch_bounds__(kChunkThreads)
 #pragma unroll
   for (int j = 0; j < kHeld<Vector>; ++j)
     distances += static_cast<int>(threadIdx.x) + j * kChunkThreads < vectors
-                     ? sum_of<Square>(less(held[j], mean))
+                     ? sum_of<Square>(subtract(held[j], mean))
                      : 0.0f;
   distances = block_sum_by_warps(distances);
   if (threadIdx.x == 0) {
@@ -68,20 +66,19 @@ __global__ void __launch_bounds__(kChunkThreads)
   }
 }
 
-/// y = the normalised row of relu(x), a block per chunk, the last first; means and squares are those of
-/// chunk_moments(). Every warp merges its row's moments itself. Reads 4 bytes and writes 4 bytes per element,
-/// and asks for weight and bias once a row.
+/// y = the normalised row of relu(x), one block per chunk, the last chunk first; means and squares are
+/// those of chunk_moments(). Every warp merges the moments of its row itself. Reads 4 bytes and writes 4
+/// bytes per element, and reads weight and bias once per row.
 template <class Vector>
 __global__ void __launch_bounds__(kChunkThreads)
     normalise_chunks(const float* __restrict__ x, const float* __restrict__ means,
                      const float* __restrict__ squares, const float* __restrict__ weight,
                      const float* __restrict__ bias, float* __restrict__ y, int chunks, int columns,
                      float epsilon) {
-  constexpr int kWidth = sizeof(Vector) / sizeof(float);
   const Chunk chunk(gridDim.x - 1 - blockIdx.x, chunks, columns);
   const size_t first = static_cast<size_t>(chunk.row) * columns + chunk.begin;
   const Vector* from = reinterpret_cast<const Vector*>(x + first);
-  const int vectors = (chunk.end - chunk.begin) / kWidth;
+  const int vectors = (chunk.end - chunk.begin) / kWidth<Vector>;
   Vector held[kHeld<Vector>];
 #pragma unroll
   for (int j = 0; j < kHeld<Vector>; ++j) {
@@ -104,8 +101,33 @@ __global__ void __launch_bounds__(kChunkThreads)
 #pragma unroll
   for (int j = 0; j < kHeld<Vector>; ++j) {
     const int i = threadIdx.x + j * kChunkThreads;
-    if (i < vectors) out[i] = affine(less(relu(held[j]), row.mean), inverse, weights[i], biases[i]);
+    if (i < vectors) out[i] = affine(subtract(relu(held[j]), row.mean), inverse, weights[i], biases[i]);
   }
 }
+
+// --- On the host ---
+
+struct SplitRows {
+  static void run(const Data& data) {
+    const Arrays a = arrays(data);
+    const int each = chunks(data.shape), all = a.rows * each;
+    const bool four = aligned_rows(a, a.y);
+    launch(four ? chunk_moments<float4> : chunk_moments<float>, all, kChunkThreads, a.x, a.chunk_means,
+           a.chunk_squares, each, a.columns);
+    launch(four ? normalise_chunks<float4> : normalise_chunks<float>, all, kChunkThreads, a.x, a.chunk_means,
+           a.chunk_squares, a.weight, a.bias, a.y, each, a.columns, kEpsilon);
+  }
+  /// Every warp of a chunk loads the moments of all chunks of its row.
+  static Traffic traffic(const Shape& s) {
+    const int warps = kChunkThreads / 32, each = chunks(s);
+    const Shape row_of_moments = {{s.dims[0], each, 1}};
+    const long long moments = 2 * once(row_of_moments);
+    Traffic traffic =
+        with_parameters(s, 2 * once(s, width(s)), 2 * 32 * all_chunks(s) + once(s, width(s)), rows(s));
+    traffic.read_bytes += moments * warps * each;
+    traffic.repeated_bytes += moments * (warps * each - 1);
+    return traffic;
+  }
+};
 
 }  // namespace DEVICE::relu_layernorm

@@ -1,9 +1,10 @@
 /// \file
-/// Stage 13: blocks that stay and take row after row. Each keeps weight and bias in registers, and asks for
-/// its next row before it reduces the one it has, to save what it takes to start a block and to wait for its
-/// first bytes. On an H200 it loses to stage 10 all the same: the lesson says why.
+/// Stage 13: a persistent kernel: each block takes row after row. It keeps weight and bias in registers, and
+/// loads its next row before it reduces the one it has, to save a block's start-up and the wait for its first
+/// bytes. On an H200 it is slower than stage 10 all the same: the lesson says why.
 #pragma once
-#include "10_one_read.cuh"
+#include "rows.cuh"
+#include "sums.hpp"
 
 namespace DEVICE::relu_layernorm {
 
@@ -12,27 +13,26 @@ template <class Vector>
 constexpr int kShare = 32 / sizeof(Vector);
 
 /// y = the normalised row of relu(x): block b takes row b and every gridDim.x-th after it. `Vector` as in
-/// stage 10; columns <= 8 * blockDim.x; dynamic shared memory: 64 bytes a thread, for two rows in turn.
-/// Traffic: reads 4 bytes and writes 4 bytes per element, and asks for weight and bias once a block.
+/// one_read(); columns <= 8 * blockDim.x; dynamic shared memory: 64 bytes per thread, two buffers of one row
+/// each. Traffic: reads 4 bytes and writes 4 bytes per element, and reads weight and bias once per block.
 template <class Vector>
 __global__ void __launch_bounds__(1024)
     persistent_rows(const float* __restrict__ x, const float* __restrict__ weight,
                     const float* __restrict__ bias, float* __restrict__ y, int rows, int columns,
                     float epsilon) {
-  constexpr int kWidth = sizeof(Vector) / sizeof(float);
-  const int threads = blockDim.x, t = threadIdx.x, vectors = columns / kWidth;
-  Vector* next = dynamic_shared<Vector>();
-  const auto slot = [&](int turn, int j) { return next + (turn * kShare<Vector> + j) * threads + t; };
-  const auto ask_for = [&](int row, int turn) {
+  const int threads = blockDim.x, t = threadIdx.x, vectors = columns / kWidth<Vector>;
+  Vector* buffers = dynamic_shared<Vector>();
+  const auto slot = [&](int buffer, int j) { return buffers + (buffer * kShare<Vector> + j) * threads + t; };
+  const auto load = [&](int row, int buffer) {
     const Vector* from = reinterpret_cast<const Vector*>(x + static_cast<size_t>(row) * columns);
 #pragma unroll
     for (int j = 0; j < kShare<Vector>; ++j) {
       const int i = t + j * threads;
-      if (row < rows && i < vectors) __pipeline_memcpy_async(slot(turn, j), &from[i], sizeof(Vector));
+      if (row < rows && i < vectors) __pipeline_memcpy_async(slot(buffer, j), &from[i], sizeof(Vector));
     }
     __pipeline_commit();
   };
-  ask_for(blockIdx.x, 0);
+  load(blockIdx.x, 0);
 
   Vector weights[kShare<Vector>], biases[kShare<Vector>];
 #pragma unroll
@@ -42,22 +42,22 @@ __global__ void __launch_bounds__(1024)
     biases[j] = i < vectors ? reinterpret_cast<const Vector*>(bias)[i] : Vector{};
   }
 
-  int turn = 0;
-  for (int row = blockIdx.x; row < rows; row += gridDim.x, turn ^= 1) {
-    ask_for(row + gridDim.x, turn ^ 1);
+  int buffer = 0;
+  for (int row = blockIdx.x; row < rows; row += gridDim.x, buffer ^= 1) {
+    load(row + gridDim.x, buffer ^ 1);
     __pipeline_wait_prior(1);
     Vector held[kShare<Vector>];
     float sum = 0.0f;
 #pragma unroll
     for (int j = 0; j < kShare<Vector>; ++j) {
-      held[j] = t + j * threads < vectors ? relu(*slot(turn, j)) : Vector{};
+      held[j] = t + j * threads < vectors ? relu(*slot(buffer, j)) : Vector{};
       sum += sum_of(held[j]);
     }
     const float mean = block_sum_by_warps(sum) / static_cast<float>(columns);
     float squares = 0.0f;
 #pragma unroll
     for (int j = 0; j < kShare<Vector>; ++j) {
-      held[j] = less(held[j], mean);
+      held[j] = subtract(held[j], mean);
       squares += t + j * threads < vectors ? sum_of<Square>(held[j]) : 0.0f;
     }
     const float inverse = rsqrtf(block_sum_by_warps(squares) / static_cast<float>(columns) + epsilon);
@@ -69,5 +69,27 @@ __global__ void __launch_bounds__(1024)
     }
   }
 }
+
+// --- On the host ---
+
+inline int persistent_blocks(const Shape& s) {
+  constexpr int kPerMultiprocessor = 8;  // a row of 1024 columns has 128 threads
+  const int most = kPerMultiprocessor * multiprocessors();
+  return s.dims[0] < most ? s.dims[0] : most;
+}
+
+struct Persistent {
+  static void run(const Data& data) {
+    const Arrays a = arrays(data);
+    const int threads = row_threads(a.columns, 8, 1024);
+    launch_shared(aligned_rows(a, a.y) ? persistent_rows<float4> : persistent_rows<float>,
+                  persistent_blocks(data.shape), threads, static_cast<size_t>(64 * threads), a.x, a.weight,
+                  a.bias, a.y, a.rows, a.columns, kEpsilon);
+  }
+  static Traffic traffic(const Shape& s) {
+    return with_parameters(s, once(s, width(s)), once(s, width(s)), persistent_blocks(s));
+  }
+  static bool suits(const Shape& s) { return s.dims[1] <= 1024 * 8; }
+};
 
 }  // namespace DEVICE::relu_layernorm

@@ -5,7 +5,7 @@
 
 #include <cub/device/device_segmented_reduce.cuh>
 
-#include "5_vectorised.cuh"
+#include "rows.cuh"
 
 namespace DEVICE::relu_layernorm {
 
@@ -18,12 +18,18 @@ struct RowStart {
   __host__ __device__ long long operator()(int row) const { return static_cast<long long>(row) * columns; }
 };
 
-/// squares[r] = the sum of the squares of row r. `storage` has to hold `storage_bytes`.
-inline void cub_segmented_reduce(const float* x, float* squares, void* storage, size_t storage_bytes,
-                                 int rows, int columns) {
-  const auto squared = thrust::make_transform_iterator(x, SquareOf{});
-  const auto starts = thrust::make_transform_iterator(thrust::counting_iterator<int>(0), RowStart{columns});
-  check(cub::DeviceSegmentedReduce::Sum(storage, storage_bytes, squared, squares, rows, starts, starts + 1));
-}
+// --- On the host ---
+
+struct Cub {
+  static void run(const Data& data) {
+    const Arrays a = arrays(data);
+    const auto squared = thrust::make_transform_iterator(a.x, SquareOf{});
+    const auto starts =
+        thrust::make_transform_iterator(thrust::counting_iterator<int>(0), RowStart{a.columns});
+    size_t bytes = static_cast<size_t>(storage_bytes(data.shape));
+    check(cub::DeviceSegmentedReduce::Sum(a.storage, bytes, squared, a.squares, a.rows, starts, starts + 1));
+  }
+  static Traffic traffic(const Shape& s) { return {once(s, width(s)), row_values(s)}; }
+};
 
 }  // namespace DEVICE::relu_layernorm

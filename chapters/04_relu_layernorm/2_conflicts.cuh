@@ -1,23 +1,21 @@
 /// \file
-/// Stage 2: a block a row. Each thread adds up what it reads, then a tree in shared memory adds up the
-/// threads. This tree puts its neighbours together, so that the lanes of a warp soon lie a multiple of 32
-/// words apart: in the same bank.
+/// Stage 2: one block per row. Each thread adds up the elements that it reads, then a tree in shared memory
+/// adds up the threads. This tree adds neighbours first, so the words that the lanes of a warp read are soon
+/// a multiple of 32 words apart: in the same bank.
 #pragma once
-#include "device.hpp"
+#include "problem.cuh"
 
 namespace DEVICE::relu_layernorm {
 
-constexpr int kRowThreads = 256;
-
-/// The sum of `value` over the threads of the block, in all of them; every thread must call it. Neighbours
-/// first: the lanes that still add have a stride of 2, 4, 8 ... words, and up to 16 of them wait for one
-/// bank.
+/// The sum of `value` over the threads of the block, in all of them; every thread must call it. It adds
+/// neighbours first: the lanes that still add have a stride of 2, 4, 8 ... words, so up to 16 of them wait
+/// for one bank.
 __device__ inline float block_sum_of_neighbours(float value) {
   __shared__ float sums[kRowThreads];
   const unsigned t = threadIdx.x;
   sums[t] = value;
   __syncthreads();
-#pragma unroll 1  // else the compiler makes one load of the first step's two
+#pragma unroll 1  // or the compiler merges the two loads of the first step
   for (unsigned apart = 1; apart < kRowThreads; apart *= 2) {
     const unsigned left = 2 * apart * t;
     if (left < kRowThreads) sums[left] += sums[left + apart];
@@ -36,5 +34,16 @@ __global__ void squares_with_conflicts(const float* __restrict__ x, float* __res
   sum = block_sum_of_neighbours(sum);
   if (threadIdx.x == 0) squares[blockIdx.x] = sum;
 }
+
+// --- On the host ---
+
+struct Conflicts {
+  static void run(const Data& data) {
+    const Arrays a = arrays(data);
+    launch(squares_with_conflicts, a.rows, kRowThreads, a.x, a.squares, a.columns);
+  }
+  static Traffic traffic(const Shape& s) { return {once(s), row_values(s)}; }
+  static bool suits(const Shape& s) { return suits_block_per_row(s); }
+};
 
 }  // namespace DEVICE::relu_layernorm

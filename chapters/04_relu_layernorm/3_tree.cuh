@@ -1,28 +1,10 @@
 /// \file
-/// Stage 3: the same tree the other way round. The upper half is added to the lower one, so that the lanes of
-/// a warp have neighbouring words: 32 banks, one wavefront.
+/// Stage 3: the same tree the other way round. The upper half is added to the lower half, so the lanes of a
+/// warp read neighbouring words: 32 banks, one wavefront. The tree is block_sum() in reduce.cuh.
 #pragma once
-#include "2_conflicts.cuh"
+#include "reduce.cuh"
 
 namespace DEVICE::relu_layernorm {
-
-/// The sum of `value` over the threads of the block, in all of them; every thread must call it. A block of
-/// kRowThreads threads. It can be called again at once.
-__device__ inline float block_sum(float value) {
-  __shared__ float sums[kRowThreads];
-  const unsigned t = threadIdx.x;
-  __syncthreads();  // an earlier call's sum has been read by all
-  sums[t] = value;
-  __syncthreads();
-  for (unsigned half = kRowThreads / 2; half > 0; half /= 2) {
-    if (t < half) {
-      value += sums[t + half];
-      sums[t] = value;
-    }
-    __syncthreads();
-  }
-  return sums[0];
-}
 
 /// squares[r] = the sum of the squares of row r, one block per row. Reads 4 bytes per element.
 __global__ void squares_by_tree(const float* __restrict__ x, float* __restrict__ squares, int columns) {
@@ -32,5 +14,16 @@ __global__ void squares_by_tree(const float* __restrict__ x, float* __restrict__
   sum = block_sum(sum);
   if (threadIdx.x == 0) squares[blockIdx.x] = sum;
 }
+
+// --- On the host ---
+
+struct Tree {
+  static void run(const Data& data) {
+    const Arrays a = arrays(data);
+    launch(squares_by_tree, a.rows, kRowThreads, a.x, a.squares, a.columns);
+  }
+  static Traffic traffic(const Shape& s) { return {once(s), row_values(s)}; }
+  static bool suits(const Shape& s) { return suits_block_per_row(s); }
+};
 
 }  // namespace DEVICE::relu_layernorm

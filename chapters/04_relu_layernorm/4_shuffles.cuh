@@ -1,30 +1,11 @@
 /// \file
-/// Stage 4: lanes of a warp hand each other registers. Shared memory is for what the warps have found, and
-/// two barriers are left of ten.
+/// Stage 4: the lanes of a warp read each other's registers by shuffles. Only the sums of the warps go
+/// through shared memory, and two of ten barriers remain. The sums are in common/kernels/sums.hpp.
 #pragma once
-#include "2_conflicts.cuh"
+#include "problem.cuh"
+#include "sums.hpp"
 
 namespace DEVICE::relu_layernorm {
-
-/// The sum of `value` over the 32 lanes of the warp, in every lane.
-__device__ inline float warp_sum(float value) {
-#pragma unroll
-  for (int distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(0xffffffffu, value, distance);
-  return value;
-}
-
-/// The sum of `value` over a block of whole warps, in every thread; all of them must call it. First each
-/// warp, then every warp over what they found. It can be called again at once.
-__device__ inline float block_sum_by_warps(float value) {
-  __shared__ float found[32];
-  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  value = warp_sum(value);
-  if (blockDim.x == 32) return value;
-  __syncthreads();  // an earlier call's sums have been read by all
-  if (lane == 0) found[warp] = value;
-  __syncthreads();
-  return warp_sum(lane < blockDim.x / 32 ? found[lane] : 0.0f);
-}
 
 /// squares[r] = the sum of the squares of row r, one block per row. Reads 4 bytes per element.
 __global__ void squares_by_shuffles(const float* __restrict__ x, float* __restrict__ squares, int columns) {
@@ -34,5 +15,16 @@ __global__ void squares_by_shuffles(const float* __restrict__ x, float* __restri
   sum = block_sum_by_warps(sum);
   if (threadIdx.x == 0) squares[blockIdx.x] = sum;
 }
+
+// --- On the host ---
+
+struct Shuffles {
+  static void run(const Data& data) {
+    const Arrays a = arrays(data);
+    launch(squares_by_shuffles, a.rows, kRowThreads, a.x, a.squares, a.columns);
+  }
+  static Traffic traffic(const Shape& s) { return {once(s), row_values(s)}; }
+  static bool suits(const Shape& s) { return suits_block_per_row(s); }
+};
 
 }  // namespace DEVICE::relu_layernorm

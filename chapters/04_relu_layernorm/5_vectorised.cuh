@@ -1,35 +1,20 @@
 /// \file
-/// Stage 5: 16 bytes a load, four loads on their way before the first is used, and no more threads than the
-/// row has work for. What is summed is a parameter: squares, or absolute values for their mean.
+/// Stage 5: loads of 16 bytes, four of them in flight before the first is used, and no more threads than the
+/// row has work for. The term that is added up is a parameter: squares, or absolute values for their mean.
 #pragma once
-#include "4_shuffles.cuh"
+#include "rows.cuh"
+#include "sums.hpp"
 
 namespace DEVICE::relu_layernorm {
 
-struct Square {
-  static __device__ float of(float x) { return x * x; }
-};
-struct Magnitude {
-  static __device__ float of(float x) { return fabsf(x); }
-};
-
-template <class Term>
-__device__ float sum_of(float x) {
-  return Term::of(x);
-}
-template <class Term>
-__device__ float sum_of(float4 x) {
-  return (Term::of(x.x) + Term::of(x.y)) + (Term::of(x.z) + Term::of(x.w));
-}
-
-/// out[r] = the sum of the terms of row r over `divisor`, one block of whole warps per row. `Vector` is
+/// out[r] = the sum of the terms of row r divided by `divisor`, one block of whole warps per row. `Vector` is
 /// float4, for rows that begin at multiples of 16 bytes, or float. Reads 4 bytes per element.
 template <class Term, class Vector>
 __global__ void reduce_rows(const float* __restrict__ x, float* __restrict__ out, int columns,
                             float divisor) {
   constexpr int kLoads = 4;
   const Vector* row = reinterpret_cast<const Vector*>(x + static_cast<size_t>(blockIdx.x) * columns);
-  const int vectors = columns / static_cast<int>(sizeof(Vector) / sizeof(float)), threads = blockDim.x;
+  const int vectors = columns / kWidth<Vector>, threads = blockDim.x;
   float sum = 0.0f;
   for (int first = 0; first < vectors; first += kLoads * threads) {
     Vector loaded[kLoads];
@@ -44,5 +29,32 @@ __global__ void reduce_rows(const float* __restrict__ x, float* __restrict__ out
   sum = block_sum_by_warps(sum);
   if (threadIdx.x == 0) out[blockIdx.x] = sum / divisor;
 }
+
+// --- On the host ---
+
+template <class Term>
+void launch_reduce_rows(const Arrays& a, float* out, float divisor) {
+  const bool four = a.columns % 4 == 0 && aligned(a.x);
+  launch(four ? reduce_rows<Term, float4> : reduce_rows<Term, float>, a.rows,
+         row_threads(a.columns, four ? 16 : 4, 512), a.x, out, a.columns, divisor);
+}
+
+struct Vectorised {
+  static void run(const Data& data) {
+    const Arrays a = arrays(data);
+    launch_reduce_rows<Square>(a, a.squares, 1.0f);
+  }
+  static Traffic traffic(const Shape& s) { return {once(s, width(s)), row_values(s)}; }
+  static bool suits(const Shape& s) { return suits_block_per_row(s); }
+};
+
+struct RowMeans {
+  static void run(const Data& data) {
+    const Arrays a = arrays(data);
+    launch_reduce_rows<Magnitude>(a, a.row_means, static_cast<float>(a.columns));
+  }
+  static Traffic traffic(const Shape& s) { return Vectorised::traffic(s); }
+  static bool suits(const Shape& s) { return Vectorised::suits(s); }
+};
 
 }  // namespace DEVICE::relu_layernorm

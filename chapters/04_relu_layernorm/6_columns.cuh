@@ -1,13 +1,11 @@
 /// \file
-/// Stage 6: along the other dimension. Lanes lie side by side in a row, each with columns of its own, so that
-/// loads stay coalesced and no lane adds for another. Where there are few columns, blocks share out the rows,
-/// and the same kernel adds up what they found.
+/// Stage 6: along the other dimension. The lanes of a warp are side by side in a row, each with its own
+/// columns, so loads stay coalesced and no lane needs another's sum. Where there are few columns, each block
+/// takes a slice of the rows, and the same kernel then adds up the sums of the slices.
 #pragma once
-#include "5_vectorised.cuh"
+#include "rows.cuh"
 
 namespace DEVICE::relu_layernorm {
-
-constexpr int kTileVectors = 32, kTileRows = 16;
 
 struct Itself {
   static __device__ float of(float x) { return x; }
@@ -24,20 +22,20 @@ __device__ void add(float4& sum, float4 x) {
   sum.z += Term::of(x.z);
   sum.w += Term::of(x.w);
 }
-__device__ inline float over(float sum, float divisor) { return sum / divisor; }
-__device__ inline float4 over(float4 sum, float divisor) {
+__device__ inline float divide(float sum, float divisor) { return sum / divisor; }
+__device__ inline float4 divide(float4 sum, float divisor) {
   return make_float4(sum.x / divisor, sum.y / divisor, sum.z / divisor, sum.w / divisor);
 }
 
-/// out[s * columns + c] = the sum of the terms of column c over slice s of the rows, over `divisor`: a grid
-/// of column tiles x slices, blocks of kTileVectors x kTileRows threads. `Vector` is float4, for rows that
-/// begin at multiples of 16 bytes, or float. Reads 4 bytes per element.
+/// out[s * columns + c] = the sum of the terms of column c in slice s of the rows, divided by `divisor`: a
+/// grid of column tiles x slices, blocks of kTileVectors x kTileRows threads. `Vector` is float4, for rows
+/// that begin at multiples of 16 bytes, or float. Reads 4 bytes per element.
 template <class Term, class Vector>
 __global__ void reduce_columns(const float* __restrict__ x, float* __restrict__ out, int rows, int columns,
                                float divisor) {
   constexpr int kLoads = 4;
   __shared__ Vector tile[kTileRows][kTileVectors];
-  const int vectors = columns / static_cast<int>(sizeof(Vector) / sizeof(float));
+  const int vectors = columns / kWidth<Vector>;
   const int c = blockIdx.x * kTileVectors + threadIdx.x, apart = gridDim.y * kTileRows;
   const Vector* column = reinterpret_cast<const Vector*>(x) + c;
   Vector sum = {};
@@ -61,7 +59,45 @@ __global__ void reduce_columns(const float* __restrict__ x, float* __restrict__ 
     __syncthreads();
   }
   if (threadIdx.y == 0 && c < vectors)
-    reinterpret_cast<Vector*>(out)[static_cast<size_t>(blockIdx.y) * vectors + c] = over(sum, divisor);
+    reinterpret_cast<Vector*>(out)[static_cast<size_t>(blockIdx.y) * vectors + c] = divide(sum, divisor);
+}
+
+// --- On the host ---
+
+/// The sums of the slices, then their sum.
+template <class Term>
+void launch_reduce_columns(const Data& data, float* out, float divisor) {
+  const Arrays a = arrays(data);
+  const bool four = a.columns % 4 == 0 && aligned(a.x) && aligned(out);
+  const int count = slices(data.shape);
+  const unsigned tiles = static_cast<unsigned>(ceil_div(a.columns, kTileVectors * (four ? 4 : 1)));
+  const dim3 block(kTileVectors, kTileRows);
+  launch(four ? reduce_columns<Term, float4> : reduce_columns<Term, float>,
+         dim3(tiles, static_cast<unsigned>(count)), block, a.x, a.slice_sums, a.rows, a.columns, 1.0f);
+  launch(four ? reduce_columns<Itself, float4> : reduce_columns<Itself, float>, tiles, block, a.slice_sums,
+         out, count, a.columns, divisor);
+}
+
+struct Columns {
+  static void run(const Data& data) {
+    launch_reduce_columns<Magnitude>(data, data.floats("means"), static_cast<float>(data.shape.dims[0]));
+  }
+  static Traffic traffic(const Shape& s) {
+    const Shape partial = {{slices(s), s.dims[1], 1}}, result = {{1, s.dims[1], 1}};
+    return {once(s, width(s)) + once(partial, width(s)), once(partial, width(s)) + once(result, width(s))};
+  }
+};
+
+struct ColumnSquares {
+  static void run(const Data& data) {
+    launch_reduce_columns<Square>(data, data.floats("column_squares"), 1.0f);
+  }
+  static Traffic traffic(const Shape& s) { return Columns::traffic(s); }
+};
+
+/// A thread's rows of a slice, the tree, and the slices.
+inline int column_roundings(const Shape& s) {
+  return ceil_div(s.dims[0], kTileRows * slices(s)) + slices(s) + 12;
 }
 
 }  // namespace DEVICE::relu_layernorm

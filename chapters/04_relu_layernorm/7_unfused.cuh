@@ -1,13 +1,11 @@
 /// \file
-/// Stage 7, the first that computes y: a kernel for each operation, as a library without this one would run
-/// it.
+/// Stage 7, the first that computes y: one kernel per operation, as a library runs it that has no kernel for
+/// the whole.
 #pragma once
-#include "3_tree.cuh"
+#include "reduce.cuh"
+#include "rows.cuh"
 
 namespace DEVICE::relu_layernorm {
-
-/// max(x, 0); a NaN stays one.
-__device__ inline float relu(float x) { return x < 0.0f ? 0.0f : x; }
 
 /// r[i] = relu(x[i]). Reads 4 bytes and writes 4 bytes per element.
 __global__ void rectify(const float* __restrict__ x, float* __restrict__ r, int n) {
@@ -44,12 +42,31 @@ __global__ void normalise(const float* __restrict__ r, const float* __restrict__
   for (int c = threadIdx.x; c < columns; c += kRowThreads) out[first + c] = (r[first + c] - centre) * factor;
 }
 
-/// y = z * weight + bias, row by row. Reads 4 bytes and writes 4 bytes per element, and asks for weight and
-/// bias once a row.
+/// y = z * weight + bias, row by row. Reads 4 bytes and writes 4 bytes per element, and reads weight and
+/// bias once per row.
 __global__ void scale_and_shift(const float* __restrict__ z, const float* __restrict__ weight,
                                 const float* __restrict__ bias, float* __restrict__ y, int columns) {
   const size_t first = static_cast<size_t>(blockIdx.x) * columns;
   for (int c = threadIdx.x; c < columns; c += kRowThreads) y[first + c] = z[first + c] * weight[c] + bias[c];
 }
+
+// --- On the host ---
+
+struct Unfused {
+  static void run(const Data& data) {
+    const Arrays a = arrays(data);
+    launch(rectify, ceil_div(a.n, kThreads), kThreads, a.x, a.rectified, a.n);
+    launch(row_means, a.rows, kRowThreads, a.rectified, a.row_mean, a.columns);
+    launch(row_inverses, a.rows, kRowThreads, a.rectified, a.row_mean, a.row_inverse, a.columns, kEpsilon);
+    launch(normalise, a.rows, kRowThreads, a.rectified, a.row_mean, a.row_inverse, a.normalised, a.columns);
+    launch(scale_and_shift, a.rows, kRowThreads, a.normalised, a.weight, a.bias, a.y, a.columns);
+  }
+  static Traffic traffic(const Shape& s) {
+    const long long flat = sector_bytes(elements(s));
+    return with_parameters(s, flat + 4 * once(s) + row_values(s, 3 * kRowThreads / 32),
+                           flat + 2 * row_values(s) + 2 * once(s), rows(s));
+  }
+  static bool suits(const Shape& s) { return suits_block_per_row(s); }
+};
 
 }  // namespace DEVICE::relu_layernorm

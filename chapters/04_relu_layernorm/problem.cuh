@@ -1,0 +1,266 @@
+/// \file
+/// Chapter 04: what its stages share: the arrays, the inputs, the references, the bytes that rows cost, and
+/// how far float32 may be off.
+#pragma once
+#include <math.h>
+
+#include <type_traits>
+
+#include "chapter.hpp"
+#include "device.hpp"
+#include "halves.hpp"
+
+namespace DEVICE::relu_layernorm {
+
+using workbook::Array;
+using workbook::ceil_div;
+using workbook::Chapter;
+using workbook::Data;
+using workbook::gpu_only;
+using workbook::Role;
+using workbook::row_sector_bytes;
+using workbook::sector_bytes;
+using workbook::Shape;
+using workbook::Stage;
+using workbook::stage;
+using workbook::Traffic;
+using workbook::Type;
+
+/// PyTorch's default.
+constexpr float kEpsilon = 1e-5f;
+
+/// Threads of a block in kernels with one thread per element.
+constexpr int kThreads = 256;
+
+// [row threads]
+/// Threads of a block in stages 2 to 4 and 7 to 9, which have one block per row.
+constexpr int kRowThreads = 256;
+// [row threads]
+
+// --- Arrays ---
+
+inline long long rows(const Shape& shape) { return shape.dims[0]; }
+inline long long columns(const Shape& shape) { return shape.dims[1]; }
+inline long long elements(const Shape& shape) { return rows(shape) * columns(shape); }
+
+/// Elements in a vector of the stages that load 16 bytes at a time where all rows begin at multiples of 16.
+inline int width(const Shape& s) { return s.dims[1] % 4 == 0 ? 4 : 1; }
+
+// [column tile]
+/// Threads of a block of 6_columns: kTileVectors vectors side by side, in kTileRows rows.
+constexpr int kTileVectors = 32, kTileRows = 16;
+// [column tile]
+
+/// Slices of the rows in 6_columns: enough blocks for a large GPU, and enough rows in each slice.
+inline int slices(const Shape& shape) {
+  const int wanted = ceil_div(512, ceil_div(shape.dims[1], kTileVectors * width(shape)));
+  const int most = ceil_div(shape.dims[0], 4 * kTileRows);
+  return wanted < most ? wanted : most;
+}
+inline long long slice_sums(const Shape& shape) { return slices(shape) * columns(shape); }
+
+// [chunk]
+/// Elements that a block of 12_split_rows has of a row: 64 bytes per thread.
+constexpr int kChunkThreads = 512, kChunk = 16 * kChunkThreads;
+// [chunk]
+
+inline int chunks(const Shape& shape) { return ceil_div(shape.dims[1], kChunk); }
+inline long long all_chunks(const Shape& shape) { return rows(shape) * chunks(shape); }
+
+/// CUB's working memory; it needs one byte.
+inline long long storage_bytes(const Shape&) { return 1024; }
+
+struct Arrays {
+  int rows, columns, n;
+  float *x, *weight, *bias;
+  float *squares, *row_means, *means, *column_squares, *slice_sums;
+  float *rectified, *row_mean, *row_inverse, *normalised, *chunk_means, *chunk_squares;
+  float *y, *y_last, *y_plain;
+  void* storage;
+};
+
+inline Arrays arrays(const Data& d) {
+  return {.rows = d.shape.dims[0],
+          .columns = d.shape.dims[1],
+          .n = d.shape.dims[0] * d.shape.dims[1],
+          .x = d.floats("x"),
+          .weight = d.floats("weight"),
+          .bias = d.floats("bias"),
+          .squares = d.floats("squares"),
+          .row_means = d.floats("row_means"),
+          .means = d.floats("means"),
+          .column_squares = d.floats("column_squares"),
+          .slice_sums = d.floats("slice_sums"),
+          .rectified = d.floats("rectified"),
+          .row_mean = d.floats("row_mean"),
+          .row_inverse = d.floats("row_inverse"),
+          .normalised = d.floats("normalised"),
+          .chunk_means = d.floats("chunk_means"),
+          .chunk_squares = d.floats("chunk_squares"),
+          .y = d.floats("y"),
+          .y_last = d.floats("y_last"),
+          .y_plain = d.floats("y_plain"),
+          .storage = d.array("storage", Type::kInt8)};
+}
+
+/// x and y in 16 bits: T is __half or __nv_bfloat16.
+template <class T>
+struct Halves {
+  T *x, *y;
+};
+
+template <class T>
+Halves<T> half_arrays(const Data& d) {
+  constexpr bool kFloat16 = std::is_same_v<T, __half>;
+  constexpr Type kType = kFloat16 ? Type::kFloat16 : Type::kBFloat16;
+  return {static_cast<T*>(d.array(kFloat16 ? "x_float16" : "x_bfloat16", kType)),
+          static_cast<T*>(d.array(kFloat16 ? "y_float16" : "y_bfloat16", kType))};
+}
+
+// --- Inputs and references ---
+
+/// Rows differ in scale and in offset.
+inline void fill(const Data& host) {
+  const Arrays a = arrays(host);
+  workbook::fill_uniform(a.x, a.n, -2.0f, 3.0f, 41);
+  workbook::fill_uniform(a.weight, a.columns, 0.5f, 1.5f, 42);
+  workbook::fill_uniform(a.bias, a.columns, -1.0f, 0.5f, 43);
+  for (int r = 0; r < a.rows; ++r) {
+    float of_row[2];
+    workbook::fill_uniform(of_row, 2, 0.25f, 1.0f, 1000u + static_cast<unsigned>(r));
+    float* row = a.x + static_cast<long long>(r) * a.columns;
+    for (int c = 0; c < a.columns; ++c) row[c] = row[c] * of_row[0] + of_row[1];
+  }
+  const Halves<__half> half = half_arrays<__half>(host);
+  const Halves<__nv_bfloat16> bfloat16 = half_arrays<__nv_bfloat16>(host);
+  for (int i = 0; i < a.n; ++i) {
+    half.x[i] = from_float<__half>(a.x[i]);
+    bfloat16.x[i] = from_float<__nv_bfloat16>(a.x[i]);
+  }
+}
+
+inline double squared(double x) { return x * x; }
+inline double absolute(double x) { return fabs(x); }
+
+/// expected[r], or with `along_columns` expected[c], = the sum of term(x) along the other dimension, divided
+/// by `divisor`.
+template <class Term>
+void reference_sums(const Data& host, Term term, bool along_columns, double divisor, double* expected,
+                    double* magnitude) {
+  const Arrays a = arrays(host);
+  const int count = along_columns ? a.columns : a.rows;
+  for (int i = 0; i < count; ++i) expected[i] = 0;
+  for (int r = 0; r < a.rows; ++r)
+    for (int c = 0; c < a.columns; ++c)
+      expected[along_columns ? c : r] += term(a.x[static_cast<long long>(r) * a.columns + c]);
+  for (int i = 0; i < count; ++i) magnitude[i] = expected[i] /= divisor;
+}
+
+inline void reference_squares(const Data& host, double* expected, double* magnitude) {
+  reference_sums(host, squared, false, 1, expected, magnitude);
+}
+inline void reference_row_means(const Data& host, double* expected, double* magnitude) {
+  reference_sums(host, absolute, false, host.shape.dims[1], expected, magnitude);
+}
+inline void reference_means(const Data& host, double* expected, double* magnitude) {
+  reference_sums(host, absolute, true, host.shape.dims[0], expected, magnitude);
+}
+inline void reference_column_squares(const Data& host, double* expected, double* magnitude) {
+  reference_sums(host, squared, true, 1, expected, magnitude);
+}
+
+inline double relu_of(double x) { return x < 0 ? 0 : x; }
+
+/// y from `number(i)`, element i of x; without weight and bias unless `affine`. An error of the mean moves
+/// the whole row, so the terms of an element are the element itself and those of the mean.
+template <class Number>
+void reference_rows(const Data& host, Number number, bool relu_last, bool affine, double* expected,
+                    double* magnitude) {
+  const Arrays a = arrays(host);
+  for (int r = 0; r < a.rows; ++r) {
+    const long long first = static_cast<long long>(r) * a.columns;
+    const auto input = [&](int c) { return relu_last ? number(first + c) : relu_of(number(first + c)); };
+    double sum = 0, size = 0, squares = 0;
+    for (int c = 0; c < a.columns; ++c) {
+      sum += input(c);
+      size += fabs(input(c));
+    }
+    const double mean = sum / a.columns;
+    for (int c = 0; c < a.columns; ++c) squares += (input(c) - mean) * (input(c) - mean);
+    const double inverse = 1 / sqrt(squares / a.columns + double{kEpsilon});
+    for (int c = 0; c < a.columns; ++c) {
+      const double factor = inverse * (affine ? a.weight[c] : 1), shift = affine ? a.bias[c] : 0;
+      const double result = (input(c) - mean) * factor + shift;
+      expected[first + c] = relu_last ? relu_of(result) : result;
+      magnitude[first + c] = (fabs(input(c)) + size / a.columns) * fabs(factor) + fabs(shift);
+    }
+  }
+}
+
+template <bool ReluLast, bool Affine>
+void reference_y(const Data& host, double* expected, double* magnitude) {
+  const float* x = host.floats("x");
+  const auto number = [x](long long i) { return double{x[i]}; };
+  reference_rows(host, number, ReluLast, Affine, expected, magnitude);
+}
+
+template <class T>
+void reference_half(const Data& host, double* expected, double* magnitude) {
+  const T* x = half_arrays<T>(host).x;
+  const auto number = [x](long long i) { return double{to_float(x[i])}; };
+  reference_rows(host, number, false, true, expected, magnitude);
+}
+
+const Array kArrays[] = {
+    {"x", Type::kFloat32, Role::kInput, elements, nullptr},
+    {"weight", Type::kFloat32, Role::kInput, columns, nullptr},
+    {"bias", Type::kFloat32, Role::kInput, columns, nullptr},
+    {"slice_sums", Type::kFloat32, Role::kScratch, slice_sums, nullptr},
+    {"rectified", Type::kFloat32, Role::kScratch, elements, nullptr},
+    {"row_mean", Type::kFloat32, Role::kScratch, rows, nullptr},
+    {"row_inverse", Type::kFloat32, Role::kScratch, rows, nullptr},
+    {"normalised", Type::kFloat32, Role::kScratch, elements, nullptr},
+    {"chunk_means", Type::kFloat32, Role::kScratch, all_chunks, nullptr},
+    {"chunk_squares", Type::kFloat32, Role::kScratch, all_chunks, nullptr},
+    {"storage", Type::kInt8, Role::kScratch, storage_bytes, nullptr},
+    {"squares", Type::kFloat32, Role::kOutput, rows, reference_squares, "x"},
+    {"row_means", Type::kFloat32, Role::kOutput, rows, reference_row_means, "x"},
+    {"means", Type::kFloat32, Role::kOutput, columns, reference_means, "x"},
+    {"column_squares", Type::kFloat32, Role::kOutput, columns, reference_column_squares, "x"},
+    {"y", Type::kFloat32, Role::kOutput, elements, reference_y<false, true>, "x weight bias"},
+    {"y_last", Type::kFloat32, Role::kOutput, elements, reference_y<true, true>, "x weight bias"},
+    {"y_plain", Type::kFloat32, Role::kOutput, elements, reference_y<false, false>, "x"},
+    {"x_float16", Type::kFloat16, Role::kInput, elements, nullptr},
+    {"x_bfloat16", Type::kBFloat16, Role::kInput, elements, nullptr},
+    {"y_float16", Type::kFloat16, Role::kOutput, elements, reference_half<__half>, "x_float16 weight bias"},
+    {"y_bfloat16", Type::kBFloat16, Role::kOutput, elements, reference_half<__nv_bfloat16>,
+     "x_bfloat16 weight bias"},
+};
+
+// --- What several stages share ---
+
+/// The stages with one block per row.
+inline bool suits_block_per_row(const Shape& s) { return s.dims[1] <= 1 << 20; }
+
+/// Bytes that warps load or store when they go through the rows of x or y once, `width` elements per lane.
+/// The arrays start on a sector boundary; the rows need not.
+inline long long once(const Shape& s, int width = 1) { return row_sector_bytes(s, 4, width); }
+
+/// Bytes of one value per row, which `warps` warps of each row load or store: a sector each time.
+inline long long row_values(const Shape& s, int warps = 1) { return 32 * warps * rows(s); }
+
+/// Bytes of weight and bias.
+inline long long parameters(const Shape& s) { return 2 * sector_bytes(columns(s)); }
+
+/// Adds weight and bias, which the stage loads `times` times: the first time from memory, then from a cache.
+inline Traffic with_parameters(const Shape& s, long long read, long long write, long long times) {
+  return {read + times * parameters(s), write, (times - 1) * parameters(s)};
+}
+
+/// Each thread, of at least 32, adds up its share of a row one by one, and a tree adds up the threads.
+inline int sum_roundings(const Shape& s) { return ceil_div(s.dims[1], 32) + 12; }
+
+/// The error of the mean, half that of the variance, 2 ulps of the reciprocal root, and what follows it.
+inline int row_roundings(const Shape& s) { return 2 * sum_roundings(s) + 12; }
+
+}  // namespace DEVICE::relu_layernorm
