@@ -70,19 +70,19 @@ void launch_one_read(const Arrays& a, float* y) {
 }
 
 struct OneRead {
-  static void run(const Data& data) { launch_one_read<true, false>(arrays(data), data.floats("y")); }
+  static void run(const Data& data) { launch_one_read<true, false>(arrays(data), arrays(data).y); }
   static Traffic traffic(const Shape& s) { return one_read_traffic(s); }
   static bool suits(const Shape& s) { return fits_registers(s); }
 };
 
 struct OneReadPlain {
-  static void run(const Data& data) { launch_one_read<false, false>(arrays(data), data.floats("y_plain")); }
+  static void run(const Data& data) { launch_one_read<false, false>(arrays(data), arrays(data).y_plain); }
   static Traffic traffic(const Shape& s) { return {once(s, width(s)), once(s, width(s))}; }
   static bool suits(const Shape& s) { return fits_registers(s); }
 };
 
 struct OneReadReluLast {
-  static void run(const Data& data) { launch_one_read<true, true>(arrays(data), data.floats("y_last")); }
+  static void run(const Data& data) { launch_one_read<true, true>(arrays(data), arrays(data).y_last); }
   static Traffic traffic(const Shape& s) { return one_read_traffic(s); }
   static bool suits(const Shape& s) { return fits_registers(s); }
 };

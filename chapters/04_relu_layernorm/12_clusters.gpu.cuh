@@ -68,6 +68,7 @@ struct Clusters {
     const int blocks = cluster_blocks(a.columns), slice = cluster_slice(a.columns);
     const int shared_bytes = staged_bytes(slice);
     const auto kernel = aligned_rows(a, a.y) ? cluster_rows<float4> : cluster_rows<float>;
+    // [launch]
     cudaLaunchAttribute cluster = {};
     cluster.id = cudaLaunchAttributeClusterDimension;
     cluster.val.clusterDim = {static_cast<unsigned>(blocks), 1, 1};
@@ -81,6 +82,7 @@ struct Clusters {
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
     if (blocks > 8) check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
     check(cudaLaunchKernelEx(&config, kernel, a.x, a.weight, a.bias, a.y, a.columns, slice, kEpsilon));
+    // [launch]
   }
   static Traffic traffic(const Shape& s) { return one_read_traffic(s); }
   static bool suits(const Shape& s) { return !fits_registers(s) && fits_block(cluster_slice(s.dims[1])); }

@@ -80,7 +80,7 @@ void launch_reduce_columns(const Data& data, float* out, float divisor) {
 
 struct Columns {
   static void run(const Data& data) {
-    launch_reduce_columns<Magnitude>(data, data.floats("means"), static_cast<float>(data.shape.dims[0]));
+    launch_reduce_columns<Magnitude>(data, arrays(data).means, static_cast<float>(data.shape.dims[0]));
   }
   static Traffic traffic(const Shape& s) {
     const Shape partial = {{slices(s), s.dims[1], 1}}, result = {{1, s.dims[1], 1}};
@@ -90,7 +90,7 @@ struct Columns {
 
 struct ColumnSquares {
   static void run(const Data& data) {
-    launch_reduce_columns<Square>(data, data.floats("column_squares"), 1.0f);
+    launch_reduce_columns<Square>(data, arrays(data).column_squares, 1.0f);
   }
   static Traffic traffic(const Shape& s) { return Columns::traffic(s); }
 };

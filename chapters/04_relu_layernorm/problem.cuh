@@ -60,7 +60,7 @@ inline int slices(const Shape& shape) {
 inline long long slice_sums(const Shape& shape) { return slices(shape) * columns(shape); }
 
 // [chunk]
-/// Elements that a block of 12_split_rows has of a row: 64 bytes per thread.
+/// Threads of a block of 12_split_rows, and the elements of a row that it has: 64 bytes per thread.
 constexpr int kChunkThreads = 512, kChunk = 16 * kChunkThreads;
 // [chunk]
 

@@ -6,11 +6,11 @@
 
 namespace DEVICE::relu_layernorm {
 
+// [terms]
 /// Elements in a vector: `Vector` is float4 or float.
 template <class Vector>
 constexpr int kWidth = sizeof(Vector) / sizeof(float);
 
-// [terms]
 struct Square {
   static __device__ float of(float x) { return x * x; }
 };

@@ -44,7 +44,7 @@ inline double positive_part(double x) { return x < 0 ? 0 : x; }
 
 /// A thread of 256 adds up its share, a tree the rest.
 inline int sum_roundings(const workbook::Shape& s) { return s.dims[1] / 256 + 12; }
-/// Of a row that is normalised by such sums, for terms as in chapter.cu.
+/// For a row that is normalised by such sums; the terms are those of the chapter's problem.cuh.
 inline int row_roundings(const workbook::Shape& s) { return 2 * sum_roundings(s) + 12; }
 
 constexpr float kEpsilon = 1e-3f;
