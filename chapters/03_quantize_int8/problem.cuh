@@ -22,7 +22,7 @@ using workbook::stage;
 using workbook::Traffic;
 using workbook::Type;
 
-/// Of the stages with one scale for all elements: the size of a step, and the step that 0 becomes.
+/// The stages with one scale for all elements use this step size, and map 0 to this step.
 constexpr float kScale = 0.05f, kZeroPoint = 3.0f;
 
 // --- Arrays ---

@@ -29,7 +29,7 @@ void check_stages(const workbook::Chapter& chapter, workbook::Problem& problem, 
 inline bool every_stage(const workbook::Stage&) { return true; }
 inline void no_more(const workbook::Stage&, const workbook::StageResult&) {}
 
-/// Checks that the stage has read and written as many sectors as expected_traffic() says.
+/// Checks that the stage has read and written exactly the sectors that expected_traffic() says.
 inline void check_traffic(const workbook::Chapter& chapter, const workbook::Stage& stage,
                           const workbook::StageResult& result, const workbook::Shape& shape) {
   const workbook::Traffic expected = workbook::expected_traffic(chapter, stage, shape);
