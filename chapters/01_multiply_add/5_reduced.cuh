@@ -3,25 +3,11 @@
 /// written: each block keeps a sum, and a second small kernel adds those up.
 #pragma once
 #include "3_float4.cuh"
+#include "block_sum.hpp"
 
 namespace DEVICE::multiply_add {
 
 constexpr int kSumThreads = 256;
-
-/// The sum of `value` over the threads of the block, in thread 0; every thread of the block must call it.
-/// A tree in shared memory: half of the threads add, then a quarter, and so on. The order is fixed, so the
-/// result is the same to the bit in every run.
-__device__ inline float block_sum(float value) {
-  __shared__ float sums[kSumThreads];
-  const unsigned t = threadIdx.x;
-  sums[t] = value;
-  __syncthreads();
-  for (unsigned half = kSumThreads / 2; half > 0; half /= 2) {
-    if (t < half) sums[t] += sums[t + half];
-    __syncthreads();
-  }
-  return t == 0 ? sums[0] : 0.0f;
-}
 
 /// partial[b] = the sum of q[i] * k[i] + v[i] over the elements of block b; kSumThreads threads per block.
 /// Traffic: reads 12 bytes per element, writes one float per block.
@@ -45,7 +31,7 @@ __global__ void sum_blocks(const float* __restrict__ q, const float* __restrict_
     sum += q[i] * k[i] + v[i];
   }
 
-  sum = block_sum(sum);
+  sum = block_sum<kSumThreads>(sum);
   if (threadIdx.x == 0) partial[blockIdx.x] = sum;
 }
 
@@ -53,7 +39,7 @@ __global__ void sum_blocks(const float* __restrict__ q, const float* __restrict_
 __global__ void sum_partials(const float* __restrict__ partial, float* __restrict__ sum, int count) {
   float mine = 0.0f;
   for (int i = threadIdx.x; i < count; i += kSumThreads) mine += partial[i];
-  mine = block_sum(mine);
+  mine = block_sum<kSumThreads>(mine);
   if (threadIdx.x == 0) sum[0] = mine;
 }
 

@@ -11,9 +11,14 @@ struct AddMulExp {
   __device__ float operator()(float x, float y) const { return add_mul_exp(x, y); }
 };
 
-/// out[i] = exp((x[i] + y[i]) * 2).
-inline void cub_transform(const float* x, const float* y, float* out, int n) {
-  check(cub::DeviceTransform::Transform(cuda::std::make_tuple(x, y), out, n, AddMulExp{}));
-}
+// --- On the host ---
+
+struct Cub {
+  static void run(const Data& data) {
+    const Arrays a = arrays(data);
+    check(cub::DeviceTransform::Transform(cuda::std::make_tuple(a.x, a.y), a.out, a.n, AddMulExp{}));
+  }
+  static Traffic traffic(const Shape& s) { return each_once_traffic(s); }
+};
 
 }  // namespace DEVICE::add_mul_exp

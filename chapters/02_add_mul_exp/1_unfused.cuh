@@ -1,7 +1,7 @@
 /// \file
 /// Stage 1: one kernel per operation. Two intermediates make a round trip through memory.
 #pragma once
-#include "device.hpp"
+#include "problem.cuh"
 
 namespace DEVICE::add_mul_exp {
 
@@ -23,5 +23,19 @@ __global__ void exponential(const float* __restrict__ a, float* __restrict__ out
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) out[i] = expf(a[i]);
 }
+
+// --- On the host ---
+
+struct Unfused {
+  static void run(const Data& data) {
+    const Arrays a = arrays(data);
+    launch(add, ceil_div(a.n, kThreads), kThreads, a.x, a.y, a.added, a.n);
+    launch(twice, ceil_div(a.n, kThreads), kThreads, a.added, a.doubled, a.n);
+    launch(exponential, ceil_div(a.n, kThreads), kThreads, a.doubled, a.out, a.n);
+  }
+  static Traffic traffic(const Shape& s) {
+    return {4 * sector_bytes(elements(s)), 3 * sector_bytes(elements(s))};
+  }
+};
 
 }  // namespace DEVICE::add_mul_exp

@@ -1,7 +1,7 @@
 /// \file
 /// Stage 2: one kernel for the whole expression. Both intermediates stay in registers.
 #pragma once
-#include "device.hpp"
+#include "problem.cuh"
 
 namespace DEVICE::add_mul_exp {
 
@@ -12,5 +12,15 @@ __global__ void fused(const float* __restrict__ x, const float* __restrict__ y, 
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) out[i] = expf((x[i] + y[i]) * 2.0f);
 }
+
+// --- On the host ---
+
+struct Fused {
+  static void run(const Data& data) {
+    const Arrays a = arrays(data);
+    launch(fused, ceil_div(a.n, kThreads), kThreads, a.x, a.y, a.out, a.n);
+  }
+  static Traffic traffic(const Shape& s) { return each_once_traffic(s); }
+};
 
 }  // namespace DEVICE::add_mul_exp

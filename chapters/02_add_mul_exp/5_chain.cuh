@@ -1,12 +1,13 @@
 /// \file
-/// Stage 5: a fused kernel that nobody wrote. A chain of functions is a type; the compiler makes the kernel
-/// of it, with the same instructions as that of stage 4.
+/// Stage 5: a fused kernel that nobody wrote. A chain of functions is a type, from which the compiler makes
+/// the kernel, with the same instructions as that of stage 4.
 #pragma once
+#include "problem.cuh"
 #include "vectors.hpp"
 
 namespace DEVICE::add_mul_exp {
 
-// --- Links: each a function of one value, the first of as many as there are inputs ---
+// --- Links: the first takes all inputs, each of the others the value before it ---
 
 struct Add {
   template <class T>
@@ -27,8 +28,8 @@ struct Exp {
   __device__ double operator()(double a) const { return exp(a); }
 };
 
-/// First(inputs...), then each of Rest on what the one before gave: Chain<Add, Twice, Exp>()(x, y) is
-/// exp((x + y) * 2). A chain can be a link of another.
+/// First(inputs...), then each of Rest applied to the result so far: Chain<Add, Twice, Exp>()(x, y) is
+/// exp((x + y) * 2). A chain can be a link of another chain.
 template <class First, class... Rest>
 struct Chain {
   template <class... T>
@@ -42,8 +43,9 @@ struct Chain {
 // --- The kernel of any chain ---
 
 /// out[i] = Function()(in[i]...), one thread per vector of four elements; any n, any alignment.
-/// Traffic: reads 4 bytes per element and input, writes 4 bytes per element. `__ldg` says that nothing writes
-/// to what is read, as `__restrict__` does in stage 4: g++ has no `__restrict__` for a pack of pointers.
+/// Traffic: reads 4 bytes per element and input, writes 4 bytes per element. `__ldg` says that no
+/// thread writes to the inputs, as `__restrict__` does in stage 4: g++ has no `__restrict__` for a pack of
+/// pointers.
 template <class Function, class... In>
 __global__ void elementwise(float* __restrict__ out, int n, const In*... in) {
   const Function function;
@@ -61,5 +63,18 @@ __global__ void elementwise(float* __restrict__ out, int n, const In*... in) {
     out[i] = function(__ldg(&in[i])...);
   }
 }
+
+// --- On the host ---
+
+struct FromChain {
+  static void run(const Data& data) {
+    const Arrays a = arrays(data);
+    // [chain]
+    launch(elementwise<Chain<Add, Twice, Exp>, float, float>, ceil_div(a.n, 4 * vector_threads(a.n)),
+           vector_threads(a.n), a.out, a.n, a.x, a.y);
+    // [chain]
+  }
+  static Traffic traffic(const Shape& s) { return vector_traffic(s, 4, 4); }
+};
 
 }  // namespace DEVICE::add_mul_exp

@@ -1,6 +1,6 @@
 /// \file
-/// Stage 6: more bytes in flight. Two arrays are fewer loads than the three of chapter 01, so a thread has
-/// less to wait for at a time: let it ask for two vectors of each before it uses the first.
+/// Stage 6: more bytes in flight. With two arrays where chapter 01 had three, a thread has fewer loads in
+/// flight: let it load two vectors of each array before it uses the first.
 #pragma once
 #include "4_float4.cuh"
 
@@ -10,9 +10,9 @@ constexpr unsigned kInFlight = 2;  ///< vectors of each array that a thread load
 constexpr unsigned kInFlightThreads = 512;
 constexpr unsigned kInFlightTile = kInFlight * kInFlightThreads;  // vectors per block
 
-/// out[i] = exp((x[i] + y[i]) * 2), in blocks of kInFlightThreads threads with kInFlight vectors each, which
-/// lie one block width apart so that every request stays coalesced; any n, any alignment. Traffic: that of
-/// stage 4.
+/// out[i] = exp((x[i] + y[i]) * 2), in blocks of kInFlightThreads threads with kInFlight vectors each. A
+/// thread's vectors are one block width apart, so that every request stays coalesced. Any n, any alignment.
+/// Traffic: that of stage 4.
 __global__ void in_flight(const float* __restrict__ x, const float* __restrict__ y, float* __restrict__ out,
                           int n) {
   const Split at = split<4>(n, x, y, out);
@@ -44,5 +44,15 @@ __global__ void in_flight(const float* __restrict__ x, const float* __restrict__
     out[i] = add_mul_exp(x[i], y[i]);
   }
 }
+
+// --- On the host ---
+
+struct InFlight {
+  static void run(const Data& data) {
+    const Arrays a = arrays(data);
+    launch(in_flight, ceil_div(a.n, 4 * kInFlightTile), kInFlightThreads, a.x, a.y, a.out, a.n);
+  }
+  static Traffic traffic(const Shape& s) { return vector_traffic(s, 4, 4); }
+};
 
 }  // namespace DEVICE::add_mul_exp

@@ -1,19 +1,11 @@
 /// \file
-/// Stage 7: fewer bytes an element. In float16 or bfloat16 everything that is read and written is half as
-/// large; the arithmetic stays in float32, and the result is rounded once.
+/// Stage 7: fewer bytes per element. In float16 or bfloat16 all inputs and outputs are half as large; the
+/// arithmetic stays in float32, and the result is rounded once.
 #pragma once
 #include "4_float4.cuh"
 #include "halves.hpp"
 
 namespace DEVICE::add_mul_exp {
-
-/// 16 bytes as eight elements.
-template <class T>
-union Eight {
-  uint4 bits;
-  T element[8];
-  __device__ Eight() : bits() {}
-};
 
 /// out[i] = exp((x[i] + y[i]) * 2) for T = __half or __nv_bfloat16, one thread per vector of eight elements;
 /// any n, any alignment of the three arrays. Traffic: reads 4 bytes and writes 2 bytes per element.
@@ -35,5 +27,18 @@ __global__ void halves(const T* __restrict__ x, const T* __restrict__ y, T* __re
     out[i] = compute(x[i], y[i]);
   }
 }
+
+// --- On the host ---
+
+/// T is __half or __nv_bfloat16.
+template <class T>
+struct InHalves {
+  static void run(const Data& data) {
+    const Halves<T> a = half_arrays<T>(data);
+    const int n = data.shape.dims[0];
+    launch(halves<T>, ceil_div(n, 8 * vector_threads(n)), vector_threads(n), a.x, a.y, a.out, n);
+  }
+  static Traffic traffic(const Shape& s) { return vector_traffic(s, 8, 2); }
+};
 
 }  // namespace DEVICE::add_mul_exp

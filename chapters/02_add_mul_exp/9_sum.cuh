@@ -1,27 +1,13 @@
 /// \file
-/// Stage 9: fuse the consumer too. Where only the sum of exp((x + y) * 2) is wanted, as in a softmax, nothing
-/// of its terms is ever written. Chapter 01's stage 5 with another function.
+/// Stage 9: fuse the consumer too. Where only the sum of exp((x + y) * 2) is wanted, as in a softmax, its
+/// terms are never written. Chapter 01's stage 5 with another function.
 #pragma once
 #include "4_float4.cuh"
+#include "block_sum.hpp"
 
 namespace DEVICE::add_mul_exp {
 
 constexpr int kSumThreads = 256;
-constexpr int kMostSumBlocks = 1024;
-
-/// The sum of `value` over the threads of the block, in thread 0: a tree in shared memory, whose order is
-/// fixed. Every thread of the block must call it.
-__device__ inline float block_sum(float value) {
-  __shared__ float sums[kSumThreads];
-  const unsigned t = threadIdx.x;
-  sums[t] = value;
-  __syncthreads();
-  for (unsigned half = kSumThreads / 2; half > 0; half /= 2) {
-    if (t < half) sums[t] += sums[t + half];
-    __syncthreads();
-  }
-  return t == 0 ? sums[0] : 0.0f;
-}
 
 /// partial[b] = the sum of exp((x[i] + y[i]) * 2) over the elements of block b; kSumThreads threads per
 /// block. Traffic: reads 8 bytes per element, writes one float per block.
@@ -41,7 +27,7 @@ __global__ void sum_blocks(const float* __restrict__ x, const float* __restrict_
   for (unsigned s = thread; s < at.singles(); s += threads)
     sum += add_mul_exp(x[at.single(s)], y[at.single(s)]);
 
-  sum = block_sum(sum);
+  sum = block_sum<kSumThreads>(sum);
   if (threadIdx.x == 0) partial[blockIdx.x] = sum;
 }
 
@@ -49,8 +35,37 @@ __global__ void sum_blocks(const float* __restrict__ x, const float* __restrict_
 __global__ void sum_partials(const float* __restrict__ partial, float* __restrict__ sum, int count) {
   float mine = 0.0f;
   for (int i = threadIdx.x; i < count; i += kSumThreads) mine += partial[i];
-  mine = block_sum(mine);
+  mine = block_sum<kSumThreads>(mine);
   if (threadIdx.x == 0) sum[0] = mine;
+}
+
+// --- On the host ---
+
+inline int sum_block_count(int n) {
+  const int wanted = ceil_div(n, 4 * kSumThreads);
+  return wanted < kMostSumBlocks ? wanted : kMostSumBlocks;
+}
+
+struct Sum {
+  static void run(const Data& data) {
+    const Arrays a = arrays(data);
+    const int count = sum_block_count(a.n);
+    launch(sum_blocks, count, kSumThreads, a.x, a.y, a.partial, a.n);
+    launch(sum_partials, 1, kSumThreads, a.partial, a.sum, count);
+  }
+  /// Each block stores one float, which costs the sector that holds it.
+  static Traffic traffic(const Shape& s) {
+    const int count = sum_block_count(s.dims[0]);
+    return {2 * vector_bytes(s, 4, 4) + sector_bytes(count), count * sector_bytes(1) + sector_bytes(1)};
+  }
+};
+
+/// The longest chain of additions that a term goes through, as in chapter 01: its thread's terms, with up to
+/// 2 more inside a vector, the tree (8 levels), and in the second kernel the partial sums of one thread (4)
+/// and the tree again (8); and before them the roundings of a term itself.
+inline int sum_roundings(const Shape& s) {
+  const int threads = sum_block_count(s.dims[0]) * kSumThreads;
+  return exact_roundings(s) + (s.dims[0] / threads + 1) + 2 + 8 + kMostSumBlocks / kSumThreads + 8;
 }
 
 }  // namespace DEVICE::add_mul_exp

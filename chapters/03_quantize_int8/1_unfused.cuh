@@ -1,12 +1,13 @@
 /// \file
-/// Stage 1: one kernel per operation, as a library runs q = clamp(round(x / scale + zero_point)). Four floats
-/// make a round trip through memory for the one byte that is wanted.
+/// Stage 1: one kernel per operation, as a library runs q = clamp(round(x / scale + zero_point)). For each
+/// byte of the result, four floats are written to memory and read again.
 #pragma once
+#include "problem.cuh"
 #include "quantize.cuh"
 
 namespace DEVICE::quantize_int8 {
 
-/// out[i] = x[i] / scale. Reads 4 bytes and writes 4 bytes per element, as the next three.
+/// out[i] = x[i] / scale. Reads 4 bytes and writes 4 bytes per element, like the next three.
 __global__ void divide(const float* __restrict__ x, float scale, float* __restrict__ out, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) out[i] = x[i] / scale;
@@ -24,16 +25,34 @@ __global__ void round_to_even(const float* __restrict__ x, float* __restrict__ o
   if (i < n) out[i] = rintf(x[i]);
 }
 
-/// out[i] = x[i] clamped to [-128, 127]; a NaN stays one.
+/// out[i] = x[i] clamped to [-128, 127]; a NaN stays a NaN.
 __global__ void clamp(const float* __restrict__ x, float* __restrict__ out, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) out[i] = x[i] < -128.0f ? -128.0f : x[i] > 127.0f ? 127.0f : x[i];
 }
 
-/// q[i] = x[i] as an int8, of a NaN 0. Reads 4 bytes and writes 1 byte per element.
+/// q[i] = x[i] as an int8; 0 for a NaN. Reads 4 bytes and writes 1 byte per element.
 __global__ void convert(const float* __restrict__ x, signed char* __restrict__ q, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) q[i] = to_int8(x[i] == x[i] ? x[i] : 0.0f);
 }
+
+// --- On the host ---
+
+struct Unfused {
+  static void run(const Data& data) {
+    const Arrays a = arrays(data);
+    const int grid = ceil_div(a.n, kThreads);
+    launch(divide, grid, kThreads, a.x, kScale, a.one, a.n);
+    launch(shift, grid, kThreads, a.one, kZeroPoint, a.other, a.n);
+    launch(round_to_even, grid, kThreads, a.other, a.one, a.n);
+    launch(clamp, grid, kThreads, a.one, a.other, a.n);
+    launch(convert, grid, kThreads, a.other, a.q, a.n);
+  }
+  static Traffic traffic(const Shape& s) {
+    const long long floats = sector_bytes(elements(s));
+    return {5 * floats, 4 * floats + sector_bytes(elements(s), 1)};
+  }
+};
 
 }  // namespace DEVICE::quantize_int8

@@ -1,12 +1,13 @@
 /// \file
-/// Stage 3: four elements a thread: one 16-byte load, one 4-byte store.
+/// Stage 3: four elements per thread: one 16-byte load, one 4-byte store.
 #pragma once
+#include "problem.cuh"
 #include "quantize.cuh"
 #include "vectors.hpp"
 
 namespace DEVICE::quantize_int8 {
 
-/// The elements of `at` that are in no vector, shared out among all threads of the grid.
+/// Quantises the elements of `at` that are in no vector; all threads of the grid share them.
 __device__ inline void quantize_singles(const Split& at, const float* x, float scale, float zero_point,
                                         signed char* q) {
   for (unsigned s = blockIdx.x * blockDim.x + threadIdx.x; s < at.singles(); s += gridDim.x * blockDim.x) {
@@ -27,5 +28,15 @@ __global__ void packed(const float* __restrict__ x, float scale, float zero_poin
   }
   quantize_singles(at, x, scale, zero_point, q);
 }
+
+// --- On the host ---
+
+struct Packed {
+  static void run(const Data& data) {
+    const Arrays a = arrays(data);
+    launch(packed, ceil_div(a.n, 4 * kThreads), kThreads, a.x, kScale, kZeroPoint, a.q, a.n);
+  }
+  static Traffic traffic(const Shape& s) { return vector_traffic(s, 4); }
+};
 
 }  // namespace DEVICE::quantize_int8

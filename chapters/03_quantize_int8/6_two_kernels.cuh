@@ -1,15 +1,16 @@
 /// \file
-/// Stage 6: a scale for each row, that at which the row just fits. One kernel finds each row's largest
-/// absolute value, the next quantises: x is read twice.
+/// Stage 6: one scale per row, which maps the row's largest absolute value to 127. One kernel finds the
+/// scales, the next quantises: x is read twice.
 #pragma once
+#include "problem.cuh"
 #include "quantize.cuh"
 
 namespace DEVICE::quantize_int8 {
 
 constexpr int kRowThreads = 256;
 
-/// The largest of `value` over the threads of the block, in shared memory, where any of them may read it; all
-/// of them must call it. A tree. The block must have kRowThreads threads.
+/// The largest `value` of the block's kRowThreads threads, in shared memory, where all of them may read it;
+/// every thread of the block must call it. A tree, like block_sum().
 __device__ inline const float* block_largest(float value) {
   __shared__ float largest[kRowThreads];
   const unsigned t = threadIdx.x;
@@ -31,7 +32,7 @@ __global__ void find_scales(const float* __restrict__ x, float* __restrict__ sca
   if (threadIdx.x == 0) scales[blockIdx.x] = scale_of(*of_block);
 }
 
-/// q = x in steps of its row's scale, one block per row. Reads 4 bytes and writes 1 byte per element.
+/// q = x quantised with the scale of its row, one block per row. Reads 4 bytes and writes 1 byte per element.
 __global__ void quantize_rows(const float* __restrict__ x, const float* __restrict__ scales,
                               signed char* __restrict__ q, int columns) {
   const size_t first = static_cast<size_t>(blockIdx.x) * columns;
@@ -39,5 +40,21 @@ __global__ void quantize_rows(const float* __restrict__ x, const float* __restri
   for (int c = threadIdx.x; c < columns; c += kRowThreads)
     q[first + c] = to_int8(quantized(x[first + c], scale, 0.0f));
 }
+
+// --- On the host ---
+
+struct TwoKernels {
+  static void run(const Data& data) {
+    const Arrays a = arrays(data);
+    launch(find_scales, a.rows, kRowThreads, a.x, a.scales, a.columns);
+    launch(quantize_rows, a.rows, kRowThreads, a.x, a.scales, a.q_rows, a.columns);
+  }
+  static Traffic traffic(const Shape& s) {
+    const long long reads = row_sector_bytes(s, 4, 1), writes = row_sector_bytes(s, 1, 1);
+    const long long warps = kRowThreads / 32;  // each reads the scale of its row
+    return {2 * reads + warps * scale_bytes(s), scale_bytes(s) + writes};
+  }
+  static bool suits(const Shape& s) { return rows_fit_blocks(s); }
+};
 
 }  // namespace DEVICE::quantize_int8

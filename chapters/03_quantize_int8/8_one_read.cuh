@@ -1,12 +1,13 @@
 /// \file
 /// Stage 8: the row stays on the multiprocessor between the two passes, so it is read once: in registers, and
-/// what is too much for them in shared memory. Warps reduce by shuffles.
+/// in shared memory where the registers are too few. Warps reduce by shuffles.
 #pragma once
-#include "5_corrected.cuh"
+#include "7_one_kernel.cuh"
+#include "steps.cuh"
 
 namespace DEVICE::quantize_int8 {
 
-/// The largest of `value` over the 32 lanes of the warp, in every lane.
+/// The largest `value` of the 32 lanes of the warp, in every lane.
 __device__ inline float warp_largest(float value) {
 #pragma unroll
   for (int distance = 16; distance > 0; distance /= 2)
@@ -14,8 +15,8 @@ __device__ inline float warp_largest(float value) {
   return value;
 }
 
-/// The same over a block of up to 1024 threads, whole warps: first each warp, then one warp over what they
-/// found.
+/// The same over a block of up to 1024 threads, whole warps: each warp finds its largest value, then every
+/// warp the largest of these.
 __device__ inline float block_largest_by_warps(float value) {
   __shared__ float found[32];
   const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -32,9 +33,10 @@ __device__ inline float largest_of(float4 x) {
   return larger(larger(larger(larger(0.0f, fabsf(x.x)), fabsf(x.y)), fabsf(x.z)), fabsf(x.w));
 }
 
-/// Vectors that a thread holds in registers: 64 bytes.
+/// Bytes and vectors of its row that a thread holds in registers.
+constexpr int kHeldBytes = 64;
 template <class Vector>
-constexpr int kHeld = 64 / sizeof(Vector);
+constexpr int kHeld = kHeldBytes / sizeof(Vector);
 
 /// scales[r] and q of row r, one block per row. `Vector` is float4, for rows that begin at multiples of 16
 /// bytes and q's of 4, or float. Thread t has the vectors t, t + blockDim.x and so on of its row: the first
@@ -74,5 +76,56 @@ __global__ void __launch_bounds__(1024) quantize_once(const float* __restrict__ 
   }
   for (int i = beyond; i < vectors; i += threads) out[i] = in_steps(waiting[i], by);
 }
+
+// --- On the host ---
+
+/// Threads of a row that does not fit the registers of 1024: few enough that two blocks share a
+/// multiprocessor of an H200, so that one reads while the other computes.
+constexpr int kLongRowThreads = 512;
+
+/// Bytes of a row of `columns` that wait in shared memory.
+inline int waiting_bytes(int columns) {
+  const bool held = columns <= 1024 * kHeldBytes / 4;
+  return held ? 0 : 4 * columns - kLongRowThreads * kHeldBytes;
+}
+
+/// Whether a block can keep such a row: shared memory has room for the waiting bytes, and for the largest
+/// values of 32 warps.
+inline bool stays_on_chip(int columns) { return waiting_bytes(columns) + 128 <= most_shared_bytes(); }
+
+/// Whether all rows can be read as float4 and written as char4.
+inline bool is_aligned(const Arrays& a) {
+  return a.columns % 4 == 0 && reinterpret_cast<size_t>(a.x) % 16 == 0 &&
+         reinterpret_cast<size_t>(a.q_rows) % 4 == 0;
+}
+
+template <class Vector>
+void launch_once(const Arrays& a) {
+  const int vectors = a.columns / static_cast<int>(sizeof(Vector) / sizeof(float));
+  const int waiting = waiting_bytes(a.columns);
+  const int threads = waiting > 0 ? kLongRowThreads : ceil_div(ceil_div(vectors, kHeld<Vector>), 32) * 32;
+  launch_shared(quantize_once<Vector>, a.rows, threads, static_cast<size_t>(waiting), a.x, a.scales, a.q_rows,
+                a.columns);
+}
+
+/// Rows that are too long for a block are left to stage 7.
+struct OneRead {
+  static void run(const Data& data) {
+    const Arrays a = arrays(data);
+    if (!stays_on_chip(a.columns)) {
+      OneKernel::run(data);
+    } else if (is_aligned(a)) {
+      launch_once<float4>(a);
+    } else {
+      launch_once<float>(a);
+    }
+  }
+  static Traffic traffic(const Shape& s) {
+    if (!stays_on_chip(s.dims[1])) return OneKernel::traffic(s);
+    const int width = s.dims[1] % 4 == 0 ? 4 : 1;
+    return {row_sector_bytes(s, 4, width), scale_bytes(s) + row_sector_bytes(s, 1, width)};
+  }
+  static bool suits(const Shape& s) { return rows_fit_blocks(s); }
+};
 
 }  // namespace DEVICE::quantize_int8

@@ -3,6 +3,7 @@
 #pragma once
 #include <cub/device/device_transform.cuh>
 
+#include "problem.cuh"
 #include "quantize.cuh"
 
 namespace DEVICE::quantize_int8 {
@@ -12,9 +13,15 @@ struct Quantize {
   __device__ signed char operator()(float x) const { return to_int8(quantized(x, scale, zero_point)); }
 };
 
-/// q[i] = the int8 of x[i].
-inline void cub_transform(const float* x, float scale, float zero_point, signed char* q, int n) {
-  check(cub::DeviceTransform::Transform(cuda::std::make_tuple(x), q, n, Quantize{scale, zero_point}));
-}
+// --- On the host ---
+
+struct Cub {
+  static void run(const Data& data) {
+    const Arrays a = arrays(data);
+    check(
+        cub::DeviceTransform::Transform(cuda::std::make_tuple(a.x), a.q, a.n, Quantize{kScale, kZeroPoint}));
+  }
+  static Traffic traffic(const Shape& s) { return each_once_traffic(s); }
+};
 
 }  // namespace DEVICE::quantize_int8

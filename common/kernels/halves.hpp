@@ -1,5 +1,6 @@
 /// \file
-/// For kernels and for host code: 16-bit elements as floats and back. The arithmetic stays in float32.
+/// For kernels and for host code: 16-bit elements as floats and back, and eight of them in one access. The
+/// arithmetic stays in float32.
 #pragma once
 #include "device.hpp"
 
@@ -19,5 +20,13 @@ template <>
 __host__ __device__ inline __nv_bfloat16 from_float<__nv_bfloat16>(float a) {
   return __float2bfloat16(a);
 }
+
+/// 16 bytes as eight elements.
+template <class T>
+union Eight {
+  uint4 bits;
+  T element[8];
+  __device__ Eight() : bits() {}
+};
 
 }  // namespace DEVICE

@@ -1,5 +1,5 @@
 /// \file
-/// Inputs for chapter 03 that tell a division from what is only nearly one.
+/// Inputs for chapter 03 on which an inexact division gives another step.
 #pragma once
 #include <cmath>
 #include <random>
@@ -19,8 +19,8 @@ inline void fill_special(const workbook::Data& host) {
                                                        : 0.0f;
 }
 
-/// Rows whose largest values are 2^-130 to 2^120, and whose other elements lie at most two floats beside the
-/// middle between two steps: of the row's own scale, and in every fourth row of a scale of 0.05.
+/// Rows whose largest values are 2^-130 to 2^120. The other elements differ by at most two floats from the
+/// midpoint between two steps: of the row's own scale, and in every fourth row of a scale of 0.05.
 inline void fill_near_ties(const workbook::Data& host) {
   std::mt19937 generator(3);
   std::uniform_real_distribution<float> mantissa(1, 2);

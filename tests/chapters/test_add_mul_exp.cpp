@@ -1,6 +1,7 @@
 // Chapter 02 on the CPU device: every stage right at hostile sizes, alignments and values, and counting what
 // its formula says.
 #include "catch.hpp"
+#include "chapters/check_stages.hpp"
 #include "chapters/stage_counters.hpp"
 #include "harness/run_stage.hpp"
 
@@ -25,12 +26,6 @@ void fill_special(const Data& host) {
   }
 }
 
-template <class Check>
-void for_each_stage(Check check) {
-  for (int i = 0; i < kChapter.stage_count; ++i)
-    if (kChapter.stages[i].run) check(kChapter.stages[i]);
-}
-
 }  // namespace
 
 TEST_CASE("02: every stage is right, and moves what its formula says, at hostile sizes") {
@@ -38,13 +33,8 @@ TEST_CASE("02: every stage is right, and moves what its formula says, at hostile
   for (const int n : {1, 2, 3, 4, 5, 7, 8, 9, 31, 32, 33, 127, 255, 256, 257, 1023, 999983}) {
     const Shape shape = {{n, 1, 1}};
     Problem problem(kChapter, shape, *backend);
-    for_each_stage([&](const Stage& stage) {
-      const StageResult result = problem.check(stage);
-      INFO(stage.name << ", n = " << n << ": " << result.message);
-      CHECK(result.status == "ok");
-      const Traffic expected = stage.traffic(shape);
-      CHECK(32 * result.counts.load_sectors == expected.read_bytes);
-      CHECK(32 * result.counts.store_sectors == expected.write_bytes);
+    check_stages(kChapter, problem, shape, every_stage, [&](const Stage& stage, const StageResult& result) {
+      check_traffic(kChapter, stage, result, shape);
     });
   }
 }
@@ -55,8 +45,9 @@ TEST_CASE("02: every stage is right at every alignment") {
     for (std::size_t x = 0; x < 16; x += 2)
       for (std::size_t y = 0; y < 16; y += 2)
         for (const std::size_t out : {x, y, std::size_t{6}}) {
-          // Multiples of 2 for the halves; the floats of the same place lie at twice as much.
-          Problem problem(kChapter, {{n, 1, 1}}, *backend,
+          // Multiples of 2 for the halves; the floats are offset by twice as much.
+          const Shape shape = {{n, 1, 1}};
+          Problem problem(kChapter, shape, *backend,
                           {{"x_float16", x},
                            {"y_float16", y},
                            {"out_float16", out},
@@ -66,12 +57,8 @@ TEST_CASE("02: every stage is right at every alignment") {
                            {"x", 2 * x},
                            {"y", 2 * y},
                            {"out", 2 * out}});
-          for_each_stage([&](const Stage& stage) {
-            const StageResult result = problem.check(stage);
-            INFO(stage.name << ", n = " << n << ", offsets " << x << " " << y << " " << out << ": "
-                            << result.message);
-            CHECK(result.status == "ok");
-          });
+          INFO("offsets " << x << " " << y << " " << out);
+          check_stages(kChapter, problem, shape, every_stage, no_more);
         }
 }
 
@@ -79,13 +66,10 @@ TEST_CASE("02: overflow, underflow, infinities and NaN are exp's") {
   Chapter special = kChapter;
   special.fill = fill_special;
   const auto backend = make_cpu_backend();
-  Problem problem(special, {{144, 1, 1}}, *backend);
-  for_each_stage([&](const Stage& stage) {
-    if (std::string(stage.output) != "out") return;
-    const StageResult result = problem.check(stage);
-    INFO(stage.name << ": " << result.message);
-    CHECK(result.status == "ok");
-  });
+  const Shape shape = {{144, 1, 1}};
+  Problem problem(special, shape, *backend);
+  const auto computes_out = [](const Stage& stage) { return std::string(stage.output) == "out"; };
+  check_stages(special, problem, shape, computes_out, no_more);
 }
 
 TEST_CASE("02: counts equal the H200's counters at n = 2^20") { check_counters(kChapter, {{1 << 20, 1, 1}}); }
@@ -93,11 +77,11 @@ TEST_CASE("02: counts equal the H200's counters at n = 2^20") { check_counters(k
 TEST_CASE("02: wide stages make a quarter and an eighth of the requests") {
   const auto backend = make_cpu_backend();
   constexpr int n = 1 << 16;
-  Problem problem(kChapter, {{n, 1, 1}}, *backend);
-  for_each_stage([&](const Stage& stage) {
-    const Counts counts = problem.check(stage).counts;
+  const Shape shape = {{n, 1, 1}};
+  Problem problem(kChapter, shape, *backend);
+  check_stages(kChapter, problem, shape, every_stage, [&](const Stage& stage, const StageResult& result) {
+    const Counts& counts = result.counts;
     const std::string name = stage.name;
-    INFO(name);
     if (name == "2_fused") CHECK(counts.load_requests == 2 * n / 32);
     if (name == "4_float4" || name == "5_chain" || name == "6_in_flight")
       CHECK(counts.load_requests == 2 * n / 128);

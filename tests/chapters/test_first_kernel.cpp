@@ -1,6 +1,7 @@
 // The stages of chapter 00 on the CPU device: right at hostile sizes and alignments, and counting what their
 // formulas say.
 #include "catch.hpp"
+#include "chapters/check_stages.hpp"
 #include "chapters/stage_counters.hpp"
 #include "harness/run_stage.hpp"
 #include "workbook.hpp"
@@ -15,11 +16,6 @@ using namespace workbook;
 
 const Chapter kFirstKernel = cpu::first_kernel::chapter();
 
-template <class Check>
-void for_each_stage(Check check) {
-  for (int i = 0; i < kFirstKernel.stage_count; ++i) check(kFirstKernel.stages[i]);
-}
-
 }  // namespace
 
 TEST_CASE("00: every stage is right, and moves what its formula says, at hostile sizes") {
@@ -29,14 +25,10 @@ TEST_CASE("00: every stage is right, and moves what its formula says, at hostile
                       257, 511, 1023, 1280, 1543, 1792, 2047, 2048, 2049, 2305, 999983}) {
     const Shape shape = {{n, 1, 1}};
     Problem problem(kFirstKernel, shape, *backend);
-    for_each_stage([&](const Stage& stage) {
-      const StageResult result = problem.check(stage);
-      INFO(stage.name << ", n = " << n << ": " << result.message);
-      CHECK(result.status == "ok");
-      const Traffic expected = stage.traffic(shape);
-      CHECK(32 * result.counts.load_sectors == expected.read_bytes);
-      CHECK(32 * result.counts.store_sectors == expected.write_bytes);
-    });
+    check_stages(kFirstKernel, problem, shape, every_stage,
+                 [&](const Stage& stage, const StageResult& result) {
+                   check_traffic(kFirstKernel, stage, result, shape);
+                 });
   }
 }
 
@@ -49,23 +41,21 @@ TEST_CASE("00: every stage is right at every alignment") {
   for (const int n : {1, 7, 33, 1023})
     for (std::size_t x = 0; x < 32; x += 4)
       for (std::size_t out = 0; out < 32; out += 4) {
-        Problem problem(kFirstKernel, {{n, 1, 1}}, *backend, {{"x", x}, {"out", out}});
-        for_each_stage([&](const Stage& stage) {
-          const StageResult result = problem.check(stage);
-          INFO(stage.name << ", n = " << n << ", offsets " << x << " " << out << ": " << result.message);
-          CHECK(result.status == "ok");
-        });
+        const Shape shape = {{n, 1, 1}};
+        Problem problem(kFirstKernel, shape, *backend, {{"x", x}, {"out", out}});
+        INFO("offsets " << x << " " << out);
+        check_stages(kFirstKernel, problem, shape, every_stage, no_more);
       }
 }
 
 TEST_CASE("00: all stages make the same requests, and those of stage 1 take eight times the sectors") {
   const auto backend = make_cpu_backend();
   constexpr int n = 1 << 16;
-  Problem problem(kFirstKernel, {{n, 1, 1}}, *backend);
-  for_each_stage([&](const Stage& stage) {
-    INFO(stage.name);
-    const Counts counts = problem.check(stage).counts;
-    const int sectors = std::string(stage.name) == "1_one_block" ? 32 : 4;  // a request
+  const Shape shape = {{n, 1, 1}};
+  Problem problem(kFirstKernel, shape, *backend);
+  check_stages(kFirstKernel, problem, shape, every_stage, [&](const Stage& stage, const StageResult& result) {
+    const Counts& counts = result.counts;
+    const int sectors = std::string(stage.name) == "1_one_block" ? 32 : 4;  // per request
     CHECK(counts.load_requests == n / 32);
     CHECK(counts.store_requests == n / 32);
     CHECK(counts.load_sectors == sectors * counts.load_requests);

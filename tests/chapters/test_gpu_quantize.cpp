@@ -1,5 +1,6 @@
 // The stages of chapter 03 on a GPU. Without one every test here is reported as skipped, with the reason.
 #include "catch.hpp"
+#include "chapters/check_stages.hpp"
 #include "chapters/quantize_values.hpp"
 #include "common/gpu/gpu_or_skip.hpp"
 #include "harness/run_stage.hpp"
@@ -17,13 +18,8 @@ TEST_CASE("gpu: 03: every stage is right at hostile shapes and alignments") {
   for (const workbook::Shape& shape : shapes)
     for (const auto& [x, q] : {std::pair<std::size_t, std::size_t>{0, 0}, {4, 1}, {12, 3}, {4, 0}, {8, 2}}) {
       workbook::Problem problem(chapter, shape, *gpu, {{"x", x}, {"q", q}, {"q_rows", q}});
-      for (int i = 0; i < chapter.stage_count; ++i) {
-        if (chapter.stages[i].suits && !chapter.stages[i].suits(shape)) continue;
-        const workbook::StageResult result = problem.check(chapter.stages[i]);
-        INFO(chapter.stages[i].name << ", " << shape.dims[0] << " x " << shape.dims[1] << ", offsets " << x
-                                    << " " << q << ": " << result.message);
-        CHECK(result.status == "ok");
-      }
+      INFO("offsets " << x << " " << q);
+      check_stages(chapter, problem, shape, every_stage, no_more);
     }
 }
 
@@ -35,11 +31,6 @@ TEST_CASE("gpu: 03: every stage is right at ties, next to them, and at what is n
          {workbook::Shape{{4096, 1024, 1}}, {{999, 255, 1}}, {{32, 40000, 1}}}) {
       chapter.fill = fill;
       workbook::Problem problem(chapter, shape, *gpu);
-      for (int i = 0; i < chapter.stage_count; ++i) {
-        const workbook::StageResult result = problem.check(chapter.stages[i]);
-        INFO(chapter.stages[i].name << ", " << shape.dims[0] << " x " << shape.dims[1] << ": "
-                                    << result.message);
-        CHECK(result.status == "ok");
-      }
+      check_stages(chapter, problem, shape, every_stage, no_more);
     }
 }

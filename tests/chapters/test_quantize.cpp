@@ -1,6 +1,7 @@
 // Chapter 03 on the CPU device: every stage right at hostile shapes, alignments and values, and counting what
 // its formula says.
 #include "catch.hpp"
+#include "chapters/check_stages.hpp"
 #include "chapters/quantize_values.hpp"
 #include "chapters/stage_counters.hpp"
 #include "harness/run_stage.hpp"
@@ -15,23 +16,13 @@ using namespace workbook;
 
 const Chapter kChapter = cpu::quantize_int8::chapter();
 
-template <class Check>
-void for_each_stage(Check check) {
-  for (int i = 0; i < kChapter.stage_count; ++i)
-    if (kChapter.stages[i].run) check(kChapter.stages[i]);
-}
-
 void check_values(void (*fill)(const Data&), const std::vector<Shape>& shapes) {
   Chapter chapter = kChapter;
   chapter.fill = fill;
   const auto backend = make_cpu_backend();
   for (const Shape& shape : shapes) {
     Problem problem(chapter, shape, *backend);
-    for_each_stage([&](const Stage& stage) {
-      const StageResult result = problem.check(stage);
-      INFO(stage.name << ", " << shape.dims[0] << " x " << shape.dims[1] << ": " << result.message);
-      CHECK(result.status == "ok");
-    });
+    check_stages(chapter, problem, shape, every_stage, no_more);
   }
 }
 
@@ -44,15 +35,8 @@ TEST_CASE("03: every stage is right, and moves what its formula says, at hostile
                           {{2, 20000, 1}}, {{1, 65537, 1}}, {{2, 70000, 1}}, {{1, 999983, 1}}};
   for (const Shape& shape : shapes) {
     Problem problem(kChapter, shape, *backend);
-    for_each_stage([&](const Stage& stage) {
-      if (stage.suits && !stage.suits(shape)) return;
-      const StageResult result = problem.check(stage);
-      INFO(stage.name << ", " << shape.dims[0] << " x " << shape.dims[1] << ": " << result.message);
-      CHECK(result.status == "ok");
-      if (result.counts.approximate) return;
-      const Traffic expected = stage.traffic(shape);
-      CHECK(32 * result.counts.load_sectors == expected.read_bytes);
-      CHECK(32 * result.counts.store_sectors == expected.write_bytes);
+    check_stages(kChapter, problem, shape, every_stage, [&](const Stage& stage, const StageResult& result) {
+      if (!result.counts.approximate) check_traffic(kChapter, stage, result, shape);
     });
   }
 }
@@ -62,14 +46,24 @@ TEST_CASE("03: every stage is right at every alignment") {
   for (const int columns : {1, 4, 31, 64, 515, 2048})
     for (std::size_t x = 0; x < 16; x += 4)
       for (std::size_t q = 0; q < 16; ++q) {
-        Problem problem(kChapter, {{2, columns, 1}}, *backend,
-                        {{"x", x}, {"q", q}, {"q_rows", q}, {"scales", x}});
-        for_each_stage([&](const Stage& stage) {
-          const StageResult result = problem.check(stage);
-          INFO(stage.name << ", 2 x " << columns << ", offsets " << x << " " << q << ": " << result.message);
-          CHECK(result.status == "ok");
-        });
+        const Shape shape = {{2, columns, 1}};
+        Problem problem(kChapter, shape, *backend, {{"x", x}, {"q", q}, {"q_rows", q}, {"scales", x}});
+        INFO("offsets " << x << " " << q);
+        check_stages(kChapter, problem, shape, every_stage, no_more);
       }
+}
+
+TEST_CASE("03: every stage suits rows of up to 131072 columns, and those with one scale suit all") {
+  for (int i = 0; i < kChapter.stage_count; ++i) {
+    const Stage& stage = kChapter.stages[i];
+    INFO(stage.name);
+    const bool one_scale = std::string(stage.output) == "q";
+    CHECK((stage.suits == nullptr) == one_scale);
+    if (one_scale) continue;
+    CHECK(stage.suits({{1, 1, 1}}));
+    CHECK(stage.suits({{4096, 131072, 1}}));
+    CHECK_FALSE(stage.suits({{1, 131073, 1}}));
+  }
 }
 
 TEST_CASE("03: counts equal the H200's counters at 256 x 4096") {

@@ -44,7 +44,7 @@ TEST_CASE("04: every stage is right, and moves what its formula says, at hostile
   for (const Shape& shape : shapes) {
     Problem problem(kChapter, shape, *backend);
     check_stages(kChapter, problem, shape, every_stage, [&](const Stage& stage, const StageResult& result) {
-      if (!result.counts.approximate) check_traffic(stage, result, shape);
+      if (!result.counts.approximate) check_traffic(kChapter, stage, result, shape);
     });
   }
 }

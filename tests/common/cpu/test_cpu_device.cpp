@@ -82,7 +82,7 @@ TEST_CASE("counts equal the H200's counters, kernel by kernel") {
   const auto on_gpu = counted_on_gpu();
   CountedOnCpu device;
   for (const auto& [name, hardware] : on_gpu.items()) {
-    if (name.find('/') != std::string::npos) continue;  // a chapter's stage: test_chapters.cpp compares it
+    if (name.find('/') != std::string::npos) continue;  // a stage: its chapter's test compares it
     INFO(name);
     const auto kernel = std::find_if(kernels.begin(), kernels.end(),
                                      [&name = name](const auto& k) { return k.name == name; });
