@@ -3,7 +3,7 @@
 /// written: each block keeps a sum, and a second small kernel adds those up.
 #pragma once
 #include "3_float4.cuh"
-#include "block_sum.hpp"
+#include "sums.hpp"
 
 namespace DEVICE::multiply_add {
 

@@ -3,7 +3,7 @@
 /// terms are never written. Chapter 01's stage 5 with another function.
 #pragma once
 #include "4_float4.cuh"
-#include "block_sum.hpp"
+#include "sums.hpp"
 
 namespace DEVICE::add_mul_exp {
 

@@ -1,6 +1,6 @@
 /// \file
-/// For kernels: the sum of a value over the lanes of a warp, and over the threads of a block, by shuffles.
-/// Stage 4 of chapter 04 introduces both.
+/// For kernels: the sum of a value over the lanes of a warp and over the threads of a block. Chapter 01 writes
+/// the tree in shared memory, stage 4 of chapter 04 the shuffles.
 #pragma once
 #include "device.hpp"
 
@@ -27,5 +27,23 @@ __device__ inline float block_sum_by_warps(float value) {
   return warp_sum(lane < blockDim.x / 32 ? sums[lane] : 0.0f);
 }
 // [sums]
+
+// [block_sum]
+/// The sum of `value` over the Threads threads of the block, a power of two, in thread 0; every thread of the
+/// block must call it. A tree in shared memory: half of the threads add, then a quarter, and so on. The order
+/// is fixed, so the result is the same to the bit in every run.
+template <int Threads>
+__device__ inline float block_sum(float value) {
+  __shared__ float sums[Threads];
+  const unsigned t = threadIdx.x;
+  sums[t] = value;
+  __syncthreads();
+  for (unsigned half = Threads / 2; half > 0; half /= 2) {
+    if (t < half) sums[t] += sums[t + half];
+    __syncthreads();
+  }
+  return t == 0 ? sums[0] : 0.0f;
+}
+// [block_sum]
 
 }  // namespace DEVICE
