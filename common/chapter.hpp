@@ -145,6 +145,10 @@ struct Chapter {
 /// Schwarz).
 void product_of_rows(const float* x, const float* w, int m, int k, int n, double* product, double* size);
 
+/// The same for rows of bfloat16.
+void product_of_bfloat16_rows(const void* x, const void* w, int m, int k, int n, double* product,
+                              double* size);
+
 /// n / size, rounded up, for n >= 1: the number of blocks of `size` elements that cover n.
 constexpr int ceil_div(int n, int size) { return (n - 1) / size + 1; }
 

@@ -1,25 +1,62 @@
 /// \file
-/// Stage 12: a fusion that loses. A second product follows, z = gelu(x * w^T + b) * v^T. GELU can be
-/// applied where the first product is finished, or where the second one reads it: the bytes are the same. But
-/// it is finished once, and read by every tile across z.
+/// Stage 12: a fusion that loses. A second product follows: z = gelu(x * w^T + bias) * v^T. GELU can be
+/// applied where the first product is stored ("early") or where the second one loads it ("late"); the bytes
+/// are the same. But each element is stored once, and loaded again for every column of tiles of z.
 #pragma once
-#include "10_epilogue.cuh"
+#include "9_warp_tiles.cuh"
 
 namespace DEVICE::linear_gelu {
 
-/// sum + bias, and GELU is left to the next product.
+/// product + bias: GELU is left to the second product.
 struct BiasAlone {
   const float* bias;
   __device__ float of_column(int column) const { return bias[column]; }
-  __device__ float operator()(float sum, float shift) const { return sum + shift; }
+  __device__ float operator()(float product, float shift) const { return product + shift; }
 };
 
-/// For linear_by_warp_tiles(): GELU on the way into the tile, again for each tile of 128 columns of the
-/// result.
+/// For linear_by_warp_tiles(): GELU before elements of x are stored in the tile, so once for every BN columns
+/// of the result.
 struct GeluOnLoad {
   __device__ float4 operator()(float4 v) const {
     return make_float4(gelu(v.x), gelu(v.y), gelu(v.z), gelu(v.w));
   }
 };
+
+// --- On the host ---
+
+/// z = load(y) * v^T.
+template <class Load>
+void launch_second(const Arrays& a, float* y, Load load) {
+  Arrays second = a;
+  second.k = a.n, second.n = a.k;
+  second.x = y, second.w = a.v;
+  launch_warp_tiles(second, a.z, load, NoEpilogue{});
+}
+
+/// The second product's k is n, and its n is k.
+inline Shape second_shape(const Shape& s) { return {{s.dims[0], s.dims[2], s.dims[1]}}; }
+
+struct EarlyGelu {
+  static void run(const Data& data) {
+    const Arrays a = arrays(data);
+    launch_warp_tiles(a, a.y, AsItIs{}, BiasGelu{a.bias});
+    launch_second(a, a.y, AsItIs{});
+  }
+  static Traffic traffic(const Shape& s) { return bias_epilogue_traffic(s) + tile_traffic(second_shape(s)); }
+  static bool suits(const Shape& s) { return product_flops(s) <= 2 * ldexp(1.0, 36); }
+};
+
+struct LateGelu : EarlyGelu {
+  static void run(const Data& data) {
+    const Arrays a = arrays(data);
+    launch_warp_tiles(a, a.biased, AsItIs{}, BiasAlone{a.bias});
+    launch_second(a, a.biased, GeluOnLoad{});
+  }
+};
+
+inline int two_products_roundings(const Shape& s) {
+  return linear_roundings(s) + product_roundings(second_shape(s));
+}
+inline double two_products_flops(const Shape& s) { return 2 * product_flops(s); }
 
 }  // namespace DEVICE::linear_gelu

@@ -1,16 +1,17 @@
 /// \file
-/// Stage 4: tiles in shared memory. A block computes kTile x kTile elements; what it reads serves kTile of
-/// them, so device memory is asked for 1/kTile as much.
+/// Stage 4: tiles in shared memory. A block computes a tile of kTile x kTile elements and uses all that it
+/// reads kTile times. Device memory is read 1/kTile times as often.
 #pragma once
-#include "device.hpp"
+#include "problem.cuh"
 
 namespace DEVICE::linear_gelu {
 
 constexpr int kTile = 32;
 
 /// product = x * w^T, matrices as in stage 1: any m, k and n. A block of kTile x kTile threads per tile of
-/// the result; blockIdx.x is the tile's column. A row of tile_w is one word longer than it need be: else the
-/// lanes, which read it down a column, would all meet in one bank. Reads 4mnk(1/kTile + 1/kTile) bytes.
+/// the result; blockIdx.x is the tile's column. The rows of tile_w are padded by one word: the lanes read it
+/// down a column, and without the padding all of them would access the same bank. Reads 4mnk(1/kTile +
+/// 1/kTile) bytes.
 __global__ void product_by_tiles(const float* __restrict__ x, const float* __restrict__ w,
                                  float* __restrict__ product, int m, int k, int n) {
   __shared__ float tile_x[kTile][kTile], tile_w[kTile][kTile + 1];
@@ -29,5 +30,17 @@ __global__ void product_by_tiles(const float* __restrict__ x, const float* __res
   }
   if (row < m && column < n) product[static_cast<size_t>(row) * n + column] = sum;
 }
+
+// --- On the host ---
+
+struct Tiles {
+  static void run(const Data& data) {
+    const Arrays a = arrays(data);
+    launch(product_by_tiles, by_tiles(a, kTile, kTile), dim3(kTile, kTile), a.x, a.w, a.product, a.m, a.k,
+           a.n);
+  }
+  static Traffic traffic(const Shape& s) { return tiled(s, kTile, kTile); }
+  static bool suits(const Shape& s) { return up_to_2_38(s); }
+};
 
 }  // namespace DEVICE::linear_gelu

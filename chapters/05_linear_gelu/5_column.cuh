@@ -1,41 +1,58 @@
 /// \file
-/// Stage 5: each thread computes eight elements, one below the other. Shared memory is now what limits: of
-/// two loads for a multiplication one is left, since an element of w serves eight.
+/// Stage 5: each thread computes eight elements, one below the other. Shared memory is the limit now, so this
+/// saves one of its two loads per multiplication: one element of w serves all eight.
 #pragma once
-#include "device.hpp"
+#include "problem.cuh"
 
 namespace DEVICE::linear_gelu {
 
-constexpr int kSide5 = 64, kDepth5 = 8, kRows5 = 8, kThreads5 = kSide5 * kSide5 / kRows5;
+/// A block computes BM x BN elements and goes along k in steps of BK; a thread computes TM elements.
+struct ColumnTile {
+  static constexpr int BM = 64, BN = 64, BK = 8, TM = 8;
+  static constexpr int kThreads = BM * BN / TM;
+};
 
-/// product = x * w^T, matrices as in stage 1: any m, k and n. A block of kThreads5 threads per tile of kSide5
-/// x kSide5. Reads 4mnk(1/kSide5 + 1/kSide5) bytes.
+/// product = x * w^T, matrices as in stage 1: any m, k and n. A block of ColumnTile::kThreads threads per
+/// tile of BM x BN. Reads 4mnk(1/BM + 1/BN) bytes.
 __global__ void product_by_columns(const float* __restrict__ x, const float* __restrict__ w,
                                    float* __restrict__ product, int m, int k, int n) {
-  __shared__ float tile_x[kSide5][kDepth5], tile_w[kSide5][kDepth5 + 1];
-  const int t = threadIdx.x, load_row = t / kDepth5, load_i = t % kDepth5;
-  const int x_row = blockIdx.y * kSide5 + load_row, w_row = blockIdx.x * kSide5 + load_row;
-  const int in_column = t % kSide5, in_row = t / kSide5 * kRows5;
-  float sum[kRows5] = {};
-  for (int first = 0; first < k; first += kDepth5) {
+  constexpr int BM = ColumnTile::BM, BN = ColumnTile::BN, BK = ColumnTile::BK, TM = ColumnTile::TM;
+  __shared__ float tile_x[BM][BK], tile_w[BN][BK + 1];
+  const int t = threadIdx.x, load_row = t / BK, load_i = t % BK;
+  const int x_row = blockIdx.y * BM + load_row, w_row = blockIdx.x * BN + load_row;
+  const int in_column = t % BN, in_row = t / BN * TM;
+  float sum[TM] = {};
+  for (int first = 0; first < k; first += BK) {
     const int i = first + load_i;
     tile_x[load_row][load_i] = x_row < m && i < k ? x[static_cast<size_t>(x_row) * k + i] : 0.0f;
     tile_w[load_row][load_i] = w_row < n && i < k ? w[static_cast<size_t>(w_row) * k + i] : 0.0f;
     __syncthreads();
 #pragma unroll
-    for (int j = 0; j < kDepth5; ++j) {
+    for (int j = 0; j < BK; ++j) {
       const float of_w = tile_w[in_column][j];
 #pragma unroll
-      for (int r = 0; r < kRows5; ++r) sum[r] += tile_x[in_row + r][j] * of_w;
+      for (int r = 0; r < TM; ++r) sum[r] += tile_x[in_row + r][j] * of_w;
     }
     __syncthreads();
   }
-  const int column = blockIdx.x * kSide5 + in_column;
+  const int column = blockIdx.x * BN + in_column;
 #pragma unroll
-  for (int r = 0; r < kRows5; ++r) {
-    const int row = blockIdx.y * kSide5 + in_row + r;
+  for (int r = 0; r < TM; ++r) {
+    const int row = blockIdx.y * BM + in_row + r;
     if (row < m && column < n) product[static_cast<size_t>(row) * n + column] = sum[r];
   }
 }
+
+// --- On the host ---
+
+struct Column {
+  static void run(const Data& data) {
+    const Arrays a = arrays(data);
+    launch(product_by_columns, by_tiles(a, ColumnTile::BM, ColumnTile::BN), ColumnTile::kThreads, a.x, a.w,
+           a.product, a.m, a.k, a.n);
+  }
+  static Traffic traffic(const Shape& s) { return tiled(s, ColumnTile::BM, ColumnTile::BN); }
+  static bool suits(const Shape& s) { return up_to_2_38(s); }
+};
 
 }  // namespace DEVICE::linear_gelu

@@ -1,27 +1,25 @@
 /// \file
-/// Stage 6: each thread computes 8 x 8 elements: 16 loads from shared memory for 64 multiplications.
-/// Neighbouring threads have neighbouring squares, and their loads of w meet in the same banks.
+/// Stage 6: each thread computes a tile of 8 x 8 elements, with 16 loads from shared memory for 64
+/// multiplications. Neighbouring threads have neighbouring thread tiles, and their loads of w conflict: they
+/// hit the same banks.
 #pragma once
-#include "device.hpp"
+#include "tiles.cuh"
 
 namespace DEVICE::linear_gelu {
 
-constexpr int kSide = 128, kDepth = 8, kEach = 8;
-constexpr int kAcross = kSide / kEach, kThreads = kAcross * kAcross;
-
-/// product = x * w^T, matrices as in stage 1: any m, k and n. A block of kThreads threads per tile of kSide x
-/// kSide. Reads 4mnk(1/kSide + 1/kSide) bytes.
+/// product = x * w^T, matrices as in stage 1: any m, k and n. A block of kThreads threads per tile of BM x
+/// BN. Reads 4mnk(1/BM + 1/BN) bytes.
 __global__ void __launch_bounds__(kThreads)
-    product_by_squares(const float* __restrict__ x, const float* __restrict__ w, float* __restrict__ product,
-                       int m, int k, int n) {
-  __shared__ float tile_x[kSide][kDepth + 1], tile_w[kSide][kDepth + 1];
-  const int t = threadIdx.x, in_column = t % kAcross * kEach, in_row = t / kAcross * kEach;
-  const int first_row = blockIdx.y * kSide, first_column = blockIdx.x * kSide;
-  float sum[kEach][kEach] = {};
-  for (int first = 0; first < k; first += kDepth) {
+    product_by_thread_tiles(const float* __restrict__ x, const float* __restrict__ w,
+                            float* __restrict__ product, int m, int k, int n) {
+  __shared__ float tile_x[BM][BK + 1], tile_w[BN][BK + 1];
+  const int t = threadIdx.x, in_column = t % kThreadsAcross * TN, in_row = t / kThreadsAcross * TM;
+  const int first_row = blockIdx.y * BM, first_column = blockIdx.x * BN;
+  float acc[TM][TN] = {};
+  for (int first = 0; first < k; first += BK) {
 #pragma unroll
-    for (int j = t; j < kSide * kDepth; j += kThreads) {
-      const int row = j / kDepth, i = j % kDepth;
+    for (int j = t; j < BM * BK; j += kThreads) {
+      const int row = j / BK, i = j % BK;
       const bool inside = first + i < k;
       tile_x[row][i] =
           inside && first_row + row < m ? x[static_cast<size_t>(first_row + row) * k + first + i] : 0.0f;
@@ -31,28 +29,40 @@ __global__ void __launch_bounds__(kThreads)
     }
     __syncthreads();
 #pragma unroll
-    for (int i = 0; i < kDepth; ++i) {
-      float of_x[kEach], of_w[kEach];
+    for (int i = 0; i < BK; ++i) {
+      float of_x[TM], of_w[TN];
 #pragma unroll
-      for (int j = 0; j < kEach; ++j) of_x[j] = tile_x[in_row + j][i];
+      for (int j = 0; j < TM; ++j) of_x[j] = tile_x[in_row + j][i];
 #pragma unroll
-      for (int j = 0; j < kEach; ++j) of_w[j] = tile_w[in_column + j][i];
-#pragma unroll
-      for (int r = 0; r < kEach; ++r)
-#pragma unroll
-        for (int c = 0; c < kEach; ++c) sum[r][c] += of_x[r] * of_w[c];
+      for (int j = 0; j < TN; ++j) of_w[j] = tile_w[in_column + j][i];
+      add_products(acc, of_x, of_w);
     }
     __syncthreads();
   }
 #pragma unroll
-  for (int r = 0; r < kEach; ++r) {
+  for (int r = 0; r < TM; ++r) {
     const int row = first_row + in_row + r;
 #pragma unroll
-    for (int c = 0; c < kEach; ++c) {
+    for (int c = 0; c < TN; ++c) {
       const int column = first_column + in_column + c;
-      if (row < m && column < n) product[static_cast<size_t>(row) * n + column] = sum[r][c];
+      if (row < m && column < n) product[static_cast<size_t>(row) * n + column] = acc[r][c];
     }
   }
 }
+
+// --- On the host ---
+
+struct Square {
+  static void run(const Data& data) {
+    const Arrays a = arrays(data);
+    launch(product_by_thread_tiles, by_tiles(a, BM, BN), kThreads, a.x, a.w, a.product, a.m, a.k, a.n);
+  }
+  /// A thread's eight results in a row are contiguous, so a store of one of them per lane touches a sector
+  /// for each lane.
+  static Traffic traffic(const Shape& s) {
+    return product_traffic(s, tile_read_bytes(s, BM, BN), 32 * y_elements(s));
+  }
+  static bool suits(const Shape& s) { return up_to_2_38(s); }
+};
 
 }  // namespace DEVICE::linear_gelu

@@ -1,30 +1,30 @@
 /// \file
-/// Stage 8: the next tile is on its way while this one is multiplied. An asynchronous copy of 4 bytes takes
-/// an element to its place in the transposed tile without a register.
+/// Stage 8: the next tile is copied while this one is multiplied. An asynchronous copy of 4 bytes writes an
+/// element to its position in the transposed tile without using a register.
 #pragma once
-#include "7_vectorised.cuh"
+#include "tiles.cuh"
 
 namespace DEVICE::linear_gelu {
 
-/// Copies tiles of kSide rows from `first_row` on of a matrix of rows x k, for a block of kThreads threads: a
-/// warp copies a sector of each of four rows at a time. `Whole` promises that the matrix has all that is
-/// copied; else there are zeros where it has nothing.
+/// Copies tiles of BM rows, starting at `first_row`, of a matrix of rows x k, with a block of kThreads
+/// threads. Each copy of a warp reads one sector of each of four rows. `Whole` promises that every tile is
+/// inside the matrix; without it, elements past an edge become zeros.
 template <bool Whole>
 struct TileSource {
   const float* mine;  // this thread's first element
-  int rows, k;        // of the matrix, from that one on
+  int rows, k;        // what is left of the matrix below that element, and its columns
   __device__ TileSource(const float* matrix, int first_row, int all_rows, int all_k) {
-    const int row = first_row + threadIdx.x / kDepth, i = threadIdx.x % kDepth;
+    const int row = first_row + threadIdx.x / BK, i = threadIdx.x % BK;
     mine = matrix + static_cast<size_t>(row) * all_k + i;
     rows = all_rows - row;
     k = all_k;
   }
 
-  /// Begins to copy kDepth columns from `first`, transposed.
+  /// Starts to copy BK columns, those from `first` on, into the transposed tile.
   __device__ void copy(TileRow* tile, int first) const {
-    const int in_row = threadIdx.x / kDepth, i = threadIdx.x % kDepth;
+    const int in_row = threadIdx.x / BK, i = threadIdx.x % BK;
 #pragma unroll
-    for (int j = 0; j < kSide; j += kThreads / kDepth) {
+    for (int j = 0; j < BM; j += kThreads / BK) {
       const bool inside = Whole || (j < rows && first + i < k);
       __pipeline_memcpy_async(&tile[i][in_row + j], mine + static_cast<size_t>(j) * k + first, sizeof(float),
                               inside ? 0 : sizeof(float));
@@ -32,15 +32,16 @@ struct TileSource {
   }
 };
 
-/// product = x * w^T, matrices as in stage 1: any m, k and n; `Whole` wants m and n to be multiples of kSide,
-/// k one of kDepth, and product to begin at a multiple of 16 bytes. Tiles, threads and traffic of stage 7.
+/// product = x * w^T, matrices as in stage 1: any m, k and n. `Whole` promises that m, n and k are multiples
+/// of BM, BN and BK, and that product starts at a multiple of 16 bytes. Tiles, threads and traffic of
+/// stage 7.
 template <bool Whole>
 __global__ void __launch_bounds__(kThreads, 2)
     product_pipelined(const float* __restrict__ x, const float* __restrict__ w, float* __restrict__ product,
                       int m, int k, int n) {
-  alignas(16) __shared__ TileRow tile_x[2][kDepth], tile_w[2][kDepth];
-  const int in_row = threadIdx.x / kAcross * kEach, in_column = threadIdx.x % kAcross * 4;
-  const int first_row = blockIdx.y * kSide, first_column = blockIdx.x * kSide;
+  alignas(16) __shared__ TileRow tile_x[2][BK], tile_w[2][BK];
+  const int in_row = threadIdx.x / kThreadsAcross * TM, in_column = threadIdx.x % kThreadsAcross * 4;
+  const int first_row = blockIdx.y * BM, first_column = blockIdx.x * BN;
   const TileSource<Whole> of_x_rows(x, first_row, m, k), of_w_rows(w, first_column, n, k);
   const auto copy = [&](int buffer, int first) {
     if (first < k) {
@@ -50,30 +51,42 @@ __global__ void __launch_bounds__(kThreads, 2)
     __pipeline_commit();
   };
   copy(0, 0);
-  float sum[kEach][kEach] = {};
-  for (int first = 0, buffer = 0; first < k; first += kDepth, buffer ^= 1) {
+  float acc[TM][TN] = {};
+  for (int first = 0, buffer = 0; first < k; first += BK, buffer ^= 1) {
     __pipeline_wait_prior(0);
-    __syncthreads();  // this tile is there, and everyone is done with the other
-    copy(buffer ^ 1, first + kDepth);
+    __syncthreads();  // this tile is complete, and no thread reads the other one any more
+    copy(buffer ^ 1, first + BK);
 #pragma unroll
-    for (int i = 0; i < kDepth; ++i) {
-      float of_x[kEach], of_w[kEach];
-      eight_of(of_x, &tile_x[buffer][i][in_row], 4);
-      eight_of(of_w, &tile_w[buffer][i][in_column], kSide / 2);
-      add_products(sum, of_x, of_w);
+    for (int i = 0; i < BK; ++i) {
+      float of_x[TM], of_w[TN];
+      load_two_fours(of_x, &tile_x[buffer][i][in_row], 4);
+      load_two_fours(of_w, &tile_w[buffer][i][in_column], BN / 2);
+      add_products(acc, of_x, of_w);
     }
   }
   const bool aligned = Whole || starts_vectors(product, n);
 #pragma unroll
-  for (int r = 0; r < kEach; ++r) {
+  for (int r = 0; r < TM; ++r) {
     const int row = first_row + in_row + r;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int column = first_column + half * kSide / 2 + in_column;
+      const int column = first_column + half * BN / 2 + in_column;
       if (Whole || row < m)
-        store_four(product + static_cast<size_t>(row) * n + column, &sum[r][half * 4], n - column, aligned);
+        store_four(product + static_cast<size_t>(row) * n + column, &acc[r][half * 4], n - column, aligned);
     }
   }
 }
+
+// --- On the host ---
+
+struct Pipelined {
+  static void run(const Data& data) {
+    const Arrays a = arrays(data);
+    launch(has_whole_tiles(a, a.product) ? product_pipelined<true> : product_pipelined<false>,
+           by_tiles(a, BM, BN), kThreads, a.x, a.w, a.product, a.m, a.k, a.n);
+  }
+  static Traffic traffic(const Shape& s) { return tile_traffic(s); }
+  static bool suits(const Shape& s) { return up_to_2_38(s); }
+};
 
 }  // namespace DEVICE::linear_gelu

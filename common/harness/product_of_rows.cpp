@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <thread>
 #include <vector>
 
@@ -32,6 +35,17 @@ std::vector<double> lengths(const float* rows, int count, int k) {
   return out;
 }
 
+/// A bfloat16 is the upper half of the float32 of the same value.
+std::vector<float> widened(const void* elements, std::size_t count) {
+  std::vector<float> out(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint16_t bits;
+    std::memcpy(&bits, static_cast<const char*>(elements) + i * sizeof bits, sizeof bits);
+    out[i] = std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+  }
+  return out;
+}
+
 }  // namespace
 
 void product_of_rows(const float* x, const float* w, int m, int k, int n, double* product, double* size) {
@@ -52,6 +66,14 @@ void product_of_rows(const float* x, const float* w, int m, int k, int n, double
   std::vector<std::jthread> helpers(std::max(std::thread::hardware_concurrency(), 1u) - 1);
   for (std::jthread& helper : helpers) helper = std::jthread(work);
   work();
+}
+
+void product_of_bfloat16_rows(const void* x, const void* w, int m, int k, int n, double* product,
+                              double* size) {
+  const auto rows = static_cast<std::size_t>(m), along = static_cast<std::size_t>(k),
+             columns = static_cast<std::size_t>(n);
+  product_of_rows(widened(x, rows * along).data(), widened(w, columns * along).data(), m, k, n, product,
+                  size);
 }
 
 }  // namespace workbook

@@ -1,0 +1,170 @@
+/// \file
+/// Chapter 05: what its stages share: the arrays, the inputs, the references, how far float32 may be off, and
+/// the bytes that products in tiles should move.
+#pragma once
+#include <math.h>
+
+#include "chapter.hpp"
+#include "device.hpp"
+
+namespace DEVICE::linear_gelu {
+
+using workbook::Array;
+using workbook::ceil_div;
+using workbook::Chapter;
+using workbook::Data;
+using workbook::gpu_only;
+using workbook::Role;
+using workbook::Shape;
+using workbook::Stage;
+using workbook::stage;
+using workbook::Traffic;
+using workbook::Type;
+
+// --- Arrays ---
+
+/// x is m x k, w is n x k as PyTorch's Linear stores it, y is m x n; all are row-major.
+inline long long m(const Shape& s) { return s.dims[0]; }
+inline long long k(const Shape& s) { return s.dims[1]; }
+inline long long n(const Shape& s) { return s.dims[2]; }
+
+inline long long x_elements(const Shape& s) { return m(s) * k(s); }
+inline long long w_elements(const Shape& s) { return n(s) * k(s); }
+inline long long y_elements(const Shape& s) { return m(s) * n(s); }
+
+struct Arrays {
+  int m, k, n;
+  float *x, *w, *bias, *v, *product, *biased, *y, *y_tanh, *z;
+};
+
+inline Arrays arrays(const Data& d) {
+  return {d.shape.dims[0],    d.shape.dims[1],  d.shape.dims[2],    d.floats("x"),
+          d.floats("w"),      d.floats("bias"), d.floats("v"),      d.floats("product"),
+          d.floats("biased"), d.floats("y"),    d.floats("y_tanh"), d.floats("z")};
+}
+
+// --- Inputs and references ---
+
+/// The elements of the product have a variance of about 1, whatever k is: GELU is curved there.
+inline void fill(const Data& host) {
+  const float reach = 3.0f / sqrtf(static_cast<float>(host.shape.dims[1]));
+  workbook::fill_uniform(host.floats("x"), x_elements(host.shape), -1.0f, 1.0f, 51);
+  workbook::fill_uniform(host.floats("w"), w_elements(host.shape), -reach, reach, 52);
+  workbook::fill_uniform(host.floats("bias"), n(host.shape), -0.5f, 1.0f, 53);
+  workbook::fill_uniform(host.floats("v"), w_elements(host.shape), -0.5f, 1.0f, 54);
+}
+
+inline void reference_product(const Data& host, double* expected, double* magnitude) {
+  const Arrays a = arrays(host);
+  workbook::product_of_rows(a.x, a.w, a.m, a.k, a.n, expected, magnitude);
+}
+
+inline double exact_gelu(double v) { return 0.5 * v * (1 + erf(v / sqrt(2.0))); }
+inline double exact_gelu_tanh(double v) {
+  return 0.5 * v * (1 + tanh(sqrt(2 / acos(-1.0)) * (v + 0.044715 * v * v * v)));
+}
+
+/// Applies bias and GELU to the product. GELU is nowhere steeper than 1.13, so it makes an error of its
+/// argument at most 1.13 times as large.
+template <double (*Gelu)(double)>
+inline void reference_bias_gelu(const Data& host, double* expected, double* magnitude) {
+  const Arrays a = arrays(host);
+  for (long long i = 0; i < y_elements(host.shape); ++i) {
+    const double bias = a.bias[i % a.n];
+    expected[i] = Gelu(expected[i] + bias);
+    magnitude[i] = 1.13 * (magnitude[i] + fabs(bias));
+  }
+}
+
+/// The second product, z = y * v^T. Its magnitude is that of a product of exact values of y, rounded to
+/// float32 as the kernels round them, plus what the errors of y amount to in z.
+inline void reference_z(const Data& host, double* expected, double* magnitude) {
+  const Arrays a = arrays(host);
+  const auto y_count = static_cast<size_t>(y_elements(host.shape));
+  const auto z_count = static_cast<size_t>(x_elements(host.shape));
+  auto *y = new double[y_count], *y_magnitude = new double[y_count], *errors = new double[z_count];
+  auto* as_float = new float[y_count];
+  reference_product(host, y, y_magnitude);
+  reference_bias_gelu<exact_gelu>(host, y, y_magnitude);
+  for (size_t i = 0; i < y_count; ++i) as_float[i] = static_cast<float>(y_magnitude[i]);
+  workbook::product_of_rows(as_float, a.v, a.m, a.n, a.k, expected, errors);
+  for (size_t i = 0; i < y_count; ++i) as_float[i] = static_cast<float>(y[i]);
+  workbook::product_of_rows(as_float, a.v, a.m, a.n, a.k, expected, magnitude);
+  for (size_t i = 0; i < z_count; ++i) magnitude[i] += errors[i];
+  delete[] as_float;
+  delete[] errors;
+  delete[] y_magnitude;
+  delete[] y;
+}
+
+const Array kArrays[] = {
+    {"x", Type::kFloat32, Role::kInput, x_elements, nullptr},
+    {"w", Type::kFloat32, Role::kInput, w_elements, nullptr},
+    {"bias", Type::kFloat32, Role::kInput, n, nullptr},
+    {"v", Type::kFloat32, Role::kInput, w_elements, nullptr},
+    {"biased", Type::kFloat32, Role::kScratch, y_elements, nullptr},
+    {"product", Type::kFloat32, Role::kOutput, y_elements, reference_product, "x w"},
+    {"y", Type::kFloat32, Role::kOutput, y_elements, reference_bias_gelu<exact_gelu>, "x w bias", "product"},
+    {"y_tanh", Type::kFloat32, Role::kOutput, y_elements, reference_bias_gelu<exact_gelu_tanh>, "x w bias",
+     "product"},
+    {"z", Type::kFloat32, Role::kOutput, x_elements, reference_z, "x w bias v"},
+};
+
+// --- How far results may be off ---
+
+/// The errors of successive additions are as often positive as negative: 6 sqrt(k) roundings bound their sum
+/// with a probability close to 1 (N. Higham, T. Mary, A new approach to probabilistic rounding error
+/// analysis, 2019).
+inline int product_roundings(const Shape& s) {
+  return 6 * static_cast<int>(ceil(sqrt(static_cast<double>(s.dims[1])))) + 4;
+}
+inline int linear_roundings(const Shape& s) { return product_roundings(s) + 12; }
+
+// --- What several stages share ---
+
+inline double product_flops(const Shape& s) {
+  return 2.0 * static_cast<double>(y_elements(s)) * static_cast<double>(k(s));
+}
+
+/// Shapes that most stages are run at: larger ones would take too long.
+inline bool up_to_2_38(const Shape& s) { return product_flops(s) <= 2 * ldexp(1.0, 38); }
+
+/// A block for every row, and for every `columns` columns of it.
+inline dim3 by_rows(const Arrays& a, int columns) {
+  return dim3(static_cast<unsigned>(a.m), static_cast<unsigned>(ceil_div(a.n, columns)));
+}
+/// A block for every tile of the result.
+inline dim3 by_tiles(const Arrays& a, int tile_rows, int tile_columns) {
+  return dim3(static_cast<unsigned>(ceil_div(a.n, tile_columns)),
+              static_cast<unsigned>(ceil_div(a.m, tile_rows)));
+}
+
+// Traffic, for k and n that are multiples of 8.
+
+/// Bytes of x and w, read once; repeats are assumed to hit a cache.
+inline long long input_bytes(const Shape& s) { return 4 * (x_elements(s) + w_elements(s)); }
+
+/// The traffic of a product that reads `read` bytes of x and w and writes `written` bytes of the result.
+inline Traffic product_traffic(const Shape& s, long long read, long long written) {
+  return {read, written, read - input_bytes(s)};
+}
+
+/// Bytes of x and w that a product in tiles reads: 4mnk(1/tile_rows + 1/tile_columns), where the tiles fill
+/// the result.
+inline long long tile_read_bytes(const Shape& s, int tile_rows, int tile_columns) {
+  return 4 * k(s) * (m(s) * ceil_div(s.dims[2], tile_columns) + n(s) * ceil_div(s.dims[0], tile_rows));
+}
+inline Traffic tiled(const Shape& s, int tile_rows, int tile_columns) {
+  return product_traffic(s, tile_read_bytes(s, tile_rows, tile_columns), 4 * y_elements(s));
+}
+
+/// One pass over the result, which also reads `bias` bytes of bias: from a cache, except for the first time.
+inline Traffic pass(const Shape& s, long long bias) {
+  return {4 * y_elements(s) + bias, 4 * y_elements(s), bias == 0 ? 0 : bias - 4 * n(s)};
+}
+
+inline Traffic operator+(const Traffic& a, const Traffic& b) {
+  return {a.read_bytes + b.read_bytes, a.write_bytes + b.write_bytes, a.repeated_bytes + b.repeated_bytes};
+}
+
+}  // namespace DEVICE::linear_gelu

@@ -1,0 +1,60 @@
+/// \file
+/// Stage 3: Hopper's own tensor instruction, wgmma. Four warps multiply 64 x 128 x 16 elements that are in
+/// shared memory; only the accumulators are in registers. One thread has the TMA copy whole tiles into a
+/// pipeline, swizzled, so that no thread computes the address of an element.
+#pragma once
+#include "pipeline.sm90a.cuh"
+#include "problem.cuh"
+
+namespace DEVICE::tensor_cores {
+
+/// product = x * w^T in bfloat16, matrices as in stage 2, k and n multiples of 8; `in` is made for
+/// Pipeline128x128. A block of one warpgroup per tile, with kSharedBytes<Pipeline128x128>. Reads half the
+/// bytes of float32 from the L2 cache: 2mnk(1/BM + 1/BN).
+__global__ void __launch_bounds__(128)
+    product_by_wgmma(const __grid_constant__ Inputs in, __nv_bfloat16* product, int m, int k, int n) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  using P = Pipeline128x128;
+  auto& pipeline = in_shared_memory<P>();
+  const Tile tile = tile_at(blockIdx.x, m, n, P::BM, P::BN);
+  const int steps = ceil_div(k, P::BK);
+  if (threadIdx.x == 0) pipeline.init_barriers(1);
+  __syncthreads();
+  const auto fetch = [&](int step) {
+    if (threadIdx.x != 0 || step >= steps) return;
+    const int stage = step % P::kStages;
+    arrive_expect_tx(&pipeline.full[stage], P::kStageBytes);
+    tma_load(pipeline.x[stage], &in.x, tile.row, step * P::BK, &pipeline.full[stage]);
+    tma_load(pipeline.w[stage], &in.w, tile.column, step * P::BK, &pipeline.full[stage]);
+  };
+
+  for (int step = 0; step < P::kStages; ++step) fetch(step);
+  float acc[2][64] = {};
+  PipelineState<P::kStages> state;
+  for (int step = 0; step < steps; ++step, state.advance()) {
+    wait(&pipeline.full[state.stage], state.parity);
+    multiply_tiles(acc, pipeline.x[state.stage], pipeline.w[state.stage]);
+    wgmma_wait<0>();
+    __syncthreads();  // all four warps have read the stage
+    fetch(step + P::kStages);
+  }
+  store_accumulators(acc, product, tile.row, tile.column, m, n);
+#endif
+}
+
+// --- On the host ---
+
+struct Wgmma {
+  static void run(const Data& data) {
+    using P = Pipeline128x128;
+    const Arrays a = arrays(data);
+    launch_shared(product_by_wgmma, tile_count<P>(a.m, a.n), 128, kSharedBytes<P>,
+                  inputs_of<P>(a.x, a.w, a.m, a.k, a.n), a.product, a.m, a.k, a.n);
+  }
+  static Traffic traffic(const Shape& s) {
+    return tiled_bfloat16(s, Pipeline128x128::BM, Pipeline128x128::BN);
+  }
+  static bool suits(const Shape& s) { return of_eights(s); }
+};
+
+}  // namespace DEVICE::tensor_cores

@@ -1,0 +1,213 @@
+/// \file
+/// Chapter 06: what its stages share: the arrays, the inputs, the references, how far the results of tensor
+/// cores may be off, and the bytes that products in tiles should move.
+#pragma once
+#include <math.h>
+#include <string.h>
+
+#include "chapter.hpp"
+#include "halves.hpp"
+#include "tile_scheduler.cuh"
+
+namespace DEVICE::tensor_cores {
+
+using workbook::Array;
+using workbook::Chapter;
+using workbook::Data;
+using workbook::gpu_only;
+using workbook::Role;
+using workbook::Shape;
+using workbook::Stage;
+using workbook::stage;
+using workbook::Traffic;
+using workbook::Type;
+
+// --- Arrays ---
+
+/// x is m x k, w is n x k as PyTorch's Linear stores it, y is m x n; all are row-major.
+inline long long m(const Shape& s) { return s.dims[0]; }
+inline long long k(const Shape& s) { return s.dims[1]; }
+inline long long n(const Shape& s) { return s.dims[2]; }
+
+inline long long x_elements(const Shape& s) { return m(s) * k(s); }
+inline long long w_elements(const Shape& s) { return n(s) * k(s); }
+inline long long y_elements(const Shape& s) { return m(s) * n(s); }
+
+/// Stage 1 with TF32 reads x and w in float32; everything else is bfloat16, except for the bias, which is
+/// float32 for our kernels and bfloat16 for cuBLASLt.
+struct Arrays {
+  int m, k, n;
+  __nv_bfloat16 *x, *w, *product, *y, *y_tanh, *bias_bfloat16;
+  float *bias, *x_float, *w_float, *y_tf32;
+};
+
+inline Arrays arrays(const Data& d) {
+  const auto bfloat16 = [&](const char* name) {
+    return static_cast<__nv_bfloat16*>(d.array(name, Type::kBFloat16));
+  };
+  return {d.shape.dims[0],
+          d.shape.dims[1],
+          d.shape.dims[2],
+          bfloat16("x_bfloat16"),
+          bfloat16("w_bfloat16"),
+          bfloat16("product_bfloat16"),
+          bfloat16("y_bfloat16"),
+          bfloat16("y_bfloat16_tanh"),
+          bfloat16("bias_bfloat16"),
+          d.floats("bias"),
+          d.floats("x"),
+          d.floats("w"),
+          d.floats("y_tf32")};
+}
+
+#ifdef __CUDACC__
+// Stage 10 hands partial sums from block to block: the warps of a block that accumulate, and the accumulators
+// of one of them.
+constexpr int kConsumerWarps = 8, kWarpAccumulators = 128 * 32;
+
+inline long long flag_elements(const Shape&) { return kConsumerWarps * multiprocessors(); }
+inline long long partial_sum_elements(const Shape& s) { return kWarpAccumulators * flag_elements(s); }
+#endif
+
+// --- Inputs and references ---
+
+inline void round_to(__nv_bfloat16* to, const float* from, long long count) {
+  for (long long i = 0; i < count; ++i) to[i] = from_float<__nv_bfloat16>(from[i]);
+}
+
+/// The elements of the product have a variance of about 1, whatever k is: GELU is curved there. The bias is
+/// rounded to bfloat16, because cuBLASLt takes it in that type.
+inline void fill(const Data& host) {
+  const Arrays a = arrays(host);
+  const float reach = 3.0f / sqrtf(static_cast<float>(a.k));
+  workbook::fill_uniform(a.x_float, x_elements(host.shape), -1.0f, 1.0f, 51);
+  workbook::fill_uniform(a.w_float, w_elements(host.shape), -reach, reach, 52);
+  workbook::fill_uniform(a.bias, a.n, -0.5f, 1.0f, 53);
+  round_to(a.x, a.x_float, x_elements(host.shape));
+  round_to(a.w, a.w_float, w_elements(host.shape));
+  round_to(a.bias_bfloat16, a.bias, a.n);
+  for (int i = 0; i < a.n; ++i) a.bias[i] = to_float(a.bias_bfloat16[i]);
+#ifdef __CUDACC__
+  memset(host.array("flags", Type::kUint32), 0,
+         sizeof(unsigned) * static_cast<size_t>(flag_elements(host.shape)));
+#endif
+}
+
+inline double exact_gelu(double v) { return 0.5 * v * (1 + erf(v / sqrt(2.0))); }
+inline double exact_gelu_tanh(double v) {
+  return 0.5 * v * (1 + tanh(sqrt(2 / acos(-1.0)) * (v + 0.044715 * v * v * v)));
+}
+
+/// Applies bias and GELU to the product. GELU is nowhere steeper than 1.13, so it makes an error of its
+/// argument at most 1.13 times as large.
+template <double (*Gelu)(double)>
+inline void reference_bias_gelu(const Data& host, double* expected, double* magnitude) {
+  const Arrays a = arrays(host);
+  for (long long i = 0; i < y_elements(host.shape); ++i) {
+    const double bias = a.bias[i % a.n];
+    expected[i] = Gelu(expected[i] + bias);
+    magnitude[i] = 1.13 * (magnitude[i] + fabs(bias));
+  }
+}
+
+inline void reference_product(const Data& host, double* expected, double* magnitude) {
+  const Arrays a = arrays(host);
+  workbook::product_of_bfloat16_rows(a.x, a.w, a.m, a.k, a.n, expected, magnitude);
+}
+
+/// The nearest float whose last 13 bits are zeros; ties are rounded away from zero, as __float_to_tf32 does.
+inline float to_tf32(float v) {
+  unsigned bits;
+  memcpy(&bits, &v, sizeof bits);
+  bits = (bits + 0x1000) & ~0x1fffu;
+  memcpy(&v, &bits, sizeof v);
+  return v;
+}
+/// A copy of `count` elements, rounded to TF32; the caller deletes it.
+inline float* rounded_to_tf32(const float* elements, long long count) {
+  auto* out = new float[static_cast<size_t>(count)];
+  for (long long i = 0; i < count; ++i) out[i] = to_tf32(elements[i]);
+  return out;
+}
+inline void reference_y_tf32(const Data& host, double* expected, double* magnitude) {
+  const Arrays a = arrays(host);
+  const float* x = rounded_to_tf32(a.x_float, x_elements(host.shape));
+  const float* w = rounded_to_tf32(a.w_float, w_elements(host.shape));
+  workbook::product_of_rows(x, w, a.m, a.k, a.n, expected, magnitude);
+  delete[] w;
+  delete[] x;
+  reference_bias_gelu<exact_gelu>(host, expected, magnitude);
+}
+
+const Array kArrays[] = {
+    {"x", Type::kFloat32, Role::kInput, x_elements, nullptr},
+    {"w", Type::kFloat32, Role::kInput, w_elements, nullptr},
+    {"bias", Type::kFloat32, Role::kInput, n, nullptr},
+    {"x_bfloat16", Type::kBFloat16, Role::kInput, x_elements, nullptr},
+    {"w_bfloat16", Type::kBFloat16, Role::kInput, w_elements, nullptr},
+    {"bias_bfloat16", Type::kBFloat16, Role::kInput, n, nullptr},
+    {"product_bfloat16", Type::kBFloat16, Role::kOutput, y_elements, reference_product,
+     "x_bfloat16 w_bfloat16"},
+    {"y_bfloat16", Type::kBFloat16, Role::kOutput, y_elements, reference_bias_gelu<exact_gelu>,
+     "x_bfloat16 w_bfloat16 bias", "product_bfloat16"},
+    {"y_bfloat16_tanh", Type::kBFloat16, Role::kOutput, y_elements, reference_bias_gelu<exact_gelu_tanh>,
+     "x_bfloat16 w_bfloat16 bias", "product_bfloat16"},
+    {"y_tf32", Type::kFloat32, Role::kOutput, y_elements, reference_y_tf32, "x w bias"},
+#ifdef __CUDACC__
+    {"flags", Type::kUint32, Role::kInput, flag_elements, nullptr},
+    {"partial_sums", Type::kFloat32, Role::kScratch, partial_sum_elements, nullptr},
+#endif
+};
+
+// --- How far results may be off ---
+
+/// Tensor cores truncate when they add, always towards zero, so their errors accumulate (M. Fasi, N. Higham,
+/// M. Mikaitis, S. Pranesh, Numerical behavior of NVIDIA tensor cores, 2021).
+inline int tensor_roundings(const Shape& s) { return s.dims[1] + 16; }
+
+/// With the hardware's tanh (fast_gelu.gpu.cuh).
+inline int tensor_roundings_tanh(const Shape& s) { return tensor_roundings(s) + (1 << 12); }
+
+/// With a product that is rounded to bfloat16, by 2^-8 at most, before bias and GELU are applied.
+inline int tensor_roundings_twice(const Shape& s) { return tensor_roundings(s) + (1 << 16); }
+
+// --- What several stages share ---
+
+inline double product_flops(const Shape& s) {
+  return 2.0 * static_cast<double>(y_elements(s)) * static_cast<double>(k(s));
+}
+
+/// Shapes that the TMA can copy, and 16-byte copies without tails.
+inline bool of_eights(const Shape& s) { return k(s) % 8 == 0 && n(s) % 8 == 0; }
+
+/// A block for every tile of the result.
+inline dim3 by_tiles(const Arrays& a, int tile_rows, int tile_columns) {
+  return dim3(static_cast<unsigned>(ceil_div(a.n, tile_columns)),
+              static_cast<unsigned>(ceil_div(a.m, tile_rows)));
+}
+
+// Traffic, for k and n that are multiples of 8. Loads of the TMA count as well: they read from the L2 cache.
+
+inline Traffic operator+(const Traffic& a, const Traffic& b) {
+  return {a.read_bytes + b.read_bytes, a.write_bytes + b.write_bytes, a.repeated_bytes + b.repeated_bytes};
+}
+
+/// A product whose tiles fill the result reads mnk(1/tile_rows + 1/tile_columns) elements. x and w are read
+/// once; repeats are assumed to hit a cache.
+inline Traffic tiled(const Shape& s, int tile_rows, int tile_columns, int element_bytes) {
+  const long long once = element_bytes * (x_elements(s) + w_elements(s));
+  const long long read = element_bytes * k(s) *
+                         (m(s) * ceil_div(s.dims[2], tile_columns) + n(s) * ceil_div(s.dims[0], tile_rows));
+  return {read, element_bytes * y_elements(s), read - once};
+}
+inline Traffic tiled_bfloat16(const Shape& s, int tile_rows, int tile_columns) {
+  return tiled(s, tile_rows, tile_columns, 2);
+}
+
+/// The bias, of which every `rows` rows of the result load each sector `times` times.
+inline Traffic bias_traffic(const Shape& s, int rows, int times) {
+  const long long bias = 4 * times * n(s) * ceil_div(s.dims[0], rows);
+  return {bias, 0, bias - 4 * n(s)};
+}
+
+}  // namespace DEVICE::tensor_cores
