@@ -21,16 +21,12 @@
 namespace DEVICE::linear_gelu {
 namespace {
 
-constexpr const char* kSlow = "at most 2^38 multiplications: it is slow";
-constexpr const char* kCublas = "a GPU and cuBLAS; at most 2^38 multiplications";
-constexpr const char* kSlowCheck = "at most 2^36 multiplications: checking takes long";
-
 /// Fills the fields that a row leaves out with those of a stage that computes the product alone.
 constexpr Stage with_defaults(Stage stage) {
   if (!stage.output) stage.output = "product";
   if (!stage.roundings) stage.roundings = product_roundings;
   if (!stage.flops) stage.flops = product_flops;
-  if (!stage.needs) stage.needs = kSlow;
+  if (!stage.needs) stage.needs = "at most 2^38 multiplications: it is slow";
   return stage;
 }
 
@@ -38,6 +34,24 @@ constexpr Stage with_defaults(Stage stage) {
 constexpr Stage to_y(Stage stage) {
   if (!stage.output) stage.output = "y";
   stage.roundings = linear_roundings;
+  return with_defaults(stage);
+}
+
+/// A stage of cuBLAS.
+constexpr Stage library(Stage stage) {
+  stage.kernels = workbook::kAnyNumber;
+  stage.needs = "a GPU and cuBLAS; at most 2^38 multiplications";
+  return with_defaults(stage);
+}
+
+/// A stage that computes `z`, with a second product.
+constexpr Stage to_z(Stage stage) {
+  stage.output = "z";
+  stage.kernels = 2;
+  stage.roundings = two_products_roundings;
+  stage.flops = two_products_flops;
+  stage.needs = "at most 2^36 multiplications: checking takes long";
+  stage.against = "12_early_gelu";
   return with_defaults(stage);
 }
 
@@ -64,35 +78,16 @@ const Stage kStages[] = {
     to_y(stage<InEpilogue>({.name = "10_epilogue", .idea = "bias and GELU in the epilogue: one kernel"})),
     to_y(stage<InEpilogueTanh>(
         {.name = "10_tanh", .idea = "the same with the tanh form of GELU", .output = "y_tanh"})),
-    with_defaults(gpu_only<struct Sgemm>({.name = "11_sgemm",
-                                          .idea = "library: cuBLAS, the product alone",
-                                          .kernels = workbook::kAnyNumber,
-                                          .needs = kCublas})),
-    to_y(gpu_only<struct Cublas>({.name = "11_cublas",
-                                  .idea = "library: cuBLAS, then bias and GELU in one pass",
-                                  .kernels = workbook::kAnyNumber,
-                                  .needs = kCublas})),
-    to_y(gpu_only<struct CublasLt>({.name = "11_cublaslt",
-                                    .idea = "library: cuBLASLt with bias and GELU, tanh, as its epilogue",
-                                    .output = "y_tanh",
-                                    .kernels = workbook::kAnyNumber,
-                                    .needs = kCublas})),
-    with_defaults(stage<EarlyGelu>({.name = "12_early_gelu",
-                                    .idea = "two products: GELU where the first is stored",
-                                    .output = "z",
-                                    .kernels = 2,
-                                    .roundings = two_products_roundings,
-                                    .flops = two_products_flops,
-                                    .needs = kSlowCheck,
-                                    .against = "12_early_gelu"})),
-    with_defaults(stage<LateGelu>({.name = "12_late_gelu",
-                                   .idea = "two products: GELU where the second one loads it",
-                                   .output = "z",
-                                   .kernels = 2,
-                                   .roundings = two_products_roundings,
-                                   .flops = two_products_flops,
-                                   .needs = kSlowCheck,
-                                   .against = "12_early_gelu"})),
+    library(gpu_only<struct Sgemm>({.name = "11_sgemm", .idea = "library: cuBLAS, the product alone"})),
+    library(to_y(gpu_only<struct Cublas>(
+        {.name = "11_cublas", .idea = "library: cuBLAS, then bias and GELU in one pass"}))),
+    library(
+        to_y(gpu_only<struct CublasLt>({.name = "11_cublaslt",
+                                        .idea = "library: cuBLASLt with bias and GELU, tanh, as its epilogue",
+                                        .output = "y_tanh"}))),
+    to_z(stage<EarlyGelu>({.name = "12_early_gelu", .idea = "two products: GELU where the first is stored"})),
+    to_z(stage<LateGelu>(
+        {.name = "12_late_gelu", .idea = "two products: GELU where the second one loads it"})),
 };
 
 /// The same m and n with growing k: the epilogue saves the same, and the product costs more.

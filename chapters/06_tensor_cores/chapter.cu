@@ -23,9 +23,6 @@
 namespace DEVICE::tensor_cores {
 namespace {
 
-constexpr const char* kHopper = "sm_90a: an H100 or H200; k and n multiples of 8";
-constexpr const char* kCublas = "a GPU and cuBLAS";
-
 /// Fills the fields that a row leaves out with those of a stage that computes y, for compute capability 8.0.
 constexpr Stage with_defaults(Stage stage) {
   if (!stage.output) stage.output = "y_bfloat16";
@@ -38,9 +35,16 @@ constexpr Stage with_defaults(Stage stage) {
 
 /// A stage for an H100 or H200.
 constexpr Stage on_hopper(Stage stage) {
-  stage.needs = kHopper;
+  stage.needs = "sm_90a: an H100 or H200; k and n multiples of 8";
   stage.capability = 90;
   stage.no_other_capability = true;
+  return with_defaults(stage);
+}
+
+/// A stage of cuBLAS.
+constexpr Stage library(Stage stage) {
+  stage.kernels = workbook::kAnyNumber;
+  if (!stage.needs) stage.needs = "a GPU and cuBLAS";
   return with_defaults(stage);
 }
 
@@ -92,21 +96,16 @@ const Stage kStages[] = {
                                             .idea = "the same with the tanh form of GELU",
                                             .output = "y_bfloat16_tanh",
                                             .roundings = tensor_roundings_tanh})),
-    with_defaults(gpu_only<struct Gemm>({.name = "11_gemm",
-                                         .idea = "library: cuBLAS in bfloat16, the product alone",
-                                         .output = "product_bfloat16",
-                                         .kernels = workbook::kAnyNumber,
-                                         .needs = kCublas})),
-    with_defaults(gpu_only<struct Cublas>({.name = "11_cublas",
-                                           .idea = "library: cuBLAS in bfloat16, then one pass",
-                                           .kernels = workbook::kAnyNumber,
-                                           .roundings = tensor_roundings_twice,
-                                           .needs = kCublas})),
-    with_defaults(gpu_only<struct CublasLt>({.name = "11_cublaslt",
-                                             .idea = "library: cuBLASLt in bfloat16 with bias and GELU, tanh",
-                                             .output = "y_bfloat16_tanh",
-                                             .kernels = workbook::kAnyNumber,
-                                             .needs = "a GPU and cuBLAS; k and n multiples of 8"})),
+    library(gpu_only<struct Gemm>({.name = "11_gemm",
+                                   .idea = "library: cuBLAS in bfloat16, the product alone",
+                                   .output = "product_bfloat16"})),
+    library(gpu_only<struct Cublas>({.name = "11_cublas",
+                                     .idea = "library: cuBLAS in bfloat16, then one pass",
+                                     .roundings = tensor_roundings_twice})),
+    library(gpu_only<struct CublasLt>({.name = "11_cublaslt",
+                                       .idea = "library: cuBLASLt in bfloat16 with bias and GELU, tanh",
+                                       .output = "y_bfloat16_tanh",
+                                       .needs = "a GPU and cuBLAS; k and n multiples of 8"})),
 };
 
 /// The same m and n with growing k: the epilogue saves the same, and the product costs more. The last two are
