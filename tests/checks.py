@@ -32,6 +32,13 @@ def run(*command, **options):
     return subprocess.run(command, capture_output=True, text=True, **options)
 
 
+def expect_refused(what, script, arguments, status, *texts, **options):
+    """Expects that a Python script ends with this status and says one of the texts."""
+    done = run(sys.executable, script, *arguments, **options)
+    expect(what, done.returncode == status and any(text in done.stderr for text in texts),
+           f"exit status {done.returncode}, wanted {status} and {' or '.join(texts)}:\n{done.stderr}")
+
+
 def missing(texts, output):
     """Those of the texts that the output does not have; it may break lines and align columns as it likes."""
     in_one_line = " ".join(output.split())

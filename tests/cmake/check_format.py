@@ -1,7 +1,7 @@
 """The code is formatted as .clang-format says: as it lies there, but exercises as they were committed last.
 
-What a reader makes of an exercise may look as the reader likes. Skeletons are made from the solutions: one that is badly
-formatted is put right in the comments behind `// SKELETON` of its solution.
+Readers may format their exercises as they like. Skeletons are made from the solutions: to format one, edit
+the comments between `// SKELETON` and `// END SOLUTION` in its solution, and run ./workbook reset.
 """
 
 import pathlib
@@ -13,6 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from checks import ROOT, expect, run, skip
 
 TOPS = ("chapters", "cli", "common", "docs", "solutions", "tests")
+SUFFIXES = (".cu", ".cuh", ".hpp", ".cpp")
 COLUMNS = 110
 SKELETON = re.compile(r"// SKELETON\n.*?// END SOLUTION", re.S)
 CHECK = ("clang-format", "--dry-run", "--Werror")
@@ -21,12 +22,12 @@ CHECK = ("clang-format", "--dry-run", "--Werror")
 def main():
     if not shutil.which("clang-format"):
         skip("there is no clang-format")
-    files = [path for top in TOPS for path in (ROOT / top).rglob("*")
-             if path.suffix in {".cu", ".cuh", ".hpp", ".cpp"} and "exercises" not in path.parts]
+    files = [path for top in TOPS for path in (ROOT / top).rglob("*") if path.suffix in SUFFIXES
+             and "exercises" not in path.relative_to(ROOT).parts]
     checked = run(*CHECK, *files)
     expect(f"{len(files)} files are formatted", files and checked.returncode == 0, checked.stderr)
 
-    # clang-format leaves comments in solutions alone, for those of a skeleton are up to three columns wider.
+    # solutions/.clang-format leaves comments alone, because those of a skeleton may be three columns wider.
     wide = [f"{path}: {line}" for path in sorted((ROOT / "solutions").glob("*/*.cu*"))
             for line in SKELETON.sub("", path.read_text()).splitlines() if len(line) > COLUMNS]
     expect(f"solutions have lines of at most {COLUMNS} columns", not wide, "\n".join(wide))

@@ -36,7 +36,8 @@ def main():
         with tempfile.NamedTemporaryFile() as solution:
             solution.write(committed(f"solutions/{chapter}/{name}"))
             solution.flush()
-            made = subprocess.run([WORKBOOK, "skeleton", solution.name], capture_output=True, check=True).stdout
+            call = [WORKBOOK, "skeleton", solution.name]
+            made = subprocess.run(call, capture_output=True, check=True).stdout
         expect(f"{exercise} is what ./workbook reset makes of the solution", made == committed(exercise))
 
 
