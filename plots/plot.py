@@ -1,4 +1,4 @@
-"""Draws the chapters' JSON (docs/json.md) as SVG and PNG.
+"""Draws the chapters' JSON (docs/json.md) as SVG.
 
     python3 plots/plot.py                             the committed runs on an H200
     python3 plots/plot.py results                     your own (./workbook bench writes them there)
@@ -6,18 +6,20 @@
     python3 plots/plot.py FOLDER --compare FOLDER     any two
     python3 plots/plot.py --trace FILE...             what one warp accesses, stored by a chapter's --trace
 
-A folder holds NN_chapter.json of a GPU and peers_NN_chapter.json beside it where there are peers; that of --counts what
-the chapters have counted on the CPU device. The figures of the committed runs go to plots/figures, others to a folder
-`figures` beside what is drawn. Exit status 2: bad usage or a file that is not what it should be; 3: no matplotlib.
+A folder holds NN_chapter.json of a GPU and peers_NN_chapter.json beside it where there are peers; that of --counts
+what the chapters have counted on the CPU device. The figures of the committed runs go to plots/figures, others to
+a folder `figures` beside what is drawn. Exit status 2: bad usage or a file that is not what it should be; 3: no
+matplotlib.
 """
 
-import argparse
 import dataclasses
-import json
 import math
 import os
 import pathlib
 import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+
+from results import ROOT, TRACE, BadFile, base_name, fail, load, moved_bytes, read_runs, require, require_schema
 
 DEBIAN_PYTHON = "/usr/bin/python3"
 try:
@@ -26,16 +28,13 @@ except ImportError:
     # Debian's matplotlib belongs to Debian's Python, which need not be the one that was found first.
     if os.path.realpath(sys.executable) != os.path.realpath(DEBIAN_PYTHON) and os.path.exists(DEBIAN_PYTHON):
         os.execv(DEBIAN_PYTHON, [DEBIAN_PYTHON, *sys.argv])
-    print("plot.py: matplotlib is missing (Debian: apt-get install python3-matplotlib)", file=sys.stderr)
-    sys.exit(3)
+    fail(3, "matplotlib is missing (Debian: apt-get install python3-matplotlib)")
 
 matplotlib.use("Agg")
-from matplotlib import pyplot  # noqa: E402
-from matplotlib.patches import Rectangle  # noqa: E402
+from matplotlib import pyplot
+from matplotlib.patches import Rectangle
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 COMMITTED = ROOT / "plots" / "data" / "h200"
-SCHEMA = 1
 
 # The palette of Okabe and Ito, which colour-blind eyes can tell apart; hatches do the same where there is no colour.
 BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#777777"
@@ -43,86 +42,13 @@ KINDS = {"ours": (BLUE, None), "library": (ORANGE, "//"), "peer": (GREEN, "..")}
 MARKERS = "osD^vPX*<>"
 
 pyplot.rcParams.update({
-    "figure.figsize": (7.2, 4.2), "figure.dpi": 100, "savefig.dpi": 150, "font.size": 10, "font.family": "sans-serif",
+    "figure.figsize": (7.2, 4.2), "figure.dpi": 100, "font.size": 10, "font.family": "sans-serif",
     "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True, "hatch.linewidth": 0.6,
     # The same data makes the same file; text stays text.
     "svg.hashsalt": "workbook", "svg.fonttype": "none"})
 
 
 # --- Reading ---
-
-
-class BadFile(Exception):
-    """A file is not what docs/json.md says; the message names file and field."""
-
-
-TIMING = {"median": float, "p25": float, "p75": float, "samples": int}
-DEVICE = {"kind": str, "name": str, "pin_gbytes_per_s": float, "l2_bytes": int}
-TRAFFIC = {"expected_read_bytes": int, "expected_write_bytes": int}
-STAGE = {"name": str, "idea": str, "status": str, "kernels": int, "traffic": TRAFFIC}
-RUN = {"chapter": str, "device": DEVICE, "shape": [int], "dtype": str, "commit": str, "date": str, "stages": [STAGE]}
-REQUEST = {"place": str, "operation": str, "space": str, "array": str, "bytes": int, "offsets": [int], "sectors": int,
-           "wavefronts": int}
-TRACE = {"chapter": str, "shape": [int],
-         "stages": [{"name": str, "idea": str, "launches": [{"kernel": str, "requests": [REQUEST]}]}]}
-NAMES = {str: "a text", int: "a whole number", float: "a number"}
-
-
-def require(value, form, where):
-    """Raises BadFile unless `value` is built like `form`."""
-    if isinstance(form, dict):
-        if not isinstance(value, dict):
-            raise BadFile(f"{where}: expected an object")
-        for field, inner in form.items():
-            if field not in value:
-                raise BadFile(f"{where}.{field}: this field is missing")
-            require(value[field], inner, f"{where}.{field}")
-    elif isinstance(form, list):
-        if not isinstance(value, list) or not value and form != [REQUEST]:
-            raise BadFile(f"{where}: expected a list that holds something")
-        for i, element in enumerate(value):
-            require(element, form[0], f"{where}[{i}]")
-    else:
-        accepted = (int, float) if form is float else form
-        if not isinstance(value, accepted) or isinstance(value, bool):
-            raise BadFile(f"{where}: expected {NAMES[form]}, found {json.dumps(value)[:40]}")
-
-
-def require_schema(run, where):
-    if not isinstance(run, dict) or "schema" not in run:
-        raise BadFile(f"{where}.schema: this field is missing; is it the JSON of a chapter?")
-    if run["schema"] != SCHEMA:
-        raise BadFile(f"{where}.schema: {json.dumps(run['schema'])[:40]}; this plot.py reads {SCHEMA}: run the chapter again")
-
-
-def load(path):
-    try:
-        return json.loads(path.read_text())
-    except OSError as error:
-        raise BadFile(f"{path}: {error.strerror}") from None
-    except ValueError as error:
-        raise BadFile(f"{path}: not JSON ({error})") from None
-
-
-def read_runs(path):
-    """The runs that a file holds, one a size."""
-    runs = load(path)
-    if not isinstance(runs, list) or not runs:
-        raise BadFile(f"{path}: expected a list of runs (docs/json.md)")
-    for i, run in enumerate(runs):
-        where = f"{path}: [{i}]"
-        require_schema(run, where)
-        require(run, RUN, where)
-        for s, stage in enumerate(run["stages"]):
-            if stage["status"] != "ok":
-                continue
-            if not path.name.startswith("peers_"):
-                require(stage, {"output": str}, f"{where}.stages[{s}]")
-            for field in ("time_us", "time_warm_us") if run["device"]["kind"] == "gpu" else ():
-                require(stage.get(field), TIMING, f"{where}.stages[{s}].{field}")
-            if run["device"]["kind"] == "cpu":
-                require(stage["traffic"], {"load_sectors": int, "store_sectors": int}, f"{where}.stages[{s}].traffic")
-    return runs
 
 
 @dataclasses.dataclass
@@ -139,8 +65,8 @@ class Stage:
         return self.data["time_us"]["median"]
 
     def base(self, stages):
-        """The stage of {name: stage} that its speed-up is over: the first where none is named, or it is not there."""
-        return stages.get(self.data.get("against"), next(iter(stages.values())))
+        """The stage of {name: stage} that its speed-up is over."""
+        return stages[base_name(self.data, stages)]
 
     @property
     def warm_us(self):
@@ -160,16 +86,12 @@ def stages_of(run, peer=False):
     def kind(stage):
         return "peer" if peer else "library" if stage["idea"].startswith("library") else "ours"
 
-    def moved(stage):
-        traffic = stage["traffic"]
-        return traffic["expected_read_bytes"] + traffic["expected_write_bytes"] - traffic.get("expected_repeated_bytes", 0)
-
     def name(stage):
         return stage["name"] if stage["status"] == "ok" else f"{stage['name']}, not exact"
 
     # A peer that is not exact has its place beside ours, and says so.
     shown = [s for s in run["stages"] if s["status"] == "ok" or (peer and s.get("time_us"))]
-    return [Stage(name(s), kind(s), moved(s), s) for s in shown]
+    return [Stage(name(s), kind(s), moved_bytes(s), s) for s in shown]
 
 
 @dataclasses.dataclass
@@ -251,7 +173,6 @@ def finish(figure, title, caption, name, out, legend=None):
     figure.text(0.01, 0.08 / height, "\n".join(lines), fontsize=8, color="#444444", ha="left", va="bottom", linespacing=1.4)
     out.mkdir(parents=True, exist_ok=True)
     figure.savefig(out / f"{name}.svg", metadata={"Date": None, "Creator": None})
-    figure.savefig(out / f"{name}.png", metadata={"Software": None})
     pyplot.close(figure)
     return name
 
@@ -651,8 +572,9 @@ def draw_traces(paths, out):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", nargs="?", type=pathlib.Path, default=COMMITTED, help="folder of the chapters' JSON")
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=pathlib.Path, default=COMMITTED,
+                        help="folder of the chapters' JSON")
     parser.add_argument("--compare", nargs="?", type=pathlib.Path, const=COMMITTED, metavar="FOLDER",
                         help="draw this folder's runs beside it (default: the committed ones)")
     parser.add_argument("--trace", nargs="+", type=pathlib.Path, metavar="FILE", help="draw these instead")
@@ -667,9 +589,8 @@ def main():
         else:
             drawn = draw_folders([options.folder] + ([options.compare] if options.compare else []), options.counts, out)
     except BadFile as bad:
-        print(f"plot.py: {bad}", file=sys.stderr)
-        sys.exit(2)
-    print(f"{len(drawn)} figures, each as SVG and PNG, in {out}:")
+        fail(2, bad)
+    print(f"{len(drawn)} figures in {out}:")
     for name in drawn:
         print(f"  {name}")
 

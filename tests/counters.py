@@ -9,13 +9,14 @@ with their own date. Each kernel runs once on 2^20 elements; launches of one sta
 counters carry up to 3 % of noise.
 """
 
-import csv
 import datetime
 import json
 import pathlib
+import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
-from checks import run
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "plots"))
+from card import card, output_of, profiled
 
 SIZE = 1 << 20
 # Of chapters with more than one dimension: a small shape, and the one that is counted.
@@ -38,15 +39,8 @@ METRICS = {
 
 def profile(program, *arguments):
     """The counters of every launch of the program, in order: [{field: value}]."""
-    output = run("ncu", "--clock-control", "none", "--csv", "--print-units", "base",
-                 "--metrics", ",".join(METRICS.values()), program, *arguments, check=True).stdout
-    rows = csv.DictReader(line for line in output.splitlines() if line.startswith('"'))
-    field_of = {metric: field for field, metric in METRICS.items()}
-    launches = {}
-    for row in rows:
-        fields = launches.setdefault(row["ID"], {})
-        fields[field_of[row["Metric Name"]]] = int(float(row["Metric Value"].replace(",", "")))
-    return list(launches.values())
+    return [{field: int(values[metric]) for field, metric in METRICS.items()}
+            for _, values in profiled(METRICS.values(), program, *arguments)]
 
 
 def total(launches):
@@ -63,16 +57,10 @@ def stages(program):
     """The stages that the chapter has on this device: those of its JSON that were not skipped."""
     path = program.parent / "counters_stages.json"
     small = SHAPES.get(program.name, ("1024",))[0]
-    run(program, "--device", "gpu", "--size", small, "--json", path, check=True)
+    output_of(program, "--device", "gpu", "--size", small, "--json", path)
     found = [stage["name"] for stage in json.loads(path.read_text())[0]["stages"] if stage["status"] == "ok"]
     path.unlink()
     return found
-
-
-def device():
-    listed = run("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader", check=True).stdout
-    name, driver = listed.strip().split(", ")
-    return {"gpu": name, "driver": driver}
 
 
 def main():
@@ -93,12 +81,12 @@ def main():
         return
 
     counted = programs / "counted_kernels"
-    names = run(counted, "--list", check=True).stdout.splitlines()
+    names = output_of(counted, "--list").splitlines()
     kernels = {name: total([launch]) for name, launch in zip(names, profile(counted), strict=True)}
     for program in sorted(programs.glob("[0-9][0-9]_*")):
         for stage in stages(program):
             kernels[f"{program.name}/{stage}"] = counts_of(program, stage)
-    result = {**device(), "date": today, "size": SIZE,
+    result = {**card(), "date": today, "size": SIZE,
               "command": f"python3 tests/counters.py {arguments.programs} {arguments.output.name}",
               "metrics": METRICS, "kernels": kernels}
     arguments.output.write_text(json.dumps(result, indent=1) + "\n")

@@ -26,9 +26,9 @@ with tempfile.TemporaryDirectory() as name:
     refused("no ncu", [program, "1024", stored], folder, 3, "limits.py: ncu is not installed")
     script(folder / "ncu", "echo no driver >&2; exit 1")
     script(folder / "nvidia-smi", "echo a card, 1")
-    refused("no program", [folder / "none", "1024", stored], folder, 2, "none is no program")
+    refused("no program", [folder / "none", "1024", stored], folder, 2, "none is not a program")
     refused("too few arguments", [program], folder, 2, "size, output")
     refused("ncu that fails", [program, "1024", stored, "1_naive"], folder, 1, "limits.py: no driver")
     stored.write_text("[")
     refused("a file of another kind", [program, "1024", stored], folder, 2,
-            f"{stored} is not what an earlier call has stored")
+            f"not what an earlier call has stored: {stored}: not JSON")
