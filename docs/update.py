@@ -36,7 +36,8 @@ def quotes(forms):
 # --- Code and programs ---
 
 
-@quotes({"code: chapters/01_multiply_add/2_fused.cuh": "a stage's kernel: its file from `namespace` to the host part",
+@quotes({"code: chapters/01_multiply_add/2_fused.cuh":
+         "a stage's kernel: its file from `namespace` to the host part",
          "code: common/gpu/launch.hpp [launch]": "what stands between two such marks in the file"})
 def code(what, _):
     path, _, mark = what.partition(" [")
@@ -122,8 +123,8 @@ def times(what, _):
         quartiles = f"{time['p25']:.2f}-{time['p75']:.2f}"
         ceiling = f"{stage['fraction_of_ceiling']:7.0%}" if stage["fraction_of_ceiling"] else f"{'-':>7}"
         last = f"{stage['tflops']:7.1f}" if arithmetic else f"{moved_bytes(base) / stage_bytes:8.2f}x"
-        rows.append(f"{stage['name']:{width}}  {time['median']:9.2f} {quartiles:>18}  {rate:4.0f}  {ceiling}  "
-                    f"{rate / pins:4.0%}  {speed_up(stage, base):7.2f}x  {last}"
+        rows.append(f"{stage['name']:{width}}  {time['median']:9.2f} {quartiles:>18}  {rate:4.0f}  "
+                    f"{ceiling}  {rate / pins:4.0%}  {speed_up(stage, base):7.2f}x  {last}"
                     + ("" if stage["status"] == "ok" else "  not exact"))
     return page_text(rows)
 
@@ -144,7 +145,7 @@ def ratios(path, _):
 
 
 @quotes({"saved: plots/data/h200/01_multiply_add.json 1_unfused 2_fused":
-         "what the second stage takes less than the first, and what it would by its bytes at the first's rate"})
+         "what the second stage takes less than the first, and what it would by bytes at the first's rate"})
 def saved(what, _):
     path, first, second = what.split()
     rows = []
@@ -180,7 +181,7 @@ def shares(what, _):
 
 @quotes({"misses: plots/data/h200/01_multiply_add.json 1048576": "what measured over predicted is made of"})
 def misses(what, _):
-    """A product: the stage's share of its ceiling over the first stage's, times what the ceilings are off by."""
+    """The factors: a stage's share of its ceiling over the first stage's, and what ceilings are off by."""
     path, size = what.split()
     run = runs_of(ROOT / path)[size]
     first, *others = timed_stages(run)
@@ -193,15 +194,15 @@ def misses(what, _):
         measured = speed_up(stage, first)
         ceilings = first["ceiling_us"]["median"] / stage["ceiling_us"]["median"] / predicted
         share = stage["fraction_of_ceiling"]
-        rows.append(f"{stage['name']:11}  {predicted:8.2f}x {measured:8.2f}x {measured / predicted:10.2f}     "
-                    f"{share:11.0%} {share / first['fraction_of_ceiling']:11.2f}     {ceilings:8.2f}")
+        rows.append(f"{stage['name']:11}  {predicted:8.2f}x {measured:8.2f}x {measured / predicted:10.2f}"
+                    f"     {share:11.0%} {share / first['fraction_of_ceiling']:11.2f}     {ceilings:8.2f}")
     return page_text(rows)
 
 
 @quotes({"launches: plots/data/h200/01_multiply_add.json": "the speed-ups that bytes and launches predict"})
 def launches(path, _):
-    """A launch takes what the streaming kernel takes at the smallest size, and bytes what they take in it at the
-    largest size, both for the second stage's bytes."""
+    """A launch takes what the streaming kernel takes at the smallest size, and bytes what they take in it at
+    the largest size, both for the second stage's bytes."""
     runs = list(runs_of(ROOT / path).values())
     timed = [timed_stages(run) for run in runs]
     launch = timed[0][1]["ceiling_us"]["median"]
@@ -224,7 +225,8 @@ def launches(path, _):
 def caches(what, _):
     path, name = what.split()
     runs = list(runs_of(ROOT / path).values())
-    rows = [f"{card_of(runs[0])}, {name}; the pins can do {runs[0]['device']['pin_gbytes_per_s']:.0f} GB/s", "",
+    pins = runs[0]["device"]["pin_gbytes_per_s"]
+    rows = [f"{card_of(runs[0])}, {name}; the pins can do {pins:.0f} GB/s", "",
             "        n  MB in all   cold us   GB/s   warm us   GB/s"]
     for run in runs:
         stage = by_name(run["stages"])[name]
@@ -255,7 +257,7 @@ def launched(what, _):
 
 
 @quotes({"resources: plots/data/h200/01_multiply_add.json":
-         "what the kernels of each stage take of a multiprocessor; at the last size, or FILE SIZE, or FILE SIZE A..B"})
+         "what the kernels of each stage take of a multiprocessor, at the last size; or FILE SIZE [A..B]"})
 def resources(what, _):
     path, *where = what.split()
     runs = runs_of(ROOT / path)
@@ -264,8 +266,8 @@ def resources(what, _):
              if stage["time_us"] and stage["kernels"] > 0]  # not a library's
     width = max(len(stage["name"]) for stage in known)
     rows = [card_of(run), "", f"{'stage':{width}}  kernels  registers  spilled bytes  occupancy"]
-    rows += [f"{stage['name']:{width}}  {stage['kernels']:7} {stage['registers']:10} {stage['spill_bytes']:14} "
-             f"{stage['occupancy']:10.0%}"
+    rows += [f"{stage['name']:{width}}  {stage['kernels']:7} {stage['registers']:10} "
+             f"{stage['spill_bytes']:14} {stage['occupancy']:10.0%}"
              for stage in known]
     return page_text(rows)
 
@@ -274,7 +276,7 @@ def resources(what, _):
 
 
 def profiled(what):
-    """Of a size that limits.py has profiled: the first rows of a table, and {stage: kernels} of those named."""
+    """Of a size that limits.py has profiled: the first rows of a table, and {stage: kernels} as asked for."""
     path, size, stages = what.split(" ", 2)
     run = load(ROOT / path)[size]
     return ([f"{run['gpu']}, driver {run['driver']}, {size}, {run['date']}", ""],
@@ -285,7 +287,8 @@ def profiled(what):
          "what ncu says of the kernels of stages at one size"})
 def limits(what, _):
     rows, asked = profiled(what)
-    rows += [f"{'':18}{'':>8}{'warp in-':>14}{'issue':>7}{'':>6}{'':>7}{'resident':>10}  warps wait mostly for",
+    rows += [f"{'':18}{'':>8}{'warp in-':>14}{'issue':>7}{'':>6}{'':>7}{'resident':>10}  "
+             "warps wait mostly for",
              f"{'stage':18}{'us':>8}{'structions':>14}{'slots':>7}{'L2':>6}{'DRAM':>7}{'warps':>10}  "
              "(cycles an instruction)"]
     for stage, kernels in asked.items():
@@ -310,8 +313,8 @@ def cycles(what, _):
     rows, asked = profiled(what)
     rows += [f"{'':18}{'':>8}{'million':>9}{'':>7}{'tensor':>8}{'million warp':>14}{'million sectors':>17}"
              f"{'GB from':>9}",
-             f"{'stage':18}{'us':>8}{'cycles':>9}{'GHz':>7}{'cores':>8}{'instructions':>14}{'asked of L2':>17}"
-             f"{'DRAM':>9}"]
+             f"{'stage':18}{'us':>8}{'cycles':>9}{'GHz':>7}{'cores':>8}{'instructions':>14}"
+             f"{'asked of L2':>17}{'DRAM':>9}"]
     for stage, kernels in asked.items():
         for kernel in kernels:
             rows.append(f"{stage:18}{kernel['time_ns'] / 1000:8.0f}{kernel['cycles'] / 1e6:9.3f}"
@@ -349,7 +352,8 @@ def both_rows(name, gpu, cpu):
 
 
 @quotes({"counters: tests/data/counters_h200.json": "the hardware's counters that ours are equal to",
-         "counters: tests/data/counters_h200.json differences": "the hardware's and ours where they differ, and why",
+         "counters: tests/data/counters_h200.json differences":
+         "the hardware's and ours where they differ, and why",
          "counters: tests/data/counters_h200.json mul; red": "the hardware's and ours of those kernels"})
 def counters(what, programs):
     path, _, chosen = what.partition(" ")
@@ -379,7 +383,8 @@ def counters(what, programs):
 @quotes({"speeds: tests/data/cpu_device_speed.json": "what bench_cpu_device has stored"})
 def speeds(path, _):
     data = load(ROOT / path)
-    rows = [f"{data['processor']}, compiler {data['compiler']}, {data['date']}, bench_cpu_device --json {path}", "",
+    rows = [f"{data['processor']}, compiler {data['compiler']}, {data['date']}, "
+            f"bench_cpu_device --json {path}", "",
             f"{'':46}million traced accesses a second"]
     return page_text(rows + [f"{name:46}{kernel['million_per_second']:6.1f}"
                              for name, kernel in data["kernels"].items()])

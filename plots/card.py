@@ -7,7 +7,7 @@ from results import fail
 
 
 def output_of(*call):
-    """What a program prints. If it fails, this program ends with its words, and with its exit status if 2 or 3."""
+    """What a program prints. If it fails, this program ends with its words, and its exit status if 2 or 3."""
     done = subprocess.run(call, capture_output=True, text=True)
     if done.returncode:
         fail(done.returncode if done.returncode in (2, 3) else 1, (done.stderr or done.stdout).strip())

@@ -4,8 +4,8 @@ Needs a GPU, ncu and a build with its GPU side:
 
     python3 plots/limits.py build/bin/03_quantize_int8 1x10000000 limits.json [STAGE ...]
 
-Each stage runs once on that size, with ncu's caches flushed before each kernel; without names, all stages that
-this GPU has. Exit status 2: bad usage, or a file that is not what it should be; 3: no ncu or no GPU.
+Each stage runs once on that size, with caches flushed by ncu before each kernel; without names, all stages
+that this GPU has. Exit status 2: bad usage, or a file that is not what it should be; 3: no ncu or no GPU.
 """
 
 import datetime
@@ -33,8 +33,9 @@ METRICS = {
     "l2_sectors": "lts__t_sectors_srcunit_tex.sum",  # that multiprocessors ask for and write
     "dram_read_bytes": "dram__bytes_read.sum",
 }
-STALLS = ("barrier", "dispatch_stall", "drain", "imc_miss", "lg_throttle", "long_scoreboard", "math_pipe_throttle",
-          "membar", "mio_throttle", "no_instruction", "short_scoreboard", "sleeping", "wait")
+STALLS = ("barrier", "dispatch_stall", "drain", "imc_miss", "lg_throttle", "long_scoreboard",
+          "math_pipe_throttle", "membar", "mio_throttle", "no_instruction", "short_scoreboard", "sleeping",
+          "wait")
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
 
 
@@ -59,8 +60,8 @@ def profile(program, size, stage):
     stalls = {STALL.format(stall): stall for stall in STALLS}
     fields = {metric: field for field, metric in METRICS.items()}
     kernels = []
-    for signature, values in profiled([*fields, *stalls], program, "--device", "gpu", "--once", "--size", size,
-                                      "--stage", stage):
+    call = [program, "--device", "gpu", "--once", "--size", size, "--stage", stage]
+    for signature, values in profiled([*fields, *stalls], *call):
         kernel = {"kernel": kernel_name(signature), "stalls": {}}
         for metric, value in values.items():
             if metric in stalls:

@@ -6,8 +6,8 @@ Needs a GPU, PyTorch, and the chapters' JSON from the same card, which says the 
     python3 plots/peers.py results
 
 For each NN_chapter.json that has an entry below it writes peers_NN_chapter.json beside it, in the form of
-docs/json.md. Exit status 2: bad usage or a file that is not what it should be; 3: no GPU, no PyTorch, or another
-card than the chapters'.
+docs/json.md. Exit status 2: bad usage or a file that is not what it should be; 3: no GPU, no PyTorch, or
+another card than the chapters'.
 """
 
 import dataclasses
@@ -38,7 +38,7 @@ MOST_SETS = 128
 
 @dataclasses.dataclass
 class Operation:
-    """One way to compute a chapter's result into the tensors of a set; bytes are the least that it must move."""
+    """One way to compute a chapter's result into the tensors of a set, and the least bytes that it moves."""
 
     name: str
     idea: str
@@ -200,8 +200,8 @@ def relu_layernorm_operations(shape):
                       lambda s: compiled_squares(s["x"], s["squares"]), 4 * n, 4 * rows, compiled=True,
                       output="squares", against="1_atomic"),
             Operation("torch.compile, columns", "means of absolute values of the columns",
-                      lambda s: compiled_means(s["x"], s["means"]), 4 * n, 4 * columns, compiled=True, output="means",
-                      tolerance=rows * 2 ** -24,  # of any order of the additions
+                      lambda s: compiled_means(s["x"], s["means"]), 4 * n, 4 * columns, compiled=True,
+                      output="means", tolerance=rows * 2 ** -24,  # of any order of the additions
                       against="6_columns")]
 
 
@@ -321,8 +321,8 @@ def summary(samples):
 
 
 def time(operations, sets, l2_bytes):
-    """{name: (cold, warm)}: the operations take turns in a new random order each time, so that a change of the
-    clocks meets all of them."""
+    """{name: (cold, warm)}: the operations take turns in a new random order each time, so that a change of
+    the clocks meets all of them."""
     flush = torch.zeros(3 * l2_bytes // 4, device="cuda")
     replays = {}
     for operation in operations:
@@ -354,8 +354,8 @@ def kernels_of(operation, tensors):
 
 
 NO_COUNTS = ("load_requests", "load_sectors", "store_requests", "store_sectors", "shared_load_wavefronts",
-             "shared_store_wavefronts", "shared_requests", "atomic_sectors", "contended", "compulsory_read_bytes",
-             "compulsory_write_bytes", "approximate")
+             "shared_store_wavefronts", "shared_requests", "atomic_sectors", "contended",
+             "compulsory_read_bytes", "compulsory_write_bytes", "approximate")
 
 
 def stage(operation, chapter, tensors, cold, warm):
@@ -367,7 +367,8 @@ def stage(operation, chapter, tensors, cold, warm):
     moved = operation.read_bytes + operation.write_bytes
     return {"name": operation.name, "idea": operation.idea, "status": "ok" if right else "wrong",
             "message": "" if right else f"largest error {error}", "error": error,
-            **({"against": operation.against} if operation.against else {}), "kernels": kernels_of(operation, tensors),
+            **({"against": operation.against} if operation.against else {}),
+            "kernels": kernels_of(operation, tensors),
             "traffic": {**dict.fromkeys(NO_COUNTS), "expected_read_bytes": operation.read_bytes,
                         "expected_write_bytes": operation.write_bytes},
             "time_us": cold, "time_warm_us": warm, "ceiling_us": None, "registers": None, "spill_bytes": None,
@@ -382,7 +383,8 @@ def measure(name, chapter, run):
     torch._dynamo.reset()
     l2_bytes = torch.cuda.get_device_properties(0).L2_cache_size
     sets = [chapter.make_set(run["shape"])]
-    sets += [chapter.make_set(run["shape"]) for _ in range(min(3 * l2_bytes // set_bytes(sets[0]), MOST_SETS - 1))]
+    more = min(3 * l2_bytes // set_bytes(sets[0]), MOST_SETS - 1)
+    sets += [chapter.make_set(run["shape"]) for _ in range(more)]
     operations = chapter.operations(run["shape"])
     times = time(operations, sets, l2_bytes)
     stages = [stage(operation, chapter, sets[0], *times[operation.name]) for operation in operations]

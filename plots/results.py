@@ -24,7 +24,8 @@ TIMING = {"median": float, "p25": float, "p75": float, "samples": int}
 DEVICE = {"kind": str, "name": str, "pin_gbytes_per_s": float, "l2_bytes": int}
 TRAFFIC = {"expected_read_bytes": int, "expected_write_bytes": int}
 STAGE = {"name": str, "idea": str, "status": str, "kernels": int, "traffic": TRAFFIC}
-RUN = {"chapter": str, "device": DEVICE, "shape": [int], "dtype": str, "commit": str, "date": str, "stages": [STAGE]}
+RUN = {"chapter": str, "device": DEVICE, "shape": [int], "dtype": str, "commit": str, "date": str,
+       "stages": [STAGE]}
 REQUEST = {"place": str, "operation": str, "space": str, "array": str, "bytes": int, "offsets": [int],
            "sectors": int, "wavefronts": int}
 TRACE = {"chapter": str, "shape": [int],
