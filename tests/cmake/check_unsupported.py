@@ -22,8 +22,8 @@ __global__ void kernel(float* out, int n) {{
 }}
 """
 
-# What is written in a kernel, or where it stands, and a part of the message. A compiler's own message, where
-# there is none of ours, is given for g++ and for clang.
+# Code in a kernel, before it or after it, and a part of the message that it gives. Where the message is not
+# ours but the compiler's, there are two: that of g++ and that of clang.
 NO_TIME = "the CPU device counts and tells no time: time kernels on a GPU, with --device gpu"
 NO_TEXTURES = "textures and surfaces are not supported: pass a pointer to the kernel"
 NO_RUNTIME = "not in a kernel file, where memory is the program's to allocate"
