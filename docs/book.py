@@ -2,9 +2,9 @@
 
     python3 docs/book.py build
 
-The pages are written for GitHub. Copies of them are given to Doxygen in which every heading has a name, links between pages
-lead to those names, links to code lead to the reference, and each page ends with the next one's title. What the pages quote
-is not looked after here but by docs/update.py.
+The pages are written for GitHub. Doxygen gets copies of them in which every heading has a name, links between
+pages lead to those names, links to code lead to the reference, and each page ends with the next one's title.
+What the pages quote is the business of docs/update.py.
 """
 
 import html
@@ -20,13 +20,14 @@ from xml.sax.saxutils import quoteattr
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 THEME = pathlib.Path("/usr/share/doxygen-awesome-css")
-STYLES = ["doxygen-awesome.css", "doxygen-awesome-sidebar-only.css", "doxygen-awesome-sidebar-only-darkmode-toggle.css"]
+STYLES = ["doxygen-awesome.css", "doxygen-awesome-sidebar-only.css",
+          "doxygen-awesome-sidebar-only-darkmode-toggle.css"]
 SCRIPTS = {"doxygen-awesome-darkmode-toggle.js": "DoxygenAwesomeDarkModeToggle",
            "doxygen-awesome-fragment-copy-button.js": "DoxygenAwesomeFragmentCopyButton",
            "doxygen-awesome-paragraph-link.js": "DoxygenAwesomeParagraphLink",
            "doxygen-awesome-interactive-toc.js": "DoxygenAwesomeInteractiveToc"}
 
-# The order of the book: pages of docs/, or groups of them; a pattern stands for all pages that it matches, by name.
+# The order of the book: pages of docs/, or groups of them. A pattern is all pages that match, sorted by name.
 ORDER = [
     "fusion.md",
     "usage.md",
@@ -99,7 +100,8 @@ def pages_of(patterns):
     """The pages that are there; a pattern with a * may match none."""
     found = []
     for pattern in patterns:
-        paths = sorted(path.resolve() for path in DOCS.glob(pattern)) if "*" in pattern else [(DOCS / pattern).resolve()]
+        paths = sorted(DOCS.glob(pattern)) if "*" in pattern else [DOCS / pattern]
+        paths = [path.resolve() for path in paths]
         for path in paths:
             if not path.exists():
                 raise Wrong(f"docs/{pattern} is in the order of docs/book.py and is not there")
@@ -107,11 +109,16 @@ def pages_of(patterns):
     return found
 
 
+def pages_in(entries):
+    """All pages of the tree, in order."""
+    return [page for entry in entries for page in ([entry] if isinstance(entry, pathlib.Path) else entry[1])]
+
+
 def order():
     """Entries of the tree: a page, or the title of a group with its pages."""
-    entries = [pages_of([entry])[0] if isinstance(entry, str) else (entry[0], pages_of(entry[1])) for entry in ORDER]
-    placed = {page for entry in entries for page in ([entry] if isinstance(entry, pathlib.Path) else entry[1])}
-    missing = sorted(path.name for path in set(DOCS.glob("*.md")) - placed)
+    entries = [pages_of([entry])[0] if isinstance(entry, str) else (entry[0], pages_of(entry[1]))
+               for entry in ORDER]
+    missing = sorted(path.name for path in set(DOCS.glob("*.md")) - set(pages_in(entries)))
     if missing:
         raise Wrong(f"{', '.join(missing)}: in docs/ and not in the order of docs/book.py")
     return entries
@@ -121,7 +128,10 @@ def order_titles():
     """The titles of the tree from top to bottom, groups before their pages."""
     titles = []
     for entry in order():
-        titles += [short_title(entry)] if isinstance(entry, pathlib.Path) else [entry[0], *map(short_title, entry[1])]
+        if isinstance(entry, pathlib.Path):
+            titles.append(short_title(entry))
+        else:
+            titles += [entry[0], *map(short_title, entry[1])]
     return titles
 
 
@@ -129,8 +139,7 @@ class Book:
     def __init__(self, build):
         self.out = build / "docs"
         self.entries = order()
-        self.pages = [page for entry in self.entries
-                      for page in ([entry] if isinstance(entry, pathlib.Path) else entry[1])]
+        self.pages = pages_in(self.entries)
         self.copied = set()  # files that are neither pages nor code, to lie beside the pages
 
     def link(self, page, match):
@@ -175,7 +184,7 @@ class Book:
         return self.named_headings(page, text)
 
     def front_page(self):
-        """The README. Its headings are HTML's, for Doxygen would list those of Markdown among the chapters."""
+        """The README. Its headings become HTML, because Doxygen would list Markdown's among the chapters."""
         page = self.converted(ROOT / "README.md")
         page = re.sub(r"\{#page_readme\}\n\n\[TOC\]", "{#mainpage}", page)
         return re.sub(r"^## (.*) \{#page_readme--(.*)\}$", r'<h1 id="\2">\1</h1>', page, flags=re.M)
@@ -217,7 +226,8 @@ class Book:
         header = self.out / "header.html"
         run("doxygen", "-w", "html", header, self.out / "footer.html", self.out / "unused.css")
         scripts = "".join(f'<script type="text/javascript" src="$relpath^{file}"></script>\n'
-                          f'<script type="text/javascript">{name}.init()</script>\n' for file, name in SCRIPTS.items())
+                          f'<script type="text/javascript">{name}.init()</script>\n'
+                          for file, name in SCRIPTS.items())
         text = header.read_text().replace("<html xmlns", '<html lang="en" xmlns', 1)
         scripts += "".join(f'<script type="text/javascript" src="$relpath^{file}"></script>\n'
                            for file in ("search_data.js", "book.js"))
@@ -230,16 +240,16 @@ class Book:
             "LAYOUT_FILE": [self.out / "layout.xml"],
             "HTML_HEADER": [self.out / "header.html"],
             "HTML_EXTRA_STYLESHEET": [*(THEME / style for style in STYLES), DOCS / "book.css"],
-            "HTML_EXTRA_FILES": [*(THEME / script for script in SCRIPTS), DOCS / "book.js", *sorted(self.copied)],
+            "HTML_EXTRA_FILES": [*(THEME / script for script in SCRIPTS), DOCS / "book.js",
+                                 *sorted(self.copied)],
             "INPUT": [self.out / "pages", ROOT / "common", ROOT / "chapters"],
             "GENERATE_TAGFILE": [self.out / "names.xml"],
             "STRIP_FROM_PATH": [ROOT, self.out / "pages"],
         }
-        added = "\n".join(f"{key} = " + " ".join(f'"{value}"' for value in values) for key, values in lists.items())
+        lines = [" ".join([key, "=", *(f'"{value}"' for value in values)]) for key, values in lists.items()]
         doxyfile = self.out / "Doxyfile"
-        doxyfile.write_text((DOCS / "Doxyfile").read_text() + added + "\n")
+        doxyfile.write_text((DOCS / "Doxyfile").read_text() + "\n".join(lines) + "\n")
         run("doxygen", doxyfile)
-
 
     def write_search(self):
         """What docs/book.js searches: the sections of the pages, then the names of the reference."""
@@ -247,7 +257,8 @@ class Book:
         for compound in xml.etree.ElementTree.parse(self.out / "names.xml").iter("compound"):
             if compound.get("kind") != "page":
                 sections += self.names(compound)
-        (self.out / "html" / "search_data.js").write_text(f"const BOOK_SECTIONS = {json.dumps(sections, indent=0)};\n")
+        script = f"const BOOK_SECTIONS = {json.dumps(sections, indent=0)};\n"
+        (self.out / "html" / "search_data.js").write_text(script)
 
     def sections(self, page):
         """The text under each heading of a page."""
@@ -258,7 +269,8 @@ class Book:
         def begin(match):
             anchor = slug(match[2], seen)
             where = "" if not found else f"#{anchor}" if front else f"#{name_of(page)}--{anchor}"
-            found.append({"heading": match[2].replace("`", ""), "page": title(page), "href": file + where, "text": ""})
+            heading = match[2].replace("`", "")
+            found.append({"heading": heading, "page": title(page), "href": file + where, "text": ""})
             return "\0"
 
         text = without_comments(page)

@@ -1,35 +1,12 @@
 """Keeps what the pages quote equal to what is quoted: code, and the output of programs on the CPU device.
 
-A page marks a quotation with a comment and holds it in the code block that follows:
-
-    <!-- code: chapters/01_multiply_add/2_fused.cuh -->          a stage's kernel: its file from `namespace` to the host part
-    <!-- code: common/gpu/launch.hpp [launch] -->                what stands between two such marks in the file
-    <!-- output: 01_multiply_add --device cpu -->                what a program of build/bin prints
-    <!-- times: plots/data/h200/01_multiply_add.json 1048576 --> times of a size, from a stored run on a GPU, and its peers'
-    <!-- times: plots/data/h200/05_linear_gelu.json 4096x1024x4096 13_wmma..23_cublaslt --> of these stages alone, and their peers
-    <!-- ratios: plots/data/h200/01_multiply_add.json -->        predicted and measured speed-up at all sizes of such a run
-    <!-- shares: plots/data/h200/05_linear_gelu.json 4096x4096x4096 14_mma 23_gemm; ... --> a stage's speed as a share of another's
-    <!-- misses: plots/data/h200/01_multiply_add.json 1048576 --> what measured over predicted is made of
-    <!-- launches: plots/data/h200/01_multiply_add.json -->      the speed-ups that bytes and launches predict
-    <!-- caches: plots/data/h200/01_multiply_add.json 3_float4 --> a stage with cold and with warm caches
-    <!-- launched: plots/data/h200/02_add_mul_exp.json 2_fused; 8_many --> stages in a CUDA graph and launched one by one
-    <!-- resources: plots/data/h200/01_multiply_add.json -->     registers and occupancy of the stages, or of A..B at a size
-    <!-- limits: plots/data/h200/limits/03_quantize_int8.json 1x10000000 3_packed; 4_wide --> what ncu says of stages
-    <!-- cycles: plots/data/h200/limits/05_linear_gelu.json 8192x8192x8192 20_tanh; 23_gemm --> their cycles, clock and tensor cores
-
-    <!-- counters: tests/data/counters_h200.json -->             the hardware's counters that ours are equal to
-    <!-- counters: tests/data/counters_h200.json differences --> the hardware's and ours where they are not, and why
-    <!-- counters: tests/data/counters_h200.json mul; red -->    the hardware's and ours of those kernels
-    <!-- speeds: tests/data/cpu_device_speed.json -->            what bench_cpu_device has stored
-    <!-- supported: tests -->                                    what its tests named "dialect: ..." say
-    <!-- functions: tests/kernels/arithmetic_float.inc ... -->   the functions that tables of operations name
-    <!-- unsupported: tests/cmake/check_unsupported.py -->             what that test compiles, and the messages
-
-    python3 docs/update.py build/bin            writes the quotations anew
+    python3 docs/update.py build/bin            refreshes the quotations
     python3 docs/update.py --check build/bin    says which are out of date; exit status 1 if any
+    python3 docs/update.py --help               lists the kinds of quotation
+
+A page marks a quotation with a comment and holds it in the code block that follows.
 """
 
-import argparse
 import functools
 import json
 import pathlib
@@ -38,43 +15,77 @@ import shlex
 import subprocess
 import sys
 import textwrap
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-KINDS = ("code|output|times|ratios|shares|saved|misses|launches|launched|caches|resources|limits|cycles|counters|speeds|supported|unsupported|"
-         "functions")
-QUOTATION = re.compile(rf"(<!-- ({KINDS}): (.+?) -->\n\n```\w*\n)(.*?)(```\n)", re.S)
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "plots"))
+from results import ROOT, base_name, load, moved_bytes, peers_of
+
+KINDS = {}  # kind of quotation -> the function that makes one from what stands in its comment
+FORMS = {}  # an example of each form of comment -> what it quotes
 
 
-def code(what):
+def quotes(forms):
+    """Registers a function that makes quotations: {"KIND: an example": "what this quotes"}."""
+    def register(function):
+        FORMS.update(forms)
+        KINDS.update({form.split(":")[0]: function for form in forms})
+        return function
+    return register
+
+
+# --- Code and programs ---
+
+
+@quotes({"code: chapters/01_multiply_add/2_fused.cuh":
+         "a stage's kernel: its file from `namespace` to the host part",
+         "code: common/gpu/launch.hpp [launch]": "what stands between two such marks in the file"})
+def code(what, _):
     path, _, mark = what.partition(" [")
     text = (ROOT / path).read_text()
     if mark:
         return textwrap.dedent(text.split(f"// [{mark}\n")[1].rstrip(" "))
-    inside = re.search(r"^namespace DEVICE::\w+ \{\n\n(.*?)\n(// --- On the host ---|\}  // namespace)", text, re.S | re.M)
-    return inside.group(1)
+    stage = r"^namespace DEVICE::\w+ \{\n\n(.*?)\n(// --- On the host ---|\}  // namespace)"
+    return re.search(stage, text, re.S | re.M).group(1)
 
 
+@quotes({"output: 01_multiply_add --device cpu": "what a program of build/bin prints"})
 def output(what, programs):
     program, *arguments = shlex.split(what)
     done = subprocess.run([programs / program, *arguments], capture_output=True, text=True, cwd=ROOT)
     return done.stdout
 
 
+# --- Stored runs on a GPU ---
+
+
 def runs_of(path):
-    """The runs of a stored file, by size; none where there is no such file."""
-    if not (ROOT / path).exists():
-        return {}
-    return {"x".join(map(str, run["shape"])): run for run in json.loads((ROOT / path).read_text())}
+    """The runs of a stored file, by size."""
+    return {"x".join(map(str, run["shape"])): run for run in load(path)}
+
+
+def card_of(run):
+    return f"{run['device']['name']}, driver {run['device']['driver']}"
+
+
+def by_name(stages):
+    return {stage["name"]: stage for stage in stages}
+
+
+def timed_stages(run):
+    return [stage for stage in run["stages"] if stage["time_us"]]
 
 
 def base_of(stage, stages):
     """The stage that its speed-up is over."""
-    return next((other for other in stages if other["name"] == stage.get("against")), stages[0])
+    return by_name(stages)[base_name(stage, by_name(stages))]
 
 
-def moved_bytes(stage):
-    traffic = stage["traffic"]
-    return traffic["expected_read_bytes"] + traffic["expected_write_bytes"] - traffic.get("expected_repeated_bytes", 0)
+def speed_up(stage, base):
+    return base["time_us"]["median"] / stage["time_us"]["median"]
+
+
+def page_text(rows):
+    return "\n".join(rows) + "\n"
 
 
 def among(stages, first_to_last=""):
@@ -86,19 +97,24 @@ def among(stages, first_to_last=""):
     return stages[names.index(first):names.index(last) + 1]
 
 
-def times(what):
+@quotes({"times: plots/data/h200/01_multiply_add.json 1048576":
+         "times of a size, from a stored run on a GPU, and its peers'",
+         "times: plots/data/h200/06_tensor_cores.json 4096x1024x4096 1_wmma..11_cublaslt":
+         "times of these stages alone, and of their peers"})
+def times(what, _):
     path, size, *wanted = what.split()
-    run = runs_of(path)[size]
-    peers = runs_of(pathlib.Path(path).with_name("peers_" + pathlib.Path(path).name)).get(size)
+    run = runs_of(ROOT / path)[size]
+    peers_file = peers_of(ROOT / path)
+    peers = runs_of(peers_file).get(size) if peers_file.exists() else None
     pins = run["device"]["pin_gbytes_per_s"]
-    timed = [stage for stage in run["stages"] + (peers["stages"] if peers else []) if stage["time_us"]]
+    timed = timed_stages(run) + (timed_stages(peers) if peers else [])
     names = {stage["name"] for stage in among(run["stages"], *wanted)}
     others = {stage["name"] for stage in run["stages"]} - names
-    timed = [stage for stage in timed
-             if stage["name"] in names or stage["name"] not in others and base_of(stage, timed)["name"] in names]
+    timed = [stage for stage in timed if stage["name"] in names
+             or stage["name"] not in others and base_of(stage, timed)["name"] in names]
     width = max(15, *(len(stage["name"]) for stage in timed))
     arithmetic = any(stage["tflops"] for stage in timed)  # else nothing to say of it, and much of the bytes
-    rows = [f"{run['device']['name']}, driver {run['device']['driver']}, n = {size}", "",
+    rows = [f"{card_of(run)}, n = {size}", "",
             f"{'stage':{width}}  median us          quartiles  GB/s  ceiling  pins  measured  "
             + ("TFLOP/s" if arithmetic else "predicted")]
     for stage in timed:
@@ -106,163 +122,175 @@ def times(what):
         rate = stage_bytes / time["median"] * 1e-3
         quartiles = f"{time['p25']:.2f}-{time['p75']:.2f}"
         ceiling = f"{stage['fraction_of_ceiling']:7.0%}" if stage["fraction_of_ceiling"] else f"{'-':>7}"
-        rows.append(f"{stage['name']:{width}}  {time['median']:9.2f} {quartiles:>18}  {rate:4.0f}  {ceiling}  {rate / pins:4.0%}  "
-                    f"{base['time_us']['median'] / time['median']:7.2f}x  "
-                    + (f"{stage['tflops']:7.1f}" if arithmetic else f"{moved_bytes(base) / stage_bytes:8.2f}x")
+        last = f"{stage['tflops']:7.1f}" if arithmetic else f"{moved_bytes(base) / stage_bytes:8.2f}x"
+        rows.append(f"{stage['name']:{width}}  {time['median']:9.2f} {quartiles:>18}  {rate:4.0f}  "
+                    f"{ceiling}  {rate / pins:4.0%}  {speed_up(stage, base):7.2f}x  {last}"
                     + ("" if stage["status"] == "ok" else "  not exact"))
-    return "\n".join(rows) + "\n"
+    return page_text(rows)
 
 
-def ratios(path):
-    """Of each stage after the first: what the bytes predict, and what was measured."""
+@quotes({"ratios: plots/data/h200/01_multiply_add.json":
+         "predicted and measured speed-up of each stage after the first, at all sizes of such a run"})
+def ratios(path, _):
     rows = []
-    for size, run in runs_of(path).items():
-        first, *others = [stage for stage in run["stages"] if stage["time_us"]]
+    for size, run in runs_of(ROOT / path).items():
+        first, *others = timed_stages(run)
         if not rows:
-            rows = [f"{run['device']['name']}, driver {run['device']['driver']}: "
-                    f"times as fast as {first['name']}, measured (predicted)",
+            rows = [f"{card_of(run)}: times as fast as {first['name']}, measured (predicted)",
                     "", f"{'n':>9}" + "".join(f"{stage['name']:>14}" for stage in others)]
-        cells = (f"{first['time_us']['median'] / stage['time_us']['median']:.2f} "
-                 f"({moved_bytes(first) / moved_bytes(stage):.2f})" for stage in others)
+        cells = (f"{speed_up(stage, first):.2f} ({moved_bytes(first) / moved_bytes(stage):.2f})"
+                 for stage in others)
         rows.append(f"{size:>9}" + "".join(f"{cell:>14}" for cell in cells))
-    return "\n".join(rows) + "\n"
+    return page_text(rows)
 
 
-def saved(what):
-    """At each size, what a stage takes less than another one, and what the bytes would have it be at the rate at which a kernel
-    streams those of the first."""
+@quotes({"saved: plots/data/h200/01_multiply_add.json 1_unfused 2_fused":
+         "what the second stage takes less than the first, and what it would by bytes at the first's rate"})
+def saved(what, _):
     path, first, second = what.split()
     rows = []
-    for size, run in runs_of(path).items():
-        stages = {stage["name"]: stage for stage in run["stages"]}
+    for size, run in runs_of(ROOT / path).items():
+        stages = by_name(run["stages"])
         a, b = stages[first], stages[second]
         if not (a["time_us"] and b["time_us"]):
             continue
         if not rows:
-            rows = [f"{run['device']['name']}, driver {run['device']['driver']}", "",
+            rows = [card_of(run), "",
                     f"{'':16}{first:>14}{second:>16}{'saved, us':>20}{'saved':>16}",
                     f"{'n':16}{'us':>14}{'us':>16}{'measured  by bytes':>20}{'measured  by bytes':>20}"]
         us = [stage["time_us"]["median"] for stage in (a, b)]
         by_bytes = (moved_bytes(a) - moved_bytes(b)) / moved_bytes(a) * a["ceiling_us"]["median"]
         rows.append(f"{size:16}{us[0]:14.2f}{us[1]:16.2f}{us[0] - us[1]:10.2f}{by_bytes:10.2f}"
                     f"{us[0] / us[1] - 1:10.1%}{by_bytes / us[1]:10.1%}")
-    return "\n".join(rows) + "\n"
+    return page_text(rows)
 
 
-def shares(what):
-    """How fast stages are beside others, each at one size."""
+@quotes({"shares: plots/data/h200/06_tensor_cores.json 4096x4096x4096 2_mma 11_gemm; ...":
+         "the speed of stages as a share of another's, each at one size"})
+def shares(what, _):
     path, asked = what.split(" ", 1)
-    runs = runs_of(path)
-    device = next(iter(runs.values()))["device"]
-    rows = [f"{device['name']}, driver {device['driver']}", "",
+    runs = runs_of(ROOT / path)
+    rows = [card_of(next(iter(runs.values()))), "",
             f"{'n':18}{'stage':16}{'us':>10}   {'beside':16}{'us':>10}{'speed':>9}"]
     for size, stage, other in (one.split() for one in asked.split("; ")):
-        us = {entry["name"]: entry["time_us"]["median"] for entry in runs[size]["stages"] if entry["time_us"]}
-        rows.append(f"{size:18}{stage:16}{us[stage]:10.2f}   {other:16}{us[other]:10.2f}{us[other] / us[stage]:9.1%}")
-    return "\n".join(rows) + "\n"
+        us = {entry["name"]: entry["time_us"]["median"] for entry in timed_stages(runs[size])}
+        rows.append(f"{size:18}{stage:16}{us[stage]:10.2f}   {other:16}{us[other]:10.2f}"
+                    f"{us[other] / us[stage]:9.1%}")
+    return page_text(rows)
 
 
-def misses(what):
-    """Measured over predicted, as a product: the stage's share of its ceiling over the first stage's, times what the ceilings
-    themselves are off by."""
+@quotes({"misses: plots/data/h200/01_multiply_add.json 1048576": "what measured over predicted is made of"})
+def misses(what, _):
+    """The factors: a stage's share of its ceiling over the first stage's, and what ceilings are off by."""
     path, size = what.split()
-    run = runs_of(path)[size]
-    first, *others = [stage for stage in run["stages"] if stage["time_us"]]
-    rows = [f"{run['device']['name']}, driver {run['device']['driver']}, n = {size}; "
+    run = runs_of(ROOT / path)[size]
+    first, *others = timed_stages(run)
+    rows = [f"{card_of(run)}, n = {size}; "
             f"{first['name']} is at {first['fraction_of_ceiling']:.0%} of its ceiling", "",
             "                                  measured /     share of  over that of",
             "stage        predicted  measured  predicted  =  its ceiling   1st stage   x  ceilings"]
     for stage in others:
         predicted = moved_bytes(first) / moved_bytes(stage)
-        measured = first["time_us"]["median"] / stage["time_us"]["median"]
+        measured = speed_up(stage, first)
         ceilings = first["ceiling_us"]["median"] / stage["ceiling_us"]["median"] / predicted
         share = stage["fraction_of_ceiling"]
-        rows.append(f"{stage['name']:11}  {predicted:8.2f}x {measured:8.2f}x {measured / predicted:10.2f}     "
-                    f"{share:11.0%} {share / first['fraction_of_ceiling']:11.2f}     {ceilings:8.2f}")
-    return "\n".join(rows) + "\n"
+        rows.append(f"{stage['name']:11}  {predicted:8.2f}x {measured:8.2f}x {measured / predicted:10.2f}"
+                    f"     {share:11.0%} {share / first['fraction_of_ceiling']:11.2f}     {ceilings:8.2f}")
+    return page_text(rows)
 
 
-def launches(path):
-    """The same as ratios, predicted by bytes and launches: a launch takes what the streaming kernel takes at the smallest size, and
-    bytes what they take in it at the largest, both for the second stage's bytes."""
-    runs = list(runs_of(path).values())
-    timed = [[stage for stage in run["stages"] if stage["time_us"]] for run in runs]
+@quotes({"launches: plots/data/h200/01_multiply_add.json": "the speed-ups that bytes and launches predict"})
+def launches(path, _):
+    """A launch takes what the streaming kernel takes at the smallest size, and bytes what they take in it at
+    the largest size, both for the second stage's bytes."""
+    runs = list(runs_of(ROOT / path).values())
+    timed = [timed_stages(run) for run in runs]
     launch = timed[0][1]["ceiling_us"]["median"]
     rate = moved_bytes(timed[-1][1]) / timed[-1][1]["ceiling_us"]["median"]
 
     def model(stage):
         return stage["kernels"] * launch + moved_bytes(stage) / rate
 
-    rows = [f"{runs[0]['device']['name']}, driver {runs[0]['device']['driver']}: "
-            f"times as fast as {timed[0][0]['name']}, measured (predicted)",
+    rows = [f"{card_of(runs[0])}: times as fast as {timed[0][0]['name']}, measured (predicted)",
             f"predicted with {launch:.2f} us a launch and {rate * 1e-3:.0f} GB/s", "",
             f"{'n':>9}" + "".join(f"{stage['name']:>14}" for stage in timed[0][1:])]
     for run, (first, *others) in zip(runs, timed):
-        cells = (f"{first['time_us']['median'] / stage['time_us']['median']:.2f} ({model(first) / model(stage):.2f})"
-                 for stage in others)
+        cells = (f"{speed_up(stage, first):.2f} ({model(first) / model(stage):.2f})" for stage in others)
         rows.append(f"{run['shape'][0]:>9}" + "".join(f"{cell:>14}" for cell in cells))
-    return "\n".join(rows) + "\n"
+    return page_text(rows)
 
 
-def caches(what):
-    """Of one stage at all sizes: inputs from DRAM and from wherever they were left, and the bandwidth that follows."""
+@quotes({"caches: plots/data/h200/01_multiply_add.json 3_float4":
+         "a stage with cold and with warm caches at all sizes, and the bandwidth that follows"})
+def caches(what, _):
     path, name = what.split()
-    runs = list(runs_of(path).values())
-    rows = [f"{runs[0]['device']['name']}, driver {runs[0]['device']['driver']}, {name}; the pins can do "
-            f"{runs[0]['device']['pin_gbytes_per_s']:.0f} GB/s", "",
+    runs = list(runs_of(ROOT / path).values())
+    pins = runs[0]["device"]["pin_gbytes_per_s"]
+    rows = [f"{card_of(runs[0])}, {name}; the pins can do {pins:.0f} GB/s", "",
             "        n  MB in all   cold us   GB/s   warm us   GB/s"]
     for run in runs:
-        stage = next(stage for stage in run["stages"] if stage["name"] == name)
+        stage = by_name(run["stages"])[name]
         moved = moved_bytes(stage)
         cold, warm = stage["time_us"]["median"], stage["time_warm_us"]["median"]
         rows.append(f"{run['shape'][0]:>9} {moved * 1e-6:10.2f} {cold:9.2f} {moved / cold * 1e-3:6.0f} "
                     f"{warm:9.2f} {moved / warm * 1e-3:6.0f}")
-    return "\n".join(rows) + "\n"
+    return page_text(rows)
 
 
-def launched(what):
-    """Of some stages at the sizes up to 2^20, with warm inputs: in a graph, and launched by the host one after another."""
+@quotes({"launched: plots/data/h200/02_add_mul_exp.json 2_fused; 8_many":
+         "stages with warm inputs in a CUDA graph and launched one by one, at the sizes up to 2^20"})
+def launched(what, _):
     path, _, names = what.partition(" ")
     names = names.split("; ")
-    runs = list(runs_of(path).values())
-    rows = [f"{runs[0]['device']['name']}, driver {runs[0]['device']['driver']}: us in a graph, us launched one by one", "",
-            " " * 9 + "".join(f"{name:>18}" for name in names), f"{'n':>9}" + f"{'graph':>9}{'launched':>9}" * len(names)]
+    runs = list(runs_of(ROOT / path).values())
+    rows = [f"{card_of(runs[0])}: us in a graph, us launched one by one", "",
+            " " * 9 + "".join(f"{name:>18}" for name in names),
+            f"{'n':>9}" + f"{'graph':>9}{'launched':>9}" * len(names)]
     for run in runs:
         if run["shape"][0] > 1 << 20:
             continue
-        stages = {stage["name"]: stage for stage in run["stages"]}
-        cells = (f"{stages[name]['time_warm_us']['median']:9.2f}{stages[name]['time_launched_us']['median']:9.2f}" for name in names)
+        stages = by_name(run["stages"])
+        cells = (f"{stages[name][field]['median']:9.2f}"
+                 for name in names for field in ("time_warm_us", "time_launched_us"))
         rows.append(f"{run['shape'][0]:>9}" + "".join(cells))
-    return "\n".join(rows) + "\n"
+    return page_text(rows)
 
 
-def resources(what):
-    """What the kernels of each stage take of a multiprocessor."""
+@quotes({"resources: plots/data/h200/01_multiply_add.json":
+         "what the kernels of each stage take of a multiprocessor, at the last size; or FILE SIZE [A..B]"})
+def resources(what, _):
     path, *where = what.split()
-    run = runs_of(path)[where[0]] if where else list(runs_of(path).values())[-1]
-    known = [stage for stage in among(run["stages"], *where[1:]) if stage["time_us"] and stage["kernels"] > 0]  # not a library's
+    runs = runs_of(ROOT / path)
+    run = runs[where[0]] if where else list(runs.values())[-1]
+    known = [stage for stage in among(run["stages"], *where[1:])
+             if stage["time_us"] and stage["kernels"] > 0]  # not a library's
     width = max(len(stage["name"]) for stage in known)
-    rows = [f"{run['device']['name']}, driver {run['device']['driver']}", "",
-            f"{'stage':{width}}  kernels  registers  spilled bytes  occupancy"]
-    rows += [f"{stage['name']:{width}}  {stage['kernels']:7} {stage['registers']:10} {stage['spill_bytes']:14} "
-             f"{stage['occupancy']:10.0%}"
+    rows = [card_of(run), "", f"{'stage':{width}}  kernels  registers  spilled bytes  occupancy"]
+    rows += [f"{stage['name']:{width}}  {stage['kernels']:7} {stage['registers']:10} "
+             f"{stage['spill_bytes']:14} {stage['occupancy']:10.0%}"
              for stage in known]
-    return "\n".join(rows) + "\n"
+    return page_text(rows)
+
+
+# --- What Nsight Compute has said ---
 
 
 def profiled(what):
-    """Of a size that limits.py has profiled: the first rows of a table, and the kernels of {stage: kernels} that are asked for."""
+    """Of a size that limits.py has profiled: the first rows of a table, and {stage: kernels} as asked for."""
     path, size, stages = what.split(" ", 2)
-    run = json.loads((ROOT / path).read_text())[size]
+    run = load(ROOT / path)[size]
     return ([f"{run['gpu']}, driver {run['driver']}, {size}, {run['date']}", ""],
             {stage: run["stages"][stage] for stage in stages.split("; ")})
 
 
-def limits(what):
-    """What ncu says of the kernels of stages at one size."""
+@quotes({"limits: plots/data/h200/limits/03_quantize_int8.json 1x10000000 3_packed; 4_wide":
+         "what ncu says of the kernels of stages at one size"})
+def limits(what, _):
     rows, asked = profiled(what)
-    rows += [f"{'':18}{'':>8}{'warp in-':>14}{'issue':>7}{'':>6}{'':>7}{'resident':>10}  warps wait mostly for",
-             f"{'stage':18}{'us':>8}{'structions':>14}{'slots':>7}{'L2':>6}{'DRAM':>7}{'warps':>10}  (cycles an instruction)"]
+    rows += [f"{'':18}{'':>8}{'warp in-':>14}{'issue':>7}{'':>6}{'':>7}{'resident':>10}  "
+             "warps wait mostly for",
+             f"{'stage':18}{'us':>8}{'structions':>14}{'slots':>7}{'L2':>6}{'DRAM':>7}{'warps':>10}  "
+             "(cycles an instruction)"]
     for stage, kernels in asked.items():
         if len(kernels) > 1:
             rows.append(stage)
@@ -272,23 +300,28 @@ def limits(what):
                 rows.append(name[:70] + "...")
                 name = ""
             waits = sorted(kernel["stalls"].items(), key=lambda wait: -wait[1])[:2]
-            rows.append(f"{name:18}{kernel['time_ns'] / 1000:8.1f}{kernel['instructions']:14,.0f}{kernel['issue_percent']:6.0f}%"
-                        f"{kernel['l2_percent']:5.0f}%{kernel['dram_percent']:6.0f}%{kernel['warps_percent']:9.0f}%  "
+            rows.append(f"{name:18}{kernel['time_ns'] / 1000:8.1f}{kernel['instructions']:14,.0f}"
+                        f"{kernel['issue_percent']:6.0f}%{kernel['l2_percent']:5.0f}%"
+                        f"{kernel['dram_percent']:6.0f}%{kernel['warps_percent']:9.0f}%  "
                         + ", ".join(f"{stall} {cycles:.1f}" for stall, cycles in waits))
-    return "\n".join(rows) + "\n"
+    return page_text(rows)
 
 
-def cycles(what):
-    """What ncu says of the clock, the tensor cores and the memory that kernels of one size ask for."""
+@quotes({"cycles: plots/data/h200/limits/06_tensor_cores.json 8192x8192x8192 8_tanh; 11_gemm":
+         "what ncu says of their clock, the tensor cores, and the memory that they ask for"})
+def cycles(what, _):
     rows, asked = profiled(what)
-    rows += [f"{'':18}{'':>8}{'million':>9}{'':>7}{'tensor':>8}{'million warp':>14}{'million sectors':>17}{'GB from':>9}",
-             f"{'stage':18}{'us':>8}{'cycles':>9}{'GHz':>7}{'cores':>8}{'instructions':>14}{'asked of L2':>17}{'DRAM':>9}"]
+    rows += [f"{'':18}{'':>8}{'million':>9}{'':>7}{'tensor':>8}{'million warp':>14}{'million sectors':>17}"
+             f"{'GB from':>9}",
+             f"{'stage':18}{'us':>8}{'cycles':>9}{'GHz':>7}{'cores':>8}{'instructions':>14}"
+             f"{'asked of L2':>17}{'DRAM':>9}"]
     for stage, kernels in asked.items():
         for kernel in kernels:
             rows.append(f"{stage:18}{kernel['time_ns'] / 1000:8.0f}{kernel['cycles'] / 1e6:9.3f}"
                         f"{kernel['cycles'] / kernel['time_ns']:7.2f}{kernel['tensor_percent']:7.1f}%"
-                        f"{kernel['instructions'] / 1e6:14.0f}{kernel['l2_sectors'] / 1e6:17.0f}{kernel['dram_read_bytes'] / 1e9:9.2f}")
-    return "\n".join(rows) + "\n"
+                        f"{kernel['instructions'] / 1e6:14.0f}{kernel['l2_sectors'] / 1e6:17.0f}"
+                        f"{kernel['dram_read_bytes'] / 1e9:9.2f}")
+    return page_text(rows)
 
 
 FIELDS = {"load_requests": "requests", "load_sectors": "sectors", "store_requests": "requests",
@@ -301,60 +334,77 @@ HEADING = [f"{'':36}{'loads':>17}{'stores':>17}{'shared wavefronts':>20}{'atomic
 @functools.cache
 def cpu_counts(programs):
     """What the CPU device counts, by kernel."""
-    return json.loads(subprocess.run([programs / "cpu_counts"], check=True, capture_output=True, text=True).stdout)
+    done = subprocess.run([programs / "cpu_counts"], check=True, capture_output=True, text=True)
+    return json.loads(done.stdout)
 
 
 def counters_row(name, values, mark=""):
     """A kernel that has not been counted, whose values are None, gets dashes."""
-    return f"{name:36}" + "".join(f"{mark + str(values[field]) if values else '-':>9}" for field in FIELDS)
+    cells = (mark + str(values[field]) if values else "-" for field in FIELDS)
+    return f"{name:36}" + "".join(f"{cell:>9}" for cell in cells)
 
 
 def both_rows(name, gpu, cpu):
     """The hardware's counters of a kernel and ours; ≈ where ours are marked as approximate."""
-    rows = [name, counters_row("  GPU", gpu), counters_row("  CPU device", cpu, "≈" if cpu["approximate"] else "")]
+    mark = "≈" if cpu["approximate"] else ""
+    rows = [name, counters_row("  GPU", gpu), counters_row("  CPU device", cpu, mark)]
     return rows + ([f"  {cpu['reason']}"] if cpu["reason"] else [])
 
 
+@quotes({"counters: tests/data/counters_h200.json": "the hardware's counters that ours are equal to",
+         "counters: tests/data/counters_h200.json differences":
+         "the hardware's and ours where they differ, and why",
+         "counters: tests/data/counters_h200.json mul; red": "the hardware's and ours of those kernels"})
 def counters(what, programs):
     path, _, chosen = what.partition(" ")
-    data = json.loads((ROOT / path).read_text())
+    data = load(ROOT / path)
     gpu = {name: {**values, "atomic_sectors": values["atomic_sectors"] + values["reduction_sectors"],
-                  "shared_store_wavefronts": values["shared_store_wavefronts"] + values["async_shared_wavefronts"]}
-           for name, values in data["kernels"].items() if not name.endswith(("_cub", "_dependent"))}  # for a GPU alone
+                  "shared_store_wavefronts":
+                  values["shared_store_wavefronts"] + values["async_shared_wavefronts"]}
+           for name, values in data["kernels"].items()
+           if not name.endswith(("_cub", "_dependent"))}  # for a GPU alone
     cpu = cpu_counts(programs)
     differing = [name for name in gpu if name in cpu and cpu[name]["reason"]]
 
     rows = [f"{data['gpu']}, driver {data['driver']}, {data['date']}, {data['command']}", "", *HEADING]
     if not chosen:
         rows[1] = f"{len(gpu) - len(differing)} kernels and stages"
-        return "\n".join(rows + [counters_row(name, gpu[name]) for name in gpu if name not in differing]) + "\n"
+        return page_text(rows + [counters_row(name, gpu[name]) for name in gpu if name not in differing])
     for name in differing if chosen == "differences" else chosen.split("; "):
         if name not in cpu:
             sys.exit(f"counters: cpu_counts has no kernel {name!r}; it has {', '.join(cpu)}")
         rows += both_rows(name, gpu.get(name), cpu[name])
-    return "\n".join(rows) + "\n"
+    return page_text(rows)
 
 
-def speeds(path):
-    data = json.loads((ROOT / path).read_text())
-    rows = [f"{data['processor']}, compiler {data['compiler']}, {data['date']}, bench_cpu_device --json {path}", "",
+# --- What the tests hold ---
+
+
+@quotes({"speeds: tests/data/cpu_device_speed.json": "what bench_cpu_device has stored"})
+def speeds(path, _):
+    data = load(ROOT / path)
+    rows = [f"{data['processor']}, compiler {data['compiler']}, {data['date']}, "
+            f"bench_cpu_device --json {path}", "",
             f"{'':46}million traced accesses a second"]
-    return "\n".join(rows + [f"{name:46}{kernel['million_per_second']:6.1f}"
-                             for name, kernel in data["kernels"].items()]) + "\n"
+    return page_text(rows + [f"{name:46}{kernel['million_per_second']:6.1f}"
+                             for name, kernel in data["kernels"].items()])
 
 
+@quotes({"supported: tests": "what its tests named \"dialect: ...\" say"})
 def supported(program, programs):
     # Catch2 2 knows the first way, Catch2 3 the second.
     for options in (["--list-test-names-only"], ["--list-tests", "--verbosity", "quiet"]):
-        listed = subprocess.run([programs / program, "dialect:*", *options], capture_output=True, text=True).stdout
-        entries = [line.strip().removeprefix("dialect: ") for line in listed.splitlines() if "dialect: " in line]
+        call = [programs / program, "dialect:*", *options]
+        listed = subprocess.run(call, capture_output=True, text=True).stdout.splitlines()
+        entries = [line.strip().removeprefix("dialect: ") for line in listed if "dialect: " in line]
         if entries:
             break
     return "".join(textwrap.fill(entry, 118, subsequent_indent="    ", break_on_hyphens=False) + "\n"
                    for entry in entries)
 
 
-def functions(tables):
+@quotes({"functions: tests/kernels/arithmetic_float.inc ...": "the functions that tables of operations name"})
+def functions(tables, _):
     """Names before a bracket, but for the types and casts that operands need."""
     rows = "".join((ROOT / table).read_text() for table in tables.split())
     expressions = re.findall(r"^OPERATION\(\w+, [\w<>]+, (.*)\)$", rows, re.M)
@@ -363,27 +413,32 @@ def functions(tables):
     return textwrap.fill(" ".join(sorted(names)), 118, break_on_hyphens=False) + "\n"
 
 
-def unsupported(script):
-    done = subprocess.run([sys.executable, ROOT / script, "--list"], check=True, capture_output=True, text=True)
-    return done.stdout
+@quotes({"unsupported: tests/cmake/check_unsupported.py": "what that test compiles, and the messages"})
+def unsupported(script, _):
+    call = [sys.executable, ROOT / script, "--list"]
+    return subprocess.run(call, check=True, capture_output=True, text=True).stdout
+
+
+# --- Pages ---
+
+QUOTATION = re.compile(rf"(<!-- ({'|'.join(KINDS)}): (.+?) -->\n\n```\w*\n)(.*?)(```\n)", re.S)
 
 
 def renewed(text, programs):
     def renew(match):
         head, kind, what, _, end = match.groups()
-        quoted = {"code": code, "output": lambda call: output(call, programs), "times": times,
-                  "ratios": ratios, "shares": shares, "saved": saved, "misses": misses, "launches": launches, "launched": launched,
-                  "caches": caches, "resources": resources, "limits": limits, "cycles": cycles,
-                  "counters": lambda call: counters(call, programs),
-                  "speeds": speeds, "supported": lambda program: supported(program, programs),
-                  "unsupported": unsupported, "functions": functions}[kind](what)
-        return head + quoted + end
+        return head + KINDS[kind](what, programs) + end
 
     return QUOTATION.sub(renew, text)
 
 
+def forms():
+    """The kinds of quotation, for --help."""
+    return "\n".join(f"<!-- {form} -->\n    {meaning}" for form, meaning in FORMS.items())
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = ArgumentParser(description=__doc__, epilog=forms(), formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("programs", type=pathlib.Path, help="folder of the built programs")
     arguments = parser.parse_args()

@@ -4,20 +4,20 @@ Needs a GPU, ncu and a build with its GPU side:
 
     python3 plots/limits.py build/bin/03_quantize_int8 1x10000000 limits.json [STAGE ...]
 
-Each stage runs once on that size, with ncu's caches flushed before each kernel; without names, all stages that this GPU has.
-Exit status 2: bad usage, or a file that is not what it should be; 3: no ncu or no GPU.
+Each stage runs once on that size, with caches flushed by ncu before each kernel; without names, all stages
+that this GPU has. Exit status 2: bad usage, or a file that is not what it should be; 3: no ncu or no GPU.
 """
 
-import argparse
-import csv
 import datetime
 import json
 import pathlib
 import re
 import shutil
-import subprocess
-import sys
 import tempfile
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+
+from card import card, output_of, profiled
+from results import BadFile, fail, load
 
 METRICS = {
     "time_ns": "gpu__time_duration.sum",
@@ -33,22 +33,10 @@ METRICS = {
     "l2_sectors": "lts__t_sectors_srcunit_tex.sum",  # that multiprocessors ask for and write
     "dram_read_bytes": "dram__bytes_read.sum",
 }
-STALLS = ("barrier", "dispatch_stall", "drain", "imc_miss", "lg_throttle", "long_scoreboard", "math_pipe_throttle", "membar",
-          "mio_throttle", "no_instruction", "short_scoreboard", "sleeping", "wait")
+STALLS = ("barrier", "dispatch_stall", "drain", "imc_miss", "lg_throttle", "long_scoreboard",
+          "math_pipe_throttle", "membar", "mio_throttle", "no_instruction", "short_scoreboard", "sleeping",
+          "wait")
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
-
-
-def fail(status, message):
-    print(f"limits.py: {message}", file=sys.stderr)
-    sys.exit(status)
-
-
-def output_of(*call):
-    """What a program prints; when it fails, so do we, with its words."""
-    done = subprocess.run(call, capture_output=True, text=True)
-    if done.returncode:
-        fail(done.returncode if done.returncode in (2, 3) else 1, (done.stderr or done.stdout).strip())
-    return done.stdout
 
 
 def stages(program, size):
@@ -69,24 +57,23 @@ def kernel_name(signature):
 
 def profile(program, size, stage):
     """The kernels of the stage, in order."""
-    fields = {**{metric: field for field, metric in METRICS.items()}, **{STALL.format(stall): stall for stall in STALLS}}
-    output = output_of("ncu", "--clock-control", "none", "--csv", "--print-units", "base", "--metrics", ",".join(fields),
-                       program, "--device", "gpu", "--once", "--size", size, "--stage", stage)
-    kernels = {}
-    for row in csv.DictReader(line for line in output.splitlines() if line.startswith('"')):
-        kernel = kernels.setdefault(row["ID"], {"kernel": kernel_name(row["Kernel Name"]), "stalls": {}})
-        field, value = fields[row["Metric Name"]], float(row["Metric Value"].replace(",", ""))
-        (kernel["stalls"] if field in STALLS else kernel)[field] = value
-    return list(kernels.values())
-
-
-def device():
-    name, driver = output_of("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader").strip().split(", ")
-    return {"gpu": name, "driver": driver}
+    stalls = {STALL.format(stall): stall for stall in STALLS}
+    fields = {metric: field for field, metric in METRICS.items()}
+    kernels = []
+    call = [program, "--device", "gpu", "--once", "--size", size, "--stage", stage]
+    for signature, values in profiled([*fields, *stalls], *call):
+        kernel = {"kernel": kernel_name(signature), "stalls": {}}
+        for metric, value in values.items():
+            if metric in stalls:
+                kernel["stalls"][stalls[metric]] = value
+            else:
+                kernel[fields[metric]] = value
+        kernels.append(kernel)
+    return kernels
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("program", type=pathlib.Path, help="a chapter")
     parser.add_argument("size", help="as its --size")
     parser.add_argument("output", type=pathlib.Path, help="a JSON file; other sizes in it are kept")
@@ -97,14 +84,15 @@ def main():
         fail(3, "ncu is not installed: it is part of the CUDA Toolkit")
     program = arguments.program.resolve()
     if not program.is_file():
-        fail(2, f"{arguments.program} is no program; build/bin/03_quantize_int8 is one, once it has been built")
+        fail(2, f"{arguments.program} is not a program; build/bin/03_quantize_int8 is one once it is built")
     try:
-        result = json.loads(arguments.output.read_text()) if arguments.output.exists() else {}
-    except ValueError as error:
-        fail(2, f"{arguments.output} is not what an earlier call has stored: {error}")
+        result = load(arguments.output) if arguments.output.exists() else {}
+    except BadFile as error:
+        fail(2, f"not what an earlier call has stored: {error}")
     result[arguments.size] = {
-        **device(), "date": datetime.date.today().isoformat(),
-        "command": f"python3 plots/limits.py build/bin/{program.name} {arguments.size} {arguments.output.name}",
+        **card(), "date": datetime.date.today().isoformat(),
+        "command": f"python3 plots/limits.py build/bin/{program.name} {arguments.size} "
+                   f"{arguments.output.name}",
         "stages": {stage: profile(program, arguments.size, stage)
                    for stage in arguments.stages or stages(program, arguments.size)}}
     arguments.output.write_text(json.dumps(result, indent=1) + "\n")

@@ -1,24 +1,26 @@
-"""Times PyTorch, eager and compiled, on the shapes of a folder's chapters, by the method of common/gpu/timing.cu.
+"""Times PyTorch, eager and compiled, on the shapes of a folder's chapters, as common/gpu/timing.cu does.
 
 Needs a GPU, PyTorch, and the chapters' JSON from the same card, which says the shapes:
 
     build/bin/01_multiply_add --device gpu --sweep --json results/01_multiply_add.json
     python3 plots/peers.py results
 
-For each NN_chapter.json that has an entry below it writes peers_NN_chapter.json beside it, in the form of docs/json.md.
-Exit status 2: bad usage or a file that is not what it should be; 3: no GPU, no PyTorch, or another card than the chapters'.
+For each NN_chapter.json that has an entry below it writes peers_NN_chapter.json beside it, in the form of
+docs/json.md. Exit status 2: bad usage or a file that is not what it should be; 3: no GPU, no PyTorch, or
+another card than the chapters'.
 """
 
-import argparse
 import dataclasses
 import datetime
 import json
 import pathlib
 import random
 import statistics
-import subprocess
-import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from typing import Callable
+
+from card import card
+from results import BadFile, fail, peers_of, read_runs, require
 
 try:
     import torch
@@ -36,7 +38,7 @@ MOST_SETS = 128
 
 @dataclasses.dataclass
 class Operation:
-    """One way to compute a chapter's result into the tensors of a set; bytes by the least that its kernels must move."""
+    """One way to compute a chapter's result into the tensors of a set, and the least bytes that it moves."""
 
     name: str
     idea: str
@@ -54,7 +56,7 @@ class Operation:
 class Chapter:
     make_set: Callable  # (shape) -> tensors by name
     operations: Callable  # (shape) -> operations
-    error: Callable  # (tensors, output) -> largest error, relative to the sum of the absolute values of the terms
+    error: Callable  # (tensors, output) -> largest error, relative to the sum of its terms' absolute values
 
 
 def uniform(count, low, high):
@@ -168,8 +170,9 @@ def relu_layernorm_set(shape):
     rows, columns = shape
     x = uniform(rows * columns, -2, 3).reshape(rows, columns)
     x = x.mul_(uniform(rows, 0.25, 1)[:, None]).add_(uniform(rows, 0.25, 1)[:, None])
-    return {"x": x, "weight": uniform(columns, 0.5, 1.5), "bias": uniform(columns, -1, 0.5), "rectified": torch.empty_like(x),
-            "out": torch.empty_like(x), "mean": torch.empty(rows, 1, device="cuda"), "inverse": torch.empty(rows, 1, device="cuda"),
+    return {"x": x, "weight": uniform(columns, 0.5, 1.5), "bias": uniform(columns, -1, 0.5),
+            "rectified": torch.empty_like(x), "out": torch.empty_like(x),
+            "mean": torch.empty(rows, 1, device="cuda"), "inverse": torch.empty(rows, 1, device="cuda"),
             "squares": torch.empty(rows, device="cuda"), "means": torch.empty(columns, device="cuda")}
 
 
@@ -179,8 +182,8 @@ def relu_layernorm_operations(shape):
 
     def eager(s):
         torch.ops.aten.relu.out(s["x"], out=s["rectified"])
-        torch.ops.aten.native_layer_norm.out(s["rectified"], [columns], s["weight"], s["bias"], EPSILON, out0=s["out"],
-                                             out1=s["mean"], out2=s["inverse"])
+        torch.ops.aten.native_layer_norm.out(s["rectified"], [columns], s["weight"], s["bias"], EPSILON,
+                                             out0=s["out"], out1=s["mean"], out2=s["inverse"])
 
     def formula(x, weight, bias, out):
         out.copy_(torch.nn.functional.layer_norm(torch.relu(x), (columns,), weight, bias, EPSILON))
@@ -188,15 +191,17 @@ def relu_layernorm_operations(shape):
     compiled = torch.compile(formula, dynamic=False)
     compiled_squares = torch.compile(lambda x, out: out.copy_((x * x).sum(dim=1)), dynamic=False)
     compiled_means = torch.compile(lambda x, out: out.copy_(x.abs().mean(dim=0)), dynamic=False)
-    return [Operation("torch", "PyTorch as written: ReLU, then LayerNorm", eager, 8 * n, 8 * n, against="7_unfused"),
-            Operation("torch.compile", "ReLU and LayerNorm, which Inductor writes in Triton",
-                      lambda s: compiled(s["x"], s["weight"], s["bias"], s["out"]), 4 * n, 4 * n, compiled=True,
+    return [Operation("torch", "PyTorch as written: ReLU, then LayerNorm", eager, 8 * n, 8 * n,
                       against="7_unfused"),
-            Operation("torch.compile, squares", "sums of squares of the rows", lambda s: compiled_squares(s["x"], s["squares"]),
-                      4 * n, 4 * rows, compiled=True, output="squares", against="1_atomic"),
+            Operation("torch.compile", "ReLU and LayerNorm, which Inductor writes in Triton",
+                      lambda s: compiled(s["x"], s["weight"], s["bias"], s["out"]), 4 * n, 4 * n,
+                      compiled=True, against="7_unfused"),
+            Operation("torch.compile, squares", "sums of squares of the rows",
+                      lambda s: compiled_squares(s["x"], s["squares"]), 4 * n, 4 * rows, compiled=True,
+                      output="squares", against="1_atomic"),
             Operation("torch.compile, columns", "means of absolute values of the columns",
-                      lambda s: compiled_means(s["x"], s["means"]), 4 * n, 4 * columns, compiled=True, output="means",
-                      tolerance=rows * 2 ** -24,  # of any order of the additions
+                      lambda s: compiled_means(s["x"], s["means"]), 4 * n, 4 * columns, compiled=True,
+                      output="means", tolerance=rows * 2 ** -24,  # of any order of the additions
                       against="6_columns")]
 
 
@@ -316,7 +321,8 @@ def summary(samples):
 
 
 def time(operations, sets, l2_bytes):
-    """{name: (cold, warm)}: the operations take turns, in a new order each, so that a change of the clocks meets all of them."""
+    """{name: (cold, warm)}: the operations take turns in a new random order each time, so that a change of
+    the clocks meets all of them."""
     flush = torch.zeros(3 * l2_bytes // 4, device="cuda")
     replays = {}
     for operation in operations:
@@ -348,8 +354,8 @@ def kernels_of(operation, tensors):
 
 
 NO_COUNTS = ("load_requests", "load_sectors", "store_requests", "store_sectors", "shared_load_wavefronts",
-             "shared_store_wavefronts", "shared_requests", "atomic_sectors", "contended", "compulsory_read_bytes",
-             "compulsory_write_bytes", "approximate")
+             "shared_store_wavefronts", "shared_requests", "atomic_sectors", "contended",
+             "compulsory_read_bytes", "compulsory_write_bytes", "approximate")
 
 
 def stage(operation, chapter, tensors, cold, warm):
@@ -361,7 +367,8 @@ def stage(operation, chapter, tensors, cold, warm):
     moved = operation.read_bytes + operation.write_bytes
     return {"name": operation.name, "idea": operation.idea, "status": "ok" if right else "wrong",
             "message": "" if right else f"largest error {error}", "error": error,
-            **({"against": operation.against} if operation.against else {}), "kernels": kernels_of(operation, tensors),
+            **({"against": operation.against} if operation.against else {}),
+            "kernels": kernels_of(operation, tensors),
             "traffic": {**dict.fromkeys(NO_COUNTS), "expected_read_bytes": operation.read_bytes,
                         "expected_write_bytes": operation.write_bytes},
             "time_us": cold, "time_warm_us": warm, "ceiling_us": None, "registers": None, "spill_bytes": None,
@@ -376,7 +383,8 @@ def measure(name, chapter, run):
     torch._dynamo.reset()
     l2_bytes = torch.cuda.get_device_properties(0).L2_cache_size
     sets = [chapter.make_set(run["shape"])]
-    sets += [chapter.make_set(run["shape"]) for _ in range(min(3 * l2_bytes // set_bytes(sets[0]), MOST_SETS - 1))]
+    more = min(3 * l2_bytes // set_bytes(sets[0]), MOST_SETS - 1)
+    sets += [chapter.make_set(run["shape"]) for _ in range(more)]
     operations = chapter.operations(run["shape"])
     times = time(operations, sets, l2_bytes)
     stages = [stage(operation, chapter, sets[0], *times[operation.name]) for operation in operations]
@@ -388,37 +396,30 @@ def measure(name, chapter, run):
 # --- Files ---
 
 
-def fail(status, message):
-    print(f"peers.py: {message}", file=sys.stderr)
-    sys.exit(status)
-
-
 def chapter_runs(path):
+    """The runs of a chapter on a GPU."""
     try:
-        runs = json.loads(path.read_text())
-        if not runs:
-            raise ValueError("it holds no run")
-        for run in runs:
-            for field in ("schema", "chapter", "device", "shape", "dtype", "commit"):
-                run[field]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        fail(2, f"{path} is not the JSON of a chapter (docs/json.md): {error!r}")
+        runs = read_runs(path)
+        for i, run in enumerate(runs):
+            require(run["device"], {"driver": str}, f"{path}: [{i}].device")
+    except BadFile as bad:
+        fail(2, bad)
     return runs
 
 
 def require_same_card(path, device):
-    call = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
-    name, driver = subprocess.run(call, check=True, capture_output=True, text=True).stdout.splitlines()[0].split(", ")
-    if name != device["name"] or not device["driver"].startswith(driver):
-        fail(3, f"{path} is from {device['name']}, driver {device['driver']}; this is {name}, driver {driver}. "
-                "Peers are measured where the chapters are.")
+    here = card()
+    if here["gpu"] != device["name"] or not device["driver"].startswith(here["driver"]):
+        fail(3, f"{path} is from {device['name']}, driver {device['driver']}; "
+                f"this is {here['gpu']}, driver {here['driver']}. Peers are measured where the chapters are.")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path, help="folder of the chapters' JSON")
     folder = parser.parse_args().folder
-    found = [(path, CHAPTERS[path.stem]) for path in sorted(folder.glob("[0-9][0-9]_*.json")) if path.stem in CHAPTERS]
+    paths = sorted(folder.glob("[0-9][0-9]_*.json"))
+    found = [(path, CHAPTERS[path.stem]) for path in paths if path.stem in CHAPTERS]
     if not found:
         fail(2, f"{folder} has no JSON of a chapter with peers: {', '.join(CHAPTERS)}")
     runs_of = {path: chapter_runs(path) for path, _ in found}
@@ -435,7 +436,7 @@ def main():
                 print(f"{path.stem} {run['shape']}: {timed['name']:14} {timed['time_us']['median']:10.2f} us "
                       f"{timed['gbytes_per_s']:7.0f} GB/s  {timed['status']}", flush=True)
             torch.cuda.empty_cache()
-        path.with_name(f"peers_{path.name}").write_text(json.dumps(results, indent=1) + "\n")
+        peers_of(path).write_text(json.dumps(results, indent=1) + "\n")
 
 
 main()

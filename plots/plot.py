@@ -1,4 +1,4 @@
-"""Draws the chapters' JSON (docs/json.md) as SVG and PNG.
+"""Draws the chapters' JSON (docs/json.md) as SVG.
 
     python3 plots/plot.py                             the committed runs on an H200
     python3 plots/plot.py results                     your own (./workbook bench writes them there)
@@ -6,18 +6,21 @@
     python3 plots/plot.py FOLDER --compare FOLDER     any two
     python3 plots/plot.py --trace FILE...             what one warp accesses, stored by a chapter's --trace
 
-A folder holds NN_chapter.json of a GPU and peers_NN_chapter.json beside it where there are peers; that of --counts what
-the chapters have counted on the CPU device. The figures of the committed runs go to plots/figures, others to a folder
-`figures` beside what is drawn. Exit status 2: bad usage or a file that is not what it should be; 3: no matplotlib.
+A folder holds NN_chapter.json of a GPU and peers_NN_chapter.json beside it where there are peers; that of
+--counts holds what the chapters have counted on the CPU device. The figures of the committed runs go to
+plots/figures, others to a folder `figures` beside what is drawn. Exit status 2: bad usage or a file that is
+not what it should be; 3: no matplotlib.
 """
 
-import argparse
 import dataclasses
-import json
 import math
 import os
 import pathlib
 import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+
+from results import (ROOT, TRACE, BadFile, base_name, fail, load, moved_bytes, read_runs, require,
+                     require_schema)
 
 DEBIAN_PYTHON = "/usr/bin/python3"
 try:
@@ -26,103 +29,27 @@ except ImportError:
     # Debian's matplotlib belongs to Debian's Python, which need not be the one that was found first.
     if os.path.realpath(sys.executable) != os.path.realpath(DEBIAN_PYTHON) and os.path.exists(DEBIAN_PYTHON):
         os.execv(DEBIAN_PYTHON, [DEBIAN_PYTHON, *sys.argv])
-    print("plot.py: matplotlib is missing (Debian: apt-get install python3-matplotlib)", file=sys.stderr)
-    sys.exit(3)
+    fail(3, "matplotlib is missing (Debian: apt-get install python3-matplotlib)")
 
 matplotlib.use("Agg")
-from matplotlib import pyplot  # noqa: E402
-from matplotlib.patches import Rectangle  # noqa: E402
+from matplotlib import pyplot
+from matplotlib.patches import Rectangle
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 COMMITTED = ROOT / "plots" / "data" / "h200"
-SCHEMA = 1
 
-# The palette of Okabe and Ito, which colour-blind eyes can tell apart; hatches do the same where there is no colour.
+# The palette of Okabe and Ito, which colour-blind eyes can tell apart; hatches where there is no colour.
 BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#777777"
 KINDS = {"ours": (BLUE, None), "library": (ORANGE, "//"), "peer": (GREEN, "..")}
 MARKERS = "osD^vPX*<>"
 
 pyplot.rcParams.update({
-    "figure.figsize": (7.2, 4.2), "figure.dpi": 100, "savefig.dpi": 150, "font.size": 10, "font.family": "sans-serif",
+    "figure.figsize": (7.2, 4.2), "figure.dpi": 100, "font.size": 10, "font.family": "sans-serif",
     "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True, "hatch.linewidth": 0.6,
     # The same data makes the same file; text stays text.
     "svg.hashsalt": "workbook", "svg.fonttype": "none"})
 
 
 # --- Reading ---
-
-
-class BadFile(Exception):
-    """A file is not what docs/json.md says; the message names file and field."""
-
-
-TIMING = {"median": float, "p25": float, "p75": float, "samples": int}
-DEVICE = {"kind": str, "name": str, "pin_gbytes_per_s": float, "l2_bytes": int}
-TRAFFIC = {"expected_read_bytes": int, "expected_write_bytes": int}
-STAGE = {"name": str, "idea": str, "status": str, "kernels": int, "traffic": TRAFFIC}
-RUN = {"chapter": str, "device": DEVICE, "shape": [int], "dtype": str, "commit": str, "date": str, "stages": [STAGE]}
-REQUEST = {"place": str, "operation": str, "space": str, "array": str, "bytes": int, "offsets": [int], "sectors": int,
-           "wavefronts": int}
-TRACE = {"chapter": str, "shape": [int],
-         "stages": [{"name": str, "idea": str, "launches": [{"kernel": str, "requests": [REQUEST]}]}]}
-NAMES = {str: "a text", int: "a whole number", float: "a number"}
-
-
-def require(value, form, where):
-    """Raises BadFile unless `value` is built like `form`."""
-    if isinstance(form, dict):
-        if not isinstance(value, dict):
-            raise BadFile(f"{where}: expected an object")
-        for field, inner in form.items():
-            if field not in value:
-                raise BadFile(f"{where}.{field}: this field is missing")
-            require(value[field], inner, f"{where}.{field}")
-    elif isinstance(form, list):
-        if not isinstance(value, list) or not value and form != [REQUEST]:
-            raise BadFile(f"{where}: expected a list that holds something")
-        for i, element in enumerate(value):
-            require(element, form[0], f"{where}[{i}]")
-    else:
-        accepted = (int, float) if form is float else form
-        if not isinstance(value, accepted) or isinstance(value, bool):
-            raise BadFile(f"{where}: expected {NAMES[form]}, found {json.dumps(value)[:40]}")
-
-
-def require_schema(run, where):
-    if not isinstance(run, dict) or "schema" not in run:
-        raise BadFile(f"{where}.schema: this field is missing; is it the JSON of a chapter?")
-    if run["schema"] != SCHEMA:
-        raise BadFile(f"{where}.schema: {json.dumps(run['schema'])[:40]}; this plot.py reads {SCHEMA}: run the chapter again")
-
-
-def load(path):
-    try:
-        return json.loads(path.read_text())
-    except OSError as error:
-        raise BadFile(f"{path}: {error.strerror}") from None
-    except ValueError as error:
-        raise BadFile(f"{path}: not JSON ({error})") from None
-
-
-def read_runs(path):
-    """The runs that a file holds, one a size."""
-    runs = load(path)
-    if not isinstance(runs, list) or not runs:
-        raise BadFile(f"{path}: expected a list of runs (docs/json.md)")
-    for i, run in enumerate(runs):
-        where = f"{path}: [{i}]"
-        require_schema(run, where)
-        require(run, RUN, where)
-        for s, stage in enumerate(run["stages"]):
-            if stage["status"] != "ok":
-                continue
-            if not path.name.startswith("peers_"):
-                require(stage, {"output": str}, f"{where}.stages[{s}]")
-            for field in ("time_us", "time_warm_us") if run["device"]["kind"] == "gpu" else ():
-                require(stage.get(field), TIMING, f"{where}.stages[{s}].{field}")
-            if run["device"]["kind"] == "cpu":
-                require(stage["traffic"], {"load_sectors": int, "store_sectors": int}, f"{where}.stages[{s}].traffic")
-    return runs
 
 
 @dataclasses.dataclass
@@ -139,8 +66,8 @@ class Stage:
         return self.data["time_us"]["median"]
 
     def base(self, stages):
-        """The stage of {name: stage} that its speed-up is over: the first where none is named, or it is not there."""
-        return stages.get(self.data.get("against"), next(iter(stages.values())))
+        """The stage of {name: stage} that its speed-up is over."""
+        return stages[base_name(self.data, stages)]
 
     @property
     def warm_us(self):
@@ -160,16 +87,12 @@ def stages_of(run, peer=False):
     def kind(stage):
         return "peer" if peer else "library" if stage["idea"].startswith("library") else "ours"
 
-    def moved(stage):
-        traffic = stage["traffic"]
-        return traffic["expected_read_bytes"] + traffic["expected_write_bytes"] - traffic.get("expected_repeated_bytes", 0)
-
     def name(stage):
         return stage["name"] if stage["status"] == "ok" else f"{stage['name']}, not exact"
 
     # A peer that is not exact has its place beside ours, and says so.
     shown = [s for s in run["stages"] if s["status"] == "ok" or (peer and s.get("time_us"))]
-    return [Stage(name(s), kind(s), moved(s), s) for s in shown]
+    return [Stage(name(s), kind(s), moved_bytes(s), s) for s in shown]
 
 
 @dataclasses.dataclass
@@ -180,7 +103,7 @@ class Measured:
     sizes: dict  # shape, as a tuple -> stages
 
     def extent(self, shape):
-        """To compare shapes by; of as many elements, the one at which more stages have been timed is larger."""
+        """To compare shapes by: elements, and where they are equal, the stages that have been timed."""
         return math.prod(shape), len(self.sizes[shape])
 
     @property
@@ -238,7 +161,7 @@ def size_text(shape):
 
 
 def finish(figure, title, caption, name, out, legend=None):
-    """Writes a figure: its title, a legend (handles, texts) in a row of its own, and below where the data are from."""
+    """Writes a figure: title, a legend (handles, texts) in its own row, and below where the data are from."""
     lines = caption.split("\n")
     width, height = figure.get_size_inches()
     height += 0.3 if legend else 0
@@ -248,10 +171,10 @@ def finish(figure, title, caption, name, out, legend=None):
         figure.legend(*legend, fontsize=8, frameon=False, loc="upper left", ncol=len(legend[0]),
                       bbox_to_anchor=(0, 1 - 0.25 / height))
     figure.tight_layout(rect=(0, (0.1 + 0.17 * len(lines)) / height, 1, 1 - (0.3 / height if legend else 0)))
-    figure.text(0.01, 0.08 / height, "\n".join(lines), fontsize=8, color="#444444", ha="left", va="bottom", linespacing=1.4)
+    figure.text(0.01, 0.08 / height, "\n".join(lines), fontsize=8, color="#444444", ha="left", va="bottom",
+                linespacing=1.4)
     out.mkdir(parents=True, exist_ok=True)
     figure.savefig(out / f"{name}.svg", metadata={"Date": None, "Creator": None})
-    figure.savefig(out / f"{name}.png", metadata={"Software": None})
     pyplot.close(figure)
     return name
 
@@ -259,7 +182,8 @@ def finish(figure, title, caption, name, out, legend=None):
 def bar_style(stage, which):
     """Colour and hatch by kind; the second of two machines is paler."""
     colour, hatch = KINDS[stage.kind]
-    return {"color": colour, "hatch": hatch, "edgecolor": "white" if hatch else colour, "alpha": 0.4 if which else 1.0}
+    return {"color": colour, "hatch": hatch, "edgecolor": "white" if hatch else colour,
+            "alpha": 0.4 if which else 1.0}
 
 
 def name_rows(axes, names):
@@ -278,8 +202,8 @@ def bars(axes, machines, names, value, text, text_at=0):
                 continue
             y = row + (which - (len(machines) - 1) / 2) * height
             axes.barh(y, value(stages[name]), height=height * 0.94, **bar_style(stages[name], which))
-            axes.annotate(text(stages[name]), (max(text_at, value(stages[name])), y), xytext=(4, 0), textcoords="offset points",
-                          va="center", fontsize=8)
+            axes.annotate(text(stages[name]), (max(text_at, value(stages[name])), y), xytext=(4, 0),
+                          textcoords="offset points", va="center", fontsize=8)
     name_rows(axes, names)
     axes.margins(x=0.18)
 
@@ -316,12 +240,17 @@ def legend_of_machines(machines):
     """Which bar is whose, when there are two."""
     if len(machines) == 1:
         return None
-    handles = [Rectangle((0, 0), 1, 1, color=GREY, alpha=0.4 if which else 1.0) for which in range(len(machines))]
+    handles = [Rectangle((0, 0), 1, 1, color=GREY, alpha=0.4 if which else 1.0)
+               for which in range(len(machines))]
     return handles, [m.run["device"]["name"] for m in machines]
 
 
 def caption_of(machines, more):
     return "\n".join([m.caption for m in machines] + [more])
+
+
+def caption_at(machines, shape):
+    return caption_of(machines, f"N = {size_text(shape)}; {METHOD}")
 
 
 FEW_ELEMENTS = 10_000  # with so many, a launch takes what any launch takes
@@ -335,15 +264,19 @@ def draw_speed_up(chapter, machines, shape, suffix, out):
     """With a panel for each stage that others are compared with."""
     by_name = stages_at(machines, shape)
     bases = {id(s): s.base(stages) for stages in by_name for s in stages.values()}
+
+    def speed_up(stage):
+        return bases[id(stage)].us / stage.us
+
     panels = {}
     for stage in (s for stages in by_name for s in stages.values()):
         panels.setdefault(bases[id(stage)].name, {})[stage.name] = None  # in order, each once
     figure, axes = bar_panels(list(panels.values()), len(machines))
     for panel, (base, names) in zip(axes, panels.items()):
-        bars(panel, by_name, list(names), lambda s: bases[id(s)].us / s.us, lambda s: f"{bases[id(s)].us / s.us:.2f}x  {s.us:.1f} µs")
+        bars(panel, by_name, list(names), speed_up, lambda s: f"{speed_up(s):.2f}x  {s.us:.1f} µs")
         panel.axvline(1, color=GREY, linewidth=0.8)
         panel.set_xlabel(f"speed-up over {base}")
-    return finish(figure, f"{chapter}: speed-up of each stage", caption_of(machines, f"N = {size_text(shape)}; {METHOD}"),
+    return finish(figure, f"{chapter}: speed-up of each stage", caption_at(machines, shape),
                   f"{chapter}_speed_up{suffix}", out, legend_of_machines(machines))
 
 
@@ -358,18 +291,19 @@ def draw_bandwidth(chapter, machines, shape, suffix, out):
         for row, name in enumerate(names):
             if name in stages and stages[name].ceiling_gbytes:
                 y = row + (which - (len(machines) - 1) / 2) * height
-                axes.plot([stages[name].ceiling_gbytes] * 2, [y - height / 2, y + height / 2], color="black", linewidth=2)
+                axes.plot([stages[name].ceiling_gbytes] * 2, [y - height / 2, y + height / 2], color="black",
+                          linewidth=2)
         pins = machines[which].run["device"]["pin_gbytes_per_s"]
         axes.axvline(pins, color=GREY, linestyle="--" if which == 0 else ":", linewidth=1)
         axes.annotate(f"pins: {pins:,.0f}", (pins, 1), xycoords=("data", "axes fraction"), xytext=(0, 3),
                       textcoords="offset points", fontsize=8, ha="center", color="#444444")
     axes.set_xlabel("GB/s that the stage asks for\nblack: a streaming kernel with the same mix")
-    return finish(figure, f"{chapter}: bandwidth under the roof", caption_of(machines, f"N = {size_text(shape)}; {METHOD}"),
+    return finish(figure, f"{chapter}: bandwidth under the roof", caption_at(machines, shape),
                   f"{chapter}_bandwidth{suffix}", out, legend_of_machines(machines))
 
 
 def fastest_of_ours(measured):
-    """The name of our stage that is fastest at the largest size, of those that compute what the first does."""
+    """The name of our stage that is fastest at the largest size and computes what the first computes."""
     stages = [s for s in measured.sizes[measured.largest] if s.kind == "ours"]
     same = [s for s in stages if s.data["output"] == stages[0].data["output"]]
     return min(same, key=lambda s: s.us).name
@@ -389,24 +323,26 @@ def draw_sizes(chapter, machines, out):
         for i, name in enumerate(names):
             points = [(n, stages[name]) for n, stages in zip(elements, by_size) if name in stages]
             colour = KINDS[kinds[name]][0] if name != names[0] else "black"
-            axes.plot(*zip(*[(n, s.us) for n, s in points]), color=colour, marker=MARKERS[i % len(MARKERS)], markersize=4,
-                      linewidth=1.8 if name == fastest else 0.9, linestyle="-" if which == 0 else "-.", label=name + whose)
+            axes.plot(*zip(*[(n, s.us) for n, s in points]), color=colour, marker=MARKERS[i % len(MARKERS)],
+                      markersize=4, linewidth=1.8 if name == fastest else 0.9,
+                      linestyle="-" if which == 0 else "-.", label=name + whose)
             if name == fastest:
-                axes.plot(*zip(*[(n, s.warm_us) for n, s in points]), color=colour, linestyle=":", linewidth=1.6,
-                          label=f"{name}, same inputs again{whose}")
+                axes.plot(*zip(*[(n, s.warm_us) for n, s in points]), color=colour, linestyle=":",
+                          linewidth=1.6, label=f"{name}, same inputs again{whose}")
                 bytes_each = points[-1][1].moved / points[-1][0]
-                knee = measured.run["device"]["l2_bytes"] / bytes_each
+                l2_bytes = measured.run["device"]["l2_bytes"]
+                knee = l2_bytes / bytes_each
                 axes.axvline(knee, color=GREY, linestyle="--", linewidth=1)
-                axes.annotate(f"fills the L2 cache,\n{measured.run['device']['l2_bytes'] / 2**20:.0f} MiB", (knee, 0.02 + 0.11 * which),
-                              xycoords=("data", "axes fraction"), xytext=(4, 0), textcoords="offset points", fontsize=8,
-                              color="#444444")
+                axes.annotate(f"fills the L2 cache,\n{l2_bytes / 2**20:.0f} MiB", (knee, 0.02 + 0.11 * which),
+                              xycoords=("data", "axes fraction"), xytext=(4, 0), textcoords="offset points",
+                              fontsize=8, color="#444444")
         floor = min(s.data["ceiling_us"]["median"] for s in by_size[0].values() if s.data.get("ceiling_us"))
         if elements[0] > FEW_ELEMENTS:
             continue
         axes.axhline(floor, color=GREY, linewidth=1)
         axes.annotate(f"one launch that moves next to nothing: {floor:.1f} µs", (0.01, floor),
-                      xycoords=("axes fraction", "data"), xytext=(0, -10), textcoords="offset points", fontsize=8,
-                      color="#444444")
+                      xycoords=("axes fraction", "data"), xytext=(0, -10), textcoords="offset points",
+                      fontsize=8, color="#444444")
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.margins(y=0.09)
@@ -414,7 +350,8 @@ def draw_sizes(chapter, machines, out):
     axes.set_xlabel("elements")
     axes.set_ylabel("time, µs")
     axes.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
-    return finish(figure, f"{chapter}: time against size", caption_of(machines, METHOD), f"{chapter}_sizes", out)
+    return finish(figure, f"{chapter}: time against size", caption_of(machines, METHOD), f"{chapter}_sizes",
+                  out)
 
 
 def draw_arithmetic(chapter, machines, shape, out):
@@ -424,7 +361,7 @@ def draw_arithmetic(chapter, machines, shape, out):
     figure, axes = bar_figure(names, len(machines))
     bars(axes, by_name, names, lambda s: s.data["tflops"], lambda s: f"{s.data['tflops']:.1f}")
     axes.set_xlabel("TFLOP/s")
-    return finish(figure, f"{chapter}: operations a second", caption_of(machines, f"N = {size_text(shape)}; {METHOD}"),
+    return finish(figure, f"{chapter}: operations a second", caption_at(machines, shape),
                   f"{chapter}_arithmetic", out, legend_of_machines(machines))
 
 
@@ -438,7 +375,8 @@ def draw_predicted(chapter, machines, out):
     measured = machines[0]
     shapes = three_sizes(measured)
     names = [s.name for s in measured.sizes[measured.largest] if s.kind == "ours"]
-    figure, panels = pyplot.subplots(1, len(shapes), sharey=True, squeeze=False, figsize=(7.2, 1.6 + 0.34 * len(names)))
+    figure, panels = pyplot.subplots(1, len(shapes), sharey=True, squeeze=False,
+                                     figsize=(7.2, 1.6 + 0.34 * len(names)))
     for axes, shape in zip(panels[0], shapes):
         most = 1.0
         for which, machine in enumerate(machines):
@@ -453,7 +391,7 @@ def draw_predicted(chapter, machines, out):
                 most = max(most, predicted, got)
                 axes.plot([predicted, got], [row, row], color=GREY, linewidth=1.2, zorder=1)
                 axes.scatter(predicted, row, s=42, facecolors="white", edgecolors="black", zorder=2)
-                axes.scatter(got, row, s=42, color=BLUE if which == 0 else ORANGE, marker="os"[which], zorder=3)
+                axes.scatter(got, row, s=42, color=(BLUE, ORANGE)[which], marker="os"[which], zorder=3)
         axes.set_title(f"N = {size_text(shape)}", fontsize=9)
         axes.set_xlabel("speed-up")
         axes.grid(True, axis="x", linewidth=0.4, alpha=0.6)
@@ -466,11 +404,13 @@ def draw_predicted(chapter, machines, out):
     panels[0][0].set_yticks(range(len(names)), names)
     panels[0][0].invert_yaxis()
     legend = [("predicted by bytes", "o", "white")] + [
-        (m.run["device"]["name"] + " measured", "os"[which], (BLUE, ORANGE)[which]) for which, m in enumerate(machines)]
-    handles = [pyplot.Line2D([], [], linestyle="", marker=marker, markersize=7, markeredgecolor="black" if colour == "white"
-                             else colour, color=colour) for _, marker, colour in legend]
-    return finish(figure, f"{chapter}: predicted and measured", caption_of(machines, METHOD), f"{chapter}_predicted", out,
-                  (handles, [text for text, _, _ in legend]))
+        (m.run["device"]["name"] + " measured", "os"[which], (BLUE, ORANGE)[which])
+        for which, m in enumerate(machines)]
+    handles = [pyplot.Line2D([], [], linestyle="", marker=marker, markersize=7, color=colour,
+                             markeredgecolor="black" if colour == "white" else colour)
+               for _, marker, colour in legend]
+    return finish(figure, f"{chapter}: predicted and measured", caption_of(machines, METHOD),
+                  f"{chapter}_predicted", out, (handles, [text for text, _, _ in legend]))
 
 
 def draw_bytes(chapter, run, out):
@@ -482,7 +422,8 @@ def draw_bytes(chapter, run, out):
         axes.barh(row, read, height=0.7, color=BLUE, label="read" if row == 0 else None)
         axes.barh(row, write, left=read, height=0.7, color=ORANGE, hatch="//", edgecolor="white",
                   label="written" if row == 0 else None)
-        kernels = f"{stage['kernels']} kernel{'s' if stage['kernels'] > 1 else ''}" if stage["kernels"] > 0 else "kernels vary"
+        count = stage["kernels"]
+        kernels = f"{count} kernel{'s' if count > 1 else ''}" if count > 0 else "kernels vary"
         moved = f"{read + write:.{1 if read + write >= 1 else 2}f}"
         axes.annotate(f"{moved}, {kernels}", (read + write, row), xytext=(4, 0), textcoords="offset points",
                       va="center", fontsize=8)
@@ -509,7 +450,8 @@ def pattern(request):
 
 
 def telling_requests(launch):
-    """[(arrays, request)]: of each source line, operation and array the costliest, those that look alike together."""
+    """[(arrays, request)]: the costliest of each source line, operation and array, those that look alike
+    together."""
     costliest = {}
     for request in launch["requests"]:
         key = request["place"], request["operation"], request["space"], request["array"], request["bytes"]
@@ -526,7 +468,8 @@ def telling_requests(launch):
 
 def draw_lanes(axes):
     for lane in range(WARP):
-        axes.add_patch(Rectangle((lane, 2.0), 0.9, 0.5, facecolor="#DDDDDD", edgecolor="black", linewidth=0.5))
+        axes.add_patch(Rectangle((lane, 2.0), 0.9, 0.5, facecolor="#DDDDDD", edgecolor="black",
+                                 linewidth=0.5))
         if lane % 4 == 0 or lane == WARP - 1:
             axes.text(lane + 0.45, 2.25, str(lane), ha="center", va="center", fontsize=6)
     axes.text(-0.4, 2.25, "lane", ha="right", va="center", fontsize=8)
@@ -538,14 +481,16 @@ def lanes_in(request):
 
 def draw_sectors(axes, request):
     """Lanes above, the sectors that they touch below; the bytes that are asked for are filled in."""
-    touched = sorted({byte // SECTOR for _, offset in lanes_in(request) for byte in (offset, offset + request["bytes"] - 1)})
+    touched = sorted({byte // SECTOR for _, offset in lanes_in(request)
+                      for byte in (offset, offset + request["bytes"] - 1)})
     gaps = sum(later != earlier + 1 for earlier, later in zip(touched, touched[1:]))
     width = min(WARP / (len(touched) + 0.35 * gaps), WARP / 4)
     left, x = {}, 0.0
     for i, sector in enumerate(touched):
         x += 0.35 * width if i and sector != touched[i - 1] + 1 else 0.0
         left[sector] = x
-        axes.add_patch(Rectangle((x, 0.3), width, 0.5, facecolor="none", edgecolor="black", linewidth=1.4, zorder=4))
+        axes.add_patch(Rectangle((x, 0.3), width, 0.5, facecolor="none", edgecolor="black", linewidth=1.4,
+                                 zorder=4))
         x += width
     used = {byte for _, offset in lanes_in(request) for byte in range(offset, offset + request["bytes"])}
     coalesced = len(touched) <= math.ceil(len(used) / SECTOR) + 1  # an unaligned start costs one more
@@ -566,7 +511,7 @@ def draw_banks(axes, request):
     for lane, offset in lanes_in(request):
         for word in range(offset // WORD, (offset + request["bytes"] - 1) // WORD + 1):
             words.setdefault(word % BANKS, set()).add(word)
-    # A warp's 64- and 128-bit accesses go in parts, so that words in one bank need not be in each other's way.
+    # A warp's 64- and 128-bit accesses go in parts: words in one bank need not be in each other's way.
     conflict = request["wavefronts"] > max(1, request["bytes"] // WORD)
     for bank in range(BANKS):
         wanted = len(words.get(bank, ()))
@@ -598,13 +543,15 @@ def draw_trace(chapter, shape, stage, out):
         draw_lanes(axes)
         cost = draw_banks(axes, request) if request["space"] == "shared" else draw_sectors(axes, request)
         what = f"{request['operation']} of {', '.join(sorted(arrays))}, {request['bytes']} bytes a lane"
-        axes.set_title(f"{kernel}: {what} (line {request['place'].rpartition(':')[2]}): {cost}", fontsize=8.5, loc="left")
+        line = request["place"].rpartition(":")[2]
+        axes.set_title(f"{kernel}: {what} (line {line}): {cost}", fontsize=8.5, loc="left")
         axes.set_xlim(-3.2, WARP + 0.3)
         axes.set_ylim(-0.15, 2.6)
         axes.axis("off")
     more = f"; {left_out} more kinds of access are left out" if left_out else ""
     return finish(figure, f"{chapter}, {stage['name']}: what the first warp touches",
-                  f"traced on the CPU device, N = {size_text(shape)}{more}", f"trace_{chapter}_{stage['name']}", out)
+                  f"traced on the CPU device, N = {size_text(shape)}{more}",
+                  f"trace_{chapter}_{stage['name']}", out)
 
 
 def read_trace(path):
@@ -615,7 +562,8 @@ def read_trace(path):
         for n, launch in enumerate(stage["launches"]):
             for r, request in enumerate(launch["requests"]):
                 if len(request["offsets"]) != WARP or max(request["offsets"]) < 0:
-                    raise BadFile(f"{path}.stages[{s}].launches[{n}].requests[{r}].offsets: expected {WARP} numbers, not all -1")
+                    where = f"{path}.stages[{s}].launches[{n}].requests[{r}].offsets"
+                    raise BadFile(f"{where}: expected {WARP} numbers, not all -1")
     return trace
 
 
@@ -634,7 +582,8 @@ def draw_folders(folders, counts, out):
             shapes["_rows"] = machines[0].fullest
         if all(machine.counts_operations for machine in machines):
             shape = machines[0].fullest  # the large shapes are not for slow stages
-            drawn += [draw_speed_up(chapter, machines, shape, "", out), draw_arithmetic(chapter, machines, shape, out)]
+            drawn += [draw_speed_up(chapter, machines, shape, "", out),
+                      draw_arithmetic(chapter, machines, shape, out)]
             continue
         for suffix, shape in shapes.items():
             drawn += [draw(chapter, machines, shape, suffix, out) for draw in (draw_speed_up, draw_bandwidth)]
@@ -646,17 +595,20 @@ def draw_folders(folders, counts, out):
 
 def draw_traces(paths, out):
     traces = [read_trace(path) for path in paths]
-    drawn = [draw_trace(trace["chapter"], trace["shape"], stage, out) for trace in traces for stage in trace["stages"]]
+    drawn = [draw_trace(trace["chapter"], trace["shape"], stage, out)
+             for trace in traces for stage in trace["stages"]]
     return [name for name in drawn if name]
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", nargs="?", type=pathlib.Path, default=COMMITTED, help="folder of the chapters' JSON")
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=pathlib.Path, default=COMMITTED,
+                        help="folder of the chapters' JSON")
     parser.add_argument("--compare", nargs="?", type=pathlib.Path, const=COMMITTED, metavar="FOLDER",
                         help="draw this folder's runs beside it (default: the committed ones)")
     parser.add_argument("--trace", nargs="+", type=pathlib.Path, metavar="FILE", help="draw these instead")
-    parser.add_argument("--counts", type=pathlib.Path, metavar="FOLDER", help="counts are here, not beside the times")
+    parser.add_argument("--counts", type=pathlib.Path, metavar="FOLDER",
+                        help="counts are here, not beside the times")
     parser.add_argument("--out", type=pathlib.Path, metavar="FOLDER", help="where the figures go")
     options = parser.parse_args()
     beside = options.trace[0].parent if options.trace else options.folder
@@ -665,11 +617,11 @@ def main():
         if options.trace:
             drawn = draw_traces(options.trace, out)
         else:
-            drawn = draw_folders([options.folder] + ([options.compare] if options.compare else []), options.counts, out)
+            folders = [options.folder, options.compare] if options.compare else [options.folder]
+            drawn = draw_folders(folders, options.counts, out)
     except BadFile as bad:
-        print(f"plot.py: {bad}", file=sys.stderr)
-        sys.exit(2)
-    print(f"{len(drawn)} figures, each as SVG and PNG, in {out}:")
+        fail(2, bad)
+    print(f"{len(drawn)} figures in {out}:")
     for name in drawn:
         print(f"  {name}")
 

@@ -4,16 +4,19 @@ Needs a GPU, ncu and a build with its GPU side:
 
     python3 tests/counters.py build/bin tests/data/counters_h200.json [CHAPTER/STAGE ...]
 
-With stages, such as 05_linear_gelu/13_wmma, these alone are counted, and added to what the file holds with their own date.
-Each kernel runs once on 2^20 elements; launches of one stage are added up. Shared-memory counters carry up to 3 % of noise.
+With stages, such as 01_multiply_add/2_fused, only these are counted. They are added to what the file holds,
+with their own date. Each kernel runs once on 2^20 elements; launches of one stage are added up. Shared-memory
+counters carry up to 3 % of noise.
 """
 
-import argparse
-import csv
 import datetime
 import json
 import pathlib
-import subprocess
+import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "plots"))
+from card import card, output_of, profiled
 
 SIZE = 1 << 20
 # Of chapters with more than one dimension: a small shape, and the one that is counted.
@@ -36,20 +39,13 @@ METRICS = {
 
 def profile(program, *arguments):
     """The counters of every launch of the program, in order: [{field: value}]."""
-    call = ["ncu", "--clock-control", "none", "--csv", "--print-units", "base", "--metrics", ",".join(METRICS.values()),
-            program, *arguments]
-    output = subprocess.run(call, check=True, capture_output=True, text=True).stdout
-    rows = csv.DictReader(line for line in output.splitlines() if line.startswith('"'))
-    field_of = {metric: field for field, metric in METRICS.items()}
-    launches = {}
-    for row in rows:
-        fields = launches.setdefault(row["ID"], {})
-        fields[field_of[row["Metric Name"]]] = int(float(row["Metric Value"].replace(",", "")))
-    return list(launches.values())
+    return [{field: int(values[metric]) for field, metric in METRICS.items()}
+            for _, values in profiled(METRICS.values(), program, *arguments)]
 
 
 def total(launches):
-    return {"launches": len(launches), **{field: sum(launch[field] for launch in launches) for field in METRICS}}
+    sums = {field: sum(launch[field] for launch in launches) for field in METRICS}
+    return {"launches": len(launches), **sums}
 
 
 def counts_of(program, stage):
@@ -61,20 +57,14 @@ def stages(program):
     """The stages that the chapter has on this device: those of its JSON that were not skipped."""
     path = program.parent / "counters_stages.json"
     small = SHAPES.get(program.name, ("1024",))[0]
-    subprocess.run([program, "--device", "gpu", "--size", small, "--json", path], check=True, capture_output=True)
+    output_of(program, "--device", "gpu", "--size", small, "--json", path)
     found = [stage["name"] for stage in json.loads(path.read_text())[0]["stages"] if stage["status"] == "ok"]
     path.unlink()
     return found
 
 
-def device():
-    call = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
-    name, driver = subprocess.run(call, check=True, capture_output=True, text=True).stdout.strip().split(", ")
-    return {"gpu": name, "driver": driver}
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("programs", type=pathlib.Path, help="folder of the built programs")
     parser.add_argument("output", type=pathlib.Path)
     parser.add_argument("stages", nargs="*", metavar="CHAPTER/STAGE")
@@ -85,17 +75,18 @@ def main():
     if arguments.stages:
         result = json.loads(arguments.output.read_text())
         for name in arguments.stages:
-            result["kernels"][name] = {**counts_of(programs / name.split("/")[0], name.split("/")[1]), "date": today}
+            chapter, stage = name.split("/")
+            result["kernels"][name] = {**counts_of(programs / chapter, stage), "date": today}
         arguments.output.write_text(json.dumps(result, indent=1) + "\n")
         return
 
     counted = programs / "counted_kernels"
-    names = subprocess.run([counted, "--list"], check=True, capture_output=True, text=True).stdout.splitlines()
+    names = output_of(counted, "--list").splitlines()
     kernels = {name: total([launch]) for name, launch in zip(names, profile(counted), strict=True)}
     for program in sorted(programs.glob("[0-9][0-9]_*")):
         for stage in stages(program):
             kernels[f"{program.name}/{stage}"] = counts_of(program, stage)
-    result = {**device(), "date": today, "size": SIZE,
+    result = {**card(), "date": today, "size": SIZE,
               "command": f"python3 tests/counters.py {arguments.programs} {arguments.output.name}",
               "metrics": METRICS, "kernels": kernels}
     arguments.output.write_text(json.dumps(result, indent=1) + "\n")

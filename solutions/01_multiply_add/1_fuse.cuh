@@ -23,8 +23,8 @@ inline void multiply_add(const float* q, const float* k, const float* v, float* 
   launch(fused, (n - 1) / kThreads + 1, kThreads, q, k, v, out, n);
 }
 // SKELETON
-// __global__ void multiply(const float* __restrict__ a, const float* __restrict__ b,
-//                          float* __restrict__ out, int n) {
+// __global__ void multiply(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ out,
+//                          int n) {
 //   const int i = blockIdx.x * blockDim.x + threadIdx.x;
 //   if (i < n) out[i] = a[i] * b[i];
 // }

@@ -23,8 +23,7 @@ inline void add_mul_exp(const float* x, const float* y, float*, float* out, int 
   launch(fused, (n - 1) / kThreads + 1, kThreads, x, y, out, n);
 }
 // SKELETON
-// __global__ void add_twice(const float* __restrict__ x, const float* __restrict__ y, float* __restrict__
-// out,
+// __global__ void add_twice(const float* __restrict__ x, const float* __restrict__ y, float* __restrict__ out,
 //                           int n) {
 //   const int i = blockIdx.x * blockDim.x + threadIdx.x;
 //   if (i < n) out[i] = (x[i] + y[i]) * 2.0f;

@@ -28,7 +28,7 @@ inline void quantize(const float* x, float scale, float zero_point, float*, sign
 }
 // SKELETON
 // __global__ void steps(const float* __restrict__ x, float scale, float zero_point, float* __restrict__ out,
-// int n) {
+//                       int n) {
 //   const int i = blockIdx.x * blockDim.x + threadIdx.x;
 //   if (i < n) out[i] = rintf(x[i] / scale + zero_point);
 // }
@@ -42,8 +42,7 @@ inline void quantize(const float* x, float scale, float zero_point, float*, sign
 //
 // /// q = x in steps of `scale`; `between` has room for n floats. All pointers are device memory.
 // /// TODO: one kernel.
-// inline void quantize(const float* x, float scale, float zero_point, float* between, signed char* q, int n)
-// {
+// inline void quantize(const float* x, float scale, float zero_point, float* between, signed char* q, int n) {
 //   constexpr int kThreads = 256;
 //   launch(steps, (n - 1) / kThreads + 1, kThreads, x, scale, zero_point, between, n);
 //   launch(convert, (n - 1) / kThreads + 1, kThreads, between, q, n);

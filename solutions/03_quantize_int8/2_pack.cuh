@@ -39,9 +39,8 @@ inline void quantize(const float* x, float scale, float zero_point, signed char*
   launch(packed, (n - 1) / (4 * kThreads) + 1, kThreads, x, scale, zero_point, q, n);
 }
 // SKELETON
-// __global__ void one_by_one(const float* __restrict__ x, float scale, float zero_point, signed char*
-// __restrict__ q,
-//                            int n) {
+// __global__ void one_by_one(const float* __restrict__ x, float scale, float zero_point,
+//                            signed char* __restrict__ q, int n) {
 //   const int i = blockIdx.x * blockDim.x + threadIdx.x;
 //   if (i < n) q[i] = quantized(x[i], scale, zero_point);
 // }

@@ -19,9 +19,9 @@ __device__ inline float warp_sum(float value) {
   for (int distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(0xffffffffu, value, distance);
   return value;
 }
+
 // SKELETON
 // END SOLUTION
-
 /// The sum of `value` over the threads of the block, in thread 0; every thread must call it.
 __device__ inline float block_sum(float value) {
   // BEGIN SOLUTION

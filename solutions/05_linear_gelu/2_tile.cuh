@@ -35,8 +35,8 @@ __global__ void multiply(const float* __restrict__ x, const float* __restrict__ 
   // SKELETON
   // // TODO: tiles in shared memory.
   // if (row < m && column < n)
-  //   for (int i = 0; i < k; ++i) sum += x[static_cast<size_t>(row) * k + i] * w[static_cast<size_t>(column)
-  //   * k + i];
+  //   for (int i = 0; i < k; ++i)
+  //     sum += x[static_cast<size_t>(row) * k + i] * w[static_cast<size_t>(column) * k + i];
   // END SOLUTION
   if (row < m && column < n) product[static_cast<size_t>(row) * n + column] = sum;
 }

@@ -10,8 +10,11 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-TOOLS = "sh dirname sed cat sort head id nproc grep env tr uname printf ls rm mkdir readlink sleep kill find ninja git cmake c++ g++".split()
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from checks import ROOT, expect, run
+
+TOOLS = ("sh dirname sed cat sort head id nproc grep env tr uname printf ls rm mkdir readlink sleep kill "
+         "find ninja git cmake c++ g++").split()
 
 
 def which(tool):
@@ -28,16 +31,8 @@ def path_without(folder, *lacking):
 
 def workbook(*arguments, script=ROOT / "workbook", **environment):
     clean = {k: v for k, v in os.environ.items() if k not in ("CI", "WORKBOOK_NO_INSTALL")}
-    done = subprocess.run([script, *arguments], env={**clean, **environment}, cwd="/", stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True)
+    done = run(script, *arguments, env={**clean, **environment}, cwd="/", stdin=subprocess.DEVNULL)
     return done.returncode, done.stdout + done.stderr
-
-
-def expect(what, condition, output):
-    if not condition:
-        print(f"FAILED: {what}\n{output}")
-        sys.exit(1)
-    print("ok:", what)
 
 
 def main():
@@ -45,7 +40,8 @@ def main():
         folder = pathlib.Path(temporary)
 
         (folder / "no cmake").mkdir()
-        status, output = workbook("list", WORKBOOK_NO_INSTALL="1", PATH=path_without(folder / "no cmake", "cmake"))
+        path = path_without(folder / "no cmake", "cmake")
+        status, output = workbook("list", WORKBOOK_NO_INSTALL="1", PATH=path)
         expect("a missing CMake is named", status == 3 and "cmake" in output, output)
 
         (folder / "no compiler").mkdir()
@@ -53,7 +49,8 @@ def main():
         status, output = workbook("list", WORKBOOK_NO_INSTALL="1", PATH=path)
         expect("a missing compiler is named with its package", status == 3 and "g++" in output, output)
         status, output = workbook("doctor", PATH=path)
-        expect("the doctor says what it costs", status == 0 and "missing: nothing can be built (g++)" in output, output)
+        cost = "missing: nothing can be built (g++)"
+        expect("the doctor says what it costs", status == 0 and cost in output, output)
 
         (folder / "no doxygen").mkdir()
         status, output = workbook("docs", WORKBOOK_NO_INSTALL="1", PATH=path_without(folder / "no doxygen"))
@@ -78,8 +75,7 @@ def main():
     # The tree as it is, without what is built, in a path with spaces.
     clone = pathlib.Path(sys.argv[1])
     shutil.rmtree(clone, ignore_errors=True)
-    files = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
-                           capture_output=True, text=True)
+    files = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=ROOT)
     if files.returncode != 0:
         print("SKIPPED: this is no git checkout, so a fresh copy of it cannot be made")
         return
@@ -91,7 +87,8 @@ def main():
         target.write_bytes((ROOT / name).read_bytes())
         target.chmod((ROOT / name).stat().st_mode)
     status, output = workbook("run", "01", "--size", "1000", "--device", "cpu", script=clone / "workbook")
-    expect("a fresh copy in a path with spaces builds and runs", status == 0 and "5_reduced" in output, output)
+    built = status == 0 and "5_reduced" in output
+    expect("a fresh copy in a path with spaces builds and runs", built, output)
 
 
 main()

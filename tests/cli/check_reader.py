@@ -1,21 +1,20 @@
 """A reader's session with ./workbook, with all that may go wrong in it, in a copy of the tree.
 
-python3 tests/cli/check_reader.py COPY: the copy that tests/cli/check_launcher.py has made; its exercise 01.1 is edited.
+python3 tests/cli/check_reader.py COPY: the copy that tests/cli/check_launcher.py has made; its exercise 01.1
+is edited.
 """
 
 import json
-import os
 import pathlib
 import shutil
 import subprocess
 import sys
 import time
 
-SKIPPED = 4
-if not (pathlib.Path(sys.argv[1]) / "workbook").exists():
-    print("SKIPPED: there is no copy of the tree")
-    sys.exit(SKIPPED)
-COPY = pathlib.Path(sys.argv[1]).resolve()
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from checks import expect, fresh_copy, missing, run
+
+COPY = fresh_copy()
 CHAPTER = COPY / "chapters/01_multiply_add"
 FILE = CHAPTER / "exercises/1_fuse.cuh"
 STATE = COPY / ".workbook"
@@ -24,23 +23,15 @@ SOLVED, NOT_YET, BAD_USAGE, BROKEN = range(4)
 
 
 def workbook(*arguments, folder=COPY):
-    done = subprocess.run([COPY / "workbook", *arguments], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, timeout=300)
+    done = run(COPY / "workbook", *arguments, cwd=folder, stdin=subprocess.DEVNULL, timeout=300)
     return done.returncode, done.stdout + done.stderr
-
-
-def expect(what, condition, output):
-    if not condition:
-        print(f"FAILED: {what}\n{output}")
-        sys.exit(1)
-    print("ok:", what, flush=True)
 
 
 def call(what, arguments, status, *texts, folder=COPY):
     """Calls ./workbook, and expects that exit status and those texts."""
     found, output = workbook(*arguments, folder=folder)
-    missing = [text for text in texts if text not in output and text not in " ".join(output.split())]
-    expect(what, found == status and not missing, f"exit status {found}, missing {missing}:\n{output}")
+    lacking = missing(texts, output)
+    expect(what, found == status and not lacking, f"exit status {found}, missing {lacking}:\n{output}")
     # But for code, the compiler's words and the CPU device's, and a refusal, which is one line.
     others = "error: " in output or ": kernel " in output or arguments[:1] in (["solution"], ["diff"])
     if not others and status in (SOLVED, NOT_YET) and max(map(len, output.splitlines()), default=0) > 80:
@@ -60,29 +51,33 @@ def host_check(what, code, *texts):
     """Checks the skeleton with `code` before its launch, on the host."""
     line = "  constexpr int kThreads = 256;\n"
     assert line in SKELETON
-    FILE.write_text(SKELETON.replace("#pragma once\n", "#pragma once\n#include <stdio.h>\n#include <stdlib.h>\n")
+    once = "#pragma once\n"
+    FILE.write_text(SKELETON.replace(once, once + "#include <stdio.h>\n#include <stdlib.h>\n")
                     .replace(line, line + code))
     return call(what, ["check", "01.1"], NOT_YET, *texts)
 
 
 def solution():
-    return call("the solution is shown on request", ["solution", "01.1", "--reveal"], SOLVED, "q[i] * k[i] + v[i]")
+    return call("the solution is shown on request", ["solution", "01.1", "--reveal"], SOLVED,
+                "q[i] * k[i] + v[i]")
 
 
 def begin():
     shutil.rmtree(STATE, ignore_errors=True)
-    call("the first call says what is next", [], SOLVED, "01_multiply_add", "Next: ", "./workbook run ", ".cuh")
+    call("the first call says what is next", [], SOLVED, "01_multiply_add", "Next: ", "./workbook run ",
+         ".cuh")
     call("a check without a name checks the next one", ["check"], NOT_YET, "chapters/", ".cuh", "Not yet.")
     call("the list shows what is open", ["list"], SOLVED, "[ ] 01.1_fuse")
-    call("the skeleton is not yet right", ["check", "01.1"], NOT_YET, "01.1_fuse", "wrong  N = 1 2 3 4 5 31 32 33 127",
-         "out[0] is ", "expected ", "Not yet.", "./workbook hint 01.1")
+    call("the skeleton is not yet right", ["check", "01.1"], NOT_YET, "01.1_fuse",
+         "wrong  N = 1 2 3 4 5 31 32 33 127", "out[0] is ", "expected ", "Not yet.", "./workbook hint 01.1")
     for number in (1, 2, 3):
         call(f"hint {number}", ["hint", "01.1"], SOLVED, f"Hint {number} of 3")
     call("there is no fourth hint", ["hint", "01.1"], SOLVED, "Hint 3 of 3", "That was the last one")
     call("all hints", ["hint", "01.1", "--all"], SOLVED, "Hint 1 of 3", "Hint 2 of 3", "Hint 3 of 3")
     for command in ("solution", "diff"):
         call(f"{command} asks first", [command, "01.1"], BAD_USAGE, "01.1_fuse is not solved yet", "--reveal")
-    call("the difference", ["diff", "01.1", "--reveal"], SOLVED, "+  if (i < n) out[i] = q[i] * k[i] + v[i];", "-")
+    call("the difference", ["diff", "01.1", "--reveal"], SOLVED,
+         "+  if (i < n) out[i] = q[i] * k[i] + v[i];", "-")
 
 
 def names():
@@ -96,16 +91,20 @@ def verdicts():
                    "1_fuse.cuh:16:12: error: ", "does not compile")
     noise = [line for line in output.splitlines() if "ninja" in line or "FAILED" in line or "_reader" in line]
     expect("... without the build's noise", not noise, noise)
-    check("a finding, in the device's words", "  out[i] = a[i] * b[i];\n", NOT_YET, "out of bounds: kernel multiply",
-          "thread (1,0,0) of block (0,0,0)", "look at: ", "wrong  N = 1 2 3", "N = 256:\n  out[0] is ")
-    check("a loop without end in the kernel", "  for (int j = i; j < n; j += blockDim.x / 512) out[j] = a[j] * b[j];\n",
+    check("a finding, in the device's words", "  out[i] = a[i] * b[i];\n", NOT_YET,
+          "out of bounds: kernel multiply", "thread (1,0,0) of block (0,0,0)", "look at: ",
+          "wrong  N = 1 2 3", "N = 256:\n  out[0] is ")
+    check("a loop without end in the kernel",
+          "  for (int j = i; j < n; j += blockDim.x / 512) out[j] = a[j] * b[j];\n",
           NOT_YET, "a loop that does not end: kernel multiply", "at line 16")
-    check("a loop without end of which the compiler leaves nothing", "  for (int j = 0; j < 2;) out[i] = a[i];\n", NOT_YET,
+    check("a loop without end of which the compiler leaves nothing",
+          "  for (int j = 0; j < 2;) out[i] = a[i];\n", NOT_YET,
           "It had not ended after 10 seconds, at N = 1, and was stopped", "is there a loop without end?")
-    FILE.write_text(solution().replace("launch(", "launch(fused, (n - 1) / kThreads + 1, kThreads, q, k, v, out, n);\n"
-                                       "  launch("))
-    call("the budget, and what more than it means", ["check", "01.1"], NOT_YET, "right  N = ", "launches", "launches 2 1 too many",
-         "bytes read an element 24.0 12.0 too many", "is something read again?", "Not yet.")
+    twice = "launch(fused, (n - 1) / kThreads + 1, kThreads, q, k, v, out, n);\n  launch("
+    FILE.write_text(solution().replace("launch(", twice))
+    call("the budget, and what more than it means", ["check", "01.1"], NOT_YET, "right  N = ", "launches",
+         "launches 2 1 too many", "bytes read an element 24.0 12.0 too many", "is something read again?",
+         "Not yet.")
 
 
 def disasters():
@@ -115,7 +114,8 @@ def disasters():
     host_check("abort()", "  abort();\n", "It crashed, at N = 1: Aborted")
     host_check("a wild pointer", "  *reinterpret_cast<volatile int*>(n) = 1;\n", "N = 1")
     host_check("an exception", "  throw n;\n", "It crashed, at N = 1")
-    host_check("much memory", "  for (;;) { char* volatile p = (char*)calloc(1 << 28, 1); if (!p) abort(); *p = 1; }\n",
+    host_check("much memory",
+               "  for (;;) { char* volatile p = (char*)calloc(1 << 28, 1); if (!p) abort(); *p = 1; }\n",
                "It crashed, at N = 1")
     begin = time.monotonic()
     host_check("a loop without end on the host", "  for (volatile int i = 0; i < 2;) i = 0;\n",
@@ -125,10 +125,12 @@ def disasters():
                "    printf(\"%s\\n\", \"a line of fifty characters, more or less, as it is\");\n",
                "It printed without end, at N = 1, and was stopped", "a line of fifty characters", "...")
     host_check("a huge file", "  FILE* f = fopen(\"workbook-huge\", \"w\");\n"
-               "  for (long i = 0; i < 10000000; ++i) fputs(\"a line of fifty characters, more or less, as it is\", f);"
-               "\n", "It crashed, at N = 1: File size limit exceeded")
+               "  for (long i = 0; i < 10000000; ++i)\n"
+               "    fputs(\"a line of fifty characters, more or less, as it is\", f);\n",
+               "It crashed, at N = 1: File size limit exceeded")
     (COPY / "workbook-huge").unlink()
-    host_check("a child that stays", "  if (n == 1 && !system(\"sleep 1000 & sleep 1000 &\")) return;\n", "wrong  N = 1")
+    host_check("a child that stays", "  if (n == 1 && !system(\"sleep 1000 & sleep 1000 &\")) return;\n",
+               "wrong  N = 1")
     FILE.unlink()
     call("a deleted file", ["check", "01.1"], NOT_YET, "The file is not there", "./workbook reset 01.1")
     call("... stops nothing else", ["list"], SOLVED, "01.1_fuse")
@@ -140,20 +142,24 @@ def disasters():
 
 def solve():
     FILE.write_text("// mine\n" + solution())
-    call("solved", ["check", "01.1"], SOLVED, "right  N = 1 2 3 4 5 31", "999983", "Solved. The product never left a register")
+    call("solved", ["check", "01.1"], SOLVED, "right  N = 1 2 3 4 5 31", "999983",
+         "Solved. The product never left a register")
     call("the list knows", ["list"], SOLVED, "[x] 01.1_fuse")
     known = json.loads(call("the list for programs", ["list", "--json"], SOLVED))
     chapter = next(one for one in known if one["chapter"] == "01_multiply_add")
-    expect("... has the state", chapter["exercises"][0]["solved"] and chapter["exercises"][0]["hints"] == 0, known)
+    first = chapter["exercises"][0]
+    expect("... has the state", first["solved"] and first["hints"] == 0, known)
     call("now there is a difference to see", ["diff", "01.1"], SOLVED, "-// mine")
 
     (STATE / "state.json").write_text('{"schema": 1, "exercises"')
-    call("a damaged state", ["list"], SOLVED, "is damaged; it is now state.json.damaged-1", "check --all", "[ ] 01.1")
+    call("a damaged state", ["list"], SOLVED, "is damaged; it is now state.json.damaged-1", "check --all",
+         "[ ] 01.1")
     call("... is made again", ["check", "--all"], NOT_YET, "01.1_fuse", "solved")
     call("... by checking", ["list"], SOLVED, "[x] 01.1_fuse")
 
     call("a fresh start", ["reset", "01.1"], SOLVED, "kept as .workbook/kept/01_multiply_add/1_fuse.")
-    kept = [path for path in (STATE / "kept/01_multiply_add").iterdir() if path.read_text().startswith("// mine")]
+    kept = (STATE / "kept/01_multiply_add").iterdir()
+    kept = [path for path in kept if path.read_text().startswith("// mine")]
     expect("... keeps what was there", len(kept) == 1 and FILE.read_text() == SKELETON, kept)
     call("... and is not solved", ["list"], SOLVED, "[ ] 01.1_fuse")
 

@@ -1,6 +1,7 @@
 """./workbook watch on a terminal: it checks at each save, takes its keys, and leaves the terminal as it was.
 
-python3 tests/cli/check_watch.py COPY: the copy of the tree that tests/cli/check_launcher.py has made; its exercise 01.1 is edited.
+python3 tests/cli/check_watch.py COPY: the copy that tests/cli/check_launcher.py has made; its exercise 01.1
+is edited.
 """
 
 import fcntl
@@ -13,11 +14,10 @@ import sys
 import termios
 import time
 
-SKIPPED = 4
-COPY = pathlib.Path(sys.argv[1])
-if not (COPY / "workbook").exists():
-    print("SKIPPED: there is no copy of the tree")
-    sys.exit(SKIPPED)
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from checks import expect, fresh_copy, run
+
+COPY = fresh_copy()
 FILE = COPY / "chapters/01_multiply_add/exercises/1_fuse.cuh"
 SOLUTION = COPY / "solutions/01_multiply_add/1_fuse.cuh"
 
@@ -29,36 +29,36 @@ class Terminal:
         self.near, far = pty.openpty()
         self.before = termios.tcgetattr(far)
         self.far = far
-        self.watch = subprocess.Popen([COPY / "workbook", "watch", "01.1"], stdin=far, stdout=far, stderr=far,
-                                      start_new_session=True, preexec_fn=lambda: fcntl.ioctl(far, termios.TIOCSCTTY, 0))
+        self.watch = subprocess.Popen(
+            [COPY / "workbook", "watch", "01.1"], stdin=far, stdout=far, stderr=far, start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(far, termios.TIOCSCTTY, 0))
         self.shown = ""
 
     def key(self, key):
         os.write(self.near, key.encode())
 
-    def expect(self, what, *texts, seconds=120):
+    def shows(self, what, *texts, seconds=120):
+        """Waits until all the texts have been printed."""
         end = time.monotonic() + seconds
         while not all(text in self.shown for text in texts):
             left = end - time.monotonic()
             if left < 0 or self.watch.poll() is not None:
-                sys.exit(f"FAILED: {what}: {texts} not shown within {seconds} s:\n{self.shown}")
+                expect(what, False, f"{texts} not shown within {seconds} s:\n{self.shown}")
             if select.select([self.near], [], [], min(left, 0.2))[0]:
                 self.shown += os.read(self.near, 65536).decode(errors="replace")
-        print(f"ok: {what}", flush=True)
+        expect(what, True)
         self.shown = ""
 
     def end(self, what):
         status = self.watch.wait(timeout=10)
-        if status != 0 or termios.tcgetattr(self.far) != self.before:
-            sys.exit(f"FAILED: {what}: exit status {status}, or the terminal is not as it was")
-        print(f"ok: {what}", flush=True)
+        expect(what, status == 0 and termios.tcgetattr(self.far) == self.before,
+               f"exit status {status}, or the terminal is not as it was")
 
 
 def without_terminal():
-    done = subprocess.run([COPY / "workbook", "watch"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    if done.returncode != 2 or "takes keys from a terminal" not in done.stderr:
-        sys.exit(f"FAILED: without a terminal: exit status {done.returncode}:\n{done.stderr}")
-    print("ok: without a terminal it says so")
+    done = run(COPY / "workbook", "watch", stdin=subprocess.DEVNULL)
+    refused = done.returncode == 2 and "takes keys from a terminal" in done.stderr
+    expect("without a terminal it says so", refused, f"exit status {done.returncode}:\n{done.stderr}")
 
 
 KEYS = "checked again at each save"
@@ -66,26 +66,27 @@ without_terminal()
 skeleton = FILE.read_text()
 try:
     terminal = Terminal()
-    terminal.expect("it checks at once", "01.1_fuse", "Not yet.", KEYS)
+    terminal.shows("it checks at once", "01.1_fuse", "Not yet.", KEYS)
     terminal.key("h")
-    terminal.expect("h shows a hint", "Hint ", KEYS)
+    terminal.shows("h shows a hint", "Hint ", KEYS)
     terminal.key("l")
-    terminal.expect("l lists the exercises", "[ ] 01.1_fuse", KEYS)
+    terminal.shows("l lists the exercises", "[ ] 01.1_fuse", KEYS)
     FILE.write_text(skeleton + "int\n")
-    terminal.expect("a save is checked: it does not compile", "error:", "It does not compile.", KEYS)
+    terminal.shows("a save is checked: it does not compile", "error:", "It does not compile.", KEYS)
     FILE.unlink()
-    terminal.expect("a deleted file is said to be missing", "The file is not there.", KEYS)
+    terminal.shows("a deleted file is said to be missing", "The file is not there.", KEYS)
     beside = FILE.with_suffix(".new")  # as many editors save
     beside.write_text(SOLUTION.read_text())
     beside.replace(FILE)
-    terminal.expect("a file that replaces it is checked: solved, and no other exercise begun", "Solved.", "Next: ", KEYS)
+    terminal.shows("a file that replaces it is checked: solved, and no other exercise begun", "Solved.",
+                   "Next: ", KEYS)
     terminal.key("n")
-    terminal.expect("n goes on", "exercises/", "Not yet.", KEYS)
+    terminal.shows("n goes on", "exercises/", "Not yet.", KEYS)
     terminal.key("q")
     terminal.end("q ends it, and the terminal is as it was")
 
     terminal = Terminal()
-    terminal.expect("it begins anew", KEYS)
+    terminal.shows("it begins anew", KEYS)
     terminal.key("\x03")
     terminal.end("so does Ctrl-C")
 finally:

@@ -1,16 +1,46 @@
-"""The code is laid out as .clang-format says. A reader's exercises may look as the reader likes."""
+"""The code is formatted as .clang-format says: as it lies there, but exercises as they were committed last.
+
+Readers may format their exercises as they like. Skeletons are made from the solutions: to format one, edit
+the comments between `// SKELETON` and `// END SOLUTION` in its solution, and run ./workbook reset.
+"""
 
 import pathlib
+import re
 import shutil
-import subprocess
 import sys
 
-SKIPPED = 4
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from checks import ROOT, expect, run, skip
 
-if not shutil.which("clang-format"):
-    print("SKIPPED: there is no clang-format")
-    sys.exit(SKIPPED)
-tops = ("chapters", "cli", "common", "docs", "solutions", "tests")
-files = [p for top in tops for p in pathlib.Path(top).rglob("*") if p.suffix in {".cu", ".cuh", ".hpp", ".cpp"}]
-files = [p for p in files if "exercises" not in p.parts]
-sys.exit(subprocess.run(["clang-format", "--dry-run", "--Werror", *files]).returncode)
+TOPS = ("chapters", "cli", "common", "docs", "solutions", "tests")
+SUFFIXES = (".cu", ".cuh", ".hpp", ".cpp")
+COLUMNS = 110
+SKELETON = re.compile(r"// SKELETON\n.*?// END SOLUTION", re.S)
+CHECK = ("clang-format", "--dry-run", "--Werror")
+
+
+def main():
+    if not shutil.which("clang-format"):
+        skip("there is no clang-format")
+    files = [path for top in TOPS for path in (ROOT / top).rglob("*") if path.suffix in SUFFIXES
+             and "exercises" not in path.relative_to(ROOT).parts]
+    checked = run(*CHECK, *files)
+    expect(f"{len(files)} files are formatted", files and checked.returncode == 0, checked.stderr)
+
+    # solutions/.clang-format leaves comments alone, because those of a skeleton may be three columns wider.
+    wide = [f"{path}: {line}" for path in sorted((ROOT / "solutions").glob("*/*.cu*"))
+            for line in SKELETON.sub("", path.read_text()).splitlines() if len(line) > COLUMNS]
+    expect(f"solutions have lines of at most {COLUMNS} columns", not wide, "\n".join(wide))
+
+    listed = run("git", "ls-tree", "-r", "--name-only", "HEAD", "chapters", cwd=ROOT)
+    if listed.returncode != 0:
+        skip("the exercises: this is no git checkout, so what was committed is not known")
+    exercises = [path for path in listed.stdout.splitlines() if "/exercises/" in path]
+    for path in exercises:
+        text = run("git", "show", f"HEAD:{path}", cwd=ROOT).stdout
+        checked = run(*CHECK, f"--assume-filename={path}", input=text, cwd=ROOT)
+        expect(f"{path}, as committed, is formatted", checked.returncode == 0, checked.stderr)
+    expect("there are exercises", exercises)
+
+
+main()

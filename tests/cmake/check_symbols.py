@@ -1,23 +1,26 @@
 """Traced code (kernels) and plain code must share no function that the linker could merge.
 
-Were a template or inline function compiled in both, one copy would serve both: accesses would go uncounted, or the CPU
-device would trace itself. Compares the weak symbols that the two worlds define.
+If a template or an inline function is compiled in both, one copy serves both: accesses go uncounted, or the
+CPU device traces itself. So this compares the weak symbols that the two worlds define.
 """
 
 import argparse
-import subprocess
+import pathlib
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from checks import run
 
 
 def symbols(files, kinds):
     """The mangled names of those kinds (nm's letters) that the files define or use."""
-    lines = subprocess.run(["nm", *files], check=True, capture_output=True, text=True).stdout.splitlines()
+    lines = run("nm", *files, check=True).stdout.splitlines()
     split = (line.split() for line in lines)
     return {words[-1] for words in split if len(words) >= 2 and words[-2] in kinds}
 
 
 def demangled(name):
-    return subprocess.run(["c++filt", name], check=True, capture_output=True, text=True).stdout.strip()
+    return run("c++filt", name, check=True).stdout.strip()
 
 
 def main():

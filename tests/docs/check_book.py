@@ -1,18 +1,19 @@
-"""The book: the links of its pages, as GitHub shows them and as Doxygen has built them, and the order of the pages."""
+"""The book: the links of its pages, on GitHub and as Doxygen has built them, and the order of the pages."""
 
 import html.parser
 import json
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import urllib.parse
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from checks import ROOT, expect, run, skip
+
 sys.path.insert(0, str(ROOT / "docs"))
-import book  # noqa: E402
+import book
 
 
 def markdown_faults(page):
@@ -72,8 +73,8 @@ def html_faults(folder):
 
 def loaded_from_elsewhere(folder):
     """Scripts, style sheets, fonts and images that a page would fetch from the net."""
-    wanted = re.compile(r"""<(?:script|img)\b[^>]*\bsrc=["']?(https?:)?//|<link\b[^>]*\bhref=["'](https?:)?//"""
-                        r"""|url\(["']?https?:|@import\s+["']http""")
+    wanted = re.compile(r"""<(?:script|img)\b[^>]*\bsrc=["']?(https?:)?//"""
+                        r"""|<link\b[^>]*\bhref=["'](https?:)?//|url\(["']?https?:|@import\s+["']http""")
     return [f"{path.name}: fetches something from the net"
             for suffix in ("html", "css") for path in folder.rglob(f"*.{suffix}")
             if wanted.search(path.read_text(errors="replace"))]
@@ -94,48 +95,46 @@ def menu(folder):
     return titles
 
 
-def expect(what, faults):
-    if faults:
-        print(f"FAILED: {what}", *faults, sep="\n  ")
-        sys.exit(1)
-    print("ok:", what)
+def expect_none(what, faults):
+    expect(what, not faults, "\n".join(faults))
 
 
 def check_checker():
     """What the checks are for, given to them."""
     with tempfile.TemporaryDirectory() as temporary:
         page = pathlib.Path(temporary) / "page.md"
-        page.write_text("# A page\n\n[a](#a-page) [b](#nothing) [c](nowhere.md)\n\n```text\n[d](not_a_link)\n```\n")
+        page.write_text("# A page\n\n[a](#a-page) [b](#nothing) [c](nowhere.md)\n\n"
+                        "```text\n[d](not_a_link)\n```\n")
         found = [fault.split(": ")[1] for fault in markdown_faults(page)]
-        expect("dead links of a Markdown page are found", [] if found == ["#nothing", "nowhere.md"] else found)
+        expect("dead links of a Markdown page are found", found == ["#nothing", "nowhere.md"], found)
     with tempfile.TemporaryDirectory() as temporary:
         page = pathlib.Path(temporary) / "page.html"
         page.write_text('<p id="here"><a href="#here">a</a><a href="#there">b</a><img src="no.png"/></p>'
                         '<script src="https://elsewhere/x.js"></script>')
         found = [fault.split(": ")[1] for fault in html_faults(page.parent)[0]]
-        expect("dead links of a built page are found", [] if found == ["#there", "no.png"] else found)
-        expect("a script from the net is found", [] if loaded_from_elsewhere(page.parent) else ["none found"])
+        expect("dead links of a built page are found", found == ["#there", "no.png"], found)
+        expect("a script from the net is found", loaded_from_elsewhere(page.parent))
 
 
 def main():
     check_checker()
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-    expect(f"the links of {len(pages)} Markdown pages", [fault for page in pages for fault in markdown_faults(page)])
+    faults = [fault for page in pages for fault in markdown_faults(page)]
+    expect_none(f"the links of {len(pages)} Markdown pages", faults)
 
     if not shutil.which("doxygen") or not book.THEME.is_dir():
-        print("SKIPPED: the built book, for there is no Doxygen with doxygen-awesome-css")
-        sys.exit(4)
+        skip("the built book: there is no Doxygen with doxygen-awesome-css")
     with tempfile.TemporaryDirectory() as temporary:
         build = pathlib.Path(temporary) / "a folder with spaces"
-        done = subprocess.run([sys.executable, ROOT / "docs" / "book.py", build], capture_output=True, text=True)
-        expect("Doxygen builds the book without a warning", (done.stdout + done.stderr).splitlines() if done.returncode else [])
+        done = run(sys.executable, ROOT / "docs" / "book.py", build)
+        expect("Doxygen builds the book without a warning", done.returncode == 0, done.stdout + done.stderr)
         folder = build / "docs" / "html"
         faults, pages, links = html_faults(folder)
-        expect(f"{links} links of {pages} built pages", faults)
-        expect("nothing is fetched from the net", loaded_from_elsewhere(folder))
+        expect_none(f"{links} links of {pages} built pages", faults)
+        expect_none("nothing is fetched from the net", loaded_from_elsewhere(folder))
         titles = menu(folder)[1:]
         wanted = book.order_titles()
-        expect("the pages are in order", [] if [title for title in titles if title in wanted] == wanted else titles)
+        expect("the pages are in order", [title for title in titles if title in wanted] == wanted, titles)
 
 
 main()

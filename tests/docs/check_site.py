@@ -1,23 +1,25 @@
-"""The book in a browser: three pages on a phone's and a desk's width, light and dark; search, navigation, figures and
-predictions.
+"""The book in a browser: three pages on a phone's and a desk's width, light and dark; search, navigation,
+figures and predictions.
 
-    python3 tests/docs/check_site.py                       exit status 4 where there is no Chromium or no Doxygen
+    python3 tests/docs/check_site.py                       exit status 4 where there is no Chromium or Doxygen
     python3 tests/docs/check_site.py --screenshots FOLDER  also stores what was seen
 """
 
-import argparse
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from checks import ROOT, expect, run, skip
+
+sys.path.insert(0, str(ROOT / "docs"))
+import book
 
 DEBIAN_PYTHON = "/usr/bin/python3"
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "docs"))
-import book  # noqa: E402
 
 try:
     from selenium import webdriver
@@ -43,8 +45,9 @@ return Math.max(...widths);
 # Contrast of text with what is behind it (WCAG 2), for the elements named: the lowest, and where.
 CONTRAST = """
 function colour(text) { return text.match(/[\\d.]+/g).map(Number); }
+function linear(v) { return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; }
 function luminance(rgb) {
-  const [r, g, b] = rgb.slice(0, 3).map(v => v / 255).map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+  const [r, g, b] = rgb.slice(0, 3).map(v => linear(v / 255));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 function behind(element) {
@@ -55,37 +58,33 @@ function behind(element) {
   return [255, 255, 255];
 }
 let worst = [99, ''];
-const parts = ['p', 'li', 'td', 'a', 'h1', 'h2', 'h3', 'code', '.line', '.fragment span'].map(part => '.contents ' + part);
+const parts = ['p', 'li', 'td', 'a', 'h1', 'h2', 'h3', 'code', '.line', '.fragment span']
+    .map(part => '.contents ' + part);
 for (const e of document.querySelectorAll([...parts, '#nav-tree .label a'].join())) {
   if (!e.textContent.trim() || e.offsetParent === null || e.closest('.ttc, .selected')) continue;
-  const lights = [luminance(colour(getComputedStyle(e).color)), luminance(behind(e))].sort((a, b) => b - a);
+  const lights = [luminance(colour(getComputedStyle(e).color)), luminance(behind(e))];
+  lights.sort((a, b) => b - a);
   const ratio = (lights[0] + 0.05) / (lights[1] + 0.05);
-  if (ratio < worst[0]) worst = [ratio, e.tagName + '.' + e.className + ': ' + e.textContent.trim().slice(0, 40)];
+  const where = e.tagName + '.' + e.className + ': ' + e.textContent.trim().slice(0, 40);
+  if (ratio < worst[0]) worst = [ratio, where];
 }
 return worst;
 """
 
-HEADINGS = "return [...document.querySelectorAll('#doc-content h1, #doc-content h2, #doc-content h3, #doc-content .title')]" \
-           ".filter(h => !h.closest('.toc')).map(h => h.classList.contains('title') ? 1 : Number(h.tagName[1]));"
+IS_DARK = "return document.documentElement.classList.contains('dark-mode');"
 
-
-def skip(reason):
-    print(f"SKIPPED: the book in a browser: {reason}")
-    sys.exit(4)
-
-
-def expect(what, good, seen=""):
-    if not good:
-        print(f"FAILED: {what}: {seen}")
-        sys.exit(1)
-    print("ok:", what)
+HEADINGS = """
+const headings = ['h1', 'h2', 'h3', '.title'].map(part => '#doc-content ' + part).join();
+return [...document.querySelectorAll(headings)].filter(h => !h.closest('.toc'))
+    .map(h => h.classList.contains('title') ? 1 : Number(h.tagName[1]));
+"""
 
 
 def browser():
     options = webdriver.ChromeOptions()
     options.binary_location = shutil.which("chromium")
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
-                     "--force-color-profile=srgb"):
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                     "--hide-scrollbars", "--force-color-profile=srgb"):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
@@ -96,9 +95,10 @@ def browser():
 
 
 def open_page(driver, address, width, scheme):
-    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
-                           {"width": width, "height": WIDTHS[width], "deviceScaleFactor": 1, "mobile": width < 768})
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+    screen = {"width": width, "height": WIDTHS[width], "deviceScaleFactor": 1, "mobile": width < 768}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
     driver.get(address)
     until(lambda: driver.execute_script("return document.readyState") == "complete")
     time.sleep(0.4)  # Doxygen lays the navigation out after the page has come
@@ -122,16 +122,18 @@ def check_pages(driver, folder, screenshots):
                 open_page(driver, (folder / file).as_uri(), width, scheme)
                 if screenshots:
                     driver.save_screenshot(str(screenshots / f"{name}_{width}_{scheme}.png"))
-                errors = [entry["message"] for entry in driver.get_log("browser") if entry["level"] == "SEVERE"]
+                log = driver.get_log("browser")
+                errors = [entry["message"] for entry in log if entry["level"] == "SEVERE"]
                 expect(f"{what}: no error on the console", not errors, errors)
                 sideways = driver.execute_script(SIDEWAYS)
                 expect(f"{what}: nothing to scroll sideways", sideways <= 0, f"{sideways} pixels too wide")
-                dark = driver.execute_script("return document.documentElement.classList.contains('dark-mode')")
+                dark = driver.execute_script(IS_DARK)
                 expect(f"{what}: the scheme is the browser's", dark == (scheme == "dark"), dark)
                 ratio, where = driver.execute_script(CONTRAST)
                 expect(f"{what}: contrast of 4.5 and more", ratio >= 4.5, f"{ratio:.2f} at {where}")
         levels = driver.execute_script(HEADINGS)
-        in_order = levels[0] == 1 and all(after - before <= 1 for before, after in zip(levels, levels[1:]))
+        steps = [after - before for before, after in zip(levels, levels[1:])]
+        in_order = levels[0] == 1 and all(step <= 1 for step in steps)
         expect(f"{file}: no level of the headings is left out", in_order, levels)
 
 
@@ -142,14 +144,16 @@ def check_search(driver, folder, screenshots):
     field.send_keys("sector")
 
     def results():
-        return [(link.text, link.get_attribute("href")) for link in driver.find_elements(By.CSS_SELECTOR, "#book-results a")]
+        links = driver.find_elements(By.CSS_SELECTOR, "#book-results a")
+        return [(link.text, link.get_attribute("href")) for link in links]
 
     found = until(results)
     expect("the search finds “sector” on the page of the memory system",
            any("page_memory.html#" in href for _, href in found), found)
     field.send_keys(Keys.ARROW_DOWN)
     focused = driver.switch_to.active_element
-    expect("the arrow keys lead to the first result", focused.get_attribute("href") == found[0][1], focused.tag_name)
+    first = focused.get_attribute("href") == found[0][1]
+    expect("the arrow keys lead to the first result", first, focused.tag_name)
     if screenshots:
         driver.save_screenshot(str(screenshots / "search.png"))
     focused.send_keys(Keys.ENTER)
@@ -162,31 +166,38 @@ def check_search(driver, folder, screenshots):
 
 def check_navigation(driver, folder):
     open_page(driver, (folder / "index.html").as_uri(), 1440, "light")
-    labels = until(lambda: [e.text for e in driver.find_elements(By.CSS_SELECTOR, "#nav-tree .label a") if e.text])
+
+    def labels_shown():
+        return [e.text for e in driver.find_elements(By.CSS_SELECTOR, "#nav-tree .label a") if e.text]
+
+    labels = until(labels_shown)
     wanted = book.order_titles()
-    expect("the tree shows the book in order", [label for label in labels if label in wanted] == wanted, labels)
+    shown = [label for label in labels if label in wanted]
+    expect("the tree shows the book in order", shown == wanted, labels)
 
 
 def check_figures_and_predictions(driver, folder):
     address = (folder / PAGES["chapter"]).as_uri()
     open_page(driver, address, 1440, "light")
     figures = driver.execute_script(
-        "return [...document.querySelectorAll('.contents img')].map(i => [i.getAttribute('src'), i.naturalWidth, i.alt])")
+        "return [...document.querySelectorAll('.contents img')]"
+        "    .map(i => [i.getAttribute('src'), i.naturalWidth, i.alt])")
     expect("figures are shown, with a text for those who do not see them",
            figures and all(width > 300 and len(text) > 30 for _, width, text in figures), figures)
 
     def first_field():
         return driver.find_element(By.CSS_SELECTOR, ".contents .prediction")
 
-    expect("a prediction says what it is of", first_field().get_attribute("aria-label") == "Your prediction: 1_unfused, read",
-           first_field().get_attribute("aria-label"))
+    label = first_field().get_attribute("aria-label")
+    expect("a prediction says what it is of", label == "Your prediction: 1_unfused, read", label)
     first_field().send_keys("16" + Keys.TAB)
     open_page(driver, address, 1440, "light")
-    expect("a prediction is still there later", first_field().get_attribute("value") == "16", first_field().get_attribute("value"))
+    value = first_field().get_attribute("value")
+    expect("a prediction is still there later", value == "16", value)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--screenshots", type=pathlib.Path)
     arguments = parser.parse_args()
     if not shutil.which("doxygen") or not book.THEME.is_dir():
@@ -198,7 +209,7 @@ def main():
     if arguments.screenshots:
         arguments.screenshots.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as temporary:
-        done = subprocess.run([sys.executable, ROOT / "docs" / "book.py", temporary], capture_output=True, text=True)
+        done = run(sys.executable, ROOT / "docs" / "book.py", temporary)
         expect("the book is built", done.returncode == 0, done.stdout + done.stderr)
         driver = browser()
         try:

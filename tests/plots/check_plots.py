@@ -1,4 +1,4 @@
-"""The figures: drawn from good data, the same each time, as committed; and from bad data, refused with file and field.
+"""The figures: from good data, the same each time and as committed; bad data is refused with file and field.
 
     python3 tests/plots/check_plots.py build/bin    exit status 4 where there is no matplotlib
 """
@@ -11,22 +11,18 @@ import sys
 import tempfile
 from xml.etree import ElementTree
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from checks import ROOT, expect, run, skip
+
 PROGRAMS = pathlib.Path(sys.argv[1]).resolve()
 COMMITTED_DATA = ROOT / "plots" / "data" / "h200"
 COMMITTED_FIGURES = ROOT / "plots" / "figures"
-SKIPPED, NO_MATPLOTLIB = 4, 3
+NO_MATPLOTLIB = 3  # plot.py's exit status
 
 
 def plot(*arguments):
-    done = subprocess.run([sys.executable, ROOT / "plots" / "plot.py", *arguments], capture_output=True, text=True)
+    done = run(sys.executable, ROOT / "plots" / "plot.py", *arguments)
     return done.returncode, done.stdout + done.stderr
-
-
-def expect(what, condition, details=""):
-    if not condition:
-        sys.exit(f"FAILED: {what}\n{details}")
-    print("ok:", what)
 
 
 def texts(svg):
@@ -73,11 +69,11 @@ def check_committed(folder):
             expect(f"{chapter} has its times against the size", f"{chapter}_sizes.svg" in drawn, drawn)
         expect(f"{chapter} has traces", any(name.startswith(f"trace_{chapter}_") for name in drawn), drawn)
     for name in drawn:
-        one, png = folder / "one" / name, folder / "one" / name.replace(".svg", ".png")
+        one = folder / "one" / name
         again = folder / "two" / name
         if again.exists() and one.read_bytes() != again.read_bytes():
             expect(f"{name} is the same twice", False)
-        if len(texts(one)) < 3 or png.stat().st_size < 5000 or png.read_bytes()[:4] != b"\x89PNG":
+        if len(texts(one)) < 3 or one.stat().st_size < 5000:
             expect(f"{name} is not empty", False)
         committed = COMMITTED_FIGURES / name
         kept = committed.exists() or not name.startswith("trace_")  # of the traces, what the lessons show
@@ -93,14 +89,15 @@ def check_compare(folder):
     own = folder / "own"
     own.mkdir()
     runs = json.loads((COMMITTED_DATA / "01_multiply_add.json").read_text())
-    for run in runs:
-        run["device"]["name"] = "Another GPU"
+    for one in runs:
+        one["device"]["name"] = "Another GPU"
     (own / "01_multiply_add.json").write_text(json.dumps(runs))
     status, output = plot(own, "--compare")
     expect("a run is drawn beside the committed ones, in its own folder", status == 0, output)
     for kind in ("speed_up", "bandwidth", "sizes", "predicted"):
         written = " ".join(texts(own / "figures" / f"01_multiply_add_{kind}.svg"))
-        expect(f"the caption of {kind} names both GPUs", "Another GPU, 20" in written and "NVIDIA H200, 20" in written, written)
+        both = "Another GPU, 20" in written and "NVIDIA H200, 20" in written
+        expect(f"the caption of {kind} names both GPUs", both, written)
 
 
 def check_bad(folder, traces):
@@ -132,24 +129,25 @@ def check_bad(folder, traces):
     refused("an old schema", changed(lambda r: r[1].update(schema=0)), path, "[1].schema: 0", "reads 1")
     refused("a missing field", changed(lambda r: r[0]["device"].pop("l2_bytes")), path, "[0].device.l2_bytes")
     refused("a missing date", changed(lambda r: r[0].pop("date")), path, "[0].date")
-    refused("a text for a number", changed(lambda r: r[2]["stages"][1]["time_us"].update(median="fast")), path,
-            "[2].stages[1].time_us.median: expected a number")
-    refused("a stage without times", changed(lambda r: r[0]["stages"][0].update(time_us=None)), path, "[0].stages[0].time_us")
+    refused("a text for a number", changed(lambda r: r[2]["stages"][1]["time_us"].update(median="fast")),
+            path, "[2].stages[1].time_us.median: expected a number")
+    refused("a stage without times", changed(lambda r: r[0]["stages"][0].update(time_us=None)), path,
+            "[0].stages[0].time_us")
     refused("a run without stages", changed(lambda r: r[0].update(stages=[])), path, "[0].stages")
     trace = json.loads(traces[0].read_text())
     trace["stages"][0]["launches"][0]["requests"][0]["offsets"].pop()
     path = str(bad / "trace.json")
-    refused("a trace of 31 lanes", trace, path, "requests[0].offsets", name="trace.json", arguments=["--trace", bad / "trace.json"])
-    refused("a chapter's JSON as a trace", good, path, "schema", name="trace.json", arguments=["--trace", bad / "trace.json"])
-    refused("a trace that is not there", None, path, "No such file", arguments=["--trace", bad / "trace.json"])
+    as_trace = {"name": "trace.json", "arguments": ["--trace", bad / "trace.json"]}
+    refused("a trace of 31 lanes", trace, path, "requests[0].offsets", **as_trace)
+    refused("a chapter's JSON as a trace", good, path, "schema", **as_trace)
+    refused("a trace that is not there", None, path, "No such file", **as_trace)
     expect("nothing was drawn of it", not out.exists())
 
 
 def main():
     status, output = plot("--help")
     if status == NO_MATPLOTLIB:
-        print(f"SKIPPED: {output}")
-        sys.exit(SKIPPED)
+        skip(output)
     expect("--help", status == 0, output)
     with tempfile.TemporaryDirectory() as folder:
         traces = check_committed(pathlib.Path(folder))

@@ -1,7 +1,9 @@
-"""Makes a mutant: python3 tests/solutions/apply_patch.py SOLUTION PATCH MUTANT applies a unified diff, to the letter.
+"""Makes a mutant by applying a unified diff, which must fit to the letter.
 
-Lines before the first "@@" are the patch's comment. A patch that does not fit exactly is an error: the solution has
-changed and the mutant must be thought over.
+    python3 tests/solutions/apply_patch.py SOLUTION PATCH MUTANT
+
+Lines before the first "@@" are the patch's comment. A patch that does not fit exactly is an error: the
+solution has changed, so think the mutant over.
 """
 
 import pathlib

@@ -1,27 +1,29 @@
-"""The grader of one exercise: the skeleton is refused, the solution passes, each mutant is refused for its reason.
+"""The grader of an exercise: it refuses the skeleton, passes the solution, refuses mutants for their reasons.
 
-    python3 tests/solutions/check_grader.py PROGRAM MUTANTS     on the CPU device; MUTANTS is a folder of patches
-    python3 tests/solutions/check_grader.py --gpu PROGRAM       on a GPU: the skeleton is wrong, the solution right and timed
+    python3 tests/solutions/check_grader.py PROGRAM MUTANTS  on the CPU device; MUTANTS is a folder of patches
+    python3 tests/solutions/check_grader.py --gpu PROGRAM    on a GPU: the solution is right and timed
 
-A patch begins with "# reason | text": `text` must be in one of the verdict's complaints, which are the messages of wrong
-cases, "over budget: WHAT", and for a number "NAME: more" or "NAME: fewer".
+A patch begins with "# reason | text": `text` must be in one of the verdict's complaints. These are the
+messages of wrong cases, "over budget: WHAT", and for a number "NAME: more" or "NAME: fewer".
 """
 
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from checks import expect, run, skip
+
 LEAST_MUTANTS = 6
-SKIPPED, NO_GPU, NOTHING_TO_TIME = 4, 3, 4
+NO_GPU, NOTHING_TO_TIME = 3, 4  # the grader's exit statuses
 
 
-def run(*command):
+def report_of(*command):
     """Exit status, and what the program wrote to the file that is its last argument."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "verdict.json"
-        done = subprocess.run([*command, path], capture_output=True, text=True, timeout=120)
+        done = run(*command, path, timeout=120)
         written = json.loads(path.read_text()) if path.exists() else {}
         return done.returncode, written
 
@@ -34,16 +36,10 @@ def complaints(verdict):
 
 
 def judge(program, version):
-    status, verdict = run(program, version)
-    if status != 0 or verdict.get("status") not in ("solved", "not yet"):
-        sys.exit(f"FAILED: {version}: there is no verdict (exit status {status}): {verdict}")
+    status, verdict = report_of(program, version)
+    expect(f"there is a verdict on {version}", status == 0 and verdict.get("status") in ("solved", "not yet"),
+           f"exit status {status}: {verdict}")
     return verdict["status"] == "solved", complaints(verdict)
-
-
-def expect(what, condition, details):
-    if not condition:
-        sys.exit(f"FAILED: {what}\n{details}")
-    print("ok:", what)
 
 
 def on_cpu(program, folder):
@@ -55,23 +51,23 @@ def on_cpu(program, folder):
     expect(f"there are at least {LEAST_MUTANTS} mutants", len(patches) >= LEAST_MUTANTS, patches)
     for patch in patches:
         head, separator, text = patch.read_text().splitlines()[0].partition(" | ")
-        expect(f"{patch.name} begins with # reason | text", head.startswith("# ") and separator and text, head)
+        begins = head.startswith("# ") and separator and text
+        expect(f"{patch.name} begins with # reason | text", begins, head)
         solved, found = judge(program, f"mutant_{patch.stem}")
-        expect(f"{patch.stem} is refused: {head[2:]} ({text})", not solved and any(text in one for one in found),
+        refused = not solved and any(text in one for one in found)
+        expect(f"{patch.stem} is refused: {head[2:]} ({text})", refused,
                "\n".join(found[:3]) or "it was accepted")
 
 
 def on_gpu(program):
-    status, report = run(program)
+    status, report = report_of(program)
     if status == NO_GPU:
-        print("SKIPPED: there is no GPU")
-        sys.exit(SKIPPED)
+        skip("there is no GPU")
     if status == NOTHING_TO_TIME:
-        print("SKIPPED: this exercise asks for numbers")
-        sys.exit(SKIPPED)
+        skip("this exercise asks for numbers")
     expect("there is a report", status == 0 and report, status)
-    expect("the solution is right and timed", report["solution"]["message"] == "" and report["solution"]["time_us"] > 0,
-           report)
+    solution = report["solution"]
+    expect("the solution is right and timed", solution["message"] == "" and solution["time_us"] > 0, report)
     print(report)
 
 

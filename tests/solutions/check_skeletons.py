@@ -9,37 +9,36 @@ import subprocess
 import sys
 import tempfile
 
-SKIPPED = 4
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from checks import ROOT, expect, skip
+
+WORKBOOK = pathlib.Path(sys.argv[1]).resolve()
 
 
 def git(*arguments):
-    return subprocess.run(["git", *arguments], capture_output=True)
+    return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True)
 
 
 def committed(path):
     """A file at HEAD; as it lies there when it is not committed yet."""
     shown = git("show", f"HEAD:{path}")
-    return shown.stdout if shown.returncode == 0 else pathlib.Path(path).read_bytes()
+    return shown.stdout if shown.returncode == 0 else (ROOT / path).read_bytes()
 
 
 def main():
     if git("rev-parse", "HEAD").returncode != 0:
-        print("SKIPPED: this is no git checkout, so what was committed is not known")
-        sys.exit(SKIPPED)
-    specifications = sorted(pathlib.Path("solutions").glob("*/*.check.cu"))
-    wrong = 0
+        skip("this is no git checkout, so what was committed is not known")
+    specifications = sorted(ROOT.glob("solutions/*/*.check.cu"))
+    expect("there are exercises", specifications)
     for specification in specifications:
-        name = specification.name.removesuffix(".check.cu") + ".cuh"
-        exercise = pathlib.Path("chapters", specification.parent.name, "exercises", name)
+        chapter, name = specification.parent.name, specification.name.removesuffix(".check.cu") + ".cuh"
+        exercise = f"chapters/{chapter}/exercises/{name}"
         with tempfile.NamedTemporaryFile() as solution:
-            solution.write(committed(specification.with_name(name)))
+            solution.write(committed(f"solutions/{chapter}/{name}"))
             solution.flush()
-            made = subprocess.run([sys.argv[1], "skeleton", solution.name], capture_output=True, check=True).stdout
-        if made != committed(exercise):
-            print(f"FAILED: {exercise} is not what ./workbook reset makes of the solution")
-            wrong += 1
-    print(f"{len(specifications)} exercises, {wrong} wrong")
-    sys.exit(1 if wrong or not specifications else 0)
+            call = [WORKBOOK, "skeleton", solution.name]
+            made = subprocess.run(call, capture_output=True, check=True).stdout
+        expect(f"{exercise} is what ./workbook reset makes of the solution", made == committed(exercise))
 
 
 main()

@@ -10,8 +10,8 @@
 
 namespace DEVICE::multiply_add_fuse {
 
-__global__ void multiply(const float* __restrict__ a, const float* __restrict__ b,
-                         float* __restrict__ out, int n) {
+__global__ void multiply(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ out,
+                         int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) out[i] = a[i] * b[i];
 }

@@ -10,8 +10,7 @@
 
 namespace DEVICE::add_mul_exp_fuse {
 
-__global__ void add_twice(const float* __restrict__ x, const float* __restrict__ y, float* __restrict__
-out,
+__global__ void add_twice(const float* __restrict__ x, const float* __restrict__ y, float* __restrict__ out,
                           int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) out[i] = (x[i] + y[i]) * 2.0f;

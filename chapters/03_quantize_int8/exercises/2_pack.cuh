@@ -18,9 +18,8 @@ __device__ inline signed char quantized(float x, float scale, float zero_point) 
   return static_cast<signed char>(not_less < 127.0f ? not_less : 127.0f);
 }
 
-__global__ void one_by_one(const float* __restrict__ x, float scale, float zero_point, signed char*
-__restrict__ q,
-                           int n) {
+__global__ void one_by_one(const float* __restrict__ x, float scale, float zero_point,
+                           signed char* __restrict__ q, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) q[i] = quantized(x[i], scale, zero_point);
 }

@@ -12,7 +12,6 @@ namespace DEVICE::layernorm_shuffle {
 
 constexpr int kThreads = 256;
 
-
 /// The sum of `value` over the threads of the block, in thread 0; every thread must call it.
 __device__ inline float block_sum(float value) {
   // TODO: warps first.

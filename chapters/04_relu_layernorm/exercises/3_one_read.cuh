@@ -42,8 +42,7 @@ __global__ void normalise(const float* __restrict__ x, float* __restrict__ y, in
   for (int c = threadIdx.x; c < columns; c += kThreads)
     squares += (relu(x[first + c]) - mean) * (relu(x[first + c]) - mean);
   const float inverse = rsqrtf(block_sum(squares) / static_cast<float>(columns) + epsilon);
-  for (int c = threadIdx.x; c < columns; c += kThreads)
-    y[first + c] = (relu(x[first + c]) - mean) * inverse;
+  for (int c = threadIdx.x; c < columns; c += kThreads) y[first + c] = (relu(x[first + c]) - mean) * inverse;
 }
 
 }  // namespace DEVICE::layernorm_one_read

@@ -23,8 +23,8 @@ __global__ void multiply(const float* __restrict__ x, const float* __restrict__ 
   float sum = 0.0f;
   // TODO: tiles in shared memory.
   if (row < m && column < n)
-    for (int i = 0; i < k; ++i) sum += x[static_cast<size_t>(row) * k + i] * w[static_cast<size_t>(column)
-    * k + i];
+    for (int i = 0; i < k; ++i)
+      sum += x[static_cast<size_t>(row) * k + i] * w[static_cast<size_t>(column) * k + i];
   if (row < m && column < n) product[static_cast<size_t>(row) * n + column] = sum;
 }
 

@@ -41,8 +41,8 @@ __global__ void multiply(const __nv_bfloat16* __restrict__ x, const __nv_bfloat1
   }
   // TODO: by way of sums, with bias and GELU, to y.
   for (int half = 0; half < 2; ++half)
-    wmma::store_matrix_sync(product + static_cast<size_t>(row) * n + column + half * kFragment, sum[half],
-                            n, wmma::mem_row_major);
+    wmma::store_matrix_sync(product + static_cast<size_t>(row) * n + column + half * kFragment, sum[half], n,
+                            wmma::mem_row_major);
 #endif
 }
 

@@ -1,0 +1,32 @@
+"""The GPU of this machine: which one it is, and what Nsight Compute counts on it."""
+
+import csv
+import subprocess
+
+from results import fail
+
+
+def output_of(*call):
+    """What a program prints. If it fails, this program ends with its words, and its exit status if 2 or 3."""
+    done = subprocess.run(call, capture_output=True, text=True)
+    if done.returncode:
+        fail(done.returncode if done.returncode in (2, 3) else 1, (done.stderr or done.stdout).strip())
+    return done.stdout
+
+
+def card():
+    """The first GPU's name and its driver's version."""
+    listed = output_of("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader")
+    name, driver = listed.splitlines()[0].split(", ")
+    return {"gpu": name, "driver": driver}
+
+
+def profiled(metrics, program, *arguments):
+    """What ncu counts of each launch of a program, in order: [(the kernel's name, {metric: value})]."""
+    output = output_of("ncu", "--clock-control", "none", "--csv", "--print-units", "base",
+                       "--metrics", ",".join(metrics), program, *arguments)
+    launches = {}
+    for row in csv.DictReader(line for line in output.splitlines() if line.startswith('"')):
+        _, values = launches.setdefault(row["ID"], (row["Kernel Name"], {}))
+        values[row["Metric Name"]] = float(row["Metric Value"].replace(",", ""))
+    return list(launches.values())

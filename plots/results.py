@@ -1,0 +1,116 @@
+"""Reads the JSON of chapters and peers (docs/json.md), for all scripts that draw, quote or extend it."""
+
+import json
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SCHEMA = 1
+
+
+class BadFile(Exception):
+    """A file is not what docs/json.md says; the message names file and field."""
+
+
+def fail(status, message):
+    """Ends the program that was called: `message` on one line, after the program's name."""
+    print(f"{pathlib.Path(sys.argv[0]).name}: {message}", file=sys.stderr)
+    sys.exit(status)
+
+
+# --- What a file must hold ---
+
+TIMING = {"median": float, "p25": float, "p75": float, "samples": int}
+DEVICE = {"kind": str, "name": str, "pin_gbytes_per_s": float, "l2_bytes": int}
+TRAFFIC = {"expected_read_bytes": int, "expected_write_bytes": int}
+STAGE = {"name": str, "idea": str, "status": str, "kernels": int, "traffic": TRAFFIC}
+RUN = {"chapter": str, "device": DEVICE, "shape": [int], "dtype": str, "commit": str, "date": str,
+       "stages": [STAGE]}
+REQUEST = {"place": str, "operation": str, "space": str, "array": str, "bytes": int, "offsets": [int],
+           "sectors": int, "wavefronts": int}
+TRACE = {"chapter": str, "shape": [int],
+         "stages": [{"name": str, "idea": str, "launches": [{"kernel": str, "requests": [REQUEST]}]}]}
+NAMES = {str: "a text", int: "a whole number", float: "a number"}
+
+
+def require(value, form, where):
+    """Raises BadFile unless `value` is built like `form`."""
+    if isinstance(form, dict):
+        if not isinstance(value, dict):
+            raise BadFile(f"{where}: expected an object")
+        for field, inner in form.items():
+            if field not in value:
+                raise BadFile(f"{where}.{field}: this field is missing")
+            require(value[field], inner, f"{where}.{field}")
+    elif isinstance(form, list):
+        if not isinstance(value, list) or not value and form != [REQUEST]:
+            raise BadFile(f"{where}: expected a list that holds something")
+        for i, element in enumerate(value):
+            require(element, form[0], f"{where}[{i}]")
+    else:
+        accepted = (int, float) if form is float else form
+        if not isinstance(value, accepted) or isinstance(value, bool):
+            raise BadFile(f"{where}: expected {NAMES[form]}, found {json.dumps(value)[:40]}")
+
+
+def require_schema(run, where):
+    if not isinstance(run, dict) or "schema" not in run:
+        raise BadFile(f"{where}.schema: this field is missing; is it the JSON of a chapter?")
+    if run["schema"] != SCHEMA:
+        found = json.dumps(run["schema"])[:40]
+        raise BadFile(f"{where}.schema: {found}; this version reads {SCHEMA}: run the chapter again")
+
+
+# --- Reading ---
+
+
+def load(path):
+    """The JSON of a file."""
+    try:
+        return json.loads(path.read_text())
+    except OSError as error:
+        raise BadFile(f"{path}: {error.strerror}") from None
+    except ValueError as error:
+        raise BadFile(f"{path}: not JSON ({error})") from None
+
+
+def peers_of(path):
+    """The file of a chapter's peers, which is beside the chapter's own."""
+    return path.with_name(f"peers_{path.name}")
+
+
+def read_runs(path):
+    """The runs that a file holds, one for each size."""
+    runs = load(path)
+    if not isinstance(runs, list) or not runs:
+        raise BadFile(f"{path}: expected a list of runs (docs/json.md)")
+    for i, run in enumerate(runs):
+        where = f"{path}: [{i}]"
+        require_schema(run, where)
+        require(run, RUN, where)
+        for s, stage in enumerate(run["stages"]):
+            if stage["status"] != "ok":
+                continue
+            if not path.name.startswith("peers_"):
+                require(stage, {"output": str}, f"{where}.stages[{s}]")
+            for field in ("time_us", "time_warm_us") if run["device"]["kind"] == "gpu" else ():
+                require(stage.get(field), TIMING, f"{where}.stages[{s}].{field}")
+            if run["device"]["kind"] == "cpu":
+                require(stage["traffic"], {"load_sectors": int, "store_sectors": int},
+                        f"{where}.stages[{s}].traffic")
+    return runs
+
+
+# --- What follows from it ---
+
+
+def moved_bytes(stage):
+    """The bytes that a stage should read and write; those that it should read again do not count."""
+    traffic = stage["traffic"]
+    repeated = traffic.get("expected_repeated_bytes", 0)
+    return traffic["expected_read_bytes"] + traffic["expected_write_bytes"] - repeated
+
+
+def base_name(stage, names):
+    """The name of the stage that a speed-up is over: the first of `names` if the stage names none of them."""
+    return stage["against"] if stage.get("against") in names else next(iter(names))
