@@ -6,7 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "config.hpp"
-#include "harness/options.hpp"
+#include "harness/errors.hpp"
+#include "harness/files.hpp"
 #include "harness/terminal.hpp"
 #include "process.hpp"
 #include "verdict.hpp"
@@ -21,26 +22,29 @@ constexpr Limits kJudging = {.time = kJudgingTime,
                              .output_bytes = std::size_t{1} << 20,
                              .file_bytes = std::size_t{64} << 20};
 
-/// A name in `folder` for what a child writes; the file goes with the object.
+/// A file for what a child process writes, in a folder of its own inside `folder`. The destructor removes
+/// that folder, and with it whatever a child that was killed has left half written.
 class ResultFile {
  public:
-  explicit ResultFile(const fs::path& folder) : path_(folder / fmt::format("result-{}.json", getpid())) {
+  explicit ResultFile(const fs::path& folder) : folder_(folder / fmt::format("result-{}", getpid())) {
+    remove();
     std::error_code error;
-    fs::create_directories(folder, error);
-    fs::remove(path_, error);
+    fs::create_directories(folder_, error);
   }
-  ~ResultFile() {
-    std::error_code error;
-    fs::remove(path_, error);
-    fs::remove(path_.string() + ".partial", error);
-  }
+  ~ResultFile() { remove(); }
   ResultFile(const ResultFile&) = delete;
   ResultFile& operator=(const ResultFile&) = delete;
-  std::string path() const { return path_.string(); }
-  std::string text() const { return fs::exists(path_) ? file_text(path_) : ""; }
+  std::string path() const { return (folder_ / "result.json").string(); }
+  /// What the child wrote; empty when it wrote nothing.
+  std::string text() const { return fs::exists(path()) ? file_text(path()) : ""; }
 
  private:
-  fs::path path_;
+  void remove() const {
+    std::error_code error;
+    fs::remove_all(folder_, error);
+  }
+
+  fs::path folder_;
 };
 
 std::string program(const char* prefix, const ExerciseFiles& exercise) {
@@ -88,7 +92,7 @@ ExitStatus check_exercise(const Workbook& workbook, const ExerciseFiles& exercis
   fmt::print("{}", verdict.text);
   fflush(stdout);
   note(workbook, exercise, verdict.solved);
-  return verdict.solved ? kSolved : kNotYet;
+  return verdict.solved ? kDone : kWrong;
 }
 
 void time_exercise_on_gpu(const Workbook& workbook, const ExerciseFiles& exercise) {
@@ -102,8 +106,8 @@ void time_exercise_on_gpu(const Workbook& workbook, const ExerciseFiles& exercis
   const Outcome outcome =
       run_limited({(workbook.build / "bin" / program("time", exercise)).string(), result.path()},
                   {.time = std::chrono::seconds(120), .output_bytes = std::size_t{1} << 20});
-  constexpr int kNoGpu = 3, kNothingToTime = 4;  // common/harness/run_exercise.hpp
-  if (outcome.end == Outcome::End::kExited && (outcome.code == kNoGpu || outcome.code == kNothingToTime))
+  if (outcome.end == Outcome::End::kExited &&
+      (outcome.code == kMachineLacks || outcome.code == kNothingToTime))
     return;
   const auto report = nlohmann::json::parse(result.text(), nullptr, /*allow_exceptions=*/false);
   if (!report.is_object()) {
@@ -123,7 +127,7 @@ void time_exercise_on_gpu(const Workbook& workbook, const ExerciseFiles& exercis
 ExitStatus check_command(const Workbook& workbook, const std::string& name) {
   const ExerciseFiles& exercise = workbook.exercise(name);
   const ExitStatus status = check_exercise(workbook, exercise);
-  if (status != kSolved) {
+  if (status != kDone) {
     fmt::print("\nA hint: ./workbook hint {}\n", exercise.number());
     return status;
   }
@@ -137,11 +141,11 @@ ExitStatus check_command(const Workbook& workbook, const std::string& name) {
 }
 
 ExitStatus check_all_command(const Workbook& workbook) {
-  ExitStatus status = kSolved;
+  ExitStatus status = kDone;
   for (const ExerciseFiles& exercise : workbook.exercises) {
     const Verdict verdict = judged(workbook, exercise);
     note(workbook, exercise, verdict.solved);
-    if (!verdict.solved) status = kNotYet;
+    if (!verdict.solved) status = kWrong;
     fmt::print("  {:24} {}\n", exercise.id(), verdict.in_short);
     fflush(stdout);
   }

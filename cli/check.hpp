@@ -6,8 +6,8 @@
 
 namespace workbook {
 
-/// Builds and judges the reader's file of one exercise, prints the verdict, and notes it. Returns kSolved,
-/// kNotYet, or kBroken when something else than the reader's file cannot be built.
+/// Builds and judges the reader's file of one exercise, prints the verdict, and notes it. Returns kDone,
+/// kWrong, or kMachineLacks when something else than the reader's file cannot be built.
 ExitStatus check_exercise(const Workbook& workbook, const ExerciseFiles& exercise);
 
 /// Times the reader's file beside the solution, where the workbook was built with a GPU; prints nothing
@@ -17,7 +17,7 @@ void time_exercise_on_gpu(const Workbook& workbook, const ExerciseFiles& exercis
 /// `check [exercise]`: checks it, times it, and says what is next.
 ExitStatus check_command(const Workbook& workbook, const std::string& name);
 
-/// `check --all`: a line for each exercise. Returns kSolved when all are solved.
+/// `check --all`: a line for each exercise. Returns kDone when all are solved.
 ExitStatus check_all_command(const Workbook& workbook);
 
 }  // namespace workbook

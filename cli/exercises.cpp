@@ -1,16 +1,12 @@
 #include "exercises.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <numeric>
-#include <sstream>
 
-#include "harness/options.hpp"
+#include "harness/errors.hpp"
+#include "harness/files.hpp"
 
 namespace workbook {
 namespace {
@@ -116,26 +112,6 @@ std::vector<std::string> nearest(const std::string& word, const std::vector<std:
   });
   sorted.resize(std::min(count, sorted.size()));
   return sorted;
-}
-
-std::string file_text(const fs::path& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (!file) throw MachineError(fmt::format("{} cannot be read ({})", path.string(), strerror(errno)));
-  return text.str();
-}
-
-void replace_file(const fs::path& path, const std::string& text) {
-  const fs::path partial = fmt::format("{}.{}.partial", path.string(), getpid());
-  std::ofstream file(partial);
-  file << text;
-  file.close();
-  if (!file || std::rename(partial.c_str(), path.c_str()) != 0) {
-    const int error = errno;
-    std::remove(partial.c_str());
-    throw MachineError(fmt::format("{} cannot be written ({})", path.string(), strerror(error)));
-  }
 }
 
 }  // namespace workbook

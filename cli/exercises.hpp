@@ -37,10 +37,4 @@ const ExerciseFiles& exercise_named(const std::string& name, const std::filesyst
 std::vector<std::string> nearest(const std::string& word, const std::vector<std::string>& words,
                                  std::size_t count);
 
-/// The whole of a file. \throws MachineError when it cannot be read
-std::string file_text(const std::filesystem::path& path);
-
-/// Replaces a file, whole or not at all. \throws MachineError when it cannot be written
-void replace_file(const std::filesystem::path& path, const std::string& text);
-
 }  // namespace workbook

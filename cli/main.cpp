@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "check.hpp"
-#include "harness/options.hpp"
+#include "harness/errors.hpp"
 #include "overview.hpp"
 #include "play.hpp"
 #include "run.hpp"
@@ -209,6 +209,6 @@ int main(int argc, char** argv) {
   } catch (const workbook::UsageError& error) {
     return complain(error, workbook::kBadUsage);
   } catch (const std::exception& error) {
-    return complain(error, workbook::kBroken);
+    return complain(error, workbook::kMachineLacks);
   }
 }

@@ -50,7 +50,7 @@ ExitStatus overview_command(const Workbook& workbook) {
   fmt::print("\n");
   print_next_step(workbook, begun);
   fmt::print("\n./workbook --help shows all commands, ./workbook list all exercises.\n");
-  return kSolved;
+  return kDone;
 }
 
 ExitStatus list_command(const Workbook& workbook, bool json) {
@@ -72,7 +72,7 @@ ExitStatus list_command(const Workbook& workbook, bool json) {
     chapters.push_back({{"chapter", chapter}, {"exercises", exercises}});
   }
   if (json) fmt::print("{}\n", chapters.dump(2));
-  return kSolved;
+  return kDone;
 }
 
 }  // namespace workbook

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "harness/options.hpp"
+#include "harness/errors.hpp"
 
 extern char** environ;
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "harness/options.hpp"
+#include "harness/errors.hpp"
 #include "process.hpp"
 
 namespace workbook {
@@ -70,7 +70,7 @@ int bench_command(const Workbook& workbook, const std::vector<std::string>& chap
   for (const std::string& chapter : all) {
     const int status = run_program({program(workbook, chapter), "--device", "gpu", "--sweep", "--json",
                                     (results / (chapter + ".json")).string()});
-    if (status == kBroken) return status;
+    if (status == kMachineLacks) return status;
     worst = std::max(worst, status);
   }
   fmt::print(
@@ -93,7 +93,7 @@ int plots_command(const Workbook& workbook, const std::string& folder, bool comp
           run_limited({program(workbook, chapter), "--device", "cpu", option[0], option[1]}, {});
       if (outcome.end == Outcome::End::kExited && outcome.code == 0) continue;
       fmt::print(stderr, "{}", outcome.output);
-      return kNotYet;
+      return kWrong;
     }
   }
 

@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-#include "harness/options.hpp"
+#include "harness/errors.hpp"
 
 namespace workbook {
 namespace {

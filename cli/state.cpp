@@ -5,8 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "exercises.hpp"
-#include "harness/options.hpp"
+#include "harness/files.hpp"
 #include "lock.hpp"
 
 namespace workbook {

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <sstream>
 
-#include "harness/options.hpp"
+#include "harness/errors.hpp"
+#include "harness/files.hpp"
 #include "harness/terminal.hpp"
 #include "process.hpp"
 #include "skeleton.hpp"
@@ -66,14 +67,14 @@ ExitStatus hint_command(const Workbook& workbook, const std::string& name, bool 
                exercise.number());
   change_standing(workbook.state_folder, exercise.key(),
                   [&](Standing& standing) { standing.hints = std::max(standing.hints, last); });
-  return kSolved;
+  return kDone;
 }
 
 ExitStatus solution_command(const Workbook& workbook, const std::string& name, bool reveal) {
   const ExerciseFiles& exercise = workbook.exercise(name);
   require_solved(workbook, exercise, reveal, "solution");
   fmt::print("{}", plain_solution_of(file_text(exercise.solution)));
-  return kSolved;
+  return kDone;
 }
 
 ExitStatus diff_command(const Workbook& workbook, const std::string& name, bool reveal) {
@@ -87,7 +88,7 @@ ExitStatus diff_command(const Workbook& workbook, const std::string& name, bool 
                                   workbook.shown(exercise.solution), exercise.file.string(), plain.string()});
   fs::remove(plain);
   if (status == 0) fmt::print("Your file is the solution, to the letter.\n");
-  return status <= 1 ? kSolved : kBroken;
+  return status <= 1 ? kDone : kMachineLacks;
 }
 
 ExitStatus reset_command(const Workbook& workbook, const std::string& name) {
@@ -103,12 +104,12 @@ ExitStatus reset_command(const Workbook& workbook, const std::string& name) {
   replace_file(exercise.file, skeleton);
   change_standing(workbook.state_folder, exercise.key(), [](Standing& standing) { standing = Standing(); });
   fmt::print("{} is as it was in the beginning.\n", file);
-  return kSolved;
+  return kDone;
 }
 
 ExitStatus skeleton_command(const std::string& solution) {
   fmt::print("{}", skeleton_of(file_text(solution)));
-  return kSolved;
+  return kDone;
 }
 
 }  // namespace workbook

@@ -11,7 +11,7 @@
 #include <tuple>
 
 #include "check.hpp"
-#include "harness/options.hpp"
+#include "harness/errors.hpp"
 #include "overview.hpp"
 #include "study.hpp"
 
@@ -134,7 +134,7 @@ ExitStatus watch_command(const Workbook& workbook, const std::string& name) {
     const ExerciseFiles* const watched = exercise;
     while (!interrupted && exercise == watched) {
       const char key = wait_for_key(changes);
-      if (key == 'q') return kSolved;
+      if (key == 'q') return kDone;
       if (key == 'n') exercise = &next_of(workbook, *exercise);
       if (key == 'h') hint_command(workbook, exercise->id(), /*all=*/false);
       if (key == 'l') list_command(workbook, /*json=*/false);
@@ -144,7 +144,7 @@ ExitStatus watch_command(const Workbook& workbook, const std::string& name) {
       show_keys();
     }
   }
-  return kSolved;
+  return kDone;
 }
 
 }  // namespace workbook

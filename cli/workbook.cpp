@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "config.hpp"
-#include "harness/options.hpp"
+#include "harness/errors.hpp"
 #include "lock.hpp"
 #include "process.hpp"
 

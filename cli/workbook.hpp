@@ -7,17 +7,10 @@
 #include <vector>
 
 #include "exercises.hpp"
+#include "harness/exit_status.hpp"
 #include "state.hpp"
 
 namespace workbook {
-
-/// What every command exits with.
-enum ExitStatus {
-  kSolved = 0,    ///< or done
-  kNotYet = 1,    ///< or wrong
-  kBadUsage = 2,  ///< the message says what is accepted
-  kBroken = 3     ///< the workbook or the machine, not the reader's work
-};
 
 struct Workbook {
   std::filesystem::path root, build, state_folder;

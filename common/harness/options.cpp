@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "harness/errors.hpp"
 #include "harness/model.hpp"
 
 namespace workbook {

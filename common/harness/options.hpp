@@ -3,7 +3,6 @@
 #pragma once
 
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -21,16 +20,6 @@ struct Options {
   bool resources = false;
   bool once = false;
   std::string trace;  ///< a path; empty: none
-};
-
-/// The reader asked for something that does not exist. The message says what was wrong and what is accepted.
-struct UsageError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-/// The machine lacks something that was asked for.
-struct MachineError : std::runtime_error {
-  using std::runtime_error::runtime_error;
 };
 
 /// Parses the command line of a chapter. Returns nothing when help was asked for and printed.

@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "cpu/function_name.hpp"
+#include "harness/derived_counts.hpp"
 #include "harness/model.hpp"
 #include "harness/terminal.hpp"
 
@@ -28,9 +29,19 @@ double memory_bytes(const Chapter& chapter, const Stage& stage, const Shape& sha
   return static_cast<double>(expected_traffic(chapter, stage, shape).memory_bytes());
 }
 
-/// Of a stage that was timed, and that says its operations.
+/// Of a stage that was timed, and whose table entry has `flops`.
 double tflops(const StageResult& result, const Shape& shape) {
   return result.stage->flops(shape) / result.time.cold.median * 1e-6;
+}
+
+/// The rate of a stage that was timed, in GB/s of its expected memory traffic.
+double gbytes_per_s(const Chapter& chapter, const StageResult& result, const Shape& shape) {
+  return memory_bytes(chapter, *result.stage, shape) / result.time.cold.median * 1e-3;
+}
+
+/// How near a stage that was timed is to a streaming kernel with its traffic: 1 is as fast.
+double fraction_of_ceiling(const StageResult& result) {
+  return result.ceiling.cold.median / result.time.cold.median;
 }
 
 /// The stage that the speed-up of `stage` is over.
@@ -49,12 +60,6 @@ const Stage& base_of(const Chapter& chapter, const Stage& stage) {
 std::string predicted_speed_up(const Report& report, const ShapeResult& result, const StageResult& stage) {
   const double base = memory_bytes(*report.chapter, base_of(*report.chapter, *stage.stage), result.shape);
   return fmt::format("{:.2f}x", base / memory_bytes(*report.chapter, *stage.stage, result.shape));
-}
-
-std::string percent(double share) { return fmt::format("{:.0f}%", 100 * share); }
-
-std::string efficiency(long long bytes, long long sectors) {
-  return sectors == 0 ? "-" : percent(static_cast<double>(bytes) / (32.0 * static_cast<double>(sectors)));
 }
 
 std::string error_text(const StageResult& result) {
@@ -107,16 +112,15 @@ std::string counted_table(const Report& report, const ShapeResult& result) {
       continue;
     }
     const Counts& c = stage.counts;
-    const double read = 32.0 * static_cast<double>(c.load_sectors),
-                 write = 32.0 * static_cast<double>(c.store_sectors);
+    const auto read = static_cast<double>(read_bytes(c)), write = static_cast<double>(written_bytes(c));
     const std::string about = c.approximate ? "≈" : "";
     approximate |= c.approximate;
-    const auto wavefronts = static_cast<double>(c.shared_load_wavefronts + c.shared_store_wavefronts);
+    const auto wavefronts = static_cast<double>(shared_wavefronts(c));
     const double times = (read + write) / result.least_bytes[i];
     table.add(
         {stage.stage->name, std::to_string(c.kernels), about + fmt::format("{:.1f}", read / n),
          about + fmt::format("{:.1f}", write / n), fmt::format("{:.{}f}", times, times < 100 ? 2 : 1),
-         efficiency(c.load_bytes, c.load_sectors), efficiency(c.store_bytes, c.store_sectors),
+         load_efficiency(c), store_efficiency(c),
          c.shared_requests ? fmt::format("{:.2f}", wavefronts / static_cast<double>(c.shared_requests)) : "-",
          error_text(stage),
          arithmetic ? fmt::format("{:.2f}", stage.stage->flops(result.shape) / (read + write))
@@ -140,12 +144,11 @@ std::string timed_table(const Report& report, const ShapeResult& result) {
       table.add({stage.stage->name}, remark(stage));
       continue;
     }
-    const double moved = memory_bytes(*report.chapter, *stage.stage, result.shape);
-    const double gbytes = moved / stage.time.cold.median * 1e-3;
+    const double rate = gbytes_per_s(*report.chapter, stage, result.shape);
     table.add({stage.stage->name, fmt::format("{:.2f}", stage.time.cold.median),
                fmt::format("{:.2f}-{:.2f}", stage.time.cold.p25, stage.time.cold.p75),
-               fmt::format("{:.0f}", gbytes), percent(stage.ceiling.cold.median / stage.time.cold.median),
-               percent(gbytes / report.device.pin_gbytes_per_s), measured_speed_up(report, result, stage),
+               fmt::format("{:.0f}", rate), percent(fraction_of_ceiling(stage)),
+               percent(rate / report.device.pin_gbytes_per_s), measured_speed_up(report, result, stage),
                arithmetic ? fmt::format("{:.1f}", tflops(stage, result.shape))
                           : predicted_speed_up(report, result, stage),
                error_text(stage)});
@@ -158,29 +161,15 @@ nlohmann::json timing_json(bool timed, const Timing& timing) {
   return {{"median", timing.median}, {"p25", timing.p25}, {"p75", timing.p75}, {"samples", timing.samples}};
 }
 
-/// Counted on the CPU device alone; a GPU run stores null there and the expected bytes.
+/// The counts, which are null where the device does not count, and the expected bytes.
 nlohmann::json traffic_json(const Report& report, const ShapeResult& result, const StageResult& stage) {
-  const Counts& c = stage.counts;
   const bool counted = report.device.kind == "cpu" && stage.status == "ok";
-  const auto count = [&](long long value) {
-    return counted ? nlohmann::json(value) : nlohmann::json(nullptr);
-  };
+  nlohmann::json out = counts_json(counted ? &stage.counts : nullptr);
   const Traffic expected = expected_traffic(*report.chapter, *stage.stage, result.shape);
-  return {{"load_requests", count(c.load_requests)},
-          {"load_sectors", count(c.load_sectors)},
-          {"store_requests", count(c.store_requests)},
-          {"store_sectors", count(c.store_sectors)},
-          {"shared_load_wavefronts", count(c.shared_load_wavefronts)},
-          {"shared_store_wavefronts", count(c.shared_store_wavefronts)},
-          {"shared_requests", count(c.shared_requests)},
-          {"atomic_sectors", count(c.atomic_sectors)},
-          {"compulsory_read_bytes", count(c.compulsory_read_bytes)},
-          {"compulsory_write_bytes", count(c.compulsory_write_bytes)},
-          {"expected_read_bytes", expected.read_bytes},
-          {"expected_write_bytes", expected.write_bytes},
-          {"expected_repeated_bytes", expected.repeated_bytes},
-          {"contended", counted ? nlohmann::json(c.contended) : nlohmann::json(nullptr)},
-          {"approximate", counted ? nlohmann::json(c.approximate) : nlohmann::json(nullptr)}};
+  out["expected_read_bytes"] = expected.read_bytes;
+  out["expected_write_bytes"] = expected.write_bytes;
+  out["expected_repeated_bytes"] = expected.repeated_bytes;
+  return out;
 }
 
 const char* type_name(Type type) {
@@ -231,9 +220,8 @@ nlohmann::json stage_json(const Report& report, const ShapeResult& result, const
                         {"tflops", nullptr},
                         {"fraction_of_ceiling", nullptr}};
   if (stage.timed) {
-    const double moved = memory_bytes(*report.chapter, *stage.stage, result.shape);
-    out["gbytes_per_s"] = moved / stage.time.cold.median * 1e-3;
-    out["fraction_of_ceiling"] = stage.ceiling.cold.median / stage.time.cold.median;
+    out["gbytes_per_s"] = gbytes_per_s(chapter, stage, result.shape);
+    out["fraction_of_ceiling"] = fraction_of_ceiling(stage);
     if (stage.stage->flops) out["tflops"] = tflops(stage, result.shape);
   }
   // Of several kernels, the one that asks for most.
@@ -253,7 +241,7 @@ nlohmann::json shape_json(const Chapter& chapter, const Shape& shape) {
   return out;
 }
 
-nlohmann::json launch_json(const LaunchCounts& launch) {
+nlohmann::json traced_launch_json(const LaunchCounts& launch) {
   nlohmann::json requests = nlohmann::json::array();
   for (const TracedRequest& r : launch.requests)
     requests.push_back({{"place", r.place},
@@ -264,10 +252,9 @@ nlohmann::json launch_json(const LaunchCounts& launch) {
                         {"offsets", r.offsets},
                         {"sectors", r.sectors},
                         {"wavefronts", r.wavefronts}});
-  return {{"kernel", launch.kernel},
-          {"grid", {launch.grid.x, launch.grid.y, launch.grid.z}},
-          {"block", {launch.block.x, launch.block.y, launch.block.z}},
-          {"requests", requests}};
+  nlohmann::json out = launch_json(launch);
+  out["requests"] = std::move(requests);
+  return out;
 }
 
 /// The day on which the program runs: "2026-11-21".
@@ -334,7 +321,7 @@ std::string trace_text(const Chapter& chapter, const Shape& shape, const std::ve
                         {"stages", nlohmann::json::array()}};
   for (const StageTrace& stage : stages) {
     nlohmann::json launches = nlohmann::json::array();
-    for (const LaunchCounts& launch : stage.launches) launches.push_back(launch_json(launch));
+    for (const LaunchCounts& launch : stage.launches) launches.push_back(traced_launch_json(launch));
     out["stages"].push_back(
         {{"name", stage.stage->name}, {"idea", stage.stage->idea}, {"launches", launches}});
   }

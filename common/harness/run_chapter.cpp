@@ -1,15 +1,14 @@
 #include "harness/run_chapter.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 
+#include "harness/errors.hpp"
+#include "harness/exit_status.hpp"
+#include "harness/files.hpp"
 #include "harness/options.hpp"
 #include "harness/report.hpp"
 #include "harness/run_stage.hpp"
@@ -18,45 +17,19 @@
 namespace workbook {
 namespace {
 
-enum ExitStatus { kRight = 0, kWrong = 1, kBadUsage = 2, kMachineLacks = 3 };
-
-/// A file that appears under its name only when it is complete.
-class OutputFile {
- public:
-  /// \param option with which the reader named it: "--json"
-  OutputFile(const std::string& option, const std::string& path) : option_(option) {
-    std::error_code error;
-    const auto status = std::filesystem::status(path, error);
-    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
-      throw UsageError(
-          fmt::format("{} {}: that is no ordinary file; expected the path of one", option, path));
-    // A link stays one: the file that it leads to is replaced.
-    path_ = std::filesystem::weakly_canonical(path, error);
-    if (error) path_ = path;
-    partial_ = fmt::format("{}.{}.partial", path_, getpid());
-    stream_.open(partial_);
-    if (!stream_)
-      throw UsageError(fmt::format("{} {}: cannot be written ({}); expected a path in a folder that exists",
-                                   option, path, strerror(errno)));
+/// Opens the file that the reader named with `option` ("--json"), before any work is done for it.
+/// \throws UsageError
+std::unique_ptr<OutputFile> open_output(const std::string& option, const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    throw UsageError(fmt::format("{} {}: that is no ordinary file; expected the path of one", option, path));
+  try {
+    return std::make_unique<OutputFile>(path);
+  } catch (const MachineError& failure) {
+    throw UsageError(fmt::format("{} {}; expected a path in a folder that exists", option, failure.what()));
   }
-  ~OutputFile() {
-    if (!partial_.empty()) std::remove(partial_.c_str());
-  }
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
-
-  void finish(const std::string& content) {
-    stream_ << content;
-    stream_.close();
-    if (!stream_ || std::rename(partial_.c_str(), path_.c_str()) != 0)
-      throw MachineError(fmt::format("{} {}: writing failed ({})", option_, path_, strerror(errno)));
-    partial_.clear();
-  }
-
- private:
-  std::string option_, path_, partial_;
-  std::ofstream stream_;
-};
+}
 
 struct ChosenDevice {
   const Chapter* chapter;
@@ -98,7 +71,7 @@ void run_once(const ChosenDevice& device, const Options& options, const Shape& s
 }
 
 int trace(const Chapter& chapter, const Options& options, const Shape& shape) {
-  OutputFile file("--trace", options.trace);
+  const std::unique_ptr<OutputFile> file = open_output("--trace", options.trace);
   std::vector<LaunchCounts> launches;
   const auto backend =
       make_cpu_backend([&](const LaunchCounts& launch) { launches.push_back(launch); }, true);
@@ -112,12 +85,12 @@ int trace(const Chapter& chapter, const Options& options, const Shape& shape) {
     problem.run_once(stage);
     if (!launches.empty()) traces.push_back({&stage, launches});
   }
-  file.finish(trace_text(chapter, shape, traces));
+  file->finish(trace_text(chapter, shape, traces));
   fmt::print(
       "{}: the accesses of the first warp of each launch are in {}.\n"
       "To draw them: python3 plots/plot.py --trace {}\n",
       chapter.name, options.trace, options.trace);
-  return kRight;
+  return kDone;
 }
 
 ShapeResult run_shape(const ChosenDevice& device, const Options& options, const Shape& shape,
@@ -161,11 +134,11 @@ int run(const Options& options, const Chapter& cpu, const Chapter* gpu) {
   for (const Shape& shape : shapes) require_memory(chapter, shape, device.backend(), *host);
   if (options.once) {
     for (const Shape& shape : shapes) run_once(device, options, shape);
-    return kRight;
+    return kDone;
   }
 
   std::unique_ptr<OutputFile> json;
-  if (!options.json.empty()) json = std::make_unique<OutputFile>("--json", options.json);
+  if (!options.json.empty()) json = open_output("--json", options.json);
 
   Report report = {&chapter, device.backend().info(), {}};
   bool right = true;
@@ -184,7 +157,7 @@ int run(const Options& options, const Chapter& cpu, const Chapter* gpu) {
   if (json) json->finish(json_text(report));
   if (!device.why_no_gpu.empty()) fmt::print("\nNot timed: {}.\n", device.why_no_gpu);
   fmt::print("{}", what_next(chapter));
-  return right ? kRight : kWrong;
+  return right ? kDone : kWrong;
 }
 
 }  // namespace
@@ -196,7 +169,7 @@ int run_chapter(int argc, const char* const* argv, const Chapter& cpu, const Cha
   };
   try {
     const auto options = parse_options(argc, argv, cpu);
-    return options ? run(*options, cpu, gpu) : kRight;
+    return options ? run(*options, cpu, gpu) : kDone;
   } catch (const UsageError& error) {
     return complain(error, kBadUsage);
   } catch (const MachineError& error) {

@@ -4,12 +4,14 @@
 
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "harness/derived_counts.hpp"
+#include "harness/errors.hpp"
+#include "harness/exit_status.hpp"
+#include "harness/files.hpp"
 #include "harness/options.hpp"
 #include "harness/run_stage.hpp"
 
@@ -18,8 +20,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-enum ExitStatus { kDone = 0, kBadUsage = 2, kMachineLacks = 3, kNothingToTime = 4 };
-
 /// Steps of one block, unless the environment has it otherwise: a loop without end is noticed within a
 /// second.
 constexpr const char* kSteps = "20000000";
@@ -27,11 +27,8 @@ constexpr const char* kSteps = "20000000";
 /// Once something is wrong, no further shape is begun after this time: the reader waits.
 constexpr std::chrono::seconds kPatience{2};
 
-/// Replaces the file: a reader of it never sees half.
 void write_file(const std::string& path, const ordered_json& content) {
-  const std::string partial = path + ".partial";
-  std::ofstream(partial) << content.dump(2) << "\n";
-  std::rename(partial.c_str(), path.c_str());
+  replace_file(path, content.dump(2) + "\n");
 }
 
 Chapter chapter_of(const Exercise& exercise) {
@@ -104,9 +101,9 @@ Counted counted(Cost cost, const Counts& counts) {
     case Cost::kLaunches:
       return {"launches", counts.kernels, false};
     case Cost::kReadBytes:
-      return {"bytes read an element", 32 * counts.load_sectors, true};
+      return {"bytes read an element", read_bytes(counts), true};
     case Cost::kWrittenBytes:
-      return {"bytes written an element", 32 * counts.store_sectors, true};
+      return {"bytes written an element", written_bytes(counts), true};
     case Cost::kCompulsoryReadBytes:
       return {"compulsory bytes read an element", counts.compulsory_read_bytes, true};
     case Cost::kCompulsoryWrittenBytes:
@@ -116,7 +113,7 @@ Counted counted(Cost cost, const Counts& counts) {
     case Cost::kStoreRequests:
       return {"store requests", counts.store_requests, false};
     case Cost::kSharedWavefronts:
-      return {"shared wavefronts", counts.shared_load_wavefronts + counts.shared_store_wavefronts, false};
+      return {"shared wavefronts", shared_wavefronts(counts), false};
     case Cost::kAtomics:
       return {"atomics", counts.atomic_sectors + counts.contended + counts.shared_atomic_requests, false};
   }
@@ -187,7 +184,7 @@ bool judge_predictions(const Exercise& exercise, const std::string& path, ordere
     Stage stage = {};
     stage.run = prediction.run;
     const Counts counts = problem.run_once(stage);
-    const double bytes = 32.0 * static_cast<double>(counts.load_sectors + counts.store_sectors) / elements;
+    const double bytes = static_cast<double>(read_bytes(counts) + written_bytes(counts)) / elements;
     const double seen = prediction.launches    ? static_cast<double>(counts.kernels)
                         : prediction.flops > 0 ? prediction.flops / bytes
                                                : bytes;
@@ -211,15 +208,8 @@ const Version* version_named(std::string_view name, const Version* versions, int
   return nullptr;
 }
 
-}  // namespace
-
-int judge_exercise(int argc, const char* const* argv, const Version* versions, int count) {
-  const Version* version = argc == 3 ? version_named(argv[1], versions, count) : nullptr;
-  if (!version) return kBadUsage;
-  const std::string path = argv[2];
-  setenv("WORKBOOK_STEPS", kSteps, /*overwrite=*/0);
-
-  const Exercise exercise = version->exercise();
+/// Judges `exercise` and writes the verdict to the file at `path`. \throws MachineError
+void judge(const Exercise& exercise, const std::string& path) {
   ordered_json verdict = {{"schema", 1},
                           {"status", "running"},
                           {"at", "the start"},
@@ -234,7 +224,50 @@ int judge_exercise(int argc, const char* const* argv, const Version* versions, i
   verdict["status"] = solved ? "solved" : "not yet";
   verdict.erase("at");
   write_file(path, verdict);
+}
+
+/// Times the versions and writes the report to the file at `path`. \throws MachineError
+ExitStatus time_versions(GpuBackend& gpu, const std::string& path, const Version* versions, int count) {
+  const Exercise exercise = versions[0].exercise();
+  if (!exercise.run) return kNothingToTime;
+  const Chapter chapter = chapter_of(exercise);
+  const Shape& shape = exercise.timed_shape;
+  std::vector<Stage> stages;
+  for (int i = 0; i < count; ++i) stages.push_back(stage_of(versions[i].exercise(), versions[i].name));
+  Problem problem(chapter, shape, gpu);
+  std::vector<StageResult> results;
+  for (const Stage& stage : stages) results.push_back(problem.check(stage));
+  problem.time(gpu, results);
+
+  ordered_json report = {{"device", gpu.info().name},
+                         {"at", fmt::format("{} = {}", exercise.dims, shape_text(shape, exercise.dims))}};
+  for (const StageResult& result : results)
+    report[result.stage->name] = {{"message", result.message}, {"time_us", result.time.cold.median}};
+  write_file(path, report);
   return kDone;
+}
+
+/// Runs `work`, and reports a MachineError of it in one line.
+template <class Work>
+int status_of(Work work) {
+  try {
+    return work();
+  } catch (const MachineError& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return kMachineLacks;
+  }
+}
+
+}  // namespace
+
+int judge_exercise(int argc, const char* const* argv, const Version* versions, int count) {
+  const Version* version = argc == 3 ? version_named(argv[1], versions, count) : nullptr;
+  if (!version) return kBadUsage;
+  setenv("WORKBOOK_STEPS", kSteps, /*overwrite=*/0);
+  return status_of([&] {
+    judge(version->exercise(), argv[2]);
+    return kDone;
+  });
 }
 
 int time_exercise(int argc, const char* const* argv, const Version* versions, int count) {
@@ -242,23 +275,7 @@ int time_exercise(int argc, const char* const* argv, const Version* versions, in
   const GpuOrReason gpu = make_gpu_backend();
   if (!gpu.backend) return kMachineLacks;
 
-  const Exercise exercise = versions[0].exercise();
-  if (!exercise.run) return kNothingToTime;
-  const Chapter chapter = chapter_of(exercise);
-  const Shape& shape = exercise.timed_shape;
-  std::vector<Stage> stages;
-  for (int i = 0; i < count; ++i) stages.push_back(stage_of(versions[i].exercise(), versions[i].name));
-  Problem problem(chapter, shape, *gpu.backend);
-  std::vector<StageResult> results;
-  for (const Stage& stage : stages) results.push_back(problem.check(stage));
-  problem.time(*gpu.backend, results);
-
-  ordered_json report = {{"device", gpu.backend->info().name},
-                         {"at", fmt::format("{} = {}", exercise.dims, shape_text(shape, exercise.dims))}};
-  for (const StageResult& result : results)
-    report[result.stage->name] = {{"message", result.message}, {"time_us", result.time.cold.median}};
-  write_file(argv[1], report);
-  return kDone;
+  return status_of([&] { return time_versions(*gpu.backend, argv[1], versions, count); });
 }
 
 }  // namespace workbook

@@ -6,7 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/backend.hpp"
-#include "harness/options.hpp"
+#include "harness/derived_counts.hpp"
+#include "harness/exit_status.hpp"
 #include "harness/terminal.hpp"
 #include "play_memory.hpp"
 
@@ -23,12 +24,6 @@ std::string extent(const Dim3& size) {
   return size.y > 1 ? fmt::format("{}x{}", size.x, size.y) : fmt::format("{}", size.x);
 }
 
-std::string efficiency(long long bytes, long long sectors) {
-  return sectors ? fmt::format("{:.0f}%",
-                               100.0 * static_cast<double>(bytes) / (32.0 * static_cast<double>(sectors)))
-                 : "-";
-}
-
 void print_launches(const std::vector<LaunchCounts>& launches) {
   Table table(
       {"", "", "", "", "loads", "", "", "stores", "", "shared"},
@@ -40,33 +35,11 @@ void print_launches(const std::vector<LaunchCounts>& launches) {
     approximate |= c.approximate;
     const auto count = [&](long long n) { return fmt::format("{}{}", mark, n); };
     table.add({launch.kernel, extent(launch.grid), extent(launch.block), count(c.load_requests),
-               count(c.load_sectors), efficiency(c.load_bytes, c.load_sectors), count(c.store_requests),
-               count(c.store_sectors), efficiency(c.store_bytes, c.store_sectors),
-               std::to_string(c.shared_load_wavefronts + c.shared_store_wavefronts)});
+               count(c.load_sectors), load_efficiency(c), count(c.store_requests), count(c.store_sectors),
+               store_efficiency(c), std::to_string(shared_wavefronts(c))});
   }
   fmt::print("\n{}", table.text());
   if (approximate) fmt::print("≈: which lanes went through a loop together is not known\n");
-}
-
-ordered_json as_json(const LaunchCounts& launch) {
-  const Counts& c = launch.counts;
-  return {{"kernel", launch.kernel},
-          {"grid", {launch.grid.x, launch.grid.y, launch.grid.z}},
-          {"block", {launch.block.x, launch.block.y, launch.block.z}},
-          {"load_requests", c.load_requests},
-          {"load_sectors", c.load_sectors},
-          {"load_bytes", c.load_bytes},
-          {"store_requests", c.store_requests},
-          {"store_sectors", c.store_sectors},
-          {"store_bytes", c.store_bytes},
-          {"shared_load_wavefronts", c.shared_load_wavefronts},
-          {"shared_store_wavefronts", c.shared_store_wavefronts},
-          {"atomic_sectors", c.atomic_sectors},
-          {"shared_atomic_requests", c.shared_atomic_requests},
-          {"contended", c.contended},
-          {"approximate", c.approximate},
-          {"compulsory_read_bytes", c.compulsory_read_bytes},
-          {"compulsory_write_bytes", c.compulsory_write_bytes}};
 }
 
 struct PlayOptions {
@@ -93,7 +66,10 @@ int play_on(Backend& backend, const PlayOptions& options, const std::function<vo
   if (options.json) {
     ordered_json report = {{"schema", 1}, {"file", options.file}, {"device", name}, {"finding", finding}};
     report["launches"] = counted ? ordered_json::array() : ordered_json(nullptr);
-    for (const LaunchCounts& launch : launches) report["launches"].push_back(as_json(launch));
+    for (const LaunchCounts& launch : launches) {
+      report["launches"].push_back(launch_json(launch));
+      report["launches"].back().update(counts_json(&launch.counts));
+    }
     fmt::print("{}\n", report.dump(1));
   } else {
     if (counted && !launches.empty()) print_launches(launches);
@@ -102,7 +78,7 @@ int play_on(Backend& backend, const PlayOptions& options, const std::function<vo
       fmt::print("\nIt ran to its end. A GPU tells no counts here: the CPU device does.\n");
     if (!finding.empty()) fmt::print("\n{}\n", finding);
   }
-  return finding.empty() ? 0 : 1;
+  return finding.empty() ? kDone : kWrong;
 }
 
 }  // namespace
@@ -143,7 +119,7 @@ int run_play(int argc, const char* const* argv, void (*cpu)(), void (*gpu)()) {
   const GpuOrReason found = make_gpu_backend();
   if (!gpu || !found.backend) {
     fmt::print(stderr, "play: --device gpu: {}\n", found.backend ? "built without CUDA" : found.reason);
-    return 3;
+    return kMachineLacks;
   }
   return play_on(*found.backend, options, [&] { found.backend->run_uncounted(gpu); }, {});
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "harness/errors.hpp"
 #include "harness/options.hpp"
 
 namespace workbook {

@@ -8,7 +8,8 @@
 
 #include "catch.hpp"
 #include "exercises.hpp"
-#include "harness/options.hpp"
+#include "harness/errors.hpp"
+#include "harness/files.hpp"
 #include "process.hpp"
 #include "skeleton.hpp"
 #include "state.hpp"

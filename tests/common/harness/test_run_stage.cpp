@@ -6,7 +6,7 @@
 
 #include "catch.hpp"
 #include "cpu/memory.hpp"
-#include "harness/options.hpp"
+#include "harness/errors.hpp"
 #include "harness/run_stage.hpp"
 
 namespace cpu::multiply_add {
