@@ -51,8 +51,7 @@ std::string program(const char* prefix, const ExerciseFiles& exercise) {
   return fmt::format("{}_{}_{}", prefix, exercise.chapter, exercise.name);
 }
 
-/// Whether what could not be built is made from the reader's file: its object, or the program that it is
-/// linked into.
+/// Whether the build failed at the reader's file: at its object, or at the program that it is linked into.
 bool is_readers(const Build& build, const ExerciseFiles& exercise) {
   return build.failed.find(fmt::format("{}_{}_cpu_reader", exercise.chapter, exercise.name)) !=
              std::string::npos ||

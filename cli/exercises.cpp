@@ -16,8 +16,7 @@ namespace fs = std::filesystem;
 /// The number that a name begins with: 12 of "12_tile".
 int leading_number(const std::string& name) { return std::atoi(name.c_str()); }
 
-/// How many letters must be put in, taken out or changed to make one word of the other (V. Levenshtein,
-/// 1966).
+/// The number of letters to insert, delete or change to turn one word into the other (V. Levenshtein, 1966).
 std::size_t distance(const std::string& a, const std::string& b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -32,7 +31,7 @@ std::size_t distance(const std::string& a, const std::string& b) {
   return row.back();
 }
 
-/// Whether `folder` is the one where the chapter's code, exercises or solutions lie, or is inside it.
+/// Whether `folder` is the folder of the exercise's chapter or of its solutions, or is inside one of them.
 bool is_inside_chapter(const fs::path& folder, const ExerciseFiles& exercise) {
   const fs::path solutions = exercise.solution.parent_path();
   const fs::path chapter = solutions.parent_path().parent_path() / "chapters" / exercise.chapter;

@@ -40,7 +40,6 @@ ExitStatus overview_command(const Workbook& workbook) {
   State state = load_state(workbook.state_folder);
   bool begun = false;
   for (const std::string& chapter : workbook.chapters) {
-    std::string boxes;
     int solved = 0;
     const auto exercises = exercises_of(workbook, chapter);
     for (const ExerciseFiles* exercise : exercises) solved += state[exercise->key()].solved;

@@ -23,7 +23,7 @@ std::vector<std::string> chapters_matching(const Workbook& workbook, const std::
   return found;
 }
 
-/// All that the names match; without names, all that there are.
+/// All chapters that the names match; without names, all chapters.
 std::vector<std::string> chapters_named(const Workbook& workbook, const std::vector<std::string>& names) {
   std::vector<std::string> chapters;
   for (const std::string& name : names)
@@ -35,7 +35,7 @@ std::string program(const Workbook& workbook, const std::string& chapter) {
   return (workbook.build / "bin" / chapter).string();
 }
 
-/// \throws UsageError
+/// Creates the folder where it does not exist. \throws UsageError
 void make_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);

@@ -57,7 +57,7 @@ void set_aside(const fs::path& file) {
              error ? "still there, since it cannot be renamed" : aside.filename().string());
 }
 
-/// For whoever holds the lock: nobody mends the file between reading it and setting it aside.
+/// The caller holds the lock: otherwise another program could repair the file before it is renamed here.
 State state_or_anew(const fs::path& file) {
   if (std::optional<State> state = read_state(file)) return *state;
   set_aside(file);

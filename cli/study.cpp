@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The hints of a file with lines "1. ...", "2. ..."; what follows a line belongs to it.
+/// The hints of a file with lines "1. ...", "2. ..."; the lines after such a line belong to its hint.
 std::vector<std::string> hints_of(const ExerciseFiles& exercise) {
   std::istringstream lines(file_text(exercise.hints));
   std::vector<std::string> hints;
@@ -41,7 +41,7 @@ void require_solved(const Workbook& workbook, const ExerciseFiles& exercise, boo
                     exercise.id(), command, exercise.number()));
 }
 
-/// A name beside the state that is free: "1_fuse.1.cuh", "1_fuse.2.cuh" ...
+/// An unused name in the state's folder: "1_fuse.1.cuh", "1_fuse.2.cuh" ...
 fs::path free_name(const Workbook& workbook, const ExerciseFiles& exercise) {
   const fs::path folder = workbook.state_folder / "kept" / exercise.chapter;
   fs::create_directories(folder);
@@ -80,7 +80,7 @@ ExitStatus solution_command(const Workbook& workbook, const std::string& name, b
 ExitStatus diff_command(const Workbook& workbook, const std::string& name, bool reveal) {
   const ExerciseFiles& exercise = workbook.exercise(name);
   require_solved(workbook, exercise, reveal, "diff");
-  file_text(exercise.file);  // says so when it is not there
+  file_text(exercise.file);  // throws when it does not exist
   const fs::path plain = workbook.state_folder / fmt::format("solution-{}.cuh", exercise.id());
   fs::create_directories(workbook.state_folder);
   replace_file(plain, plain_solution_of(file_text(exercise.solution)));

@@ -68,7 +68,7 @@ std::string error_text(const StageResult& result) {
 
 /// What a table shows instead of numbers for a stage that has none.
 std::string remark(const StageResult& result) {
-  return result.status == "wrong" ? red("WRONG: see below") : result.message;
+  return result.status == Status::kWrong ? red("WRONG: see below") : result.message;
 }
 
 /// In one line, or where that is too long for a terminal of 80 columns, in two.
@@ -83,7 +83,7 @@ std::string heading(const Report& report, const ShapeResult& result, const std::
 std::string what_is_wrong(const ShapeResult& result) {
   std::string out;
   for (const StageResult& stage : result.stages)
-    if (stage.status == "wrong")
+    if (stage.status == Status::kWrong)
       out += fmt::format("\n{} {}: {}\n", red("WRONG"), stage.stage->name, stage.message);
   return out;
 }
@@ -107,7 +107,7 @@ std::string counted_table(const Report& report, const ShapeResult& result) {
                arithmetic ? "/byte" : "speed-up"});
   for (std::size_t i = 0; i < result.stages.size(); ++i) {
     const StageResult& stage = result.stages[i];
-    if (stage.status != "ok") {
+    if (stage.status != Status::kOk) {
       table.add({stage.stage->name}, remark(stage));
       continue;
     }
@@ -140,7 +140,7 @@ std::string timed_table(const Report& report, const ShapeResult& result) {
               {"stage", "median", "quartiles", "GB/s", "ceiling", "pins", "measured",
                arithmetic ? "TFLOP/s" : "predicted", "error"});
   for (const StageResult& stage : result.stages) {
-    if (stage.status != "ok" || !stage.timed) {
+    if (stage.status != Status::kOk || !stage.timed) {
       table.add({stage.stage->name}, remark(stage));
       continue;
     }
@@ -163,7 +163,7 @@ nlohmann::json timing_json(bool timed, const Timing& timing) {
 
 /// The counts, which are null where the device does not count, and the expected bytes.
 nlohmann::json traffic_json(const Report& report, const ShapeResult& result, const StageResult& stage) {
-  const bool counted = report.device.kind == "cpu" && stage.status == "ok";
+  const bool counted = report.device.kind == DeviceKind::kCpu && stage.status == Status::kOk;
   nlohmann::json out = counts_json(counted ? &stage.counts : nullptr);
   const Traffic expected = expected_traffic(*report.chapter, *stage.stage, result.shape);
   out["expected_read_bytes"] = expected.read_bytes;
@@ -204,7 +204,7 @@ nlohmann::json stage_json(const Report& report, const ShapeResult& result, const
                         {"output", stage.stage->output},
                         {"dtype", dtype(chapter, stage.stage->output)},
                         {"against", base_of(chapter, *stage.stage).name},
-                        {"status", stage.status},
+                        {"status", text_of(stage.status)},
                         {"message", stage.message},
                         {"error", stage.compared ? nlohmann::json(stage.error) : nlohmann::json(nullptr)},
                         {"kernels", stage.stage->kernels},
@@ -263,7 +263,7 @@ std::string today() { return fmt::format("{:%F}", fmt::localtime(std::time(nullp
 }  // namespace
 
 std::string table_text(const Report& report, const ShapeResult& result) {
-  const bool gpu = report.device.kind == "gpu";
+  const bool gpu = report.device.kind == DeviceKind::kGpu;
   return heading(report, result, gpu ? report.device.name : "CPU device (it counts, no times)") +
          (gpu ? timed_table(report, result) : counted_table(report, result)) + what_is_wrong(result);
 }
@@ -285,7 +285,7 @@ std::string model_text(const Report& report, const ShapeResult& result, const st
 }
 
 std::string resources_text(const Report& report, const ShapeResult& result) {
-  if (report.device.kind != "gpu") {
+  if (report.device.kind != DeviceKind::kGpu) {
     const std::string built = gpu_architectures();
     return built.empty() ? "--resources: these are known of GPU code, and this build has none.\n"
                          : fmt::format(
@@ -337,7 +337,7 @@ std::string json_text(const Report& report) {
     out.push_back({{"schema", 1},
                    {"chapter", report.chapter->name},
                    {"device",
-                    {{"kind", d.kind},
+                    {{"kind", text_of(d.kind)},
                      {"name", d.name},
                      {"compute_capability", d.compute_capability},
                      {"driver", d.driver},

@@ -39,11 +39,12 @@ struct ChosenDevice {
   Backend& backend() const { return gpu ? *gpu : *cpu; }
 };
 
-ChosenDevice choose_device(const std::string& wanted, const Chapter& cpu, const Chapter* gpu) {
-  if (wanted == "cpu") return {&cpu, make_cpu_backend(), nullptr, ""};
+ChosenDevice choose_device(std::optional<DeviceKind> wanted, const Chapter& cpu, const Chapter* gpu) {
+  if (wanted == DeviceKind::kCpu) return {&cpu, make_cpu_backend(), nullptr, ""};
   GpuOrReason found = make_gpu_backend();
   if (found.backend) return {gpu, nullptr, std::move(found.backend), ""};
-  if (wanted == "gpu") throw MachineError(fmt::format("--device gpu: {}; accepted here: cpu", found.reason));
+  if (wanted == DeviceKind::kGpu)
+    throw MachineError(fmt::format("--device gpu: {}; accepted here: cpu", found.reason));
   return {&cpu, make_cpu_backend(), nullptr, found.reason};
 }
 
@@ -113,7 +114,7 @@ ShapeResult run_shape(const ChosenDevice& device, const Options& options, const 
     say("timing");
     problem.time(*device.gpu, result.stages);
     for (StageResult& stage : result.stages)
-      if (stage.status == "ok") stage.resources = problem.resources(*device.gpu, *stage.stage);
+      if (stage.status == Status::kOk) stage.resources = problem.resources(*device.gpu, *stage.stage);
   }
   return result;
 }
@@ -148,7 +149,7 @@ int run(const Options& options, const Chapter& cpu, const Chapter* gpu) {
       report.shapes.push_back(run_shape(device, options, shape, progress));
     }
     const ShapeResult& result = report.shapes.back();
-    for (const StageResult& stage : result.stages) right &= stage.status != "wrong";
+    for (const StageResult& stage : result.stages) right &= stage.status != Status::kWrong;
     fmt::print("{}{}", report.shapes.size() > 1 ? "\n" : "", table_text(report, result));
     if (!options.model.empty()) fmt::print("\n{}", model_text(report, result, options.model));
     if (options.resources) fmt::print("\n{}", resources_text(report, result));

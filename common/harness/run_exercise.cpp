@@ -20,11 +20,11 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Steps of one block, unless the environment has it otherwise: a loop without end is noticed within a
+/// The most steps of one block, unless the environment says otherwise: an infinite loop is found within a
 /// second.
 constexpr const char* kSteps = "20000000";
 
-/// Once something is wrong, no further shape is begun after this time: the reader waits.
+/// Once something is wrong, no further case is started after this time, because the reader is waiting.
 constexpr std::chrono::seconds kPatience{2};
 
 void write_file(const std::string& path, const ordered_json& content) {
@@ -51,7 +51,7 @@ Stage stage_of(const Exercise& exercise, const char* name) {
   return stage;
 }
 
-/// One thing to try: a shape, and by how many bytes the start of each array is off.
+/// One case to judge: a shape, and for each array by how many bytes its start is off a multiple of 256.
 struct Case {
   Shape shape;
   std::map<std::string, std::size_t> offsets;
@@ -74,8 +74,8 @@ Case each_off_differently(const Exercise& exercise, const Shape& shape) {
   return one;
 }
 
-/// All cases. In the last, costs are judged: where alignment matters, code that takes all arrays for aligned
-/// alike would pass with them aligned.
+/// All cases. Costs are judged in the last one. Where alignment matters, its arrays are misaligned, because
+/// code that handles only aligned arrays well would keep within the budget on aligned ones.
 std::vector<Case> cases_of(const Exercise& exercise) {
   std::vector<Case> cases;
   for (int i = 0; i < exercise.shape_count; ++i) {
@@ -120,7 +120,7 @@ Counted counted(Cost cost, const Counts& counts) {
   throw std::logic_error("a limit on a cost that nothing counts");
 }
 
-/// Adds the budget at `shape` to the verdict. Returns whether it is kept.
+/// Adds the budget at `shape` to the verdict. Returns whether all costs are within their limits.
 bool judge_costs(const Exercise& exercise, const Shape& shape, const Counts& counts, ordered_json& verdict) {
   bool kept = true;
   const auto elements = static_cast<double>(exercise.arrays[0].count(shape));
@@ -142,7 +142,8 @@ bool judge_costs(const Exercise& exercise, const Shape& shape, const Counts& cou
 
 // --- Verdicts ---
 
-/// Runs the code on all cases, then holds what it cost against the limits. Returns whether all is well.
+/// Runs the code on all cases, then compares its costs with the limits. Returns whether it is right and
+/// within the limits.
 bool judge_code(const Exercise& exercise, const std::string& path, ordered_json& verdict) {
   const auto backend = make_cpu_backend();
   const Chapter chapter = chapter_of(exercise);
@@ -158,18 +159,18 @@ bool judge_code(const Exercise& exercise, const std::string& path, ordered_json&
     write_file(path, verdict);
     Problem problem(chapter, one.shape, *backend, one.offsets);
     const StageResult result = problem.check(stage);
-    right &= result.status == "ok";
+    right &= result.status == Status::kOk;
     counts = result.counts;
     verdict["cases"].push_back({{"shape", shape},
                                 {"alignment", one.alignment},
-                                {"right", result.status == "ok"},
+                                {"right", result.status == Status::kOk},
                                 {"message", result.message}});
   }
   return right && judge_costs(exercise, cases.back().shape, counts, verdict);
 }
 
-/// Counts each pipeline at the last shape and compares with what was predicted. A guess may be rounded to a
-/// tenth of a byte.
+/// Counts each pipeline at the last shape and compares that with the prediction, which may be rounded to a
+/// tenth of a byte. Returns whether all predictions are right.
 bool judge_predictions(const Exercise& exercise, const std::string& path, ordered_json& verdict) {
   const auto backend = make_cpu_backend();
   const Chapter chapter = chapter_of(exercise);
@@ -211,7 +212,7 @@ const Version* version_named(std::string_view name, const Version* versions, int
 /// Judges `exercise` and writes the verdict to the file at `path`. \throws MachineError
 void judge(const Exercise& exercise, const std::string& path) {
   ordered_json verdict = {{"schema", 1},
-                          {"status", "running"},
+                          {"status", text_of(VerdictStatus::kRunning)},
                           {"at", "the start"},
                           {"dims", exercise.dims},
                           {"cases", ordered_json::array()},
@@ -221,7 +222,7 @@ void judge(const Exercise& exercise, const std::string& path) {
                           {"lesson", exercise.lesson}};
   const bool solved =
       exercise.predictions ? judge_predictions(exercise, path, verdict) : judge_code(exercise, path, verdict);
-  verdict["status"] = solved ? "solved" : "not yet";
+  verdict["status"] = text_of(solved ? VerdictStatus::kSolved : VerdictStatus::kNotYet);
   verdict.erase("at");
   write_file(path, verdict);
 }
@@ -259,6 +260,24 @@ int status_of(Work work) {
 }
 
 }  // namespace
+
+const char* text_of(VerdictStatus status) {
+  switch (status) {
+    case VerdictStatus::kRunning:
+      return "running";
+    case VerdictStatus::kSolved:
+      return "solved";
+    case VerdictStatus::kNotYet:
+      return "not yet";
+  }
+  throw std::logic_error("a verdict without a name");
+}
+
+std::optional<VerdictStatus> verdict_status_named(const std::string& text) {
+  for (const VerdictStatus status : {VerdictStatus::kRunning, VerdictStatus::kSolved, VerdictStatus::kNotYet})
+    if (text == text_of(status)) return status;
+  return std::nullopt;
+}
 
 int judge_exercise(int argc, const char* const* argv, const Version* versions, int count) {
   const Version* version = argc == 3 ? version_named(argv[1], versions, count) : nullptr;

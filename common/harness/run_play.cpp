@@ -16,8 +16,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-Backend* device = nullptr;  // of the running program
-FILE* out = stdout;         // where the reader's numbers go: not into the JSON
+Backend* device = nullptr;  // the device that play() runs on; null outside of it
+FILE* out = stdout;         // for what play() prints, which must not be mixed with JSON
 
 std::string extent(const Dim3& size) {
   if (size.z > 1) return fmt::format("{}x{}x{}", size.x, size.y, size.z);
@@ -43,13 +43,15 @@ void print_launches(const std::vector<LaunchCounts>& launches) {
 }
 
 struct PlayOptions {
-  std::string file, device = "cpu";
+  std::string file;  ///< the reader's file, as the output names it
+  DeviceKind device = DeviceKind::kCpu;
   bool json = false;
 };
 
-/// `launches` fill while `run` runs the reader's code.
-int play_on(Backend& backend, const PlayOptions& options, const std::function<void()>& run,
-            const std::vector<LaunchCounts>& launches) {
+/// Runs the reader's code with `run`, which appends to `launches`, and reports. Returns kDone, or kWrong when
+/// something was found.
+ExitStatus play_on(Backend& backend, const PlayOptions& options, const std::function<void()>& run,
+                   const std::vector<LaunchCounts>& launches) {
   const std::string name = backend.info().name;
   device = &backend;
   out = options.json ? stderr : stdout;
@@ -62,7 +64,7 @@ int play_on(Backend& backend, const PlayOptions& options, const std::function<vo
   }
   device = nullptr;
 
-  const bool counted = options.device == "cpu";
+  const bool counted = options.device == DeviceKind::kCpu;
   if (options.json) {
     ordered_json report = {{"schema", 1}, {"file", options.file}, {"device", name}, {"finding", finding}};
     report["launches"] = counted ? ordered_json::array() : ordered_json(nullptr);
@@ -106,11 +108,17 @@ int run_play(int argc, const char* const* argv, void (*cpu)(), void (*gpu)()) {
   CLI::App app;
   PlayOptions options;
   app.add_option("FILE", options.file)->required();
-  app.add_option("--device", options.device)->check(CLI::IsMember({"cpu", "gpu"}));
+  std::string kind = text_of(options.device);
+  app.add_option("--device", kind)->check(CLI::IsMember({"cpu", "gpu"}));
   app.add_flag("--json", options.json);
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kDone : kBadUsage;  // 0 for --help
+  }
+  options.device = *device_kind_named(kind);
 
-  if (options.device == "cpu") {
+  if (options.device == DeviceKind::kCpu) {
     std::vector<LaunchCounts> launches;
     const auto backend = make_cpu_backend([&](const LaunchCounts& launch) { launches.push_back(launch); });
     return play_on(
