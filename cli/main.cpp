@@ -29,10 +29,10 @@ struct Arguments {
 
 /// One thing that a command takes.
 struct Parameter {
-  const char* usage;                                         ///< as the usage shows it
-  void (*declare)(CLI::App& command, Arguments& arguments);  ///< how it is parsed
-  std::vector<std::string> (*completions)(const Workbook&) =
-      nullptr;  ///< of a name; null: a file, or an option
+  const char* usage;                                         ///< how the usage shows it
+  void (*declare)(CLI::App& command, Arguments& arguments);  ///< tells CLI11 about it
+  /// What completion offers for a name; null for files and options.
+  std::vector<std::string> (*completions)(const Workbook&) = nullptr;
 };
 
 std::vector<std::string> chapter_names(const Workbook& workbook) { return workbook.chapters; }
@@ -86,6 +86,7 @@ constexpr Parameter kReveal = {"[--reveal]", [](CLI::App& app, Arguments& a) {
                                  app.add_flag("--reveal", a.reveal, "although it is not solved yet");
                                }};
 
+/// A command of this program.
 struct Command {
   const char* name;
   std::vector<Parameter> takes;
