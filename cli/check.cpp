@@ -35,7 +35,7 @@ class ResultFile {
   ResultFile(const ResultFile&) = delete;
   ResultFile& operator=(const ResultFile&) = delete;
   std::string path() const { return (folder_ / "result.json").string(); }
-  /// What the child wrote; empty when it wrote nothing.
+  /// The child's output; empty when it wrote nothing.
   std::string text() const { return fs::exists(path()) ? file_text(path()) : ""; }
 
  private:

@@ -20,7 +20,7 @@ namespace {
 
 using namespace workbook;
 
-/// What the reader typed after a command.
+/// The parsed words after a command.
 struct Arguments {
   std::string device = "cpu", exercise, file, folder, out, shell;
   bool all = false, compare = false, json = false, reveal = false;

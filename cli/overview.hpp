@@ -1,5 +1,5 @@
 /// \file
-/// What the reader has solved, and what comes next.
+/// The commands that show which exercises are solved, and the next step.
 #pragma once
 
 #include "workbook.hpp"

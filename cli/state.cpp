@@ -43,7 +43,7 @@ std::optional<State> read_state(const fs::path& file) {
   }
 }
 
-/// Gives a damaged file another name, one that is free.
+/// Gives a damaged file another, unused name.
 void set_aside(const fs::path& file) {
   fs::path aside;
   for (int i = 1; aside.empty() || fs::exists(aside); ++i)

@@ -81,7 +81,7 @@ std::string budget_text(const json& verdict) {
                                              amount(limit, "allowed"), limit.at("excess").get<std::string>()),
                                  2);
   }
-  // A question ends in its own mark.
+  // A question has its own mark at the end.
   for (auto at = excesses.find("?."); at != std::string::npos; at = excesses.find("?."))
     excesses.erase(at + 1, 1);
   return "\n" + table.text() + excesses;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -15,7 +14,7 @@
 
 namespace workbook {
 
-/// What is known of a device. Fields that do not apply are 0 or empty.
+/// Properties of a device. Fields that do not apply are 0 or empty.
 struct DeviceInfo {
   DeviceKind kind = DeviceKind::kCpu;
   std::string name;                ///< "CPU device", "NVIDIA H200"
@@ -82,7 +81,7 @@ class GpuBackend : public Backend {
   /// One streaming kernel per stream, as a contender: the ceiling for a stage with that traffic.
   /// \throws std::bad_alloc
   virtual std::vector<Contender> ceilings(const std::vector<Stream>& streams) = 0;
-  /// What each kernel that `stage` launches takes of a multiprocessor.
+  /// The registers, spills, shared memory and occupancy of each kernel that `stage` launches.
   virtual std::vector<Resources> resources(const std::function<void()>& stage) = 0;
 };
 

@@ -6,7 +6,8 @@
 
 namespace workbook {
 
-/// The reader asked for something that does not exist. The message says what was wrong and what is accepted.
+/// The command line names something that does not exist or is not allowed. The message says what was wrong
+/// and what is accepted.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

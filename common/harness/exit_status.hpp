@@ -10,7 +10,7 @@ enum ExitStatus {
   kWrong = 1,          ///< a stage is wrong, an exercise is not solved, or the CPU device found a mistake
   kBadUsage = 2,       ///< UsageError: the message says what is accepted
   kMachineLacks = 3,   ///< MachineError: the machine or the workbook lacks something, such as a GPU
-  kNothingToTime = 4,  ///< the exercise asks for predictions and has no code to time
+  kNothingToTime = 4,  ///< the exercise has predictions and no code to time
 };
 
 }  // namespace workbook

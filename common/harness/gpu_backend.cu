@@ -1,5 +1,3 @@
-#include <cstdint>
-#include <cstring>
 #include <fstream>
 #include <map>
 #include <vector>

@@ -11,7 +11,7 @@
 
 namespace workbook {
 
-/// What the command line of a chapter says.
+/// The parsed command line of a chapter.
 struct Options {
   std::optional<DeviceKind> device;  ///< nothing, "auto" on the command line: a GPU if there is one
   std::optional<Shape> size;         ///< nothing: the chapter's shape for the device

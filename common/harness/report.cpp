@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -17,7 +16,7 @@
 namespace workbook {
 namespace {
 
-/// Elements of the chapter's largest output: what "per element" refers to.
+/// The number of elements of the chapter's largest output, which "per element" refers to.
 double elements(const Chapter& chapter, const Shape& shape) {
   long long most = 1;
   for (int i = 0; i < chapter.array_count; ++i)
@@ -29,7 +28,7 @@ double memory_bytes(const Chapter& chapter, const Stage& stage, const Shape& sha
   return static_cast<double>(expected_traffic(chapter, stage, shape).memory_bytes());
 }
 
-/// Of a stage that was timed, and whose table entry has `flops`.
+/// The rate of a stage that was timed and whose table entry has `flops`, in TFLOP/s.
 double tflops(const StageResult& result, const Shape& shape) {
   return result.stage->flops(shape) / result.time.cold.median * 1e-6;
 }
@@ -39,12 +38,12 @@ double gbytes_per_s(const Chapter& chapter, const StageResult& result, const Sha
   return memory_bytes(chapter, *result.stage, shape) / result.time.cold.median * 1e-3;
 }
 
-/// How near a stage that was timed is to a streaming kernel with its traffic: 1 is as fast.
+/// The time of a streaming kernel with the stage's traffic, divided by that of the stage.
 double fraction_of_ceiling(const StageResult& result) {
   return result.ceiling.cold.median / result.time.cold.median;
 }
 
-/// The stage that the speed-up of `stage` is over.
+/// The stage that `stage` is compared with for its speed-up.
 const Stage& base_of(const Chapter& chapter, const Stage& stage) {
   const Stage* const end = chapter.stages + chapter.stage_count;
   const Stage* const base =
@@ -56,7 +55,7 @@ const Stage& base_of(const Chapter& chapter, const Stage& stage) {
   return *base;
 }
 
-/// What the bytes alone promise: those of the stage that it is compared with over its own.
+/// The speed-up that the bytes predict: those of the stage that it is compared with, divided by its own.
 std::string predicted_speed_up(const Report& report, const ShapeResult& result, const StageResult& stage) {
   const double base = memory_bytes(*report.chapter, base_of(*report.chapter, *stage.stage), result.shape);
   return fmt::format("{:.2f}x", base / memory_bytes(*report.chapter, *stage.stage, result.shape));
@@ -66,12 +65,12 @@ std::string error_text(const StageResult& result) {
   return result.error == 0 ? "0" : fmt::format("{:.0e}", result.error);
 }
 
-/// What a table shows instead of numbers for a stage that has none.
+/// What a table shows in place of numbers for a stage that is wrong or was skipped.
 std::string remark(const StageResult& result) {
   return result.status == Status::kWrong ? red("WRONG: see below") : result.message;
 }
 
-/// In one line, or where that is too long for a terminal of 80 columns, in two.
+/// One line, or two where one would be longer than 80 columns.
 std::string heading(const Report& report, const ShapeResult& result, const std::string& device) {
   const Chapter& chapter = *report.chapter;
   const std::string what = fmt::format("{}: {}, {} = {}", chapter.name, chapter.formula, chapter.dims,
@@ -88,7 +87,7 @@ std::string what_is_wrong(const ShapeResult& result) {
   return out;
 }
 
-/// How much faster than the stage that it is compared with, where that was timed too.
+/// The time of the stage that it is compared with, if that was timed too, divided by its own.
 std::string measured_speed_up(const Report& report, const ShapeResult& result, const StageResult& stage) {
   const Stage& base = base_of(*report.chapter, *stage.stage);
   for (const StageResult& other : result.stages)
@@ -190,7 +189,7 @@ const char* type_name(Type type) {
   throw std::logic_error("a type without a name");
 }
 
-/// The element type of the array that a stage computes, of the first of several.
+/// The element type of the array that a stage computes, or of the first one if it computes several.
 const char* dtype(const Chapter& chapter, const std::string& outputs) {
   const std::string output = outputs.substr(0, outputs.find(' '));
   const Array* const end = chapter.arrays + chapter.array_count;
@@ -224,7 +223,7 @@ nlohmann::json stage_json(const Report& report, const ShapeResult& result, const
     out["fraction_of_ceiling"] = fraction_of_ceiling(stage);
     if (stage.stage->flops) out["tflops"] = tflops(stage, result.shape);
   }
-  // Of several kernels, the one that asks for most.
+  // For a stage with several kernels: the most registers and spills, and the lowest occupancy.
   for (const Resources& r : stage.resources) {
     out["registers"] = std::max(out["registers"].is_null() ? 0 : out["registers"].get<int>(), r.registers);
     out["spill_bytes"] = std::max(
@@ -257,7 +256,7 @@ nlohmann::json traced_launch_json(const LaunchCounts& launch) {
   return out;
 }
 
-/// The day on which the program runs: "2026-11-21".
+/// The local date: "2026-11-21".
 std::string today() { return fmt::format("{:%F}", fmt::localtime(std::time(nullptr))); }
 
 }  // namespace

@@ -31,11 +31,12 @@ std::unique_ptr<OutputFile> open_output(const std::string& option, const std::st
   }
 }
 
+/// The device to run on, and the chapter as compiled for it.
 struct ChosenDevice {
   const Chapter* chapter;
-  std::unique_ptr<Backend> cpu;  // one of the two
-  std::unique_ptr<GpuBackend> gpu;
-  std::string why_no_gpu;  // when one was looked for
+  std::unique_ptr<Backend> cpu;     // null when a GPU was chosen
+  std::unique_ptr<GpuBackend> gpu;  // null when the CPU device was chosen
+  std::string why_no_gpu;           // when a GPU was looked for and there is none
   Backend& backend() const { return gpu ? *gpu : *cpu; }
 };
 
@@ -51,7 +52,7 @@ ChosenDevice choose_device(std::optional<DeviceKind> wanted, const Chapter& cpu,
 std::vector<Shape> shapes_to_run(const Options& options, const Chapter& chapter, bool gpu) {
   if (options.size) return {*options.size};
   if (!options.sweep) return {gpu ? chapter.gpu_shape : chapter.cpu_shape};
-  // On the CPU device the counts grow in step with the size: the large ones would take long and teach nothing
+  // On the CPU device, counts grow in proportion to the size: large shapes would take long and show nothing
   // new.
   std::vector<Shape> shapes;
   const auto volume = [](const Shape& s) { return static_cast<double>(s.dims[0]) * s.dims[1] * s.dims[2]; };

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <stdexcept>
 
 #include "harness/errors.hpp"
@@ -122,7 +121,7 @@ Problem::Problem(const Chapter& chapter, const Shape& shape, Backend& backend,
     values.resize(bytes(array));
     host_arrays_.push_back({array.name, array.type, values.data()});
   }
-  chapter.fill(device_data(host_arrays_));
+  chapter.fill(data_of(host_arrays_));
   sets_.push_back(make_set(misalignment));
   upload_inputs(sets_[0]);
 }
@@ -163,7 +162,7 @@ const Reference& Problem::reference(const Array& output) {
     made.expected.resize(static_cast<std::size_t>(count(output)));
     made.magnitude.resize(made.expected.size());
   }
-  output.reference(device_data(host_arrays_), made.expected.data(), made.magnitude.data());
+  output.reference(data_of(host_arrays_), made.expected.data(), made.magnitude.data());
   return references_[output.name] = std::move(made);
 }
 
@@ -203,7 +202,7 @@ StageResult Problem::check(const Stage& stage) {
 void Problem::run_and_compare(const Stage& stage, unsigned char poison_value, StageResult& result) {
   try {
     poison(poison_value);
-    result.counts = backend_.run([&] { stage.run(device_data(sets_[0])); });
+    result.counts = backend_.run([&] { stage.run(data_of(sets_[0])); });
   } catch (const std::exception& failure) {
     result.message = failure.what();
     return;
@@ -222,7 +221,7 @@ void Problem::run_and_compare(const Stage& stage, unsigned char poison_value, St
 
 void Problem::compare_output(const Array& output, const Stage& stage, StageResult& result) {
   std::vector<std::byte> got(bytes(output));
-  backend_.download(got.data(), device_data(sets_[0]).array(output.name, output.type), got.size());
+  backend_.download(got.data(), data_of(sets_[0]).array(output.name, output.type), got.size());
   const Comparison comparison = compare(got.data(), output.type, reference(output), stage.roundings(shape_));
   result.compared = true;
   result.error = std::max(result.error, comparison.error);
@@ -238,7 +237,7 @@ void Problem::compare_output(const Array& output, const Stage& stage, StageResul
 
 Counts Problem::run_once(const Stage& stage) {
   if (!runs(stage)) return {};
-  return backend_.run([&] { stage.run(device_data(sets_[0])); });
+  return backend_.run([&] { stage.run(data_of(sets_[0])); });
 }
 
 Mix mix_of(const Traffic& traffic) {
@@ -271,7 +270,7 @@ void Problem::time(GpuBackend& gpu, std::vector<StageResult>& results) {
     const Mix mix = mix_of(traffic);
     timed.push_back(&result);
     contenders.push_back(
-        {[this, &stage](int set) { stage.run(device_data(sets_[static_cast<std::size_t>(set)])); }, moved});
+        {[this, &stage](int set) { stage.run(data_of(sets_[static_cast<std::size_t>(set)])); }, moved});
     streams.push_back(
         {mix.reads, mix.writes, static_cast<long long>(moved / sizeof(float)) / (mix.reads + mix.writes)});
   }
@@ -300,7 +299,7 @@ void Problem::time(GpuBackend& gpu, std::vector<StageResult>& results) {
 }
 
 std::vector<Resources> Problem::resources(GpuBackend& gpu, const Stage& stage) {
-  return gpu.resources([&] { stage.run(device_data(sets_[0])); });
+  return gpu.resources([&] { stage.run(data_of(sets_[0])); });
 }
 
 }  // namespace workbook

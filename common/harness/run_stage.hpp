@@ -18,6 +18,7 @@ struct NamedArray {
   Type type;
   void* data;  ///< null where that side does not have it
 };
+/// All arrays of a chapter on one side.
 using NamedArrays = std::vector<NamedArray>;
 
 /// Whether a stage computes what it should.
@@ -30,7 +31,7 @@ enum class Status {
 /// "ok", "wrong" or "skipped", as in JSON.
 const char* text_of(Status status);
 
-/// What running a stage gave.
+/// The result of running a stage.
 struct StageResult {
   const Stage* stage = nullptr;
   Status status = Status::kSkipped;
@@ -99,7 +100,7 @@ class Problem {
   void run_and_compare(const Stage& stage, unsigned char poison, StageResult& result);
   void compare_output(const Array& output, const Stage& stage, StageResult& result);
   const Reference& reference(const Array& output);
-  Data device_data(const NamedArrays& arrays) const { return {shape_, &arrays}; }
+  Data data_of(const NamedArrays& arrays) const { return {shape_, &arrays}; }
   NamedArrays make_set(const std::map<std::string, std::size_t>& misalignment);
   void upload_inputs(const NamedArrays& set);
   void poison(unsigned char value);  // scratch and outputs

@@ -92,7 +92,7 @@ Comparison compare(const void* got, Type type, const Reference& reference, int r
     const double value = number_at(bytes + i * static_cast<std::size_t>(element_bytes(type)), type);
     const double expected = reference.expected[i], magnitude = reference.magnitude[i];
     const double error = element_error(value, expected, magnitude);
-    // Written so that a NaN counts as wrong.
+    // Comparisons with NaN are false, so that a NaN counts as wrong.
     const bool right = error <= bound || (rounded && std::isfinite(expected) &&
                                           value >= rounded_to(type, expected - bound * magnitude) &&
                                           value <= rounded_to(type, expected + bound * magnitude));

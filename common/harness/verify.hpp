@@ -2,7 +2,6 @@
 /// Comparison of a result with the double-precision reference.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "chapter.hpp"
@@ -16,7 +15,7 @@ struct Reference {
   std::vector<double> magnitude;  ///< sum of the absolute values of the terms of each element
 };
 
-/// What a comparison found.
+/// The result of a comparison.
 struct Comparison {
   /// The largest |got - expected| / magnitude: the error in units that do not depend on the inputs' size.
   /// Infinite when an element is NaN and should not be, or the other way round.
