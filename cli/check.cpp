@@ -82,8 +82,9 @@ void note(const Workbook& workbook, const ExerciseFiles& exercise, bool solved) 
                   [&](Standing& standing) { standing.solved = solved; });
 }
 
-}  // namespace
-
+/// Builds and judges the reader's file of one exercise, prints the verdict, and records it. Returns kDone
+/// when it is solved, otherwise kWrong. \throws MachineError when anything but the reader's file cannot be
+/// built
 ExitStatus check_exercise(const Workbook& workbook, const ExerciseFiles& exercise) {
   fmt::print("{}  {}\n\n", bold(exercise.id()), workbook.shown(exercise.file));
   fflush(stdout);
@@ -94,6 +95,8 @@ ExitStatus check_exercise(const Workbook& workbook, const ExerciseFiles& exercis
   return verdict.solved ? kDone : kWrong;
 }
 
+/// Times the reader's file and the solution in the same run, where the workbook was built with a GPU; prints
+/// nothing without one. The times are advice and do not change the verdict.
 void time_exercise_on_gpu(const Workbook& workbook, const ExerciseFiles& exercise) {
   if (!kGpuSide) return;
   const Build build = build_target(workbook, program("time", exercise));
@@ -122,6 +125,8 @@ void time_exercise_on_gpu(const Workbook& workbook, const ExerciseFiles& exercis
     fmt::print("{}: yours {:.2f} us, the solution {:.2f} us (advice, not the verdict)\n", where,
                report["reader"]["time_us"].get<double>(), report["solution"]["time_us"].get<double>());
 }
+
+}  // namespace
 
 ExitStatus check_command(const Workbook& workbook, const std::string& name) {
   const ExerciseFiles& exercise = workbook.exercise(name);

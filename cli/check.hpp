@@ -6,15 +6,6 @@
 
 namespace workbook {
 
-/// Builds and judges the reader's file of one exercise, prints the verdict, and records it. Returns kDone
-/// when it is solved, otherwise kWrong. \throws MachineError when anything but the reader's file cannot be
-/// built
-ExitStatus check_exercise(const Workbook& workbook, const ExerciseFiles& exercise);
-
-/// Times the reader's file and the solution in the same run, where the workbook was built with a GPU; prints
-/// nothing without one. The times are advice and do not change the verdict.
-void time_exercise_on_gpu(const Workbook& workbook, const ExerciseFiles& exercise);
-
 /// `check [exercise]`: checks it, times it, and says what is next. \throws UsageError, MachineError
 ExitStatus check_command(const Workbook& workbook, const std::string& name);
 
