@@ -6,7 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "config.hpp"
-#include "harness/options.hpp"
+#include "harness/errors.hpp"
+#include "harness/files.hpp"
 #include "harness/terminal.hpp"
 #include "process.hpp"
 #include "verdict.hpp"
@@ -21,34 +22,36 @@ constexpr Limits kJudging = {.time = kJudgingTime,
                              .output_bytes = std::size_t{1} << 20,
                              .file_bytes = std::size_t{64} << 20};
 
-/// A name in `folder` for what a child writes; the file goes with the object.
+/// A file for what a child process writes, in a folder of its own inside `folder`. The destructor removes
+/// that folder, and with it whatever a child that was killed has left half written.
 class ResultFile {
  public:
-  explicit ResultFile(const fs::path& folder) : path_(folder / fmt::format("result-{}.json", getpid())) {
+  explicit ResultFile(const fs::path& folder) : folder_(folder / fmt::format("result-{}", getpid())) {
+    remove();
     std::error_code error;
-    fs::create_directories(folder, error);
-    fs::remove(path_, error);
+    fs::create_directories(folder_, error);
   }
-  ~ResultFile() {
-    std::error_code error;
-    fs::remove(path_, error);
-    fs::remove(path_.string() + ".partial", error);
-  }
+  ~ResultFile() { remove(); }
   ResultFile(const ResultFile&) = delete;
   ResultFile& operator=(const ResultFile&) = delete;
-  std::string path() const { return path_.string(); }
-  std::string text() const { return fs::exists(path_) ? file_text(path_) : ""; }
+  std::string path() const { return (folder_ / "result.json").string(); }
+  /// The child's output; empty when it wrote nothing.
+  std::string text() const { return fs::exists(path()) ? file_text(path()) : ""; }
 
  private:
-  fs::path path_;
+  void remove() const {
+    std::error_code error;
+    fs::remove_all(folder_, error);
+  }
+
+  fs::path folder_;
 };
 
 std::string program(const char* prefix, const ExerciseFiles& exercise) {
   return fmt::format("{}_{}_{}", prefix, exercise.chapter, exercise.name);
 }
 
-/// Whether what could not be built is made from the reader's file: its object, or the program that it is
-/// linked into.
+/// Whether the build failed at the reader's file: at its object, or at the program that it is linked into.
 bool is_readers(const Build& build, const ExerciseFiles& exercise) {
   return build.failed.find(fmt::format("{}_{}_cpu_reader", exercise.chapter, exercise.name)) !=
              std::string::npos ||
@@ -79,8 +82,9 @@ void note(const Workbook& workbook, const ExerciseFiles& exercise, bool solved) 
                   [&](Standing& standing) { standing.solved = solved; });
 }
 
-}  // namespace
-
+/// Builds and judges the reader's file of one exercise, prints the verdict, and records it. Returns kDone
+/// when it is solved, otherwise kWrong. \throws MachineError when anything but the reader's file cannot be
+/// built
 ExitStatus check_exercise(const Workbook& workbook, const ExerciseFiles& exercise) {
   fmt::print("{}  {}\n\n", bold(exercise.id()), workbook.shown(exercise.file));
   fflush(stdout);
@@ -88,9 +92,11 @@ ExitStatus check_exercise(const Workbook& workbook, const ExerciseFiles& exercis
   fmt::print("{}", verdict.text);
   fflush(stdout);
   note(workbook, exercise, verdict.solved);
-  return verdict.solved ? kSolved : kNotYet;
+  return verdict.solved ? kDone : kWrong;
 }
 
+/// Times the reader's file and the solution in the same run, where the workbook was built with a GPU; prints
+/// nothing without one. The times are advice and do not change the verdict.
 void time_exercise_on_gpu(const Workbook& workbook, const ExerciseFiles& exercise) {
   if (!kGpuSide) return;
   const Build build = build_target(workbook, program("time", exercise));
@@ -102,8 +108,8 @@ void time_exercise_on_gpu(const Workbook& workbook, const ExerciseFiles& exercis
   const Outcome outcome =
       run_limited({(workbook.build / "bin" / program("time", exercise)).string(), result.path()},
                   {.time = std::chrono::seconds(120), .output_bytes = std::size_t{1} << 20});
-  constexpr int kNoGpu = 3, kNothingToTime = 4;  // common/harness/run_exercise.hpp
-  if (outcome.end == Outcome::End::kExited && (outcome.code == kNoGpu || outcome.code == kNothingToTime))
+  if (outcome.end == Outcome::End::kExited &&
+      (outcome.code == kMachineLacks || outcome.code == kNothingToTime))
     return;
   const auto report = nlohmann::json::parse(result.text(), nullptr, /*allow_exceptions=*/false);
   if (!report.is_object()) {
@@ -120,10 +126,12 @@ void time_exercise_on_gpu(const Workbook& workbook, const ExerciseFiles& exercis
                report["reader"]["time_us"].get<double>(), report["solution"]["time_us"].get<double>());
 }
 
+}  // namespace
+
 ExitStatus check_command(const Workbook& workbook, const std::string& name) {
   const ExerciseFiles& exercise = workbook.exercise(name);
   const ExitStatus status = check_exercise(workbook, exercise);
-  if (status != kSolved) {
+  if (status != kDone) {
     fmt::print("\nA hint: ./workbook hint {}\n", exercise.number());
     return status;
   }
@@ -137,11 +145,11 @@ ExitStatus check_command(const Workbook& workbook, const std::string& name) {
 }
 
 ExitStatus check_all_command(const Workbook& workbook) {
-  ExitStatus status = kSolved;
+  ExitStatus status = kDone;
   for (const ExerciseFiles& exercise : workbook.exercises) {
     const Verdict verdict = judged(workbook, exercise);
     note(workbook, exercise, verdict.solved);
-    if (!verdict.solved) status = kNotYet;
+    if (!verdict.solved) status = kWrong;
     fmt::print("  {:24} {}\n", exercise.id(), verdict.in_short);
     fflush(stdout);
   }

@@ -6,18 +6,10 @@
 
 namespace workbook {
 
-/// Builds and judges the reader's file of one exercise, prints the verdict, and notes it. Returns kSolved,
-/// kNotYet, or kBroken when something else than the reader's file cannot be built.
-ExitStatus check_exercise(const Workbook& workbook, const ExerciseFiles& exercise);
-
-/// Times the reader's file beside the solution, where the workbook was built with a GPU; prints nothing
-/// without one. Advice: nothing depends on it.
-void time_exercise_on_gpu(const Workbook& workbook, const ExerciseFiles& exercise);
-
-/// `check [exercise]`: checks it, times it, and says what is next.
+/// `check [exercise]`: checks it, times it, and says what is next. \throws UsageError, MachineError
 ExitStatus check_command(const Workbook& workbook, const std::string& name);
 
-/// `check --all`: a line for each exercise. Returns kSolved when all are solved.
+/// `check --all`: prints one line per exercise. Returns kDone when all are solved, otherwise kWrong.
 ExitStatus check_all_command(const Workbook& workbook);
 
 }  // namespace workbook

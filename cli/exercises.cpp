@@ -1,16 +1,12 @@
 #include "exercises.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <numeric>
-#include <sstream>
 
-#include "harness/options.hpp"
+#include "harness/errors.hpp"
+#include "harness/files.hpp"
 
 namespace workbook {
 namespace {
@@ -20,8 +16,7 @@ namespace fs = std::filesystem;
 /// The number that a name begins with: 12 of "12_tile".
 int leading_number(const std::string& name) { return std::atoi(name.c_str()); }
 
-/// How many letters must be put in, taken out or changed to make one word of the other (V. Levenshtein,
-/// 1966).
+/// The number of letters to insert, delete or change to turn one word into the other (V. Levenshtein, 1966).
 std::size_t distance(const std::string& a, const std::string& b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -36,7 +31,7 @@ std::size_t distance(const std::string& a, const std::string& b) {
   return row.back();
 }
 
-/// Whether `folder` is the one where the chapter's code, exercises or solutions lie, or is inside it.
+/// Whether `folder` is the folder of the exercise's chapter or of its solutions, or is inside one of them.
 bool is_inside_chapter(const fs::path& folder, const ExerciseFiles& exercise) {
   const fs::path solutions = exercise.solution.parent_path();
   const fs::path chapter = solutions.parent_path().parent_path() / "chapters" / exercise.chapter;
@@ -116,26 +111,6 @@ std::vector<std::string> nearest(const std::string& word, const std::vector<std:
   });
   sorted.resize(std::min(count, sorted.size()));
   return sorted;
-}
-
-std::string file_text(const fs::path& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (!file) throw MachineError(fmt::format("{} cannot be read ({})", path.string(), strerror(errno)));
-  return text.str();
-}
-
-void replace_file(const fs::path& path, const std::string& text) {
-  const fs::path partial = fmt::format("{}.{}.partial", path.string(), getpid());
-  std::ofstream file(partial);
-  file << text;
-  file.close();
-  if (!file || std::rename(partial.c_str(), path.c_str()) != 0) {
-    const int error = errno;
-    std::remove(partial.c_str());
-    throw MachineError(fmt::format("{} cannot be written ({})", path.string(), strerror(error)));
-  }
 }
 
 }  // namespace workbook

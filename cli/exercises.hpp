@@ -1,5 +1,5 @@
 /// \file
-/// Which exercises there are, and which one a name means.
+/// The exercises of the workbook, and how a name is resolved to one.
 #pragma once
 
 #include <filesystem>
@@ -8,18 +8,18 @@
 
 namespace workbook {
 
-/// One exercise. All paths are absolute.
+/// The names and files of one exercise. All paths are absolute.
 struct ExerciseFiles {
   std::string chapter;             ///< "01_multiply_add"
   std::string name;                ///< "1_fuse"
   std::filesystem::path file;      ///< what the reader edits
   std::filesystem::path solution;  ///< what the skeleton is made from
-  std::filesystem::path hints;
+  std::filesystem::path hints;     ///< numbered, in Markdown
 
-  std::string number() const;  ///< "01.1"
-  std::string id() const;      ///< "01.1_fuse"
-  std::string key() const { return chapter + "/" + name; }
-  /// What is to be done, from the first line of the solution.
+  std::string number() const;                               ///< "01.1"
+  std::string id() const;                                   ///< "01.1_fuse"
+  std::string key() const { return chapter + "/" + name; }  ///< in the state: "01_multiply_add/1_fuse"
+  /// The task in one sentence, from the first line of the solution.
   std::string goal() const;
 };
 
@@ -28,19 +28,14 @@ struct ExerciseFiles {
 std::vector<ExerciseFiles> all_exercises(const std::filesystem::path& root,
                                          const std::vector<std::string>& chapters);
 
-/// The exercise that `name` means to somebody in `folder`: "01.1", "01.1_fuse", the path of its file, and in
-/// its chapter's folder "1" or "1_fuse". \throws UsageError that names the nearest right ones
+/// The exercise that `name` stands for in the working folder `folder`: "01.1", "01.1_fuse", the path of its
+/// file, and inside its chapter's folder also "1" or "1_fuse". \throws UsageError that lists the nearest
+/// names
 const ExerciseFiles& exercise_named(const std::string& name, const std::filesystem::path& folder,
                                     const std::vector<ExerciseFiles>& exercises);
 
-/// Of `words`, those nearest to `word`: at most `count`, the nearest first.
+/// The `count` words of `words` with the smallest edit distance to `word`, the nearest first.
 std::vector<std::string> nearest(const std::string& word, const std::vector<std::string>& words,
                                  std::size_t count);
-
-/// The whole of a file. \throws MachineError when it cannot be read
-std::string file_text(const std::filesystem::path& path);
-
-/// Replaces a file, whole or not at all. \throws MachineError when it cannot be written
-void replace_file(const std::filesystem::path& path, const std::string& text);
 
 }  // namespace workbook

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "harness/options.hpp"
+#include "harness/errors.hpp"
 
 namespace workbook {
 

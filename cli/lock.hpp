@@ -1,16 +1,15 @@
 /// \file
-/// One program at a time.
+/// A lock that only one program holds at a time.
 #pragma once
 
 #include <filesystem>
 
 namespace workbook {
 
-/// Holds a lock on a file while it lives; waits until it is free. The system lets go of it when the program
-/// dies.
+/// Holds a lock on a file from construction to destruction. The system releases it if the program dies.
 class Lock {
  public:
-  /// \throws MachineError when the file cannot be made
+  /// Waits until no other program holds the lock. \throws MachineError when the file cannot be created
   explicit Lock(const std::filesystem::path& file);
   ~Lock();
   Lock(const Lock&) = delete;

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "check.hpp"
-#include "harness/options.hpp"
+#include "harness/device_kind.hpp"
+#include "harness/errors.hpp"
 #include "overview.hpp"
 #include "play.hpp"
 #include "run.hpp"
@@ -17,57 +20,167 @@ namespace {
 
 using namespace workbook;
 
-/// What the reader has typed behind a command.
+/// The parsed words after a command.
 struct Arguments {
-  std::string device, exercise, file, folder, out, shell;
+  std::string device = "cpu", exercise, file, folder, out, shell;
   bool all = false, compare = false, json = false, reveal = false;
   std::vector<std::string> chapters, rest;
 };
 
+/// One thing that a command takes.
+struct Parameter {
+  const char* usage;                                         ///< how the usage shows it
+  void (*declare)(CLI::App& command, Arguments& arguments);  ///< tells CLI11 about it
+  /// What completion offers for a name; null for files and options.
+  std::vector<std::string> (*completions)(const Workbook&) = nullptr;
+};
+
+std::vector<std::string> chapter_names(const Workbook& workbook) { return workbook.chapters; }
+
+std::vector<std::string> exercise_ids(const Workbook& workbook) {
+  std::vector<std::string> ids;
+  for (const ExerciseFiles& exercise : workbook.exercises) ids.push_back(exercise.id());
+  return ids;
+}
+
+constexpr Parameter kExercise = {"[EXERCISE]",
+                                 [](CLI::App& app, Arguments& a) {
+                                   app.add_option("EXERCISE", a.exercise, "01.1, 01.1_fuse or its file");
+                                 },
+                                 exercise_ids};
+constexpr Parameter kFile = {"FILE", [](CLI::App& app, Arguments& a) {
+                               app.add_option("FILE", a.file, "the path of a file")->required();
+                             }};
+constexpr Parameter kChapterNames = {
+    "[CHAPTER...]",
+    [](CLI::App& app, Arguments& a) { app.add_option("CHAPTER", a.chapters, "01, or 01_multiply_add"); },
+    chapter_names};
+constexpr Parameter kChapterNamesAndOptions = {"[CHAPTER...] [OPTION...]",
+                                               [](CLI::App& app, Arguments&) {
+                                                 app.prefix_command();
+                                                 app.set_help_flag();  // help is the chapter's
+                                               },
+                                               chapter_names};
+constexpr Parameter kFolder = {"[FOLDER]", [](CLI::App& app, Arguments& a) {
+                                 app.add_option("FOLDER", a.folder, "with JSON of your own runs");
+                               }};
+constexpr Parameter kShell = {
+    "SHELL", [](CLI::App& app, Arguments& a) { app.add_option("SHELL", a.shell, "bash or zsh")->required(); },
+    [](const Workbook&) {
+      return std::vector<std::string>{"bash", "zsh"};
+    }};
+constexpr Parameter kAll = {"[--all]",
+                            [](CLI::App& app, Arguments& a) { app.add_flag("--all", a.all, "all of them"); }};
+constexpr Parameter kCompare = {"[--compare]", [](CLI::App& app, Arguments& a) {
+                                  app.add_flag("--compare", a.compare, "beside the committed runs");
+                                }};
+constexpr Parameter kDevice = {"[--device cpu|gpu]", [](CLI::App& app, Arguments& a) {
+                                 app.add_option("--device", a.device, "cpu (the default) or gpu");
+                               }};
+constexpr Parameter kJson = {
+    "[--json]", [](CLI::App& app, Arguments& a) { app.add_flag("--json", a.json, "for a program to read"); }};
+constexpr Parameter kOut = {"[--out FOLDER]", [](CLI::App& app, Arguments& a) {
+                              app.add_option("--out", a.out, "where the JSON goes");
+                            }};
+constexpr Parameter kReveal = {"[--reveal]", [](CLI::App& app, Arguments& a) {
+                                 app.add_flag("--reveal", a.reveal, "although it is not solved yet");
+                               }};
+
+/// A command of this program.
 struct Command {
   const char* name;
-  const char* takes;
+  std::vector<Parameter> takes;
   const char* does;
-  std::function<int(const Workbook&, const Arguments&)> run;
+  int (*run)(const Workbook&, const Arguments&);
 };
+
+DeviceKind parse_device(const std::string& text) {
+  if (const std::optional<DeviceKind> kind = device_kind_named(text)) return *kind;
+  throw UsageError(fmt::format("--device {}: cpu or gpu", text));
+}
 
 int completion_command(const Workbook& workbook, const std::string& shell);
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> all = {
-      {"list", "[--json]", "all exercises, what is solved",
-       [](const Workbook& w, const Arguments& a) { return list_command(w, a.json); }},
-      {"run", "[CHAPTER...] [OPTION...]", "run chapters; see run 01 --help",
+      {"list",
+       {kJson},
+       "all exercises, what is solved",
+       [](const Workbook& w, const Arguments& a) -> int { return list_command(w, a.json); }},
+      {"run",
+       {kChapterNamesAndOptions},
+       "run chapters; see run 01 --help",
        [](const Workbook& w, const Arguments& a) { return run_command(w, a.rest); }},
-      {"check", "[EXERCISE] [--all]", "build and judge your file",
-       [](const Workbook& w, const Arguments& a) {
+      {"check",
+       {kExercise, kAll},
+       "build and judge your file",
+       [](const Workbook& w, const Arguments& a) -> int {
          return a.all ? check_all_command(w) : check_command(w, a.exercise);
        }},
-      {"watch", "[EXERCISE]", "check at each save",
-       [](const Workbook& w, const Arguments& a) { return watch_command(w, a.exercise); }},
-      {"hint", "[EXERCISE] [--all]", "the next hint, one at a time",
-       [](const Workbook& w, const Arguments& a) { return hint_command(w, a.exercise, a.all); }},
-      {"diff", "[EXERCISE] [--reveal]", "your file against the solution",
-       [](const Workbook& w, const Arguments& a) { return diff_command(w, a.exercise, a.reveal); }},
-      {"solution", "[EXERCISE] [--reveal]", "the solution",
-       [](const Workbook& w, const Arguments& a) { return solution_command(w, a.exercise, a.reveal); }},
-      {"reset", "[EXERCISE]", "begin again; keeps your file",
-       [](const Workbook& w, const Arguments& a) { return reset_command(w, a.exercise); }},
-      {"play", "FILE [--device cpu|gpu] [--json]", "run kernels of your own",
-       [](const Workbook& w, const Arguments& a) { return play_command(w, a.file, a.device, a.json); }},
-      {"bench", "[CHAPTER...] [--out FOLDER]", "time chapters on the GPU, into results",
+      {"watch",
+       {kExercise},
+       "check at each save",
+       [](const Workbook& w, const Arguments& a) -> int { return watch_command(w, a.exercise); }},
+      {"hint",
+       {kExercise, kAll},
+       "the next hint, one at a time",
+       [](const Workbook& w, const Arguments& a) -> int { return hint_command(w, a.exercise, a.all); }},
+      {"diff",
+       {kExercise, kReveal},
+       "your file against the solution",
+       [](const Workbook& w, const Arguments& a) -> int { return diff_command(w, a.exercise, a.reveal); }},
+      {"solution",
+       {kExercise, kReveal},
+       "the solution",
+       [](const Workbook& w, const Arguments& a) -> int {
+         return solution_command(w, a.exercise, a.reveal);
+       }},
+      {"reset",
+       {kExercise},
+       "begin again; keeps your file",
+       [](const Workbook& w, const Arguments& a) -> int { return reset_command(w, a.exercise); }},
+      {"play",
+       {kFile, kDevice, kJson},
+       "run kernels of your own",
+       [](const Workbook& w, const Arguments& a) {
+         return play_command(w, a.file, parse_device(a.device), a.json);
+       }},
+      {"bench",
+       {kChapterNames, kOut},
+       "time chapters on the GPU, into results",
        [](const Workbook& w, const Arguments& a) { return bench_command(w, a.chapters, a.out); }},
-      {"plots", "[FOLDER] [--compare]", "draw the figures",
+      {"plots",
+       {kFolder, kCompare},
+       "draw the figures",
        [](const Workbook& w, const Arguments& a) { return plots_command(w, a.folder, a.compare); }},
-      {"completion", "SHELL", "for bash or zsh; says how",
+      {"completion",
+       {kShell},
+       "for bash or zsh; says how",
        [](const Workbook& w, const Arguments& a) { return completion_command(w, a.shell); }},
-      {"skeleton", "FILE", "what reset makes of a solution",
-       [](const Workbook&, const Arguments& a) { return skeleton_command(a.file); }},
+      {"skeleton",
+       {kFile},
+       "what reset makes of a solution",
+       [](const Workbook&, const Arguments& a) -> int { return skeleton_command(a.file); }},
   };
   return all;
 }
 
-/// What the launcher does itself.
+/// The command of that name; null when there is none.
+const Command* command_named(const std::string& name) {
+  for (const Command& command : commands())
+    if (name == command.name) return &command;
+  return nullptr;
+}
+
+/// "[EXERCISE] [--all]"
+std::string usage(const Command& command) {
+  std::string text;
+  for (const Parameter& parameter : command.takes)
+    text += (text.empty() ? "" : " ") + std::string(parameter.usage);
+  return text;
+}
+
+/// A command of the launcher, the script ./workbook, which does not start this program for it.
 struct LauncherCommand {
   const char* name;
   const char* does;
@@ -76,56 +189,27 @@ constexpr LauncherCommand kLauncherCommands[] = {{"docs", "build the book"},
                                                  {"test", "build and run the tests"},
                                                  {"doctor", "what this machine has and lacks"}};
 
-bool takes(const Command& command, const char* what) {
-  return std::string(command.takes).find(what) != std::string::npos;
-}
-
 void print_usage() {
   const auto line = [](const std::string& call, const char* does) { fmt::print("  {:37} {}\n", call, does); };
   fmt::print("./workbook, followed by\n");
   line("", "where you are, and the next step");
   for (const Command& command : commands())
-    line(fmt::format("{} {}", command.name, command.takes), command.does);
+    line(fmt::format("{} {}", command.name, usage(command)), command.does);
   for (const LauncherCommand& command : kLauncherCommands) line(command.name, command.does);
   fmt::print(
       "\nAn EXERCISE is 01.1, 01.1_fuse, its file, or 1_fuse in its chapter's folder;\n"
       "left out, it is the next one that is not solved.\n");
 }
 
-/// Makes CLI11's subcommand for a command: its `takes` is the one place that says what there is.
-CLI::App* declare(CLI::App& app, const Command& command, Arguments& arguments) {
-  CLI::App* own = app.add_subcommand(command.name, command.does);
-  if (takes(command, "[EXERCISE]"))
-    own->add_option("EXERCISE", arguments.exercise, "01.1, 01.1_fuse or its file");
-  if (takes(command, "FILE")) own->add_option("FILE", arguments.file, "the path of a file")->required();
-  if (takes(command, "[CHAPTER...] [--out"))
-    own->add_option("CHAPTER", arguments.chapters, "01, or 01_multiply_add");
-  if (takes(command, "[FOLDER]")) own->add_option("FOLDER", arguments.folder, "with JSON of your own runs");
-  if (takes(command, "SHELL")) own->add_option("SHELL", arguments.shell, "bash or zsh")->required();
-  if (takes(command, "--out")) own->add_option("--out", arguments.out, "where the JSON goes");
-  if (takes(command, "--compare")) own->add_flag("--compare", arguments.compare, "beside the committed runs");
-  if (takes(command, "--device")) own->add_option("--device", arguments.device, "cpu (the default) or gpu");
-  if (takes(command, "--all")) own->add_flag("--all", arguments.all, "all of them");
-  if (takes(command, "--json")) own->add_flag("--json", arguments.json, "for a program to read");
-  if (takes(command, "--reveal"))
-    own->add_flag("--reveal", arguments.reveal, "although it is not solved yet");
-  if (takes(command, "[OPTION...]")) {
-    own->prefix_command();
-    own->set_help_flag();  // help is the chapter's
-  }
-  return own;
-}
-
-/// The words that may come behind a command: names, and its options as its `takes` has them.
-std::string words_behind(const Workbook& workbook, const Command& command) {
+/// What can follow a command, separated by spaces.
+std::string completions(const Workbook& workbook, const Command& command) {
   std::vector<std::string> words;
-  if (takes(command, "[EXERCISE]"))
-    for (const ExerciseFiles& exercise : workbook.exercises) words.push_back(exercise.id());
-  if (takes(command, "[CHAPTER...]")) words = workbook.chapters;
-  if (takes(command, "SHELL")) words = {"bash", "zsh"};
-  const std::string text = command.takes;
-  for (auto at = text.find("--"); at != std::string::npos; at = text.find("--", at + 1))
-    words.push_back(text.substr(at, text.find_first_of(" ]", at) - at));
+  for (const Parameter& parameter : command.takes) {
+    const std::string shown = parameter.usage;
+    if (shown.starts_with("[--")) words.push_back(shown.substr(1, shown.find_first_of(" ]") - 1));
+    if (!parameter.completions) continue;
+    for (const std::string& word : parameter.completions(workbook)) words.push_back(word);
+  }
   return fmt::format("{}", fmt::join(words, " "));
 }
 
@@ -135,7 +219,7 @@ int completion_command(const Workbook& workbook, const std::string& shell) {
   std::string names, cases;
   for (const Command& command : commands()) {
     names += fmt::format("{} ", command.name);
-    cases += fmt::format("      {}) found=\"{}\" ;;\n", command.name, words_behind(workbook, command));
+    cases += fmt::format("      {}) found=\"{}\" ;;\n", command.name, completions(workbook, command));
   }
   for (const LauncherCommand& command : kLauncherCommands) names += fmt::format("{} ", command.name);
   const bool bash = shell == "bash";
@@ -157,7 +241,7 @@ int completion_command(const Workbook& workbook, const std::string& shell) {
       bash ? "  COMPREPLY=($(compgen -W \"$found\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
            : "  compadd -- ${=found} || _files\n",
       bash ? "complete -o default -F _workbook workbook" : "compdef _workbook workbook");
-  return 0;
+  return kDone;
 }
 
 [[noreturn]] void refuse_command(const std::string& word) {
@@ -173,27 +257,26 @@ int run(int argc, const char* const* argv) {
   if (argc == 1) return overview_command(find_workbook());
   if (first == "help" || first == "--help" || first == "-h") {
     print_usage();
-    return 0;
+    return kDone;
   }
 
+  const Command* const command = command_named(first);
+  if (!command) refuse_command(first);
   CLI::App app;
   app.name("workbook");
+  CLI::App* const own = app.add_subcommand(command->name, command->does);
   Arguments arguments;
-  for (const Command& command : commands()) {
-    if (first != command.name) continue;
-    CLI::App* own = declare(app, command, arguments);
-    try {
-      app.parse(argc, argv);
-    } catch (const CLI::CallForHelp&) {
-      fmt::print("{}", own->help());
-      return 0;
-    } catch (const CLI::ParseError& error) {
-      throw UsageError(fmt::format("{}; {} takes {}", error.what(), command.name, command.takes));
-    }
-    arguments.rest = own->remaining();
-    return command.run(find_workbook(), arguments);
+  for (const Parameter& parameter : command->takes) parameter.declare(*own, arguments);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", own->help());
+    return kDone;
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(fmt::format("{}; {} takes {}", error.what(), command->name, usage(*command)));
   }
-  refuse_command(first);
+  arguments.rest = own->remaining();
+  return command->run(find_workbook(), arguments);
 }
 
 }  // namespace
@@ -209,6 +292,6 @@ int main(int argc, char** argv) {
   } catch (const workbook::UsageError& error) {
     return complain(error, workbook::kBadUsage);
   } catch (const std::exception& error) {
-    return complain(error, workbook::kBroken);
+    return complain(error, workbook::kMachineLacks);
   }
 }

@@ -40,7 +40,6 @@ ExitStatus overview_command(const Workbook& workbook) {
   State state = load_state(workbook.state_folder);
   bool begun = false;
   for (const std::string& chapter : workbook.chapters) {
-    std::string boxes;
     int solved = 0;
     const auto exercises = exercises_of(workbook, chapter);
     for (const ExerciseFiles* exercise : exercises) solved += state[exercise->key()].solved;
@@ -50,7 +49,7 @@ ExitStatus overview_command(const Workbook& workbook) {
   fmt::print("\n");
   print_next_step(workbook, begun);
   fmt::print("\n./workbook --help shows all commands, ./workbook list all exercises.\n");
-  return kSolved;
+  return kDone;
 }
 
 ExitStatus list_command(const Workbook& workbook, bool json) {
@@ -72,7 +71,7 @@ ExitStatus list_command(const Workbook& workbook, bool json) {
     chapters.push_back({{"chapter", chapter}, {"exercises", exercises}});
   }
   if (json) fmt::print("{}\n", chapters.dump(2));
-  return kSolved;
+  return kDone;
 }
 
 }  // namespace workbook

@@ -2,37 +2,33 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-
-#include "harness/options.hpp"
+#include "harness/errors.hpp"
+#include "harness/files.hpp"
 #include "process.hpp"
 
 namespace workbook {
 
 namespace fs = std::filesystem;
 
-ExitStatus play_command(const Workbook& workbook, const std::string& file, const std::string& device,
-                        bool json) {
-  if (!device.empty() && device != "cpu" && device != "gpu")
-    throw UsageError(fmt::format("--device {}: cpu or gpu", device));
+int play_command(const Workbook& workbook, const std::string& file, DeviceKind device, bool json) {
   if (!fs::is_regular_file(file)) throw UsageError(fmt::format("{} is no file", file));
 
-  // The build knows one file, which includes the reader's.
+  // The build compiles this file, which includes the reader's.
   const fs::path wrapper = workbook.build / "play.cu";
   const std::string content = fmt::format("#include \"{}\"\n", fs::canonical(file).string());
-  if (file_text(wrapper) != content) std::ofstream(wrapper) << content;
+  if (file_text(wrapper) != content) replace_file(wrapper, content);
   const Build build = build_target(workbook, "play");
   if (!build.done) {
     fmt::print(stderr, "{}", build.errors);
     if (build.errors.find("undefined reference to `cpu::play()'") != std::string::npos)
       fmt::print(stderr,
                  "\n{} needs a function void play() in namespace DEVICE; common/play.hpp says more.\n", file);
-    return kNotYet;
+    return kWrong;
   }
-  std::vector<std::string> call = {(workbook.build / "bin" / "play").string(), file};
-  if (!device.empty()) call.insert(call.end(), {"--device", device});
+  std::vector<std::string> call = {(workbook.build / "bin" / "play").string(), file, "--device",
+                                   text_of(device)};
   if (json) call.push_back("--json");
-  return static_cast<ExitStatus>(run_program(call));
+  return run_program(call);
 }
 
 }  // namespace workbook

@@ -2,13 +2,14 @@
 /// Trying out kernels.
 #pragma once
 
+#include "harness/device_kind.hpp"
 #include "workbook.hpp"
 
 namespace workbook {
 
-/// `play FILE`: builds the file, calls its `void play()` on the CPU device or a GPU, and shows what each
-/// launch cost, or what was found. \throws UsageError
-ExitStatus play_command(const Workbook& workbook, const std::string& file, const std::string& device,
-                        bool json);
+/// `play FILE`: builds the file, calls its `void play()` on the device, and shows what each launch cost, or
+/// the mistake that was found; with `json`, for a program to read. Returns the exit status of that program,
+/// or kWrong when the file does not compile. \throws UsageError
+int play_command(const Workbook& workbook, const std::string& file, DeviceKind device, bool json);
 
 }  // namespace workbook

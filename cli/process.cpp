@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "harness/options.hpp"
+#include "harness/errors.hpp"
 
 extern char** environ;
 
@@ -36,14 +36,14 @@ void limit(int resource, std::size_t most) {
   setrlimit(static_cast<__rlimit_resource>(resource), &both);
 }
 
-/// What a forked child does; does not return.
+/// Turns a forked child into the program.
 [[noreturn]] void become(char* const* argv, const Limits& limits, int output) {
   setpgid(0, 0);  // so that its children can be ended with it
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
   dup2(output, STDOUT_FILENO);
   dup2(output, STDERR_FILENO);
-  // For the case that nobody is left to watch the clock.
+  // In case the parent dies and nobody watches the time.
   if (limits.time.count() > 0) limit(RLIMIT_CPU, static_cast<std::size_t>(limits.time.count()) + 1);
   limit(RLIMIT_DATA, limits.memory_bytes);
   limit(RLIMIT_FSIZE, limits.file_bytes);
@@ -72,7 +72,7 @@ struct Pipe {
   }
 };
 
-/// Adds what the pipe holds to `output`. Returns false at its end.
+/// Appends what is in the pipe to `output`. Returns false at the end of the stream.
 bool drain(int pipe, std::string& output) {
   char buffer[65536];
   const ssize_t read = ::read(pipe, buffer, sizeof buffer);
@@ -103,7 +103,7 @@ Outcome run_limited(const std::vector<std::string>& words, const Limits& limits)
   const pid_t child = fork();
   if (child < 0) throw MachineError(fmt::format("{} does not start: {}", words[0], strerror(errno)));
   if (child == 0) become(argv.data(), limits, pipe.write_end);
-  setpgid(child, child);  // here too: either may come first
+  setpgid(child, child);  // in parent and child, because either may run first
   pipe.close_write_end();
   fcntl(pipe.read_end, F_SETFL, O_NONBLOCK);
 
@@ -128,7 +128,7 @@ Outcome run_limited(const std::vector<std::string>& words, const Limits& limits)
       return outcome;
     }
   }
-  end_all(child);  // what it has left behind
+  end_all(child);  // children that it left running
   for (std::size_t before = SIZE_MAX; open && outcome.output.size() != before;) {
     before = outcome.output.size();
     open = drain(pipe.read_end, outcome.output);

@@ -1,5 +1,5 @@
 /// \file
-/// Running a program that may do anything: loop, crash, print without end.
+/// Running other programs, with limits for those that may loop, crash or print without end.
 #pragma once
 
 #include <chrono>
@@ -9,27 +9,29 @@
 
 namespace workbook {
 
-/// What a program may take. 0: as much as it likes.
+/// What a program may use; 0 means no limit.
 struct Limits {
-  std::chrono::seconds time{0};  ///< on the clock
-  std::size_t memory_bytes = 0;  ///< of data that it can write
-  std::size_t output_bytes = 0;  ///< standard output and error together
+  std::chrono::seconds time{0};  ///< elapsed time
+  std::size_t memory_bytes = 0;  ///< of writable memory
+  std::size_t output_bytes = 0;  ///< of standard output and error together
   std::size_t file_bytes = 0;    ///< of any file that it writes
 };
 
+/// How a program ended.
 struct Outcome {
   enum class End { kExited, kSignal, kTooLong, kTooMuchOutput };
   End end = End::kExited;
-  int code = 0;        ///< exit status or number of the signal
-  std::string output;  ///< standard output and error, as they came
+  int code = 0;        ///< the exit status or the number of the signal
+  std::string output;  ///< standard output and error, interleaved as they were written
 };
 
-/// Runs a program with nothing to read on its standard input, and waits for it; its children end with it. One
-/// that cannot be started exits with 127 and says so.
+/// Runs a program with an empty standard input, and waits for it. Its children are ended with it. If it
+/// cannot be started, the exit status is 127 and the output says why. \throws MachineError when no process
+/// can be created
 Outcome run_limited(const std::vector<std::string>& words, const Limits& limits);
 
-/// Runs a program in this one's place on the terminal, and waits for it. Returns its exit status, 1 when a
-/// signal ended it. \throws MachineError when it cannot be started
+/// Runs a program on this program's terminal, and waits for it. Returns its exit status, 1 when a signal
+/// ended it. \throws MachineError when it cannot be started
 int run_program(const std::vector<std::string>& words);
 
 }  // namespace workbook

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "harness/options.hpp"
+#include "harness/errors.hpp"
 #include "process.hpp"
 
 namespace workbook {
@@ -23,7 +23,7 @@ std::vector<std::string> chapters_matching(const Workbook& workbook, const std::
   return found;
 }
 
-/// All that the names match; without names, all that there are.
+/// All chapters that the names match; without names, all chapters.
 std::vector<std::string> chapters_named(const Workbook& workbook, const std::vector<std::string>& names) {
   std::vector<std::string> chapters;
   for (const std::string& name : names)
@@ -35,7 +35,7 @@ std::string program(const Workbook& workbook, const std::string& chapter) {
   return (workbook.build / "bin" / chapter).string();
 }
 
-/// \throws UsageError
+/// Creates the folder where it does not exist. \throws UsageError
 void make_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
@@ -70,7 +70,7 @@ int bench_command(const Workbook& workbook, const std::vector<std::string>& chap
   for (const std::string& chapter : all) {
     const int status = run_program({program(workbook, chapter), "--device", "gpu", "--sweep", "--json",
                                     (results / (chapter + ".json")).string()});
-    if (status == kBroken) return status;
+    if (status == kMachineLacks) return status;
     worst = std::max(worst, status);
   }
   fmt::print(
@@ -93,7 +93,7 @@ int plots_command(const Workbook& workbook, const std::string& folder, bool comp
           run_limited({program(workbook, chapter), "--device", "cpu", option[0], option[1]}, {});
       if (outcome.end == Outcome::End::kExited && outcome.code == 0) continue;
       fmt::print(stderr, "{}", outcome.output);
-      return kNotYet;
+      return kWrong;
     }
   }
 

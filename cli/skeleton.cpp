@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-#include "harness/options.hpp"
+#include "harness/errors.hpp"
 
 namespace workbook {
 namespace {
@@ -26,7 +26,7 @@ std::string uncommented(const std::string& line) {
   return line.substr(0, slashes) + line.substr(slashes + (line[slashes + 2] == ' ' ? 3 : 2));
 }
 
-/// The lines of the shared parts and of `wanted`, the skeleton's without their slashes.
+/// The lines of the shared parts and of `wanted`. Lines of the skeleton lose their slashes.
 std::string only(Part wanted, const std::string& solution) {
   std::istringstream lines(solution);
   std::string out;

@@ -1,6 +1,6 @@
 /// \file
-/// A solution file holds the skeleton of its exercise too: between `// BEGIN SOLUTION` and `// SKELETON`
-/// stands what the reader is to write, from there to `// END SOLUTION`, behind `// `, what the skeleton has
+/// A solution file also contains the skeleton of its exercise: between `// BEGIN SOLUTION` and `// SKELETON`
+/// is what the reader has to write, and from there to `// END SOLUTION`, as comments, what the skeleton has
 /// in its place.
 #pragma once
 
@@ -8,10 +8,10 @@
 
 namespace workbook {
 
-/// What the reader begins with. \throws MachineError when the markers are not in order
+/// The file that the reader starts with. \throws MachineError when the markers are not in order
 std::string skeleton_of(const std::string& solution);
 
-/// The solution without markers and skeleton. \throws MachineError when the markers are not in order
+/// The solution without the markers and the skeleton. \throws MachineError when the markers are not in order
 std::string plain_solution_of(const std::string& solution);
 
 }  // namespace workbook

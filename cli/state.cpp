@@ -5,8 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "exercises.hpp"
-#include "harness/options.hpp"
+#include "harness/files.hpp"
 #include "lock.hpp"
 
 namespace workbook {
@@ -44,7 +43,7 @@ std::optional<State> read_state(const fs::path& file) {
   }
 }
 
-/// Gives a damaged file another name, one that is free.
+/// Gives a damaged file another, unused name.
 void set_aside(const fs::path& file) {
   fs::path aside;
   for (int i = 1; aside.empty() || fs::exists(aside); ++i)
@@ -58,7 +57,7 @@ void set_aside(const fs::path& file) {
              error ? "still there, since it cannot be renamed" : aside.filename().string());
 }
 
-/// For whoever holds the lock: nobody mends the file between reading it and setting it aside.
+/// The caller holds the lock: otherwise another program could repair the file before it is renamed here.
 State state_or_anew(const fs::path& file) {
   if (std::optional<State> state = read_state(file)) return *state;
   set_aside(file);

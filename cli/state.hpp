@@ -1,6 +1,6 @@
 /// \file
-/// What the reader has done so far: a small file, safe against a kill while it is written and against two
-/// terminals.
+/// What the reader has done so far, in a small file. It survives a program that is killed while it writes,
+/// and two programs that write at once.
 #pragma once
 
 #include <filesystem>
@@ -10,19 +10,20 @@
 
 namespace workbook {
 
+/// How far the reader is with one exercise.
 struct Standing {
-  bool solved = false;
-  int hints = 0;  ///< shown so far
+  bool solved = false;  ///< at the last check
+  int hints = 0;        ///< shown so far
 };
 
-/// Standing by exercise (ExerciseFiles::key). What is not there has not been begun.
+/// The standing of each exercise by ExerciseFiles::key(). Exercises that are missing have not been started.
 using State = std::map<std::string, Standing>;
 
-/// Reads `folder`/state.json. A damaged file is set aside, and a line on standard error says so.
+/// Reads `folder`/state.json. A damaged file is renamed, and a line on standard error says so.
 State load_state(const std::filesystem::path& folder);
 
-/// Changes the standing of one exercise on disk, while no other program can. \throws MachineError when the
-/// folder cannot be written
+/// Changes the standing of one exercise on disk, under a lock. \throws MachineError when the folder cannot be
+/// written
 void change_standing(const std::filesystem::path& folder, const std::string& key,
                      const std::function<void(Standing&)>& change);
 

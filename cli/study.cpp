@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <sstream>
 
-#include "harness/options.hpp"
+#include "harness/errors.hpp"
+#include "harness/files.hpp"
 #include "harness/terminal.hpp"
 #include "process.hpp"
 #include "skeleton.hpp"
@@ -15,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The hints of a file with lines "1. ...", "2. ..."; what follows a line belongs to it.
+/// The hints of a file with lines "1. ...", "2. ..."; the lines after such a line belong to its hint.
 std::vector<std::string> hints_of(const ExerciseFiles& exercise) {
   std::istringstream lines(file_text(exercise.hints));
   std::vector<std::string> hints;
@@ -40,7 +41,7 @@ void require_solved(const Workbook& workbook, const ExerciseFiles& exercise, boo
                     exercise.id(), command, exercise.number()));
 }
 
-/// A name beside the state that is free: "1_fuse.1.cuh", "1_fuse.2.cuh" ...
+/// An unused name in the state's folder: "1_fuse.1.cuh", "1_fuse.2.cuh" ...
 fs::path free_name(const Workbook& workbook, const ExerciseFiles& exercise) {
   const fs::path folder = workbook.state_folder / "kept" / exercise.chapter;
   fs::create_directories(folder);
@@ -66,20 +67,20 @@ ExitStatus hint_command(const Workbook& workbook, const std::string& name, bool 
                exercise.number());
   change_standing(workbook.state_folder, exercise.key(),
                   [&](Standing& standing) { standing.hints = std::max(standing.hints, last); });
-  return kSolved;
+  return kDone;
 }
 
 ExitStatus solution_command(const Workbook& workbook, const std::string& name, bool reveal) {
   const ExerciseFiles& exercise = workbook.exercise(name);
   require_solved(workbook, exercise, reveal, "solution");
   fmt::print("{}", plain_solution_of(file_text(exercise.solution)));
-  return kSolved;
+  return kDone;
 }
 
 ExitStatus diff_command(const Workbook& workbook, const std::string& name, bool reveal) {
   const ExerciseFiles& exercise = workbook.exercise(name);
   require_solved(workbook, exercise, reveal, "diff");
-  file_text(exercise.file);  // says so when it is not there
+  file_text(exercise.file);  // throws when it does not exist
   const fs::path plain = workbook.state_folder / fmt::format("solution-{}.cuh", exercise.id());
   fs::create_directories(workbook.state_folder);
   replace_file(plain, plain_solution_of(file_text(exercise.solution)));
@@ -87,7 +88,7 @@ ExitStatus diff_command(const Workbook& workbook, const std::string& name, bool 
                                   workbook.shown(exercise.solution), exercise.file.string(), plain.string()});
   fs::remove(plain);
   if (status == 0) fmt::print("Your file is the solution, to the letter.\n");
-  return status <= 1 ? kSolved : kBroken;
+  return status <= 1 ? kDone : kMachineLacks;
 }
 
 ExitStatus reset_command(const Workbook& workbook, const std::string& name) {
@@ -103,12 +104,12 @@ ExitStatus reset_command(const Workbook& workbook, const std::string& name) {
   replace_file(exercise.file, skeleton);
   change_standing(workbook.state_folder, exercise.key(), [](Standing& standing) { standing = Standing(); });
   fmt::print("{} is as it was in the beginning.\n", file);
-  return kSolved;
+  return kDone;
 }
 
 ExitStatus skeleton_command(const std::string& solution) {
   fmt::print("{}", skeleton_of(file_text(solution)));
-  return kSolved;
+  return kDone;
 }
 
 }  // namespace workbook

@@ -1,24 +1,28 @@
 /// \file
-/// What a reader asks for between two checks: hints, the solution, the difference to it, a fresh start.
+/// The commands for working on an exercise between two checks: `hint`, `solution`, `diff`, `reset`.
 #pragma once
 
 #include "workbook.hpp"
 
 namespace workbook {
 
-/// `hint [exercise]`: shows one hint more than the last time, with `all` every one.
+/// `hint [exercise]`: shows the next hint, with `all` every hint. \throws UsageError, MachineError
 ExitStatus hint_command(const Workbook& workbook, const std::string& name, bool all);
 
-/// `solution [exercise]`: prints the solution. An exercise that is not solved takes `reveal`.
+/// `solution [exercise]`: prints the solution. For an exercise that is not solved it needs `reveal`.
+/// \throws UsageError, MachineError
 ExitStatus solution_command(const Workbook& workbook, const std::string& name, bool reveal);
 
-/// `diff [exercise]`: what the solution has otherwise than the reader's file. Likewise.
+/// `diff [exercise]`: prints the differences between the reader's file and the solution. For an exercise that
+/// is not solved it needs `reveal`. \throws UsageError, MachineError
 ExitStatus diff_command(const Workbook& workbook, const std::string& name, bool reveal);
 
-/// `reset [exercise]`: makes the reader's file anew; what it held is kept in the state's folder.
+/// `reset [exercise]`: replaces the reader's file by the skeleton; keeps a copy in the state's folder.
+/// \throws UsageError, MachineError
 ExitStatus reset_command(const Workbook& workbook, const std::string& name);
 
-/// `skeleton SOLUTION`: prints what `reset` would write, of a solution's file.
+/// `skeleton SOLUTION`: prints the skeleton that `reset` would write for this solution file.
+/// \throws MachineError
 ExitStatus skeleton_command(const std::string& solution);
 
 }  // namespace workbook

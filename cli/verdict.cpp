@@ -5,9 +5,11 @@
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <vector>
 
+#include "harness/run_exercise.hpp"
 #include "harness/terminal.hpp"
 #include "workbook.hpp"
 
@@ -16,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-/// "  right  N = 1 2 3", a line for each alignment.
+/// "  right  N = 1 2 3", one line per alignment.
 std::string cases_text(const json& verdict, bool right) {
   std::vector<std::string> alignments;  // in the order of their first case
   std::map<std::string, std::string> shapes;
@@ -39,14 +41,14 @@ std::string cases_text(const json& verdict, bool right) {
   return out;
 }
 
-/// Of each kind of mistake the first, in the words of whoever found it.
+/// The message of the first mistake of each kind.
 std::string mistakes_text(const json& verdict) {
   std::set<std::string> kinds;
   std::string out;
   for (const json& one : verdict.at("cases")) {
     if (one.at("right")) continue;
     const std::string message = one.at("message");
-    // A finding of the CPU device has several lines, the first of which begins with its kind.
+    // A finding of the CPU device has several lines, and the first one begins with its kind.
     const bool finding = message.find('\n') != std::string::npos;
     if (!kinds.insert(finding ? message.substr(0, message.find(':')) : "").second) continue;
     const std::string alignment = one.at("alignment");
@@ -79,7 +81,7 @@ std::string budget_text(const json& verdict) {
                                              amount(limit, "allowed"), limit.at("excess").get<std::string>()),
                                  2);
   }
-  // A question ends in its own mark.
+  // A question has its own mark at the end.
   for (auto at = excesses.find("?."); at != std::string::npos; at = excesses.find("?."))
     excesses.erase(at + 1, 1);
   return "\n" + table.text() + excesses;
@@ -97,7 +99,7 @@ std::string predictions_text(const json& verdict) {
   return table.text();
 }
 
-/// How a program ended that did not come to its verdict.
+/// How a program ended that wrote no verdict.
 std::string end_text(const Outcome& outcome, const std::string& at) {
   const std::string when = at.empty() ? "before it began to check" : "at " + at;
   switch (outcome.end) {
@@ -118,7 +120,7 @@ std::string end_text(const Outcome& outcome, const std::string& at) {
   return "";
 }
 
-/// The first lines of what the reader's code has printed.
+/// The first lines of what the reader's code printed.
 std::string output_text(const std::string& output) {
   if (output.empty()) return "";
   constexpr std::size_t kMostLines = 20, kMostCharacters = 2000;
@@ -129,11 +131,18 @@ std::string output_text(const std::string& output) {
   }
   end = std::min(end, kMostCharacters);
   std::string shown = output.substr(0, end);
-  for (char& c : shown)  // nothing that would set up the terminal anew
+  for (char& c : shown)  // control characters could change the terminal's settings
     if (static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t') c = '?';
   return "\n  It printed:\n" + indented(shown, 4) + (end < output.size() ? "    ...\n" : "");
 }
 
+/// The status that a judging program wrote; nothing when it wrote none.
+std::optional<VerdictStatus> status_in(const json& verdict) {
+  if (!verdict.is_object()) return std::nullopt;
+  return verdict_status_named(verdict.at("status").get<std::string>());
+}
+
+/// The verdict on a program that ended before it came to one.
 Verdict broken_off(const json& verdict, const Outcome& outcome) {
   const std::string at =
       verdict.is_object() && verdict.contains("at") ? verdict["at"].get<std::string>() : "";
@@ -151,14 +160,14 @@ Verdict broken_off(const json& verdict, const Outcome& outcome) {
 Verdict verdict_of(const std::string& text, const Outcome& outcome) {
   const json verdict = json::parse(text, nullptr, /*allow_exceptions=*/false);
   const bool ended = outcome.end == Outcome::End::kExited && outcome.code == 0;
-  if (!ended || !verdict.is_object() || verdict.at("status") == "running")
-    return broken_off(verdict, outcome);
+  const std::optional<VerdictStatus> status = status_in(verdict);
+  if (!ended || !status || status == VerdictStatus::kRunning) return broken_off(verdict, outcome);
 
   const std::string wrong = cases_text(verdict, false);
   const std::string body = cases_text(verdict, true) + wrong + mistakes_text(verdict) + budget_text(verdict) +
                            predictions_text(verdict) + output_text(outcome.output);
   const std::string lesson = verdict.at("lesson");
-  if (verdict.at("status") == "solved")
+  if (status == VerdictStatus::kSolved)
     return {
         true,
         fmt::format("{}\n{} {}", body, bold("Solved."),

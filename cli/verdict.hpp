@@ -1,5 +1,5 @@
 /// \file
-/// What became of a check, in words.
+/// The verdict on an exercise, in words.
 #pragma once
 
 #include <chrono>
@@ -9,13 +9,14 @@
 
 namespace workbook {
 
-/// What the judging of one exercise may take; solutions take a second or two.
+/// The most time that judging one exercise may take; solutions take one or two seconds.
 constexpr std::chrono::seconds kJudgingTime{10};
 
+/// The result of a check.
 struct Verdict {
   bool solved = false;
   std::string text;      ///< for the reader, in lines of 80 columns
-  std::string in_short;  ///< "solved", "wrong results", "over budget" ...
+  std::string in_short;  ///< in a few words: "solved", "wrong", "right, but over budget" ...
 };
 
 /// The verdict on a program that was run to judge an exercise: `json` is what it wrote

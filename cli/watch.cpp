@@ -11,7 +11,7 @@
 #include <tuple>
 
 #include "check.hpp"
-#include "harness/options.hpp"
+#include "harness/errors.hpp"
 #include "overview.hpp"
 #include "study.hpp"
 
@@ -19,9 +19,9 @@ namespace workbook {
 namespace {
 
 constexpr int kSettleMs = 100;  // an editor may write a file in several steps
-constexpr int kPollMs = 500;    // where nobody tells of changes: network and WSL mounts
+constexpr int kPollMs = 500;    // for file systems that do not report changes: network and WSL mounts
 
-/// Keys come one by one and are not shown, until the object goes.
+/// While it lives, keys arrive one by one and are not echoed.
 class KeyMode {
  public:
   KeyMode() {
@@ -38,7 +38,7 @@ class KeyMode {
   termios before_;
 };
 
-/// Ctrl-C and the like end the watch as q does, so that the terminal is left as it was.
+/// Ctrl-C and similar signals end the watch as q does, so that the terminal's settings are restored.
 volatile sig_atomic_t interrupted = 0;
 void interrupt(int) { interrupted = 1; }
 void catch_signals() {
@@ -47,7 +47,7 @@ void catch_signals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
 }
 
-/// Says when something in a folder changes. Where the system does not, it never does.
+/// Reports changes in a folder, on file systems that support it.
 class FolderChanges {
  public:
   explicit FolderChanges(const std::filesystem::path& folder)
@@ -69,7 +69,7 @@ class FolderChanges {
   int descriptor_;
 };
 
-/// What tells two states of a file apart; all 0 where there is none.
+/// What differs between two versions of a file; all 0 where there is no file.
 using Signature = std::tuple<ino_t, off_t, time_t, long>;
 Signature signature(const std::filesystem::path& file) {
   struct stat found = {};
@@ -77,7 +77,7 @@ Signature signature(const std::filesystem::path& file) {
   return {found.st_ino, found.st_size, found.st_mtim.tv_sec, found.st_mtim.tv_nsec};
 }
 
-/// The signature, once it has stayed the same for a while.
+/// The signature, once it has not changed for kSettleMs.
 Signature settled_signature(const std::filesystem::path& file) {
   for (Signature before = signature(file);;) {
     poll(nullptr, 0, kSettleMs);
@@ -101,7 +101,7 @@ void show_keys() {
   fflush(stdout);
 }
 
-/// The exercise behind this one, or the first that is open where this one is solved.
+/// The next exercise: after a solved one the first that is not solved, otherwise the one that follows.
 const ExerciseFiles& next_of(const Workbook& workbook, const ExerciseFiles& exercise) {
   const ExerciseFiles* open = workbook.next_open();
   if (open && workbook.is_solved(exercise)) return *open;
@@ -109,7 +109,7 @@ const ExerciseFiles& next_of(const Workbook& workbook, const ExerciseFiles& exer
   return workbook.exercises[after % workbook.exercises.size()];
 }
 
-/// Waits for a key or a change. Returns the key, 0 when there was none.
+/// Waits for a key or a change, at most kPollMs. Returns the key, or 0 when there was none.
 char wait_for_key(const FolderChanges& changes) {
   pollfd sources[] = {{STDIN_FILENO, POLLIN, 0}, {changes.descriptor(), POLLIN, 0}};
   if (poll(sources, 2, kPollMs) <= 0) return 0;
@@ -134,7 +134,7 @@ ExitStatus watch_command(const Workbook& workbook, const std::string& name) {
     const ExerciseFiles* const watched = exercise;
     while (!interrupted && exercise == watched) {
       const char key = wait_for_key(changes);
-      if (key == 'q') return kSolved;
+      if (key == 'q') return kDone;
       if (key == 'n') exercise = &next_of(workbook, *exercise);
       if (key == 'h') hint_command(workbook, exercise->id(), /*all=*/false);
       if (key == 'l') list_command(workbook, /*json=*/false);
@@ -144,7 +144,7 @@ ExitStatus watch_command(const Workbook& workbook, const std::string& name) {
       show_keys();
     }
   }
-  return kSolved;
+  return kDone;
 }
 
 }  // namespace workbook

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "config.hpp"
-#include "harness/options.hpp"
+#include "harness/errors.hpp"
 #include "lock.hpp"
 #include "process.hpp"
 
@@ -22,15 +22,15 @@ std::string without(std::string text, const std::string& part) {
   return text;
 }
 
-/// Whether the compiler says there that a generated file includes the reader's: "In file included from
-/// build/x_reader.cu:1," or a further line of that, "                 from build/x_reader.cpp:1:".
+/// Whether the compiler's line only says that a generated file includes the reader's: "In file included from
+/// build/x_reader.cu:1," or a continuation of it, "                 from build/x_reader.cpp:1:".
 bool is_about_wrapper(const std::string& line, const std::string& build) {
   const auto from = line.find("from " + build);
   return from != std::string::npos &&
          (line.starts_with("In file included ") || line.find_first_not_of(' ') == from);
 }
 
-/// Ninja's output without what is ninja's: of each failure it shows the target and the command first.
+/// Ninja's output without its own lines. For each failure, ninja prints the target and the command first.
 Build failed_build(const std::string& output, const Workbook& workbook) {
   const std::string mark = "FAILED: ";
   Build build;

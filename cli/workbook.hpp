@@ -1,5 +1,5 @@
 /// \file
-/// What the commands share: where things are, which exercises there are, and words for the reader.
+/// What the commands share: paths, chapters and exercises, building a target, and wrapping text.
 #pragma once
 
 #include <filesystem>
@@ -7,48 +7,45 @@
 #include <vector>
 
 #include "exercises.hpp"
+#include "harness/exit_status.hpp"
 #include "state.hpp"
 
 namespace workbook {
 
-/// What every command exits with.
-enum ExitStatus {
-  kSolved = 0,    ///< or done
-  kNotYet = 1,    ///< or wrong
-  kBadUsage = 2,  ///< the message says what is accepted
-  kBroken = 3     ///< the workbook or the machine, not the reader's work
-};
-
+/// The workbook that this program was built from.
 struct Workbook {
   std::filesystem::path root, build, state_folder;
   std::vector<std::string> chapters;
   std::vector<ExerciseFiles> exercises;
 
+  /// Whether the last check found the exercise solved.
   bool is_solved(const ExerciseFiles& exercise) const;
-  /// The first exercise that is not solved; null when there is none.
+  /// The first exercise that is not solved; null when all are.
   const ExerciseFiles* next_open() const;
-  /// The exercise that a name means to the reader, who is in the working folder; an empty name: the next open
-  /// one, or the last when all are solved. \throws UsageError
+  /// The exercise that `name` stands for in the working folder (see exercise_named). An empty name stands for
+  /// the first that is not solved, or the last one when all are. \throws UsageError
   const ExerciseFiles& exercise(const std::string& name) const;
-  /// A path as the reader may type it at the root of the workbook.
+  /// The path relative to the root of the workbook.
   std::string shown(const std::filesystem::path& path) const;
 };
 
+/// The workbook at the path that was configured.
 Workbook find_workbook();
 
-/// Builds a target with ninja, one build at a time. What the compiler had to say is in `errors`, as it said
-/// it, but for paths, which are relative to the root.
+/// The result of a build.
 struct Build {
   bool done = false;
-  std::string failed;  ///< the first file that could not be made
-  std::string errors;
+  std::string failed;  ///< the first target that could not be built
+  std::string errors;  ///< the compiler's output, with paths relative to the root
 };
+/// Builds a target with ninja, one build at a time. \throws MachineError when ninja cannot be started
 Build build_target(const Workbook& workbook, const std::string& target);
 
-/// Words in lines of at most `width` characters, each behind `indent` spaces.
+/// The words of `text` in lines of at most `width` characters, each indented by `indent` spaces.
 std::string wrapped(const std::string& text, std::size_t indent, std::size_t width = 79);
 
-/// Text with `indent` spaces before each line that is not empty; what gets longer than `width` is wrapped.
+/// `text` with each line that is not empty indented by `indent` spaces. Lines longer than `width` are
+/// wrapped.
 std::string indented(const std::string& text, std::size_t indent, std::size_t width = 79);
 
 }  // namespace workbook

@@ -1,16 +1,21 @@
 /// \file
-/// The line between a reader's play() and the program that runs it: device memory.
+/// Device memory for a reader's play(), provided by the program that runs it.
 #pragma once
 
 #include <stddef.h>
 
 namespace workbook::play {
 
+/// `count` elements of `element_size` bytes. Messages call them by `name`. \throws std::bad_alloc, and
+/// std::logic_error outside of play()
 void* allocate(const char* name, size_t count, size_t element_size);
+/// Frees what allocate() returned.
 void release(void* device);
+/// Copies from the host to the device.
 void upload(void* device, const void* host, size_t bytes);
+/// Copies from the device to the host.
 void download(void* host, const void* device, size_t bytes);
-/// Prints "name: " and the first numbers of an array of `count`.
+/// Prints "name: " and the first `printed` numbers of an array of `count`.
 void print(const char* name, const double* first, int printed, int count);
 
 }  // namespace workbook::play

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -11,79 +10,91 @@
 
 #include "cpu/counts.hpp"
 #include "gpu/measurement.hpp"
+#include "harness/device_kind.hpp"
 
 namespace workbook {
 
-/// What is known of a device. Fields that do not apply are 0 or empty.
+/// Properties of a device. Fields that do not apply are 0 or empty.
 struct DeviceInfo {
-  std::string kind;  ///< "cpu" or "gpu"
-  std::string name;
+  DeviceKind kind = DeviceKind::kCpu;
+  std::string name;                ///< "CPU device", "NVIDIA H200"
   std::string compute_capability;  ///< "9.0"
   std::string driver;              ///< release and newest CUDA version: "580.159.04 (CUDA 13.0)"
-  int sm_clock_mhz = 0;            ///< highest
-  int memory_clock_mhz = 0;
-  double pin_gbytes_per_s = 0;  ///< as published; of an unknown card, memory clock x bus width x 2 (DDR)
+  int sm_clock_mhz = 0;            ///< the highest
+  int memory_clock_mhz = 0;        ///< the highest
+  double pin_gbytes_per_s = 0;     ///< as published; for an unknown card, memory clock x bus width x 2 (DDR)
   std::size_t l2_bytes = 0;
 };
 
-/// What arrays hold that nothing has been written to. Two, four or eight bytes of the first are a NaN; an
-/// int8 has no such value, and is looked at with both.
+/// The bytes that arrays are filled with before a stage writes them. Two, four or eight bytes of the first
+/// are a NaN. Integers have no NaN, so stages that write integers are run once with each of the two.
 constexpr unsigned char kPoison = 0xff, kOtherPoison = 0x55;
 
+/// A device: its memory, and a way to run a stage on it.
 class Backend {
  public:
   virtual ~Backend() = default;
 
   virtual DeviceInfo info() const = 0;
+  /// Bytes of memory that arrays may take now.
   virtual std::size_t free_bytes() const = 0;
-  /// What arrays of `bytes` bytes take with all that the device notes of them.
+  /// Bytes that arrays of `bytes` bytes take, together with what the device records about them.
   virtual std::size_t footprint(std::size_t bytes) const { return bytes; }
 
-  /// Device memory with guard zones around it. It starts `misalignment` bytes after a multiple of 256.
+  /// Device memory with guard zones around it. It starts `misalignment` bytes after a multiple of 256. `name`
+  /// and `element_size` (in bytes) are for messages about it.
   /// \throws std::bad_alloc
   virtual void* allocate(std::size_t bytes, std::size_t misalignment, const std::string& name,
                          std::size_t element_size) = 0;
+  /// Frees what allocate() returned.
   virtual void release(void* data) = 0;
+  /// Copies from the host to the device.
   virtual void upload(void* device, const void* host, std::size_t bytes) = 0;
+  /// Copies from the device to the host.
   virtual void download(void* host, const void* device, std::size_t bytes) = 0;
+  /// Sets every byte to `value`.
   virtual void fill(void* device, unsigned char value, std::size_t bytes) = 0;
-  /// Fills with a poison; a device that can tell takes the bytes as never written.
-  virtual void poison(void* device, unsigned char with, std::size_t bytes) = 0;
-  /// Whether nothing was written just before or just after the data.
+  /// Sets every byte to `value`, kPoison or kOtherPoison. The CPU device then reports reads of these bytes
+  /// until they are written.
+  virtual void poison(void* device, unsigned char value, std::size_t bytes) = 0;
+  /// Whether the guard zones just before and just after the data are unchanged.
   virtual bool guards_intact(const void* data) const = 0;
 
   /// Runs `stage` and waits for it. \throws std::exception with a message for the reader when it fails.
   virtual Counts run(const std::function<void()>& stage) = 0;
 };
 
-/// The CPU device: runs and counts, and knows no time. With `each_launch`, that gets the counts, launch by
-/// launch, and `run` returns none. With `trace`, so does it get the requests of a warp.
+/// The CPU device: it runs and counts, and does not measure time. If `each_launch` is given, it is called
+/// with the counts of each launch, and run() returns none. With `trace`, these include the requests of one
+/// warp.
 std::unique_ptr<Backend> make_cpu_backend(std::function<void(const LaunchCounts&)> each_launch = {},
                                           bool trace = false);
 
-/// A GPU: runs and measures. The counts of its `run` hold the number of kernels alone.
+/// A GPU: it runs and measures. Of the counts, its run() returns only the number of kernels.
 class GpuBackend : public Backend {
  public:
-  /// Runs host code that launches kernels, and waits for it. Unlike `run` it does not capture it into a graph
-  /// first to count the launches: so the code may allocate and copy.
+  /// Runs host code that launches kernels, and waits for it. Unlike run(), it does not count the launches by
+  /// capturing the code in a CUDA graph, so the code may allocate and copy.
   virtual void run_uncounted(const std::function<void()>& host_code) = 0;
-  /// Times all contenders, a sample of each in turn, on `sets` sets of inputs.
+  /// Times all contenders, interleaved: one sample of each in turn, on `sets` sets of inputs.
   virtual std::vector<ContenderTiming> time(const std::vector<Contender>& contenders, int sets) = 0;
-  /// A streaming kernel for each stream, as a contender: the ceiling for a stage with that traffic.
+  /// One streaming kernel per stream, as a contender: the ceiling for a stage with that traffic.
   /// \throws std::bad_alloc
   virtual std::vector<Contender> ceilings(const std::vector<Stream>& streams) = 0;
+  /// The registers, spills, shared memory and occupancy of each kernel that `stage` launches.
   virtual std::vector<Resources> resources(const std::function<void()>& stage) = 0;
 };
 
+/// A GPU, or the reason why there is none.
 struct GpuOrReason {
   std::unique_ptr<GpuBackend> backend;
-  std::string reason;  ///< why there is none: "no GPU: ...", "built without CUDA"
+  std::string reason;  ///< when `backend` is null, such as "no GPU can be used: there is none"
 };
 
 /// The first GPU, or why there is none.
 GpuOrReason make_gpu_backend();
 
-/// Architectures that the GPU side was compiled for, such as "90a"; empty when there is no GPU side.
+/// The architectures that the GPU code was compiled for, such as "90a"; empty in a build without GPU code.
 std::string gpu_architectures();
 
 }  // namespace workbook

@@ -49,7 +49,7 @@ long long row_sector_bytes(const Shape& shape, int bytes_each, int width) {
 
 namespace {
 
-/// A well-mixed 32-bit number from a counter: the finalizer of SplitMix64 (S. Vigna, public domain).
+/// A pseudo-random 32-bit number from a counter: the finalizer of SplitMix64 (S. Vigna, public domain).
 unsigned mixed(unsigned long long x) {
   x += 0x9e3779b97f4a7c15u;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;

@@ -31,13 +31,13 @@ class CpuBackend : public Backend {
 
   DeviceInfo info() const override {
     DeviceInfo info;
-    info.kind = "cpu";
+    info.kind = DeviceKind::kCpu;
     info.name = "CPU device";
     return info;
   }
 
   std::size_t free_bytes() const override { return available_memory(); }
-  /// The data, a LastAccess a word, a bit a byte, two bits a sector.
+  /// The data, one LastAccess per 4-byte word, one bit per byte, two bits per sector.
   std::size_t footprint(std::size_t bytes) const override {
     return bytes + bytes / 4 * sizeof(cpu::LastAccess) + bytes / 8 + bytes / 128;
   }
@@ -61,12 +61,12 @@ class CpuBackend : public Backend {
     std::memset(device, value, bytes);
     cpu::memory().set_initialised(device, bytes, true);
   }
-  void poison(void* device, unsigned char with, std::size_t bytes) override {
+  void poison(void* device, unsigned char value, std::size_t bytes) override {
     const cpu::Memory::Access open(cpu::memory(), true);
-    std::memset(device, with, bytes);
+    std::memset(device, value, bytes);
     cpu::memory().set_initialised(device, bytes, false);
   }
-  /// A write outside the data stops the launch, so none can have happened.
+  /// A write outside the data is a finding, which ends the launch, so the guard zones are always intact.
   bool guards_intact(const void*) const override { return true; }
 
   Counts run(const std::function<void()>& stage) override {

@@ -1,5 +1,3 @@
-#include <cstdint>
-#include <cstring>
 #include <fstream>
 #include <map>
 #include <vector>
@@ -15,7 +13,7 @@ namespace {
 
 using gpu::check;
 
-// On either side of an array; a page, so that arrays are spread over memory as cudaMalloc spreads them.
+// On either side of an array. One page, so that arrays are spread over memory as cudaMalloc spreads them.
 constexpr std::size_t kGuardBytes = 4096;
 
 int attribute(cudaDeviceAttr what) {
@@ -29,7 +27,7 @@ std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-/// "580.159.04", or "unknown" where the kernel module does not tell.
+/// "580.159.04", or "unknown" where the kernel module does not say.
 std::string driver_release() {
   std::ifstream file("/sys/module/nvidia/version");
   std::string release;
@@ -44,7 +42,7 @@ class CudaBackend : public GpuBackend {
     int driver = 0;
     check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
     DeviceInfo info;
-    info.kind = "gpu";
+    info.kind = DeviceKind::kGpu;
     info.name = properties.name;
     info.compute_capability = std::to_string(properties.major) + "." + std::to_string(properties.minor);
     info.driver = driver_release() + " (CUDA " + version_text(driver) + ")";
@@ -64,7 +62,8 @@ class CudaBackend : public GpuBackend {
   }
 
   void* allocate(std::size_t bytes, std::size_t misalignment, const std::string&, std::size_t) override {
-    // Guards differ from array to array, or a kernel that copies one element too many would not change them.
+    // Guards differ between arrays: otherwise a kernel that copies one element too many would not change
+    // them.
     const auto guard = static_cast<unsigned char>(17 + 37 * allocations_.size() % 199);
     Allocation allocation = {gpu::Buffer<unsigned char>(kGuardBytes + misalignment + bytes + kGuardBytes),
                              bytes, guard};
@@ -86,7 +85,7 @@ class CudaBackend : public GpuBackend {
   void fill(void* device, unsigned char value, std::size_t bytes) override {
     check(cudaMemset(device, value, bytes), "cudaMemset");
   }
-  void poison(void* device, unsigned char with, std::size_t bytes) override { fill(device, with, bytes); }
+  void poison(void* device, unsigned char value, std::size_t bytes) override { fill(device, value, bytes); }
 
   bool guards_intact(const void* data) const override {
     const Allocation& allocation = allocations_.at(const_cast<void*>(data));
@@ -98,7 +97,7 @@ class CudaBackend : public GpuBackend {
   }
 
   Counts run(const std::function<void()>& stage) override {
-    run_uncounted(stage);  // first, for a library sets itself up then, which no graph can record
+    run_uncounted(stage);  // first, because libraries initialise themselves then, which no graph can record
     Counts counts;
     counts.kernels = gpu::kernel_count(stage);
     return counts;
@@ -143,7 +142,7 @@ GpuOrReason make_gpu_backend() {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status == cudaSuccess && count > 0) return {std::make_unique<CudaBackend>(), ""};
-  cudaGetLastError();  // Asking has left an error behind that is not the next call's.
+  cudaGetLastError();  // clears the error of cudaGetDeviceCount, which the next check would report
   return {nullptr, std::string("no GPU can be used: ") +
                        (status == cudaSuccess ? "there is none" : cudaGetErrorString(status))};
 }

@@ -1,5 +1,5 @@
 /// \file
-/// Cards by name, for predictions without the card at hand.
+/// The published bandwidth of cards, to predict times without having the card.
 #pragma once
 
 #include <optional>
@@ -7,19 +7,20 @@
 
 namespace workbook {
 
+/// A graphics card.
 struct Card {
   const char* name;       ///< as `--model` takes it
   const char* full_name;  ///< as the driver reports it
-  double gbytes_per_s;    ///< memory bandwidth that its maker publishes
+  double gbytes_per_s;    ///< published memory bandwidth, in 10^9 bytes/s
 };
 
-/// The card that `--model` names, upper or lower case; nothing when it is not in the list.
+/// The card that `--model` names, in upper or lower case; nothing when it is not in the list.
 std::optional<Card> card_named(const std::string& name);
 
-/// The card whose driver name this is.
+/// The card that the driver reports under this name; nothing when it is not in the list.
 std::optional<Card> card_of_driver_name(const std::string& full_name);
 
-/// All names, separated by commas, in lines of at most `width` characters.
+/// The names of all cards, separated by commas, in lines of at most `width` characters.
 std::string card_names(std::size_t width = std::string::npos);
 
 }  // namespace workbook

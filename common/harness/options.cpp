@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "harness/errors.hpp"
 #include "harness/model.hpp"
 
 namespace workbook {
@@ -29,9 +30,18 @@ void require_stage(const std::string& name, const Chapter& chapter) {
   throw UsageError(fmt::format("--stage {}: there is no such stage; {} has {}", name, chapter.name, names));
 }
 
+/// \throws UsageError
+std::optional<DeviceKind> parse_device(const std::string& text) {
+  const std::optional<DeviceKind> device = device_kind_named(text);
+  if (!device && text != "auto")
+    throw UsageError(fmt::format("--device {}: there is no such device; accepted are auto, cpu, gpu", text));
+  return device;
+}
+
 void require_traceable(const Options& options) {
   if (options.trace.empty()) throw UsageError("--trace: expected the path of a file");
-  if (options.device == "gpu") throw UsageError("--trace: only the CPU device sees what a warp accesses");
+  if (options.device == DeviceKind::kGpu)
+    throw UsageError("--trace: only the CPU device sees what a warp accesses");
   for (const auto& [given, name] : {std::pair(options.once, "--once"), std::pair(options.sweep, "--sweep"),
                                     std::pair(!options.json.empty(), "--json")})
     if (given) throw UsageError(fmt::format("--trace and {} exclude each other", name));
@@ -68,11 +78,11 @@ std::string shape_text(const Shape& shape, const std::string& dims) {
 
 std::optional<Options> parse_options(int argc, const char* const* argv, const Chapter& chapter) {
   Options options;
-  std::string size;
+  std::string device = "auto", size;
   CLI::App app(
       fmt::format("{}: {}\nVerifies all stages, then shows what each costs.", chapter.name, chapter.formula));
   app.name(chapter.name);
-  app.add_option("--device", options.device, "auto (a GPU if there is one), cpu, gpu")->type_name("DEVICE");
+  app.add_option("--device", device, "auto (a GPU if there is one), cpu, gpu")->type_name("DEVICE");
   app.add_option("--size", size, "size of the problem")->type_name(chapter.dims);
   app.add_option("--stage", options.stages, "run this stage alone, or these: A,B,...")
       ->type_name("STAGE")
@@ -94,9 +104,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv, const Ch
     throw UsageError(fmt::format("{}; see {} --help", error.what(), chapter.name));
   }
 
-  if (options.device != "auto" && options.device != "cpu" && options.device != "gpu")
-    throw UsageError(
-        fmt::format("--device {}: there is no such device; accepted are auto, cpu, gpu", options.device));
+  options.device = parse_device(device);
   if (app.count("--model") && !card_named(options.model))
     throw UsageError(
         fmt::format("--model {}: no such card is known; accepted are {}", options.model, card_names()));

@@ -1,50 +1,41 @@
 /// \file
-/// The options that every chapter's executable shares.
+/// The options that the executables of all chapters share.
 #pragma once
 
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "chapter.hpp"
+#include "harness/device_kind.hpp"
 
 namespace workbook {
 
+/// The parsed command line of a chapter.
 struct Options {
-  std::string device = "auto";  ///< "auto", "cpu" or "gpu"
-  std::optional<Shape> size;
-  std::vector<std::string> stages;  ///< empty: all
-  bool sweep = false;
-  std::string json;   ///< a path; empty: none
-  std::string model;  ///< a card's name; empty: none
-  bool resources = false;
-  bool once = false;
-  std::string trace;  ///< a path; empty: none
+  std::optional<DeviceKind> device;  ///< nothing, "auto" on the command line: a GPU if there is one
+  std::optional<Shape> size;         ///< nothing: the chapter's shape for the device
+  std::vector<std::string> stages;   ///< names; empty: all
+  bool sweep = false;                ///< run the chapter's list of shapes
+  std::string json;                  ///< the path of a file for the results; empty: none
+  std::string model;                 ///< the name of a card to predict times for; empty: none
+  bool resources = false;            ///< show registers and occupancy
+  bool once = false;                 ///< run each stage once, without output
+  std::string trace;                 ///< the path of a file for the requests of one warp; empty: none
 };
 
-/// The reader asked for something that does not exist. The message says what was wrong and what is accepted.
-struct UsageError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-/// The machine lacks something that was asked for.
-struct MachineError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-/// Parses the command line of a chapter. Returns nothing when help was asked for and printed.
+/// Parses the command line of a chapter. Returns nothing when it was --help, which is then printed.
 /// \throws UsageError
 std::optional<Options> parse_options(int argc, const char* const* argv, const Chapter& chapter);
 
-/// Parses `--size`: as many whole numbers from 1 to 2^31 - 1 as `dims` names ("N", "RxC", "MxKxN"), joined by
-/// x. \throws UsageError
+/// Parses `--size`: one whole number from 1 to 2^31 - 1 for each dimension that `dims` names ("N", "RxC",
+/// "MxKxN"), joined by x. \throws UsageError
 Shape parse_shape(const std::string& text, const std::string& dims);
 
-/// How many dimensions "N", "RxC" or "MxKxN" names.
+/// The number of dimensions that "N", "RxC" or "MxKxN" names.
 int rank(const std::string& dims);
 
-/// "1048576" or "4096x1024".
+/// The shape as `--size` takes it: "1048576" or "4096x1024".
 std::string shape_text(const Shape& shape, const std::string& dims);
 
 }  // namespace workbook

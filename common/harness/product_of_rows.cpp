@@ -13,7 +13,7 @@
 namespace workbook {
 namespace {
 
-/// In eight sums, so that the compiler may use vectors.
+/// The dot product, in eight partial sums so that the compiler can vectorise it.
 double dot(const float* a, const float* b, int n) {
   constexpr int kSums = 8;
   double sums[kSums] = {};
@@ -49,7 +49,7 @@ std::vector<float> widened(const void* elements, std::size_t count) {
 }  // namespace
 
 void product_of_rows(const float* x, const float* w, int m, int k, int n, double* product, double* size) {
-  constexpr int kRows = 16;  // of x at a time, so that they stay in the cache while w goes by
+  constexpr int kRows = 16;  // rows of x at a time, so that they stay in the cache while w is read
   const std::vector<double> x_lengths = lengths(x, m, k), w_lengths = lengths(w, n, k);
   std::atomic<int> next = 0;
   const auto work = [&] {

@@ -4,19 +4,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "cpu/function_name.hpp"
+#include "harness/derived_counts.hpp"
 #include "harness/model.hpp"
 #include "harness/terminal.hpp"
 
 namespace workbook {
 namespace {
 
-/// Elements of the chapter's largest output: what "per element" refers to.
+/// The number of elements of the chapter's largest output, which "per element" refers to.
 double elements(const Chapter& chapter, const Shape& shape) {
   long long most = 1;
   for (int i = 0; i < chapter.array_count; ++i)
@@ -28,12 +28,22 @@ double memory_bytes(const Chapter& chapter, const Stage& stage, const Shape& sha
   return static_cast<double>(expected_traffic(chapter, stage, shape).memory_bytes());
 }
 
-/// Of a stage that was timed, and that says its operations.
+/// The rate of a stage that was timed and whose table entry has `flops`, in TFLOP/s.
 double tflops(const StageResult& result, const Shape& shape) {
   return result.stage->flops(shape) / result.time.cold.median * 1e-6;
 }
 
-/// The stage that the speed-up of `stage` is over.
+/// The rate of a stage that was timed, in GB/s of its expected memory traffic.
+double gbytes_per_s(const Chapter& chapter, const StageResult& result, const Shape& shape) {
+  return memory_bytes(chapter, *result.stage, shape) / result.time.cold.median * 1e-3;
+}
+
+/// The time of a streaming kernel with the stage's traffic, divided by that of the stage.
+double fraction_of_ceiling(const StageResult& result) {
+  return result.ceiling.cold.median / result.time.cold.median;
+}
+
+/// The stage that `stage` is compared with for its speed-up.
 const Stage& base_of(const Chapter& chapter, const Stage& stage) {
   const Stage* const end = chapter.stages + chapter.stage_count;
   const Stage* const base =
@@ -45,28 +55,22 @@ const Stage& base_of(const Chapter& chapter, const Stage& stage) {
   return *base;
 }
 
-/// What the bytes alone promise: those of the stage that it is compared with over its own.
+/// The speed-up that the bytes predict: those of the stage that it is compared with, divided by its own.
 std::string predicted_speed_up(const Report& report, const ShapeResult& result, const StageResult& stage) {
   const double base = memory_bytes(*report.chapter, base_of(*report.chapter, *stage.stage), result.shape);
   return fmt::format("{:.2f}x", base / memory_bytes(*report.chapter, *stage.stage, result.shape));
-}
-
-std::string percent(double share) { return fmt::format("{:.0f}%", 100 * share); }
-
-std::string efficiency(long long bytes, long long sectors) {
-  return sectors == 0 ? "-" : percent(static_cast<double>(bytes) / (32.0 * static_cast<double>(sectors)));
 }
 
 std::string error_text(const StageResult& result) {
   return result.error == 0 ? "0" : fmt::format("{:.0e}", result.error);
 }
 
-/// What a table shows instead of numbers for a stage that has none.
+/// What a table shows in place of numbers for a stage that is wrong or was skipped.
 std::string remark(const StageResult& result) {
-  return result.status == "wrong" ? red("WRONG: see below") : result.message;
+  return result.status == Status::kWrong ? red("WRONG: see below") : result.message;
 }
 
-/// In one line, or where that is too long for a terminal of 80 columns, in two.
+/// One line, or two where one would be longer than 80 columns.
 std::string heading(const Report& report, const ShapeResult& result, const std::string& device) {
   const Chapter& chapter = *report.chapter;
   const std::string what = fmt::format("{}: {}, {} = {}", chapter.name, chapter.formula, chapter.dims,
@@ -78,12 +82,12 @@ std::string heading(const Report& report, const ShapeResult& result, const std::
 std::string what_is_wrong(const ShapeResult& result) {
   std::string out;
   for (const StageResult& stage : result.stages)
-    if (stage.status == "wrong")
+    if (stage.status == Status::kWrong)
       out += fmt::format("\n{} {}: {}\n", red("WRONG"), stage.stage->name, stage.message);
   return out;
 }
 
-/// How much faster than the stage that it is compared with, where that was timed too.
+/// The time of the stage that it is compared with, if that was timed too, divided by its own.
 std::string measured_speed_up(const Report& report, const ShapeResult& result, const StageResult& stage) {
   const Stage& base = base_of(*report.chapter, *stage.stage);
   for (const StageResult& other : result.stages)
@@ -102,21 +106,20 @@ std::string counted_table(const Report& report, const ShapeResult& result) {
                arithmetic ? "/byte" : "speed-up"});
   for (std::size_t i = 0; i < result.stages.size(); ++i) {
     const StageResult& stage = result.stages[i];
-    if (stage.status != "ok") {
+    if (stage.status != Status::kOk) {
       table.add({stage.stage->name}, remark(stage));
       continue;
     }
     const Counts& c = stage.counts;
-    const double read = 32.0 * static_cast<double>(c.load_sectors),
-                 write = 32.0 * static_cast<double>(c.store_sectors);
+    const auto read = static_cast<double>(read_bytes(c)), write = static_cast<double>(written_bytes(c));
     const std::string about = c.approximate ? "≈" : "";
     approximate |= c.approximate;
-    const auto wavefronts = static_cast<double>(c.shared_load_wavefronts + c.shared_store_wavefronts);
+    const auto wavefronts = static_cast<double>(shared_wavefronts(c));
     const double times = (read + write) / result.least_bytes[i];
     table.add(
         {stage.stage->name, std::to_string(c.kernels), about + fmt::format("{:.1f}", read / n),
          about + fmt::format("{:.1f}", write / n), fmt::format("{:.{}f}", times, times < 100 ? 2 : 1),
-         efficiency(c.load_bytes, c.load_sectors), efficiency(c.store_bytes, c.store_sectors),
+         load_efficiency(c), store_efficiency(c),
          c.shared_requests ? fmt::format("{:.2f}", wavefronts / static_cast<double>(c.shared_requests)) : "-",
          error_text(stage),
          arithmetic ? fmt::format("{:.2f}", stage.stage->flops(result.shape) / (read + write))
@@ -136,16 +139,15 @@ std::string timed_table(const Report& report, const ShapeResult& result) {
               {"stage", "median", "quartiles", "GB/s", "ceiling", "pins", "measured",
                arithmetic ? "TFLOP/s" : "predicted", "error"});
   for (const StageResult& stage : result.stages) {
-    if (stage.status != "ok" || !stage.timed) {
+    if (stage.status != Status::kOk || !stage.timed) {
       table.add({stage.stage->name}, remark(stage));
       continue;
     }
-    const double moved = memory_bytes(*report.chapter, *stage.stage, result.shape);
-    const double gbytes = moved / stage.time.cold.median * 1e-3;
+    const double rate = gbytes_per_s(*report.chapter, stage, result.shape);
     table.add({stage.stage->name, fmt::format("{:.2f}", stage.time.cold.median),
                fmt::format("{:.2f}-{:.2f}", stage.time.cold.p25, stage.time.cold.p75),
-               fmt::format("{:.0f}", gbytes), percent(stage.ceiling.cold.median / stage.time.cold.median),
-               percent(gbytes / report.device.pin_gbytes_per_s), measured_speed_up(report, result, stage),
+               fmt::format("{:.0f}", rate), percent(fraction_of_ceiling(stage)),
+               percent(rate / report.device.pin_gbytes_per_s), measured_speed_up(report, result, stage),
                arithmetic ? fmt::format("{:.1f}", tflops(stage, result.shape))
                           : predicted_speed_up(report, result, stage),
                error_text(stage)});
@@ -158,29 +160,15 @@ nlohmann::json timing_json(bool timed, const Timing& timing) {
   return {{"median", timing.median}, {"p25", timing.p25}, {"p75", timing.p75}, {"samples", timing.samples}};
 }
 
-/// Counted on the CPU device alone; a GPU run stores null there and the expected bytes.
+/// The counts, which are null where the device does not count, and the expected bytes.
 nlohmann::json traffic_json(const Report& report, const ShapeResult& result, const StageResult& stage) {
-  const Counts& c = stage.counts;
-  const bool counted = report.device.kind == "cpu" && stage.status == "ok";
-  const auto count = [&](long long value) {
-    return counted ? nlohmann::json(value) : nlohmann::json(nullptr);
-  };
+  const bool counted = report.device.kind == DeviceKind::kCpu && stage.status == Status::kOk;
+  nlohmann::json out = counts_json(counted ? &stage.counts : nullptr);
   const Traffic expected = expected_traffic(*report.chapter, *stage.stage, result.shape);
-  return {{"load_requests", count(c.load_requests)},
-          {"load_sectors", count(c.load_sectors)},
-          {"store_requests", count(c.store_requests)},
-          {"store_sectors", count(c.store_sectors)},
-          {"shared_load_wavefronts", count(c.shared_load_wavefronts)},
-          {"shared_store_wavefronts", count(c.shared_store_wavefronts)},
-          {"shared_requests", count(c.shared_requests)},
-          {"atomic_sectors", count(c.atomic_sectors)},
-          {"compulsory_read_bytes", count(c.compulsory_read_bytes)},
-          {"compulsory_write_bytes", count(c.compulsory_write_bytes)},
-          {"expected_read_bytes", expected.read_bytes},
-          {"expected_write_bytes", expected.write_bytes},
-          {"expected_repeated_bytes", expected.repeated_bytes},
-          {"contended", counted ? nlohmann::json(c.contended) : nlohmann::json(nullptr)},
-          {"approximate", counted ? nlohmann::json(c.approximate) : nlohmann::json(nullptr)}};
+  out["expected_read_bytes"] = expected.read_bytes;
+  out["expected_write_bytes"] = expected.write_bytes;
+  out["expected_repeated_bytes"] = expected.repeated_bytes;
+  return out;
 }
 
 const char* type_name(Type type) {
@@ -201,7 +189,7 @@ const char* type_name(Type type) {
   throw std::logic_error("a type without a name");
 }
 
-/// The element type of the array that a stage computes, of the first of several.
+/// The element type of the array that a stage computes, or of the first one if it computes several.
 const char* dtype(const Chapter& chapter, const std::string& outputs) {
   const std::string output = outputs.substr(0, outputs.find(' '));
   const Array* const end = chapter.arrays + chapter.array_count;
@@ -215,7 +203,7 @@ nlohmann::json stage_json(const Report& report, const ShapeResult& result, const
                         {"output", stage.stage->output},
                         {"dtype", dtype(chapter, stage.stage->output)},
                         {"against", base_of(chapter, *stage.stage).name},
-                        {"status", stage.status},
+                        {"status", text_of(stage.status)},
                         {"message", stage.message},
                         {"error", stage.compared ? nlohmann::json(stage.error) : nlohmann::json(nullptr)},
                         {"kernels", stage.stage->kernels},
@@ -231,12 +219,11 @@ nlohmann::json stage_json(const Report& report, const ShapeResult& result, const
                         {"tflops", nullptr},
                         {"fraction_of_ceiling", nullptr}};
   if (stage.timed) {
-    const double moved = memory_bytes(*report.chapter, *stage.stage, result.shape);
-    out["gbytes_per_s"] = moved / stage.time.cold.median * 1e-3;
-    out["fraction_of_ceiling"] = stage.ceiling.cold.median / stage.time.cold.median;
+    out["gbytes_per_s"] = gbytes_per_s(chapter, stage, result.shape);
+    out["fraction_of_ceiling"] = fraction_of_ceiling(stage);
     if (stage.stage->flops) out["tflops"] = tflops(stage, result.shape);
   }
-  // Of several kernels, the one that asks for most.
+  // For a stage with several kernels: the most registers and spills, and the lowest occupancy.
   for (const Resources& r : stage.resources) {
     out["registers"] = std::max(out["registers"].is_null() ? 0 : out["registers"].get<int>(), r.registers);
     out["spill_bytes"] = std::max(
@@ -253,7 +240,7 @@ nlohmann::json shape_json(const Chapter& chapter, const Shape& shape) {
   return out;
 }
 
-nlohmann::json launch_json(const LaunchCounts& launch) {
+nlohmann::json traced_launch_json(const LaunchCounts& launch) {
   nlohmann::json requests = nlohmann::json::array();
   for (const TracedRequest& r : launch.requests)
     requests.push_back({{"place", r.place},
@@ -264,19 +251,18 @@ nlohmann::json launch_json(const LaunchCounts& launch) {
                         {"offsets", r.offsets},
                         {"sectors", r.sectors},
                         {"wavefronts", r.wavefronts}});
-  return {{"kernel", launch.kernel},
-          {"grid", {launch.grid.x, launch.grid.y, launch.grid.z}},
-          {"block", {launch.block.x, launch.block.y, launch.block.z}},
-          {"requests", requests}};
+  nlohmann::json out = launch_json(launch);
+  out["requests"] = std::move(requests);
+  return out;
 }
 
-/// The day on which the program runs: "2026-11-21".
+/// The local date: "2026-11-21".
 std::string today() { return fmt::format("{:%F}", fmt::localtime(std::time(nullptr))); }
 
 }  // namespace
 
 std::string table_text(const Report& report, const ShapeResult& result) {
-  const bool gpu = report.device.kind == "gpu";
+  const bool gpu = report.device.kind == DeviceKind::kGpu;
   return heading(report, result, gpu ? report.device.name : "CPU device (it counts, no times)") +
          (gpu ? timed_table(report, result) : counted_table(report, result)) + what_is_wrong(result);
 }
@@ -298,7 +284,7 @@ std::string model_text(const Report& report, const ShapeResult& result, const st
 }
 
 std::string resources_text(const Report& report, const ShapeResult& result) {
-  if (report.device.kind != "gpu") {
+  if (report.device.kind != DeviceKind::kGpu) {
     const std::string built = gpu_architectures();
     return built.empty() ? "--resources: these are known of GPU code, and this build has none.\n"
                          : fmt::format(
@@ -334,7 +320,7 @@ std::string trace_text(const Chapter& chapter, const Shape& shape, const std::ve
                         {"stages", nlohmann::json::array()}};
   for (const StageTrace& stage : stages) {
     nlohmann::json launches = nlohmann::json::array();
-    for (const LaunchCounts& launch : stage.launches) launches.push_back(launch_json(launch));
+    for (const LaunchCounts& launch : stage.launches) launches.push_back(traced_launch_json(launch));
     out["stages"].push_back(
         {{"name", stage.stage->name}, {"idea", stage.stage->idea}, {"launches", launches}});
   }
@@ -350,7 +336,7 @@ std::string json_text(const Report& report) {
     out.push_back({{"schema", 1},
                    {"chapter", report.chapter->name},
                    {"device",
-                    {{"kind", d.kind},
+                    {{"kind", text_of(d.kind)},
                      {"name", d.name},
                      {"compute_capability", d.compute_capability},
                      {"driver", d.driver},

@@ -10,29 +10,31 @@
 
 namespace workbook {
 
-/// All that was found out about a chapter at one shape.
+/// The results of a chapter at one shape.
 struct ShapeResult {
   Shape shape;
   std::vector<StageResult> stages;
-  std::vector<double> least_bytes;  ///< by stage: what any implementation of its output must move
+  std::vector<double> least_bytes;  ///< for each of `stages`: bytes that any implementation must move
 };
 
+/// The results of one run of a chapter's program.
 struct Report {
   const Chapter* chapter;
   DeviceInfo device;
   std::vector<ShapeResult> shapes;
 };
 
-/// The table of one shape: counts on the CPU device, times on a GPU; then what is wrong, if anything.
+/// The table of one shape: counts on the CPU device, times on a GPU; below it what is wrong, if anything.
 std::string table_text(const Report& report, const ShapeResult& result);
 
-/// Lower bounds on the time of each stage on a named card: its bytes over the card's published bandwidth.
+/// A lower bound for the time of each stage on the card of that name: its bytes divided by the card's
+/// published bandwidth.
 std::string model_text(const Report& report, const ShapeResult& result, const std::string& card);
 
 /// Registers, spills, shared memory and occupancy of each kernel.
 std::string resources_text(const Report& report, const ShapeResult& result);
 
-/// An array of one object for each shape; the fields are described in docs/json.md.
+/// An array with one object per shape; docs/json.md describes the fields.
 std::string json_text(const Report& report);
 
 /// The requests of one warp of each launch of a stage.
@@ -41,10 +43,10 @@ struct StageTrace {
   std::vector<LaunchCounts> launches;
 };
 
-/// One object; the fields are described in docs/json.md.
+/// One object; docs/json.md describes the fields.
 std::string trace_text(const Chapter& chapter, const Shape& shape, const std::vector<StageTrace>& stages);
 
-/// The commit that the program was built from, with "-dirty" behind it when the tree had changes; "unknown"
+/// The commit that the program was built from, followed by "-dirty" if the tree had changes; "unknown"
 /// outside git.
 std::string build_commit();
 

@@ -1,15 +1,14 @@
 #include "harness/run_chapter.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 
+#include "harness/errors.hpp"
+#include "harness/exit_status.hpp"
+#include "harness/files.hpp"
 #include "harness/options.hpp"
 #include "harness/report.hpp"
 #include "harness/run_stage.hpp"
@@ -18,66 +17,42 @@
 namespace workbook {
 namespace {
 
-enum ExitStatus { kRight = 0, kWrong = 1, kBadUsage = 2, kMachineLacks = 3 };
-
-/// A file that appears under its name only when it is complete.
-class OutputFile {
- public:
-  /// \param option with which the reader named it: "--json"
-  OutputFile(const std::string& option, const std::string& path) : option_(option) {
-    std::error_code error;
-    const auto status = std::filesystem::status(path, error);
-    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
-      throw UsageError(
-          fmt::format("{} {}: that is no ordinary file; expected the path of one", option, path));
-    // A link stays one: the file that it leads to is replaced.
-    path_ = std::filesystem::weakly_canonical(path, error);
-    if (error) path_ = path;
-    partial_ = fmt::format("{}.{}.partial", path_, getpid());
-    stream_.open(partial_);
-    if (!stream_)
-      throw UsageError(fmt::format("{} {}: cannot be written ({}); expected a path in a folder that exists",
-                                   option, path, strerror(errno)));
+/// Opens the file that the reader named with `option` ("--json"), before any work is done for it.
+/// \throws UsageError
+std::unique_ptr<OutputFile> open_output(const std::string& option, const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    throw UsageError(fmt::format("{} {}: that is no ordinary file; expected the path of one", option, path));
+  try {
+    return std::make_unique<OutputFile>(path);
+  } catch (const MachineError& failure) {
+    throw UsageError(fmt::format("{} {}; expected a path in a folder that exists", option, failure.what()));
   }
-  ~OutputFile() {
-    if (!partial_.empty()) std::remove(partial_.c_str());
-  }
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
+}
 
-  void finish(const std::string& content) {
-    stream_ << content;
-    stream_.close();
-    if (!stream_ || std::rename(partial_.c_str(), path_.c_str()) != 0)
-      throw MachineError(fmt::format("{} {}: writing failed ({})", option_, path_, strerror(errno)));
-    partial_.clear();
-  }
-
- private:
-  std::string option_, path_, partial_;
-  std::ofstream stream_;
-};
-
+/// The device to run on, and the chapter as compiled for it.
 struct ChosenDevice {
   const Chapter* chapter;
-  std::unique_ptr<Backend> cpu;  // one of the two
-  std::unique_ptr<GpuBackend> gpu;
-  std::string why_no_gpu;  // when one was looked for
+  std::unique_ptr<Backend> cpu;     // null when a GPU was chosen
+  std::unique_ptr<GpuBackend> gpu;  // null when the CPU device was chosen
+  std::string why_no_gpu;           // when a GPU was looked for and there is none
   Backend& backend() const { return gpu ? *gpu : *cpu; }
 };
 
-ChosenDevice choose_device(const std::string& wanted, const Chapter& cpu, const Chapter* gpu) {
-  if (wanted == "cpu") return {&cpu, make_cpu_backend(), nullptr, ""};
+ChosenDevice choose_device(std::optional<DeviceKind> wanted, const Chapter& cpu, const Chapter* gpu) {
+  if (wanted == DeviceKind::kCpu) return {&cpu, make_cpu_backend(), nullptr, ""};
   GpuOrReason found = make_gpu_backend();
   if (found.backend) return {gpu, nullptr, std::move(found.backend), ""};
-  if (wanted == "gpu") throw MachineError(fmt::format("--device gpu: {}; accepted here: cpu", found.reason));
+  if (wanted == DeviceKind::kGpu)
+    throw MachineError(fmt::format("--device gpu: {}; accepted here: cpu", found.reason));
   return {&cpu, make_cpu_backend(), nullptr, found.reason};
 }
 
 std::vector<Shape> shapes_to_run(const Options& options, const Chapter& chapter, bool gpu) {
   if (options.size) return {*options.size};
   if (!options.sweep) return {gpu ? chapter.gpu_shape : chapter.cpu_shape};
-  // On the CPU device the counts grow in step with the size: the large ones would take long and teach nothing
+  // On the CPU device, counts grow in proportion to the size: large shapes would take long and show nothing
   // new.
   std::vector<Shape> shapes;
   const auto volume = [](const Shape& s) { return static_cast<double>(s.dims[0]) * s.dims[1] * s.dims[2]; };
@@ -98,7 +73,7 @@ void run_once(const ChosenDevice& device, const Options& options, const Shape& s
 }
 
 int trace(const Chapter& chapter, const Options& options, const Shape& shape) {
-  OutputFile file("--trace", options.trace);
+  const std::unique_ptr<OutputFile> file = open_output("--trace", options.trace);
   std::vector<LaunchCounts> launches;
   const auto backend =
       make_cpu_backend([&](const LaunchCounts& launch) { launches.push_back(launch); }, true);
@@ -112,12 +87,12 @@ int trace(const Chapter& chapter, const Options& options, const Shape& shape) {
     problem.run_once(stage);
     if (!launches.empty()) traces.push_back({&stage, launches});
   }
-  file.finish(trace_text(chapter, shape, traces));
+  file->finish(trace_text(chapter, shape, traces));
   fmt::print(
       "{}: the accesses of the first warp of each launch are in {}.\n"
       "To draw them: python3 plots/plot.py --trace {}\n",
       chapter.name, options.trace, options.trace);
-  return kRight;
+  return kDone;
 }
 
 ShapeResult run_shape(const ChosenDevice& device, const Options& options, const Shape& shape,
@@ -140,7 +115,7 @@ ShapeResult run_shape(const ChosenDevice& device, const Options& options, const 
     say("timing");
     problem.time(*device.gpu, result.stages);
     for (StageResult& stage : result.stages)
-      if (stage.status == "ok") stage.resources = problem.resources(*device.gpu, *stage.stage);
+      if (stage.status == Status::kOk) stage.resources = problem.resources(*device.gpu, *stage.stage);
   }
   return result;
 }
@@ -161,11 +136,11 @@ int run(const Options& options, const Chapter& cpu, const Chapter* gpu) {
   for (const Shape& shape : shapes) require_memory(chapter, shape, device.backend(), *host);
   if (options.once) {
     for (const Shape& shape : shapes) run_once(device, options, shape);
-    return kRight;
+    return kDone;
   }
 
   std::unique_ptr<OutputFile> json;
-  if (!options.json.empty()) json = std::make_unique<OutputFile>("--json", options.json);
+  if (!options.json.empty()) json = open_output("--json", options.json);
 
   Report report = {&chapter, device.backend().info(), {}};
   bool right = true;
@@ -175,7 +150,7 @@ int run(const Options& options, const Chapter& cpu, const Chapter* gpu) {
       report.shapes.push_back(run_shape(device, options, shape, progress));
     }
     const ShapeResult& result = report.shapes.back();
-    for (const StageResult& stage : result.stages) right &= stage.status != "wrong";
+    for (const StageResult& stage : result.stages) right &= stage.status != Status::kWrong;
     fmt::print("{}{}", report.shapes.size() > 1 ? "\n" : "", table_text(report, result));
     if (!options.model.empty()) fmt::print("\n{}", model_text(report, result, options.model));
     if (options.resources) fmt::print("\n{}", resources_text(report, result));
@@ -184,7 +159,7 @@ int run(const Options& options, const Chapter& cpu, const Chapter* gpu) {
   if (json) json->finish(json_text(report));
   if (!device.why_no_gpu.empty()) fmt::print("\nNot timed: {}.\n", device.why_no_gpu);
   fmt::print("{}", what_next(chapter));
-  return right ? kRight : kWrong;
+  return right ? kDone : kWrong;
 }
 
 }  // namespace
@@ -196,7 +171,7 @@ int run_chapter(int argc, const char* const* argv, const Chapter& cpu, const Cha
   };
   try {
     const auto options = parse_options(argc, argv, cpu);
-    return options ? run(*options, cpu, gpu) : kRight;
+    return options ? run(*options, cpu, gpu) : kDone;
   } catch (const UsageError& error) {
     return complain(error, kBadUsage);
   } catch (const MachineError& error) {

@@ -4,12 +4,14 @@
 
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "harness/derived_counts.hpp"
+#include "harness/errors.hpp"
+#include "harness/exit_status.hpp"
+#include "harness/files.hpp"
 #include "harness/options.hpp"
 #include "harness/run_stage.hpp"
 
@@ -18,20 +20,15 @@ namespace {
 
 using nlohmann::ordered_json;
 
-enum ExitStatus { kDone = 0, kBadUsage = 2, kMachineLacks = 3, kNothingToTime = 4 };
-
-/// Steps of one block, unless the environment has it otherwise: a loop without end is noticed within a
+/// The most steps of one block, unless the environment says otherwise: an infinite loop is found within a
 /// second.
 constexpr const char* kSteps = "20000000";
 
-/// Once something is wrong, no further shape is begun after this time: the reader waits.
+/// Once something is wrong, no further case is started after this time, because the reader is waiting.
 constexpr std::chrono::seconds kPatience{2};
 
-/// Replaces the file: a reader of it never sees half.
 void write_file(const std::string& path, const ordered_json& content) {
-  const std::string partial = path + ".partial";
-  std::ofstream(partial) << content.dump(2) << "\n";
-  std::rename(partial.c_str(), path.c_str());
+  replace_file(path, content.dump(2) + "\n");
 }
 
 Chapter chapter_of(const Exercise& exercise) {
@@ -54,7 +51,7 @@ Stage stage_of(const Exercise& exercise, const char* name) {
   return stage;
 }
 
-/// One thing to try: a shape, and by how many bytes the start of each array is off.
+/// One case to judge: a shape, and for each array by how many bytes its start is off a multiple of 256.
 struct Case {
   Shape shape;
   std::map<std::string, std::size_t> offsets;
@@ -77,8 +74,8 @@ Case each_off_differently(const Exercise& exercise, const Shape& shape) {
   return one;
 }
 
-/// All cases. In the last, costs are judged: where alignment matters, code that takes all arrays for aligned
-/// alike would pass with them aligned.
+/// All cases. Costs are judged in the last one. Where alignment matters, its arrays are misaligned, because
+/// code that handles only aligned arrays well would keep within the budget on aligned ones.
 std::vector<Case> cases_of(const Exercise& exercise) {
   std::vector<Case> cases;
   for (int i = 0; i < exercise.shape_count; ++i) {
@@ -104,9 +101,9 @@ Counted counted(Cost cost, const Counts& counts) {
     case Cost::kLaunches:
       return {"launches", counts.kernels, false};
     case Cost::kReadBytes:
-      return {"bytes read an element", 32 * counts.load_sectors, true};
+      return {"bytes read an element", read_bytes(counts), true};
     case Cost::kWrittenBytes:
-      return {"bytes written an element", 32 * counts.store_sectors, true};
+      return {"bytes written an element", written_bytes(counts), true};
     case Cost::kCompulsoryReadBytes:
       return {"compulsory bytes read an element", counts.compulsory_read_bytes, true};
     case Cost::kCompulsoryWrittenBytes:
@@ -116,14 +113,14 @@ Counted counted(Cost cost, const Counts& counts) {
     case Cost::kStoreRequests:
       return {"store requests", counts.store_requests, false};
     case Cost::kSharedWavefronts:
-      return {"shared wavefronts", counts.shared_load_wavefronts + counts.shared_store_wavefronts, false};
+      return {"shared wavefronts", shared_wavefronts(counts), false};
     case Cost::kAtomics:
       return {"atomics", counts.atomic_sectors + counts.contended + counts.shared_atomic_requests, false};
   }
   throw std::logic_error("a limit on a cost that nothing counts");
 }
 
-/// Adds the budget at `shape` to the verdict. Returns whether it is kept.
+/// Adds the budget at `shape` to the verdict. Returns whether all costs are within their limits.
 bool judge_costs(const Exercise& exercise, const Shape& shape, const Counts& counts, ordered_json& verdict) {
   bool kept = true;
   const auto elements = static_cast<double>(exercise.arrays[0].count(shape));
@@ -145,7 +142,8 @@ bool judge_costs(const Exercise& exercise, const Shape& shape, const Counts& cou
 
 // --- Verdicts ---
 
-/// Runs the code on all cases, then holds what it cost against the limits. Returns whether all is well.
+/// Runs the code on all cases, then compares its costs with the limits. Returns whether it is right and
+/// within the limits.
 bool judge_code(const Exercise& exercise, const std::string& path, ordered_json& verdict) {
   const auto backend = make_cpu_backend();
   const Chapter chapter = chapter_of(exercise);
@@ -161,18 +159,18 @@ bool judge_code(const Exercise& exercise, const std::string& path, ordered_json&
     write_file(path, verdict);
     Problem problem(chapter, one.shape, *backend, one.offsets);
     const StageResult result = problem.check(stage);
-    right &= result.status == "ok";
+    right &= result.status == Status::kOk;
     counts = result.counts;
     verdict["cases"].push_back({{"shape", shape},
                                 {"alignment", one.alignment},
-                                {"right", result.status == "ok"},
+                                {"right", result.status == Status::kOk},
                                 {"message", result.message}});
   }
   return right && judge_costs(exercise, cases.back().shape, counts, verdict);
 }
 
-/// Counts each pipeline at the last shape and compares with what was predicted. A guess may be rounded to a
-/// tenth of a byte.
+/// Counts each pipeline at the last shape and compares that with the prediction, which may be rounded to a
+/// tenth of a byte. Returns whether all predictions are right.
 bool judge_predictions(const Exercise& exercise, const std::string& path, ordered_json& verdict) {
   const auto backend = make_cpu_backend();
   const Chapter chapter = chapter_of(exercise);
@@ -187,7 +185,7 @@ bool judge_predictions(const Exercise& exercise, const std::string& path, ordere
     Stage stage = {};
     stage.run = prediction.run;
     const Counts counts = problem.run_once(stage);
-    const double bytes = 32.0 * static_cast<double>(counts.load_sectors + counts.store_sectors) / elements;
+    const double bytes = static_cast<double>(read_bytes(counts) + written_bytes(counts)) / elements;
     const double seen = prediction.launches    ? static_cast<double>(counts.kernels)
                         : prediction.flops > 0 ? prediction.flops / bytes
                                                : bytes;
@@ -211,17 +209,10 @@ const Version* version_named(std::string_view name, const Version* versions, int
   return nullptr;
 }
 
-}  // namespace
-
-int judge_exercise(int argc, const char* const* argv, const Version* versions, int count) {
-  const Version* version = argc == 3 ? version_named(argv[1], versions, count) : nullptr;
-  if (!version) return kBadUsage;
-  const std::string path = argv[2];
-  setenv("WORKBOOK_STEPS", kSteps, /*overwrite=*/0);
-
-  const Exercise exercise = version->exercise();
+/// Judges `exercise` and writes the verdict to the file at `path`. \throws MachineError
+void judge(const Exercise& exercise, const std::string& path) {
   ordered_json verdict = {{"schema", 1},
-                          {"status", "running"},
+                          {"status", text_of(VerdictStatus::kRunning)},
                           {"at", "the start"},
                           {"dims", exercise.dims},
                           {"cases", ordered_json::array()},
@@ -231,10 +222,71 @@ int judge_exercise(int argc, const char* const* argv, const Version* versions, i
                           {"lesson", exercise.lesson}};
   const bool solved =
       exercise.predictions ? judge_predictions(exercise, path, verdict) : judge_code(exercise, path, verdict);
-  verdict["status"] = solved ? "solved" : "not yet";
+  verdict["status"] = text_of(solved ? VerdictStatus::kSolved : VerdictStatus::kNotYet);
   verdict.erase("at");
   write_file(path, verdict);
+}
+
+/// Times the versions and writes the report to the file at `path`. \throws MachineError
+ExitStatus time_versions(GpuBackend& gpu, const std::string& path, const Version* versions, int count) {
+  const Exercise exercise = versions[0].exercise();
+  if (!exercise.run) return kNothingToTime;
+  const Chapter chapter = chapter_of(exercise);
+  const Shape& shape = exercise.timed_shape;
+  std::vector<Stage> stages;
+  for (int i = 0; i < count; ++i) stages.push_back(stage_of(versions[i].exercise(), versions[i].name));
+  Problem problem(chapter, shape, gpu);
+  std::vector<StageResult> results;
+  for (const Stage& stage : stages) results.push_back(problem.check(stage));
+  problem.time(gpu, results);
+
+  ordered_json report = {{"device", gpu.info().name},
+                         {"at", fmt::format("{} = {}", exercise.dims, shape_text(shape, exercise.dims))}};
+  for (const StageResult& result : results)
+    report[result.stage->name] = {{"message", result.message}, {"time_us", result.time.cold.median}};
+  write_file(path, report);
   return kDone;
+}
+
+/// Runs `work`, and reports a MachineError of it in one line.
+template <class Work>
+int status_of(Work work) {
+  try {
+    return work();
+  } catch (const MachineError& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return kMachineLacks;
+  }
+}
+
+}  // namespace
+
+const char* text_of(VerdictStatus status) {
+  switch (status) {
+    case VerdictStatus::kRunning:
+      return "running";
+    case VerdictStatus::kSolved:
+      return "solved";
+    case VerdictStatus::kNotYet:
+      return "not yet";
+  }
+  throw std::logic_error("a verdict without a name");
+}
+
+std::optional<VerdictStatus> verdict_status_named(const std::string& text) {
+  for (const VerdictStatus status : {VerdictStatus::kRunning, VerdictStatus::kSolved, VerdictStatus::kNotYet})
+    if (text == text_of(status)) return status;
+  return std::nullopt;
+}
+
+int judge_exercise(int argc, const char* const* argv, const Version* versions, int count) {
+  const Version* version = argc == 3 ? version_named(argv[1], versions, count) : nullptr;
+  if (!version) return kBadUsage;
+  setenv("WORKBOOK_STEPS", kSteps, /*overwrite=*/0);
+  return status_of([&] {
+    judge(version->exercise(), argv[2]);
+    return kDone;
+  });
 }
 
 int time_exercise(int argc, const char* const* argv, const Version* versions, int count) {
@@ -242,23 +294,7 @@ int time_exercise(int argc, const char* const* argv, const Version* versions, in
   const GpuOrReason gpu = make_gpu_backend();
   if (!gpu.backend) return kMachineLacks;
 
-  const Exercise exercise = versions[0].exercise();
-  if (!exercise.run) return kNothingToTime;
-  const Chapter chapter = chapter_of(exercise);
-  const Shape& shape = exercise.timed_shape;
-  std::vector<Stage> stages;
-  for (int i = 0; i < count; ++i) stages.push_back(stage_of(versions[i].exercise(), versions[i].name));
-  Problem problem(chapter, shape, *gpu.backend);
-  std::vector<StageResult> results;
-  for (const Stage& stage : stages) results.push_back(problem.check(stage));
-  problem.time(*gpu.backend, results);
-
-  ordered_json report = {{"device", gpu.backend->info().name},
-                         {"at", fmt::format("{} = {}", exercise.dims, shape_text(shape, exercise.dims))}};
-  for (const StageResult& result : results)
-    report[result.stage->name] = {{"message", result.message}, {"time_us", result.time.cold.median}};
-  write_file(argv[1], report);
-  return kDone;
+  return status_of([&] { return time_versions(*gpu.backend, argv[1], versions, count); });
 }
 
 }  // namespace workbook

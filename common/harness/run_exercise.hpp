@@ -1,13 +1,29 @@
 /// \file
-/// The whole of the programs that judge an exercise. They print nothing: what they find goes to a file, as
-/// JSON.
+/// All of the programs that judge and time an exercise. What they find goes to a file, as JSON; they print
+/// only errors of the machine.
 #pragma once
+
+#include <optional>
+#include <string>
 
 #include "exercise.hpp"
 
 namespace workbook {
 
-/// One version of an exercise that a program holds.
+/// Whether an exercise is solved.
+enum class VerdictStatus {
+  kRunning,  ///< still being judged, or the program ended without a verdict
+  kSolved,
+  kNotYet
+};
+
+/// "running", "solved" or "not yet", as in JSON.
+const char* text_of(VerdictStatus status);
+
+/// The status that `text` names; nothing for any other text.
+std::optional<VerdictStatus> verdict_status_named(const std::string& text);
+
+/// One version of an exercise.
 struct Version {
   const char* name;  ///< "reader", "solution", "mutant_tail"
   Exercise (*exercise)();
@@ -19,15 +35,17 @@ struct Version {
 ///     dims          "N"
 ///     cases[]       shape ("5"), alignment (in words), right, message
 ///     budget[]      what, counted, allowed, per_element, over, excess; only when all cases are right
-///     predictions[] name, predicted, counted ("right", "more" or "fewer")
+///     predictions[] name, unit, predicted, counted ("right", "more" or "fewer")
 ///     learnt, lesson
 ///
-/// Returns 0 when there is a verdict, 2 for other arguments.
+/// Returns kDone when there is a verdict, kBadUsage for other arguments, kMachineLacks when the file cannot
+/// be written.
 int judge_exercise(int argc, const char* const* argv, const Version* versions, int count);
 
-/// `PROGRAM FILE` times two versions on the GPU, in the same run, and writes `device`, `at`, and by version
-/// name `message` (when it is wrong there) and `time_us`, the median. Returns 0 when there is something to
-/// read, 3 without a GPU, 4 for an exercise that asks for numbers.
+/// `PROGRAM FILE` times the versions on the GPU, in the same run, and writes `device`, `at`, and for each
+/// version, under its name, `message` (what is wrong with it on the GPU, if anything) and `time_us`, the
+/// median. Returns kDone when there is something to read, kMachineLacks without a GPU, kNothingToTime for an
+/// exercise that has predictions in place of code.
 int time_exercise(int argc, const char* const* argv, const Version* versions, int count);
 
 }  // namespace workbook

@@ -6,7 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/backend.hpp"
-#include "harness/options.hpp"
+#include "harness/derived_counts.hpp"
+#include "harness/exit_status.hpp"
 #include "harness/terminal.hpp"
 #include "play_memory.hpp"
 
@@ -15,18 +16,12 @@ namespace {
 
 using nlohmann::ordered_json;
 
-Backend* device = nullptr;  // of the running program
-FILE* out = stdout;         // where the reader's numbers go: not into the JSON
+Backend* device = nullptr;  // the device that play() runs on; null outside of it
+FILE* out = stdout;         // for what play() prints, which must not be mixed with JSON
 
 std::string extent(const Dim3& size) {
   if (size.z > 1) return fmt::format("{}x{}x{}", size.x, size.y, size.z);
   return size.y > 1 ? fmt::format("{}x{}", size.x, size.y) : fmt::format("{}", size.x);
-}
-
-std::string efficiency(long long bytes, long long sectors) {
-  return sectors ? fmt::format("{:.0f}%",
-                               100.0 * static_cast<double>(bytes) / (32.0 * static_cast<double>(sectors)))
-                 : "-";
 }
 
 void print_launches(const std::vector<LaunchCounts>& launches) {
@@ -40,43 +35,23 @@ void print_launches(const std::vector<LaunchCounts>& launches) {
     approximate |= c.approximate;
     const auto count = [&](long long n) { return fmt::format("{}{}", mark, n); };
     table.add({launch.kernel, extent(launch.grid), extent(launch.block), count(c.load_requests),
-               count(c.load_sectors), efficiency(c.load_bytes, c.load_sectors), count(c.store_requests),
-               count(c.store_sectors), efficiency(c.store_bytes, c.store_sectors),
-               std::to_string(c.shared_load_wavefronts + c.shared_store_wavefronts)});
+               count(c.load_sectors), load_efficiency(c), count(c.store_requests), count(c.store_sectors),
+               store_efficiency(c), std::to_string(shared_wavefronts(c))});
   }
   fmt::print("\n{}", table.text());
   if (approximate) fmt::print("≈: which lanes went through a loop together is not known\n");
 }
 
-ordered_json as_json(const LaunchCounts& launch) {
-  const Counts& c = launch.counts;
-  return {{"kernel", launch.kernel},
-          {"grid", {launch.grid.x, launch.grid.y, launch.grid.z}},
-          {"block", {launch.block.x, launch.block.y, launch.block.z}},
-          {"load_requests", c.load_requests},
-          {"load_sectors", c.load_sectors},
-          {"load_bytes", c.load_bytes},
-          {"store_requests", c.store_requests},
-          {"store_sectors", c.store_sectors},
-          {"store_bytes", c.store_bytes},
-          {"shared_load_wavefronts", c.shared_load_wavefronts},
-          {"shared_store_wavefronts", c.shared_store_wavefronts},
-          {"atomic_sectors", c.atomic_sectors},
-          {"shared_atomic_requests", c.shared_atomic_requests},
-          {"contended", c.contended},
-          {"approximate", c.approximate},
-          {"compulsory_read_bytes", c.compulsory_read_bytes},
-          {"compulsory_write_bytes", c.compulsory_write_bytes}};
-}
-
 struct PlayOptions {
-  std::string file, device = "cpu";
+  std::string file;  ///< the reader's file, as the output names it
+  DeviceKind device = DeviceKind::kCpu;
   bool json = false;
 };
 
-/// `launches` fill while `run` runs the reader's code.
-int play_on(Backend& backend, const PlayOptions& options, const std::function<void()>& run,
-            const std::vector<LaunchCounts>& launches) {
+/// Runs the reader's code with `run`, which appends to `launches`, and reports. Returns kDone, or kWrong when
+/// something was found.
+ExitStatus play_on(Backend& backend, const PlayOptions& options, const std::function<void()>& run,
+                   const std::vector<LaunchCounts>& launches) {
   const std::string name = backend.info().name;
   device = &backend;
   out = options.json ? stderr : stdout;
@@ -89,11 +64,14 @@ int play_on(Backend& backend, const PlayOptions& options, const std::function<vo
   }
   device = nullptr;
 
-  const bool counted = options.device == "cpu";
+  const bool counted = options.device == DeviceKind::kCpu;
   if (options.json) {
     ordered_json report = {{"schema", 1}, {"file", options.file}, {"device", name}, {"finding", finding}};
     report["launches"] = counted ? ordered_json::array() : ordered_json(nullptr);
-    for (const LaunchCounts& launch : launches) report["launches"].push_back(as_json(launch));
+    for (const LaunchCounts& launch : launches) {
+      report["launches"].push_back(launch_json(launch));
+      report["launches"].back().update(counts_json(&launch.counts));
+    }
     fmt::print("{}\n", report.dump(1));
   } else {
     if (counted && !launches.empty()) print_launches(launches);
@@ -102,7 +80,7 @@ int play_on(Backend& backend, const PlayOptions& options, const std::function<vo
       fmt::print("\nIt ran to its end. A GPU tells no counts here: the CPU device does.\n");
     if (!finding.empty()) fmt::print("\n{}\n", finding);
   }
-  return finding.empty() ? 0 : 1;
+  return finding.empty() ? kDone : kWrong;
 }
 
 }  // namespace
@@ -130,11 +108,17 @@ int run_play(int argc, const char* const* argv, void (*cpu)(), void (*gpu)()) {
   CLI::App app;
   PlayOptions options;
   app.add_option("FILE", options.file)->required();
-  app.add_option("--device", options.device)->check(CLI::IsMember({"cpu", "gpu"}));
+  std::string kind = text_of(options.device);
+  app.add_option("--device", kind)->check(CLI::IsMember({"cpu", "gpu"}));
   app.add_flag("--json", options.json);
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kDone : kBadUsage;  // 0 for --help
+  }
+  options.device = *device_kind_named(kind);
 
-  if (options.device == "cpu") {
+  if (options.device == DeviceKind::kCpu) {
     std::vector<LaunchCounts> launches;
     const auto backend = make_cpu_backend([&](const LaunchCounts& launch) { launches.push_back(launch); });
     return play_on(
@@ -143,7 +127,7 @@ int run_play(int argc, const char* const* argv, void (*cpu)(), void (*gpu)()) {
   const GpuOrReason found = make_gpu_backend();
   if (!gpu || !found.backend) {
     fmt::print(stderr, "play: --device gpu: {}\n", found.backend ? "built without CUDA" : found.reason);
-    return 3;
+    return kMachineLacks;
   }
   return play_on(*found.backend, options, [&] { found.backend->run_uncounted(gpu); }, {});
 }

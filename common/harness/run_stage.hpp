@@ -1,5 +1,5 @@
 /// \file
-/// One chapter at one shape on one device: the arrays, the reference, and what became of each stage.
+/// One chapter at one shape on one device: its arrays, its reference, and the results of its stages.
 #pragma once
 
 #include <map>
@@ -12,70 +12,85 @@
 
 namespace workbook {
 
+/// An array of a chapter in the memory of one device, or on the host.
 struct NamedArray {
   std::string name;
   Type type;
-  void* data;
+  void* data;  ///< null where that side does not have it
 };
+/// All arrays of a chapter on one side.
 using NamedArrays = std::vector<NamedArray>;
 
-/// What became of a stage.
-struct StageResult {
-  const Stage* stage = nullptr;
-  std::string status;     ///< "ok", "wrong" or "skipped"
-  std::string message;    ///< what is wrong, or why it was skipped
-  bool compared = false;  ///< there was a result to compare with the reference
-  double error = 0;       ///< largest error, relative to the magnitude of the terms
-  double allowed = 0;
-  Counts counts;
-  bool timed = false;
-  ContenderTiming time;
-  ContenderTiming ceiling;  ///< of a streaming kernel with the same mix and number of bytes, in the same run
-  std::vector<Resources> resources;
+/// Whether a stage computes what it should.
+enum class Status {
+  kOk,      ///< every element of its output is right
+  kWrong,   ///< an element is wrong, or the stage failed
+  kSkipped  ///< it does not run on this device or at this shape
 };
 
-/// The bytes that a stage should move: what its `traffic` says; without one, the least that its output needs:
-/// each input that it is computed from read once, and each output written once.
+/// "ok", "wrong" or "skipped", as in JSON.
+const char* text_of(Status status);
+
+/// The result of running a stage.
+struct StageResult {
+  const Stage* stage = nullptr;
+  Status status = Status::kSkipped;
+  std::string message;      ///< what is wrong, or why it was skipped
+  bool compared = false;    ///< there was a result to compare with the reference
+  double error = 0;         ///< the largest, relative to the magnitude of the terms
+  Counts counts;            ///< on a GPU, only the number of kernels
+  bool timed = false;       ///< `time` and `ceiling` are valid
+  ContenderTiming time;     ///< in microseconds
+  ContenderTiming ceiling;  ///< of a streaming kernel with the same mix and number of bytes, in the same run
+  std::vector<Resources> resources;  ///< of each kernel, on a GPU
+};
+
+/// The bytes that a stage should move: what its `traffic` says, and without one the least that its output
+/// needs, which is to read once each input that it is computed from, and to write each output once.
 Traffic expected_traffic(const Chapter& chapter, const Stage& stage, const Shape& shape);
 
 /// Memory that a problem takes, in bytes.
 struct MemoryNeed {
-  std::size_t host;
-  std::size_t device;
-  std::size_t timing;  ///< on a GPU, beside `device`: for the ceilings
+  std::size_t host;    ///< for inputs, results and references
+  std::size_t device;  ///< for the arrays
+  std::size_t timing;  ///< on a GPU, in addition to `device`: for the streaming kernels of the ceilings
 };
+/// The memory that a chapter takes at a shape.
 MemoryNeed memory_need(const Chapter& chapter, const Shape& shape);
 
-/// \throws MachineError when the problem does not fit into what `device`, and `host` for the rest, have free.
+/// Checks that the problem fits into the free memory of `device` and, for what is on the host, of `host`.
+/// \throws MachineError when it does not
 void require_memory(const Chapter& chapter, const Shape& shape, const Backend& device, const Backend& host);
 
 /// The arrays of a chapter at a shape, on the host and on a device.
 class Problem {
  public:
-  /// `misalignment` gives, by array name, the bytes by which its start is off a multiple of 256; 0 where
-  /// absent.
+  /// Allocates the arrays and fills the inputs. `misalignment` says, by array name, how many bytes after a
+  /// multiple of 256 an array starts; arrays that it does not name are aligned.
+  /// \throws std::bad_alloc
   Problem(const Chapter& chapter, const Shape& shape, Backend& backend,
           const std::map<std::string, std::size_t>& misalignment = {});
   ~Problem();
   Problem(const Problem&) = delete;
   Problem& operator=(const Problem&) = delete;
 
-  /// Poisons scratch and outputs, runs the stage, and compares. \throws nothing of the stage's: failures are
-  /// in the result.
+  /// Poisons scratch arrays and outputs, runs the stage, and compares its output with the reference. An
+  /// exception that the stage throws is reported in the result.
   StageResult check(const Stage& stage);
 
-  /// Runs the stage once, without looking at its result; not at all where it does not suit shape or device.
+  /// Runs the stage once, without checking its output. Does nothing where the stage does not suit the shape
+  /// or the device.
   Counts run_once(const Stage& stage);
 
-  /// Times the stages that were right, each against a ceiling of its own mix, on rotating sets of inputs;
-  /// then checks each again. Fills in the timing fields of `results`.
+  /// Times the stages whose status is kOk on rotating sets of inputs, and for each a streaming kernel with
+  /// the same mix of reads and writes; then checks each stage again. Fills in the timing fields of `results`.
   void time(GpuBackend& gpu, std::vector<StageResult>& results);
 
   /// Registers, spills, shared memory and occupancy of each kernel of the stage.
   std::vector<Resources> resources(GpuBackend& gpu, const Stage& stage);
 
-  /// Bytes that any implementation of a stage with this output must move: what it is made of read once, and
-  /// it written once.
+  /// Bytes that any implementation of a stage with this output must move: it reads once what the output is
+  /// computed from, and writes the output once.
   double least_bytes(const char* output) const;
 
  private:
@@ -85,10 +100,10 @@ class Problem {
   void run_and_compare(const Stage& stage, unsigned char poison, StageResult& result);
   void compare_output(const Array& output, const Stage& stage, StageResult& result);
   const Reference& reference(const Array& output);
-  Data device_data(const NamedArrays& arrays) const { return {shape_, &arrays}; }
+  Data data_of(const NamedArrays& arrays) const { return {shape_, &arrays}; }
   NamedArrays make_set(const std::map<std::string, std::size_t>& misalignment);
   void upload_inputs(const NamedArrays& set);
-  void poison(unsigned char with);  // scratch and outputs
+  void poison(unsigned char value);  // scratch and outputs
 
   const Chapter& chapter_;
   Shape shape_;
@@ -96,14 +111,15 @@ class Problem {
   std::map<std::string, std::vector<std::byte>> host_;
   NamedArrays host_arrays_;
   std::map<std::string, Reference> references_;
-  std::vector<NamedArrays> sets_;  // of device arrays; the first is the one that is verified
+  std::vector<NamedArrays> sets_;  // of device arrays; the first is verified, the others are for timing
 };
 
-/// The mix of a streaming kernel with a stage's ratio of bytes read to bytes written, in small numbers.
+/// How many arrays a streaming kernel reads and writes.
 struct Mix {
   int reads;
   int writes;
 };
+/// The mix, in small numbers, whose ratio of bytes read to bytes written is nearest to that of `traffic`.
 Mix mix_of(const Traffic& traffic);
 
 }  // namespace workbook

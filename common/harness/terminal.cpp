@@ -9,11 +9,16 @@
 namespace workbook {
 namespace {
 
+bool use_colour() {
+  const char* no_colour = getenv("NO_COLOR");
+  return isatty(STDOUT_FILENO) && !(no_colour && *no_colour);
+}
+
 std::string painted(const char* code, const std::string& text) {
   return use_colour() ? fmt::format("\033[{}m{}\033[0m", code, text) : text;
 }
 
-/// Columns that UTF-8 text takes on a terminal, for the single-width characters that are used here.
+/// How many columns of a terminal UTF-8 text fills. Every character used here is one column wide.
 std::size_t columns(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
@@ -26,12 +31,9 @@ std::string without_trailing_space(std::string line) {
 
 }  // namespace
 
-bool use_colour() {
-  const char* no_colour = getenv("NO_COLOR");
-  return isatty(STDOUT_FILENO) && !(no_colour && *no_colour);
-}
 std::string bold(const std::string& text) { return painted("1", text); }
 std::string red(const std::string& text) { return painted("31", text); }
+std::string percent(double share) { return fmt::format("{:.0f}%", 100 * share); }
 
 std::string Table::text() const {
   std::vector<std::size_t> widths;

@@ -1,5 +1,5 @@
 /// \file
-/// Output for a person: tables, colours, a progress line.
+/// Output for the reader: colours, percentages, tables, a progress line.
 #pragma once
 
 #include <chrono>
@@ -8,26 +8,31 @@
 
 namespace workbook {
 
-/// Whether standard output is a terminal that wants colours: never when NO_COLOR is set (no-color.org).
-bool use_colour();
+/// The text in bold where standard output is a terminal, and unchanged otherwise or when the environment sets
+/// NO_COLOR (no-color.org).
 std::string bold(const std::string& text);
+/// The same in red.
 std::string red(const std::string& text);
 
-/// Rows of text in columns, two spaces apart: the first column to the left, the others to the right.
+/// "75%" for 0.75.
+std::string percent(double share);
+
+/// Rows of text in columns that are two spaces apart. The first column is aligned left, the others right.
 class Table {
  public:
-  /// `groups` stands above `headings`: each of its texts ends where its column ends and may reach over the
-  /// columns to its left, which must then be empty.
+  /// `groups` are printed above `headings`. Each of them ends where its column ends and may extend over the
+  /// columns to its left, whose groups must then be empty.
   Table(std::vector<std::string> groups, std::vector<std::string> headings)
       : groups_(std::move(groups)), headings_(std::move(headings)) {}
 
+  /// Adds a row with a cell for each column.
   void add(std::vector<std::string> row) { rows_.push_back({std::move(row), ""}); }
-  /// A row that ends in a remark instead of the columns after `row`.
+  /// Adds a row that ends in a remark in place of the columns after `row`.
   void add(std::vector<std::string> row, std::string remark) {
     rows_.push_back({std::move(row), std::move(remark)});
   }
 
-  /// All lines, each ended by a line break.
+  /// All lines, each with a line break at its end.
   std::string text() const;
 
  private:
@@ -39,11 +44,13 @@ class Table {
   std::vector<Row> rows_;
 };
 
-/// A line on the terminal that says what is being done, once it takes more than a second. Gone when it ends.
+/// A line on the terminal that says what the program is doing. It appears after one second and is erased when
+/// the object is destroyed.
 class Progress {
  public:
   Progress();
   ~Progress();
+  /// Shows `what` in place of the text before.
   void say(const std::string& what);
 
  private:

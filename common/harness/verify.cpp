@@ -38,13 +38,15 @@ double from_float16(std::uint16_t bits) {
   return bits & 0x8000 ? -size : size;
 }
 
-}  // namespace
-
+/// The largest relative error of `roundings` roundings in a row: k*u / (1 - k*u), where u is 2^-24 for
+/// float32 (N. Higham, Accuracy and Stability of Numerical Algorithms, lemma 3.1).
 double rounding_bound(int roundings, double u) {
   const double ku = roundings * u;
   return ku / (1 - ku);
 }
 
+/// `value` rounded to the nearest value of a float16 or a bfloat16, ties to even; infinity beyond the
+/// largest.
 double rounded_to(Type type, double value) {
   const bool half = type == Type::kFloat16;
   const int precision = half ? 11 : 8;
@@ -77,6 +79,8 @@ double number_at(const void* element, Type type) {
   throw std::logic_error("a type that nothing reads");
 }
 
+}  // namespace
+
 Comparison compare(const void* got, Type type, const Reference& reference, int roundings) {
   const bool rounded = type == Type::kFloat16 || type == Type::kBFloat16;
   const double bound =
@@ -88,11 +92,11 @@ Comparison compare(const void* got, Type type, const Reference& reference, int r
     const double value = number_at(bytes + i * static_cast<std::size_t>(element_bytes(type)), type);
     const double expected = reference.expected[i], magnitude = reference.magnitude[i];
     const double error = element_error(value, expected, magnitude);
-    // Written so that a NaN counts as wrong.
+    // Comparisons with NaN are false, so that a NaN counts as wrong.
     const bool right = error <= bound || (rounded && std::isfinite(expected) &&
                                           value >= rounded_to(type, expected - bound * magnitude) &&
                                           value <= rounded_to(type, expected + bound * magnitude));
-    // An infinity where the format ends is no error to speak of.
+    // A right infinity beyond the largest value of the format does not count as an error.
     if (error > result.error && !(rounded && right && std::isinf(value))) result.error = error;
     if (right || result.first_wrong >= 0) continue;
     result.first_wrong = static_cast<long long>(i);

@@ -12,6 +12,7 @@
 #include "claims.hpp"
 #include "cpu/finding.hpp"
 #include "harness/backend.hpp"
+#include "harness/derived_counts.hpp"
 
 namespace {
 
@@ -46,8 +47,8 @@ struct Arrays {
 void print_bytes(Arrays& arrays, const char* name, const std::function<void()>& run) {
   const workbook::Counts counts = arrays.backend->run(run);
   const double per_element = 1.0 / kN;
-  fmt::print("{:34}{:9.1f}{:7.1f}{:12.1f}{:7.1f}\n", name, counts.load_sectors * 32 * per_element,
-             counts.store_sectors * 32 * per_element, counts.compulsory_read_bytes * per_element,
+  fmt::print("{:34}{:9.1f}{:7.1f}{:12.1f}{:7.1f}\n", name, workbook::read_bytes(counts) * per_element,
+             workbook::written_bytes(counts) * per_element, counts.compulsory_read_bytes * per_element,
              counts.compulsory_write_bytes * per_element);
 }
 

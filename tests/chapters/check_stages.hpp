@@ -17,11 +17,11 @@ void check_stages(const workbook::Chapter& chapter, workbook::Problem& problem, 
     INFO(stage.name << ", " << shape.dims[0] << " x " << shape.dims[1] << " x " << shape.dims[2] << ": "
                     << result.message);
     const bool suits = stage.run && (!stage.suits || stage.suits(shape));
-    if (result.status == "skipped" && (!suits || stage.capability > 0)) {
+    if (result.status == workbook::Status::kSkipped && (!suits || stage.capability > 0)) {
       CHECK(stage.needs != nullptr);
       continue;
     }
-    CHECK(result.status == "ok");
+    CHECK(result.status == workbook::Status::kOk);
     look(stage, result);
   }
 }

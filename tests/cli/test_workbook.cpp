@@ -8,7 +8,9 @@
 
 #include "catch.hpp"
 #include "exercises.hpp"
-#include "harness/options.hpp"
+#include "harness/errors.hpp"
+#include "harness/files.hpp"
+#include "harness/run_exercise.hpp"
 #include "process.hpp"
 #include "skeleton.hpp"
 #include "state.hpp"
@@ -43,8 +45,8 @@ Outcome shell(const std::string& command, const Limits& limits) {
 }
 
 /// What a judging program writes, with one right case.
-nlohmann::json report(const std::string& status) {
-  return {{"status", status},
+nlohmann::json report(VerdictStatus status) {
+  return {{"status", text_of(status)},
           {"dims", "N"},
           {"cases", {{{"shape", "5"}, {"alignment", ""}, {"right", true}, {"message", ""}}}},
           {"budget", nlohmann::json::array()},
@@ -164,15 +166,18 @@ TEST_CASE("what a program leaves running ends with it") {
 
 TEST_CASE("a verdict is solved only when the program has said so and has ended well") {
   const Outcome well = {};
-  CHECK(verdict_of(report("solved").dump(), well).solved);
-  CHECK_FALSE(verdict_of(report("not yet").dump(), well).solved);
+  CHECK(verdict_of(report(VerdictStatus::kSolved).dump(), well).solved);
+  CHECK_FALSE(verdict_of(report(VerdictStatus::kNotYet).dump(), well).solved);
   CHECK_FALSE(verdict_of("", well).solved);
   CHECK_FALSE(verdict_of("{", well).solved);
   for (const Outcome& badly :
        {Outcome{Outcome::End::kSignal, SIGSEGV, ""}, Outcome{Outcome::End::kExited, 1, ""},
         Outcome{Outcome::End::kTooLong, 0, ""}, Outcome{Outcome::End::kTooMuchOutput, 0, ""}})
-    CHECK_FALSE(verdict_of(report("solved").dump(), badly).solved);
-  nlohmann::json running = report("running");
+    CHECK_FALSE(verdict_of(report(VerdictStatus::kSolved).dump(), badly).solved);
+  nlohmann::json unknown = report(VerdictStatus::kSolved);
+  unknown["status"] = "SOLVED";
+  CHECK_FALSE(verdict_of(unknown.dump(), well).solved);
+  nlohmann::json running = report(VerdictStatus::kRunning);
   running["at"] = "N = 31";
   const Verdict ended = verdict_of(running.dump(), well);
   CHECK_FALSE(ended.solved);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/cpu/counted_on_cpu.hpp"
+#include "harness/derived_counts.hpp"
 
 namespace {
 
@@ -32,18 +33,6 @@ const char* reason(Difference difference, const workbook::Counts& counts) {
   throw std::logic_error("a difference without a reason");
 }
 
-nlohmann::ordered_json as_json(const workbook::Counts& counts) {
-  return {{"load_requests", counts.load_requests},
-          {"load_sectors", counts.load_sectors},
-          {"store_requests", counts.store_requests},
-          {"store_sectors", counts.store_sectors},
-          {"shared_load_wavefronts", counts.shared_load_wavefronts},
-          {"shared_store_wavefronts", counts.shared_store_wavefronts},
-          {"atomic_sectors", counts.atomic_sectors},
-          {"approximate", counts.approximate},
-          {"contended", counts.contended}};
-}
-
 }  // namespace
 
 int main() {
@@ -51,7 +40,7 @@ int main() {
   auto all = nlohmann::ordered_json::object();
   for (const auto& kernel : counted_kernels()) {
     const workbook::Counts counts = device.run(kernel);
-    all[kernel.name] = as_json(counts);
+    all[kernel.name] = workbook::counts_json(&counts);
     all[kernel.name]["reason"] = reason(kernel.difference, counts);
   }
   fmt::print("{}\n", all.dump(1));

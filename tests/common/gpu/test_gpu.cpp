@@ -17,7 +17,7 @@ void check_all_stages(Problem& problem, const std::string& what) {
   for (int i = 0; i < kMultiplyAdd.stage_count; ++i) {
     const StageResult result = problem.check(kMultiplyAdd.stages[i]);
     INFO(kMultiplyAdd.stages[i].name << ", " << what << ": " << result.message);
-    CHECK(result.status == "ok");
+    CHECK(result.status == workbook::Status::kOk);
   }
 }
 
@@ -52,7 +52,7 @@ TEST_CASE("gpu: a write outside an array is caught") {
   };
   Problem problem(kMultiplyAdd, {{1000, 1, 1}}, *gpu);
   const StageResult result = problem.check(stage);
-  CHECK(result.status == "wrong");
+  CHECK(result.status == workbook::Status::kWrong);
   CHECK_THAT(result.message, ContainsSubstring("just outside array out"));
 }
 
@@ -60,7 +60,7 @@ TEST_CASE("gpu: host code that allocates, copies and launches runs, as in ./work
   const auto gpu = gpu_or_skip();
   gpu->run_uncounted([&] {
     Problem problem(kMultiplyAdd, {{1000, 1, 1}}, *gpu);
-    CHECK(problem.check(kMultiplyAdd.stages[1]).status == "ok");
+    CHECK(problem.check(kMultiplyAdd.stages[1]).status == workbook::Status::kOk);
   });
 }
 
@@ -79,7 +79,7 @@ TEST_CASE("gpu: timing fills in every field, and cold is not faster than warm") 
   problem.time(*gpu, results);
   for (const StageResult& result : results) {
     INFO(result.stage->name << ": " << result.message);
-    CHECK(result.status == "ok");
+    CHECK(result.status == workbook::Status::kOk);
     CHECK(result.timed);
     CHECK(result.time.cold.samples >= 20);
     CHECK(result.time.cold.p25 <= result.time.cold.median);

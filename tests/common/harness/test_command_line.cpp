@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"
+#include "harness/errors.hpp"
 #include "harness/options.hpp"
 
 namespace {

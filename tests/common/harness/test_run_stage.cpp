@@ -6,7 +6,7 @@
 
 #include "catch.hpp"
 #include "cpu/memory.hpp"
-#include "harness/options.hpp"
+#include "harness/errors.hpp"
 #include "harness/run_stage.hpp"
 
 namespace cpu::multiply_add {
@@ -49,7 +49,7 @@ void run_fused_on(const Data& data, int n) {
 TEST_CASE("a size that does not fit is refused before anything is allocated") {
   /// A device with so much memory free and no other feature.
   struct Card : workbook::Backend {
-    Card(const char* kind, std::size_t free) : kind_(kind), free_(free) {}
+    Card(workbook::DeviceKind kind, std::size_t free) : kind_(kind), free_(free) {}
     workbook::DeviceInfo info() const override {
       workbook::DeviceInfo info;
       info.kind = kind_;
@@ -66,7 +66,7 @@ TEST_CASE("a size that does not fit is refused before anything is allocated") {
     void poison(void*, unsigned char, std::size_t) override {}
     bool guards_intact(const void*) const override { return true; }
     workbook::Counts run(const std::function<void()>&) override { return {}; }
-    const char* kind_;
+    workbook::DeviceKind kind_;
     std::size_t free_;
   };
   const workbook::Chapter chapter = cpu::multiply_add::chapter();
@@ -80,14 +80,16 @@ TEST_CASE("a size that does not fit is refused before anything is allocated") {
     }
     return "";
   };
-  const Card roomy("cpu", std::size_t{1} << 40), enough("gpu", need.device + need.timing),
-      tight("gpu", need.device + need.timing - 1);
+  const Card roomy(workbook::DeviceKind::kCpu, std::size_t{1} << 40),
+      enough(workbook::DeviceKind::kGpu, need.device + need.timing),
+      tight(workbook::DeviceKind::kGpu, need.device + need.timing - 1);
   CHECK(refusal(enough, roomy).empty());
   CHECK_THAT(refusal(tight, roomy), ContainsSubstring("--size 268435456 takes 11.0 GiB of GPU memory"));
-  CHECK_THAT(refusal(enough, Card("cpu", need.host - 1)),
+  CHECK_THAT(refusal(enough, Card(workbook::DeviceKind::kCpu, need.host - 1)),
              ContainsSubstring("GiB are free: choose a smaller size"));
   // On the CPU device both are the host's.
-  const Card both("cpu", need.host + need.device), less("cpu", need.host + need.device - 1);
+  const Card both(workbook::DeviceKind::kCpu, need.host + need.device),
+      less(workbook::DeviceKind::kCpu, need.host + need.device - 1);
   CHECK(refusal(both, both).empty());
   CHECK_THAT(refusal(less, less), ContainsSubstring("of memory"));
   const auto cpu_device = workbook::make_cpu_backend();
@@ -96,7 +98,9 @@ TEST_CASE("a size that does not fit is refused before anything is allocated") {
   CHECK(cpu_device->footprint(need.device) < 5 * need.device);
 }
 
-TEST_CASE("verification lets a right stage pass") { CHECK(check_stage(run_fused).status == "ok"); }
+TEST_CASE("verification lets a right stage pass") {
+  CHECK(check_stage(run_fused).status == workbook::Status::kOk);
+}
 
 TEST_CASE("an int8 that was not written is wrong, whatever it is expected to be") {
   const auto four = [](const workbook::Shape&) { return 4LL; };
@@ -134,7 +138,7 @@ TEST_CASE("verification catches what is wrong") {
     const cpu::Memory::Access open(cpu::memory(), true);
     d.floats("out")[17] += 0.001f;
   });
-  CHECK(wrong.status == "wrong");
+  CHECK(wrong.status == workbook::Status::kWrong);
   CHECK_THAT(wrong.message, ContainsSubstring("out[17] is "));
 
   const StageResult nan = check_stage([](const Data& d) {
@@ -142,25 +146,25 @@ TEST_CASE("verification catches what is wrong") {
     const cpu::Memory::Access open(cpu::memory(), true);
     d.floats("out")[999] = NAN;
   });
-  CHECK(nan.status == "wrong");
+  CHECK(nan.status == workbook::Status::kWrong);
   CHECK_THAT(nan.message, ContainsSubstring("out[999] is NaN"));
 
   const StageResult unwritten = check_stage([](const Data& d) { run_fused_on(d, 999); });
-  CHECK(unwritten.status == "wrong");
+  CHECK(unwritten.status == workbook::Status::kWrong);
   CHECK_THAT(unwritten.message, ContainsSubstring("out[999] is "));
 
   const StageResult outside = check_stage([](const Data& d) { run_fused_on(d, 1001); });
-  CHECK(outside.status == "wrong");
+  CHECK(outside.status == workbook::Status::kWrong);
   CHECK_THAT(outside.message, ContainsSubstring("out of bounds: kernel fused"));
 
   const StageResult launches = check_stage([](const Data& d) {
     run_fused(d);
     run_fused(d);
   });
-  CHECK(launches.status == "wrong");
+  CHECK(launches.status == workbook::Status::kWrong);
   CHECK_THAT(launches.message, ContainsSubstring("it launched 2 kernels"));
 
   const StageResult failing = check_stage([](const Data&) { throw std::runtime_error("it broke"); });
-  CHECK(failing.status == "wrong");
+  CHECK(failing.status == workbook::Status::kWrong);
   CHECK(failing.message == "it broke");
 }

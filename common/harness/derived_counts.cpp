@@ -1,0 +1,64 @@
+#include "harness/derived_counts.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "harness/terminal.hpp"
+
+namespace workbook {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr long long kSectorBytes = 32;
+
+std::string efficiency(long long used_bytes, long long sector_bytes) {
+  return sector_bytes == 0 ? "-"
+                           : percent(static_cast<double>(used_bytes) / static_cast<double>(sector_bytes));
+}
+
+}  // namespace
+
+long long read_bytes(const Counts& counts) { return kSectorBytes * counts.load_sectors; }
+
+long long written_bytes(const Counts& counts) { return kSectorBytes * counts.store_sectors; }
+
+long long shared_wavefronts(const Counts& counts) {
+  return counts.shared_load_wavefronts + counts.shared_store_wavefronts;
+}
+
+std::string load_efficiency(const Counts& counts) {
+  return efficiency(counts.load_bytes, read_bytes(counts));
+}
+
+std::string store_efficiency(const Counts& counts) {
+  return efficiency(counts.store_bytes, written_bytes(counts));
+}
+
+ordered_json counts_json(const Counts* counts) {
+  const auto field = [&](auto Counts::*member) {
+    return counts ? ordered_json(counts->*member) : ordered_json(nullptr);
+  };
+  return {{"load_requests", field(&Counts::load_requests)},
+          {"load_sectors", field(&Counts::load_sectors)},
+          {"load_bytes", field(&Counts::load_bytes)},
+          {"store_requests", field(&Counts::store_requests)},
+          {"store_sectors", field(&Counts::store_sectors)},
+          {"store_bytes", field(&Counts::store_bytes)},
+          {"shared_requests", field(&Counts::shared_requests)},
+          {"shared_load_wavefronts", field(&Counts::shared_load_wavefronts)},
+          {"shared_store_wavefronts", field(&Counts::shared_store_wavefronts)},
+          {"atomic_sectors", field(&Counts::atomic_sectors)},
+          {"shared_atomic_requests", field(&Counts::shared_atomic_requests)},
+          {"contended", field(&Counts::contended)},
+          {"approximate", field(&Counts::approximate)},
+          {"compulsory_read_bytes", field(&Counts::compulsory_read_bytes)},
+          {"compulsory_write_bytes", field(&Counts::compulsory_write_bytes)}};
+}
+
+ordered_json launch_json(const LaunchCounts& launch) {
+  return {{"kernel", launch.kernel},
+          {"grid", {launch.grid.x, launch.grid.y, launch.grid.z}},
+          {"block", {launch.block.x, launch.block.y, launch.block.z}}};
+}
+
+}  // namespace workbook

@@ -1,0 +1,31 @@
+/// \file
+/// What is derived from counts: bytes, efficiency, JSON.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "cpu/counts.hpp"
+
+namespace workbook {
+
+/// Bytes of the 32-byte sectors that loads from global memory requested.
+long long read_bytes(const Counts& counts);
+/// Bytes of the 32-byte sectors that stores to global memory wrote.
+long long written_bytes(const Counts& counts);
+/// Wavefronts of shared memory, of loads and stores together.
+long long shared_wavefronts(const Counts& counts);
+
+/// The share of the loaded sectors' bytes that threads used: "75%"; "-" when there were no loads.
+std::string load_efficiency(const Counts& counts);
+/// The same for stores.
+std::string store_efficiency(const Counts& counts);
+
+/// The counts by name, as docs/json.md describes them. With a null pointer, for a device that does not count,
+/// each of them is null.
+nlohmann::ordered_json counts_json(const Counts* counts);
+
+/// The kernel's name, the grid and the block of a launch.
+nlohmann::ordered_json launch_json(const LaunchCounts& launch);
+
+}  // namespace workbook

@@ -1,0 +1,62 @@
+#include "harness/files.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <sstream>
+
+#include "harness/errors.hpp"
+
+namespace workbook {
+namespace {
+
+namespace fs = std::filesystem;
+
+MachineError cannot_be_written(const fs::path& path, int error) {
+  return MachineError(fmt::format("{} cannot be written ({})", path.string(), strerror(error)));
+}
+
+/// The file that `path` leads to, through symbolic links.
+fs::path target_of(const fs::path& path) {
+  std::error_code error;
+  const fs::path target = fs::weakly_canonical(path, error);
+  return error ? path : target;
+}
+
+}  // namespace
+
+std::string file_text(const fs::path& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  if (!file) throw MachineError(fmt::format("{} cannot be read ({})", path.string(), strerror(errno)));
+  return text.str();
+}
+
+OutputFile::OutputFile(const fs::path& path)
+    : path_(target_of(path)),
+      partial_(fmt::format("{}.{}.partial", path_.string(), getpid())),
+      stream_(partial_) {
+  if (!stream_) throw cannot_be_written(path, errno);
+}
+
+OutputFile::~OutputFile() {
+  std::error_code error;
+  if (!partial_.empty()) fs::remove(partial_, error);
+}
+
+void OutputFile::finish(const std::string& content) {
+  stream_ << content;
+  stream_.close();
+  if (!stream_) throw cannot_be_written(path_, errno);
+  std::error_code error;
+  fs::rename(partial_, path_, error);
+  if (error) throw cannot_be_written(path_, error.value());
+  partial_.clear();
+}
+
+void replace_file(const fs::path& path, const std::string& content) { OutputFile(path).finish(content); }
+
+}  // namespace workbook

@@ -1,0 +1,36 @@
+/// \file
+/// Reading a file, and replacing one atomically.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace workbook {
+
+/// The whole of a file. \throws MachineError when it cannot be read
+std::string file_text(const std::filesystem::path& path);
+
+/// A file that gets its name only when it is complete, so that nobody reads half of it. It is written under
+/// another name in the same folder, which is removed if finish() is never called.
+class OutputFile {
+ public:
+  /// Opens the file for writing. A symbolic link is kept, and the file that it points to is replaced.
+  /// \throws MachineError when it cannot be opened
+  explicit OutputFile(const std::filesystem::path& path);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  /// Writes `content` and gives the file its name. Call it once. \throws MachineError when that fails
+  void finish(const std::string& content);
+
+ private:
+  std::filesystem::path path_, partial_;
+  std::ofstream stream_;
+};
+
+/// Replaces a file, whole or not at all. \throws MachineError when it cannot be written
+void replace_file(const std::filesystem::path& path, const std::string& content);
+
+}  // namespace workbook

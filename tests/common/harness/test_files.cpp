@@ -1,0 +1,83 @@
+// Replacing a file: whole or not at all.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+
+#include "catch.hpp"
+#include "harness/errors.hpp"
+#include "harness/exit_status.hpp"
+#include "harness/files.hpp"
+#include "harness/run_exercise.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using workbook::file_text;
+
+struct Folder {
+  fs::path path = fs::temp_directory_path() / ("workbook-files-" + std::to_string(getpid()));
+  Folder() { fs::create_directories(path); }
+  ~Folder() { fs::remove_all(path); }
+  long count() const { return std::distance(fs::directory_iterator(path), fs::directory_iterator()); }
+};
+
+}  // namespace
+
+TEST_CASE("a file keeps its old content until the new one is complete") {
+  const Folder folder;
+  const fs::path path = folder.path / "x.json";
+  workbook::replace_file(path, "old");
+  CHECK(file_text(path) == "old");
+  {
+    workbook::OutputFile file(path);
+    CHECK(file_text(path) == "old");
+    file.finish("new");
+    CHECK(file_text(path) == "new");
+  }
+  { const workbook::OutputFile never_finished(path); }
+  CHECK(file_text(path) == "new");
+  CHECK(folder.count() == 1);  // and nothing is left beside it
+}
+
+TEST_CASE("the file that a symbolic link points to is replaced, not the link") {
+  const Folder folder;
+  const fs::path target = folder.path / "target", link = folder.path / "link";
+  workbook::replace_file(target, "old");
+  fs::create_symlink("target", link);
+  workbook::replace_file(link, "new");
+  CHECK(fs::is_symlink(link));
+  CHECK(file_text(target) == "new");
+  CHECK(folder.count() == 2);
+}
+
+TEST_CASE("a file that cannot be read or written is an error of the machine") {
+  const Folder folder;
+  const fs::path missing = folder.path / "none" / "x.json";
+  CHECK_THROWS_AS(file_text(missing), workbook::MachineError);
+  CHECK_THROWS_AS(workbook::OutputFile(missing), workbook::MachineError);
+  CHECK_THROWS_WITH(workbook::replace_file(missing, ""),
+                    missing.string() + " cannot be written (No such file or directory)");
+  // A folder cannot be replaced by a file.
+  const fs::path inner = folder.path / "folder";
+  fs::create_directories(inner / "not_empty");
+  CHECK_THROWS_AS(workbook::replace_file(inner, ""), workbook::MachineError);
+  CHECK(folder.count() == 1);
+}
+
+TEST_CASE("a verdict that cannot be written is an error of the machine") {
+  const bool has_steps = std::getenv("WORKBOOK_STEPS") != nullptr;
+  const workbook::Version versions[] = {{"reader", [] {
+                                           workbook::Exercise exercise = {};
+                                           exercise.learnt = exercise.lesson = "";
+                                           return exercise;
+                                         }}};
+  const auto status = [&](const char* version) {
+    const char* const argv[] = {"check", version, "/none/such/verdict.json"};
+    return workbook::judge_exercise(3, argv, versions, 1);
+  };
+  CHECK(status("reader") == workbook::kMachineLacks);
+  CHECK(status("nobody") == workbook::kBadUsage);
+  if (!has_steps) unsetenv("WORKBOOK_STEPS");  // judge_exercise has set it
+}
