@@ -160,6 +160,14 @@ int completion_command(const Workbook& workbook, const std::string& shell) {
   return 0;
 }
 
+/// The workbook, with the reader's files where they belong.
+Workbook opened_workbook() {
+  Workbook workbook = find_workbook();
+  for (const std::string& line : move_renamed_files(workbook.root, workbook.exercises))
+    fmt::print(stderr, "{}\n", line);
+  return workbook;
+}
+
 [[noreturn]] void refuse_command(const std::string& word) {
   std::vector<std::string> names;
   for (const LauncherCommand& command : kLauncherCommands) names.push_back(command.name);
@@ -170,7 +178,7 @@ int completion_command(const Workbook& workbook, const std::string& shell) {
 
 int run(int argc, const char* const* argv) {
   const std::string first = argc > 1 ? argv[1] : "";
-  if (argc == 1) return overview_command(find_workbook());
+  if (argc == 1) return overview_command(opened_workbook());
   if (first == "help" || first == "--help" || first == "-h") {
     print_usage();
     return 0;
@@ -191,7 +199,7 @@ int run(int argc, const char* const* argv) {
       throw UsageError(fmt::format("{}; {} takes {}", error.what(), command.name, command.takes));
     }
     arguments.rest = own->remaining();
-    return command.run(find_workbook(), arguments);
+    return command.run(opened_workbook(), arguments);
   }
   refuse_command(first);
 }

@@ -18,7 +18,8 @@ struct Standing {
 /// Standing by exercise (ExerciseFiles::key). What is not there has not been begun.
 using State = std::map<std::string, Standing>;
 
-/// Reads `folder`/state.json. A damaged file is set aside, and a line on standard error says so.
+/// Reads `folder`/state.json; exercises that have been renamed are there by their current key. A damaged file
+/// is set aside, and a line on standard error says so.
 State load_state(const std::filesystem::path& folder);
 
 /// Changes the standing of one exercise on disk, while no other program can. \throws MachineError when the

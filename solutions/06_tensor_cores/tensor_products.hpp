@@ -1,8 +1,8 @@
 /// \file
-/// What the specifications on the tensor cores share: matrices in bfloat16, their product, shapes.
+/// What the specifications of this chapter's exercises share: matrices in bfloat16, their product, shapes.
 #pragma once
 #include "halves.hpp"
-#include "products.hpp"
+#include "../05_linear_gelu/products.hpp"
 
 namespace DEVICE {
 
