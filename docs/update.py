@@ -6,16 +6,16 @@ A page marks a quotation with a comment and holds it in the code block that foll
     <!-- code: common/gpu/launch.hpp [launch] -->                what stands between two such marks in the file
     <!-- output: 01_multiply_add --device cpu -->                what a program of build/bin prints
     <!-- times: plots/data/h200/01_multiply_add.json 1048576 --> times of a size, from a stored run on a GPU, and its peers'
-    <!-- times: plots/data/h200/05_linear_gelu.json 4096x1024x4096 13_wmma..23_cublaslt --> of these stages alone, and their peers
+    <!-- times: plots/data/h200/06_tensor_cores.json 4096x1024x4096 1_wmma..11_cublaslt --> of these stages alone, and their peers
     <!-- ratios: plots/data/h200/01_multiply_add.json -->        predicted and measured speed-up at all sizes of such a run
-    <!-- shares: plots/data/h200/05_linear_gelu.json 4096x4096x4096 14_mma 23_gemm; ... --> a stage's speed as a share of another's
+    <!-- shares: plots/data/h200/06_tensor_cores.json 4096x4096x4096 2_mma 11_gemm; ... --> a stage's speed as a share of another's
     <!-- misses: plots/data/h200/01_multiply_add.json 1048576 --> what measured over predicted is made of
     <!-- launches: plots/data/h200/01_multiply_add.json -->      the speed-ups that bytes and launches predict
     <!-- caches: plots/data/h200/01_multiply_add.json 3_float4 --> a stage with cold and with warm caches
     <!-- launched: plots/data/h200/02_add_mul_exp.json 2_fused; 8_many --> stages in a CUDA graph and launched one by one
     <!-- resources: plots/data/h200/01_multiply_add.json -->     registers and occupancy of the stages, or of A..B at a size
     <!-- limits: plots/data/h200/limits/03_quantize_int8.json 1x10000000 3_packed; 4_wide --> what ncu says of stages
-    <!-- cycles: plots/data/h200/limits/05_linear_gelu.json 8192x8192x8192 20_tanh; 23_gemm --> their cycles, clock and tensor cores
+    <!-- cycles: plots/data/h200/limits/06_tensor_cores.json 8192x8192x8192 8_tanh; 11_gemm --> their cycles, clock and tensor cores
 
     <!-- counters: tests/data/counters_h200.json -->             the hardware's counters that ours are equal to
     <!-- counters: tests/data/counters_h200.json differences --> the hardware's and ours where they are not, and why

@@ -3,7 +3,7 @@
     python3 plots/rename_stages.py                                        the committed data
     python3 plots/rename_stages.py FOLDER [--counters FILE]               data of your own
 
-Write the new names into RENAMED below and run it once. FOLDER holds NN_chapter.json, peers_NN_chapter.json
+Add the new names to RENAMED below and run it once. FOLDER holds NN_chapter.json, peers_NN_chapter.json
 and limits/*.json; FILE is what tests/counters.py stores. A chapter whose stages move to another chapter is
 split: what moves goes to a new file of that chapter. `renamed_from` (docs/json.md) keeps the name under
 which a stage was measured. A second run changes nothing, or is refused because a new name is taken. Exit

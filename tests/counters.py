@@ -4,7 +4,7 @@ Needs a GPU, ncu and a build with its GPU side:
 
     python3 tests/counters.py build/bin tests/data/counters_h200.json [CHAPTER/STAGE ...]
 
-With stages, such as 05_linear_gelu/13_wmma, these alone are counted, and added to what the file holds with their own date.
+With stages, such as 06_tensor_cores/1_wmma, these alone are counted, and added to what the file holds with their own date.
 Each kernel runs once on 2^20 elements; launches of one stage are added up. Shared-memory counters carry up to 3 % of noise.
 """
 
@@ -18,7 +18,7 @@ import subprocess
 SIZE = 1 << 20
 # Of chapters with more than one dimension: a small shape, and the one that is counted.
 SHAPES = {"03_quantize_int8": ("16x64", "256x4096"), "04_relu_layernorm": ("16x64", "2048x512"),
-          "05_linear_gelu": ("16x16x16", "256x64x256")}
+          "05_linear_gelu": ("16x16x16", "256x64x256"), "06_tensor_cores": ("16x16x16", "256x64x256")}
 METRICS = {
     "load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
     "load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
