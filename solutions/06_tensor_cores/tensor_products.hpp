@@ -43,7 +43,7 @@ inline long long fragment_bytes(const workbook::Shape& s) {
   return 1024 * m_times_n(s) / 256 * (s.dims[1] / 16);
 }
 
-/// As in chapter.cu: tensor cores cut off.
+/// As in problem.cuh: tensor cores truncate.
 inline int tensor_roundings(const workbook::Shape& s) { return s.dims[1] + 16; }
 
 constexpr workbook::Shape kTensorShapes[] = {
