@@ -40,7 +40,7 @@ TEST_CASE("06: every stage moves what its formula says, where rows begin at sect
       const bool of_16_bits = std::string(stage.output).find("bfloat16") != std::string::npos;
       if (of_16_bits && (shape.dims[1] % 16 != 0 || shape.dims[2] % 16 != 0)) return;
       CHECK_FALSE(result.counts.approximate);
-      check_traffic(stage, result, shape);
+      check_traffic(kChapter, stage, result, shape);
     });
 }
 
