@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -12,7 +11,6 @@
 #include <sstream>
 
 #include "harness/options.hpp"
-#include "skeleton.hpp"
 
 namespace workbook {
 namespace {
@@ -46,26 +44,6 @@ bool is_inside_chapter(const fs::path& folder, const ExerciseFiles& exercise) {
     return std::mismatch(top.begin(), top.end(), folder.begin(), folder.end()).first == top.end();
   };
   return inside(chapter) || inside(solutions);
-}
-
-struct Renamed {
-  const char *from, *to;  ///< keys
-};
-constexpr Renamed kRenamed[] = {{"05_linear_gelu/6_wmma", "06_tensor_cores/1_wmma"},
-                                {"05_linear_gelu/7_epilogue_bf16", "06_tensor_cores/2_epilogue_bf16"}};
-
-fs::path readers_file(const fs::path& root, const std::string& chapter, const std::string& name) {
-  return root / "chapters" / chapter / "exercises" / (name + ".cuh");
-}
-
-/// A text without comments and spaces: two skeletons that differ in these alone are the same.
-std::string code_of(const std::string& text) {
-  std::istringstream lines(text);
-  std::string code;
-  for (std::string line; std::getline(lines, line);)
-    for (const char c : line.substr(0, line.find("//")))
-      if (!std::isspace(static_cast<unsigned char>(c))) code += c;
-  return code;
 }
 
 bool means(const std::string& name, const fs::path& folder, const ExerciseFiles& exercise) {
@@ -113,8 +91,8 @@ std::vector<ExerciseFiles> all_exercises(const fs::path& root, const std::vector
       return std::pair(leading_number(a), a) < std::pair(leading_number(b), b);
     });
     for (const std::string& name : names)
-      all.push_back({chapter, name, readers_file(root, chapter, name), solutions / (name + ".cuh"),
-                     solutions / (name + ".hints.md")});
+      all.push_back({chapter, name, root / "chapters" / chapter / "exercises" / (name + ".cuh"),
+                     solutions / (name + ".cuh"), solutions / (name + ".hints.md")});
   }
   return all;
 }
@@ -128,34 +106,6 @@ const ExerciseFiles& exercise_named(const std::string& name, const fs::path& fol
   }
   throw UsageError(fmt::format("there is no exercise \"{}\"; the nearest: {} (./workbook list shows all)",
                                name, fmt::join(nearest(name, ids, 3), ", ")));
-}
-
-std::string current_key(const std::string& key) {
-  for (const auto& [from, to] : kRenamed)
-    if (key == from) return to;
-  return key;
-}
-
-std::vector<std::string> move_renamed_files(const fs::path& root,
-                                            const std::vector<ExerciseFiles>& exercises) {
-  std::vector<std::string> moved;
-  for (const ExerciseFiles& exercise : exercises)
-    for (const auto& [from, to] : kRenamed) {
-      if (exercise.key() != to) continue;
-      const fs::path key = from,
-                     old = readers_file(root, key.parent_path().string(), key.filename().string());
-      if (!fs::exists(old)) continue;
-      const std::string skeleton = skeleton_of(file_text(exercise.solution));
-      const bool edited = code_of(file_text(old)) != code_of(skeleton);
-      const bool free = !fs::exists(exercise.file) || file_text(exercise.file) == skeleton;
-      std::error_code error;
-      if (edited && free) fs::rename(old, exercise.file, error);
-      if (edited && free && !error)
-        moved.push_back(fmt::format("Your {} is now {}: the exercise has become {}.",
-                                    old.lexically_relative(root).string(),
-                                    exercise.file.lexically_relative(root).string(), exercise.number()));
-    }
-  return moved;
 }
 
 std::vector<std::string> nearest(const std::string& word, const std::vector<std::string>& words,

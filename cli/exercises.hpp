@@ -33,15 +33,6 @@ std::vector<ExerciseFiles> all_exercises(const std::filesystem::path& root,
 const ExerciseFiles& exercise_named(const std::string& name, const std::filesystem::path& folder,
                                     const std::vector<ExerciseFiles>& exercises);
 
-/// The key that an exercise has now. Two exercises had another one before chapter 06 was split from chapter
-/// 05: 06_tensor_cores/1_wmma was 05_linear_gelu/6_wmma. All other keys are as they were.
-std::string current_key(const std::string& key);
-
-/// Moves what the reader wrote under an exercise's old key to the exercise's file. That file is replaced only
-/// while it is the untouched skeleton. Returns a line for the reader about each file that was moved.
-std::vector<std::string> move_renamed_files(const std::filesystem::path& root,
-                                            const std::vector<ExerciseFiles>& exercises);
-
 /// Of `words`, those nearest to `word`: at most `count`, the nearest first.
 std::vector<std::string> nearest(const std::string& word, const std::vector<std::string>& words,
                                  std::size_t count);

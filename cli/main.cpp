@@ -9,6 +9,7 @@
 #include "harness/options.hpp"
 #include "overview.hpp"
 #include "play.hpp"
+#include "renamed.hpp"
 #include "run.hpp"
 #include "study.hpp"
 #include "watch.hpp"

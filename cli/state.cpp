@@ -9,6 +9,7 @@
 #include "exercises.hpp"
 #include "harness/options.hpp"
 #include "lock.hpp"
+#include "renamed.hpp"
 
 namespace workbook {
 namespace {

@@ -10,6 +10,7 @@
 #include "exercises.hpp"
 #include "harness/options.hpp"
 #include "process.hpp"
+#include "renamed.hpp"
 #include "skeleton.hpp"
 #include "state.hpp"
 #include "verdict.hpp"
