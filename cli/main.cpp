@@ -12,6 +12,7 @@
 #include "harness/errors.hpp"
 #include "overview.hpp"
 #include "play.hpp"
+#include "renamed.hpp"
 #include "run.hpp"
 #include "study.hpp"
 #include "watch.hpp"
@@ -244,6 +245,14 @@ int completion_command(const Workbook& workbook, const std::string& shell) {
   return kDone;
 }
 
+/// The workbook, with the reader's files where they belong.
+Workbook opened_workbook() {
+  Workbook workbook = find_workbook();
+  for (const std::string& line : move_renamed_files(workbook.root, workbook.exercises))
+    fmt::print(stderr, "{}\n", line);
+  return workbook;
+}
+
 [[noreturn]] void refuse_command(const std::string& word) {
   std::vector<std::string> names;
   for (const LauncherCommand& command : kLauncherCommands) names.push_back(command.name);
@@ -254,7 +263,7 @@ int completion_command(const Workbook& workbook, const std::string& shell) {
 
 int run(int argc, const char* const* argv) {
   const std::string first = argc > 1 ? argv[1] : "";
-  if (argc == 1) return overview_command(find_workbook());
+  if (argc == 1) return overview_command(opened_workbook());
   if (first == "help" || first == "--help" || first == "-h") {
     print_usage();
     return kDone;
@@ -276,7 +285,7 @@ int run(int argc, const char* const* argv) {
     throw UsageError(fmt::format("{}; {} takes {}", error.what(), command->name, usage(*command)));
   }
   arguments.rest = own->remaining();
-  return command->run(find_workbook(), arguments);
+  return command->run(opened_workbook(), arguments);
 }
 
 }  // namespace

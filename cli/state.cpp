@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "harness/files.hpp"
 #include "lock.hpp"
+#include "renamed.hpp"
 
 namespace workbook {
 namespace {
@@ -21,8 +23,11 @@ State parsed(const std::string& text) {
   const json root = json::parse(text);
   if (root.at("schema") != kSchema) throw json::other_error::create(501, "unknown schema", &root);
   State state;
-  for (const auto& [key, value] : root.at("exercises").items())
-    state[key] = {value.at("solved").get<bool>(), value.at("hints").get<int>()};
+  for (const auto& [key, value] : root.at("exercises").items()) {
+    Standing& standing = state[current_key(key)];  // two keys, an old one and its new one, may come together
+    standing.solved = value.at("solved").get<bool>() || standing.solved;
+    standing.hints = std::max(value.at("hints").get<int>(), standing.hints);
+  }
   return state;
 }
 

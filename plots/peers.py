@@ -218,56 +218,69 @@ def relu_layernorm_error(s, output):
 
 
 def linear_gelu_set(shape):
-    """In float32, and rounded to bfloat16."""
     m, k, n = shape
     reach = 3 / k ** 0.5
-    one = {"x": uniform(m * k, -1, 1).reshape(m, k), "w": uniform(n * k, -reach, reach).reshape(n, k),
-           "bias": uniform(n, -0.5, 1).bfloat16().float(),
-           **{name: torch.empty(m, n, device="cuda") for name in ("product", "out", "out_tanh")}}
-    return {**one, **{name + "_bfloat16": tensor.bfloat16() for name, tensor in one.items()}}
+    return {"x": uniform(m * k, -1, 1).reshape(m, k), "w": uniform(n * k, -reach, reach).reshape(n, k),
+            "bias": uniform(n, -0.5, 1).bfloat16().float(),
+            **{name: torch.empty(m, n, device="cuda") for name in ("product", "out", "out_tanh")}}
+
+
+def tensor_cores_set(shape):
+    """The same, rounded to bfloat16."""
+    return {name: tensor.bfloat16() for name, tensor in linear_gelu_set(shape).items()}
+
+
+def eager_linear_gelu(approximate, output):
+    def run(s):
+        torch.addmm(s["bias"], s["x"], s["w"].t(), out=s["product"])
+        torch.ops.aten.gelu.out(s["product"], approximate=approximate, out=s[output])
+    return run
+
+
+def compiled_linear_gelu(approximate, output):
+    def formula(x, w, bias, out):
+        out.copy_(torch.nn.functional.gelu(torch.nn.functional.linear(x, w, bias), approximate=approximate))
+
+    run = torch.compile(formula, dynamic=False)
+    return lambda s: run(s["x"], s["w"], s["bias"], s[output])
+
+
+def linear_gelu_traffic(shape, element_bytes):
+    """(operations, bytes read, bytes written) of one kernel that computes all."""
+    m, k, n = shape
+    return 2 * m * k * n, element_bytes * (m * k + n * k + n), element_bytes * m * n
 
 
 def linear_gelu_operations(shape):
-    """In float32, where PyTorch uses TF32 only if it is told to, and in bfloat16."""
-    m, k, n = shape
-    flops = 2 * m * k * n
+    """In float32, where PyTorch uses TF32 only if it is told to."""
+    flops, read, written = linear_gelu_traffic(shape, 4)
+    return [Operation("torch", "PyTorch as written: Linear, then GELU", eager_linear_gelu("none", "out"),
+                      read + written, 2 * written, flops),
+            Operation("torch, tanh", "the same with the tanh form", eager_linear_gelu("tanh", "out_tanh"),
+                      read + written, 2 * written, flops, output="out_tanh"),
+            Operation("torch.compile", "Linear and GELU, as Inductor has them done",
+                      compiled_linear_gelu("none", "out"), read, written, flops, compiled=True)]
 
-    def eager(approximate, output, suffix):
-        def run(s):
-            torch.addmm(s["bias" + suffix], s["x" + suffix], s["w" + suffix].t(), out=s["product" + suffix])
-            torch.ops.aten.gelu.out(s["product" + suffix], approximate=approximate, out=s[output])
-        return run
+
+def tensor_cores_operations(shape):
+    """In bfloat16, with the tanh form of GELU."""
+    flops, read, written = linear_gelu_traffic(shape, 2)
 
     def library(s):
-        s["out_tanh_library_bfloat16"] = torch._addmm_activation(s["bias_bfloat16"], s["x_bfloat16"], s["w_bfloat16"].t(), use_gelu=True)
+        s["out_tanh_library"] = torch._addmm_activation(s["bias"], s["x"], s["w"].t(), use_gelu=True)
 
-    def compiled(approximate, output, suffix):
-        def formula(x, w, bias, out):
-            out.copy_(torch.nn.functional.gelu(torch.nn.functional.linear(x, w, bias), approximate=approximate))
-
-        run = torch.compile(formula, dynamic=False)
-        return lambda s: run(s["x" + suffix], s["w" + suffix], s["bias" + suffix], s[output])
-
-    read, written = 4 * (m * k + n * k + n), 4 * m * n
-    halves = {"flops": flops, "tolerance": 2 ** -8, "output": "out_tanh_bfloat16", "against": "13_wmma"}
-    return [Operation("torch", "PyTorch as written: Linear, then GELU", eager("none", "out", ""), read + written, 2 * written,
-                      flops),
-            Operation("torch, tanh", "the same with the tanh form", eager("tanh", "out_tanh", ""), read + written,
-                      2 * written, flops, output="out_tanh"),
-            Operation("torch.compile", "Linear and GELU, as Inductor has them done", compiled("none", "out", ""), read, written,
-                      flops, compiled=True),
-            Operation("torch, bfloat16", "Linear, then GELU (tanh), in bfloat16",
-                      eager("tanh", "out_tanh_bfloat16", "_bfloat16"), (read + written) // 2, written, **halves),
+    common = {"flops": flops, "tolerance": 2 ** -8, "output": "out_tanh", "against": "1_wmma"}
+    return [Operation("torch, bfloat16", "Linear, then GELU (tanh), in bfloat16",
+                      eager_linear_gelu("tanh", "out_tanh"), read + written, 2 * written, **common),
             Operation("torch.compile, bfloat16", "the same as Inductor has it done",
-                      compiled("tanh", "out_tanh_bfloat16", "_bfloat16"), read // 2, written // 2, compiled=True, **halves),
-            Operation("torch, GELU_BIAS", "torch._addmm_activation: cuBLASLt's epilogue", library, read // 2, written // 2,
-                      **{**halves, "output": "out_tanh_library_bfloat16"})]
+                      compiled_linear_gelu("tanh", "out_tanh"), read, written, compiled=True, **common),
+            Operation("torch, GELU_BIAS", "torch._addmm_activation: cuBLASLt's epilogue", library, read, written,
+                      **{**common, "output": "out_tanh_library"})]
 
 
 def linear_gelu_error(s, output):
     rows = slice(0, 256)  # in double precision, all of them would take longer than the rest
-    suffix = "_bfloat16" if output.endswith("_bfloat16") else ""
-    x, w, bias = s["x" + suffix][rows].double(), s["w" + suffix].double(), s["bias" + suffix].double()
+    x, w, bias = s["x"][rows].double(), s["w"].double(), s["bias"].double()
     form = "tanh" if output.startswith("out_tanh") else "none"
     expected = torch.nn.functional.gelu(x @ w.t() + bias, approximate=form)
     terms = x.abs() @ w.abs().t() + bias.abs()
@@ -278,7 +291,8 @@ CHAPTERS = {"01_multiply_add": Chapter(multiply_add_set, multiply_add_operations
             "02_add_mul_exp": Chapter(add_mul_exp_set, add_mul_exp_operations, add_mul_exp_error),
             "03_quantize_int8": Chapter(quantize_set, quantize_operations, quantize_error),
             "04_relu_layernorm": Chapter(relu_layernorm_set, relu_layernorm_operations, relu_layernorm_error),
-            "05_linear_gelu": Chapter(linear_gelu_set, linear_gelu_operations, linear_gelu_error)}
+            "05_linear_gelu": Chapter(linear_gelu_set, linear_gelu_operations, linear_gelu_error),
+            "06_tensor_cores": Chapter(tensor_cores_set, tensor_cores_operations, linear_gelu_error)}
 
 
 # --- How it is timed ---

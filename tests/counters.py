@@ -21,7 +21,7 @@ from card import card, output_of, profiled
 SIZE = 1 << 20
 # Of chapters with more than one dimension: a small shape, and the one that is counted.
 SHAPES = {"03_quantize_int8": ("16x64", "256x4096"), "04_relu_layernorm": ("16x64", "2048x512"),
-          "05_linear_gelu": ("16x16x16", "256x64x256")}
+          "05_linear_gelu": ("16x16x16", "256x64x256"), "06_tensor_cores": ("16x16x16", "256x64x256")}
 METRICS = {
     "load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
     "load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",

@@ -32,7 +32,7 @@ inline void finish_reference(const workbook::Data& host, double* expected, doubl
   }
 }
 
-/// As in chapter.cu: errors of additions are as often up as down.
+/// As in problem.cuh: errors of additions are as often up as down.
 inline int product_roundings(const workbook::Shape& s) {
   return 6 * static_cast<int>(ceil(sqrt(static_cast<double>(s.dims[1])))) + 16;
 }

@@ -23,24 +23,3 @@ TEST_CASE("gpu: 05: every stage is right at hostile shapes and alignments") {
       check_stages(chapter, problem, shape, wanted, no_more);
     }
 }
-
-TEST_CASE("gpu: 05: the tensor-core stages are right where tiles are ragged, and blocks have several") {
-  const auto gpu = gpu_or_skip();
-  const workbook::Chapter chapter = gpu::linear_gelu::chapter();
-  const workbook::Shape shapes[] = {{{1, 8, 8}},
-                                    {{130, 72, 264}},
-                                    {{300, 200, 520}},
-                                    {{129, 4096, 16}},
-                                    {{2100, 136, 2056}},
-                                    {{4200, 64, 3000}},
-                                    // Of the last wave an H200 shares out 67 pairs and 40.
-                                    {{17000, 1544, 248}},
-                                    {{13528, 3272, 504}}};
-  for (const workbook::Shape& shape : shapes) {
-    workbook::Problem problem(chapter, shape, *gpu);
-    const auto wanted = [&](const workbook::Stage& stage) {
-      return std::string(stage.output).find("bfloat16") != std::string::npos;
-    };
-    check_stages(chapter, problem, shape, wanted, no_more);
-  }
-}

@@ -12,6 +12,7 @@
 #include "harness/files.hpp"
 #include "harness/run_exercise.hpp"
 #include "process.hpp"
+#include "renamed.hpp"
 #include "skeleton.hpp"
 #include "state.hpp"
 #include "verdict.hpp"
@@ -136,6 +137,69 @@ TEST_CASE("two programs that change the state at once lose nothing, and a third 
   CHECK(state["a/1"].hints == kChanges);
   CHECK(state["a/2"].hints == kChanges);
   CHECK_FALSE(fs::exists(folder.path / "state.json.damaged-1"));
+}
+
+TEST_CASE("what was solved under an exercise's old name counts") {
+  const Folder folder;
+  change_standing(folder.path, "05_linear_gelu/6_wmma", [](Standing& standing) { standing.solved = true; });
+  change_standing(folder.path, "05_linear_gelu/5_intensity", [](Standing& standing) { standing.hints = 1; });
+  State state = load_state(folder.path);
+  CHECK(state.size() == 2);
+  CHECK(state["06_tensor_cores/1_wmma"].solved);
+  CHECK(state["05_linear_gelu/5_intensity"].hints == 1);
+  // Both names, as an older and a newer program leave them.
+  std::ofstream(folder.path / "state.json")
+      << R"({"schema": 1, "exercises": {"05_linear_gelu/7_epilogue_bf16": {"solved": true, "hints": 2},
+             "06_tensor_cores/2_epilogue_bf16": {"solved": false, "hints": 1}}})";
+  state = load_state(folder.path);
+  CHECK(state.size() == 1);
+  CHECK(state["06_tensor_cores/2_epilogue_bf16"].solved);
+  CHECK(state["06_tensor_cores/2_epilogue_bf16"].hints == 2);
+  // What is found out later counts: the old name is gone from the file.
+  change_standing(folder.path, "06_tensor_cores/2_epilogue_bf16",
+                  [](Standing& standing) { standing.solved = false; });
+  CHECK_FALSE(load_state(folder.path)["06_tensor_cores/2_epilogue_bf16"].solved);
+}
+
+TEST_CASE("a file edited under an exercise's old name moves to the new one, over the skeleton alone") {
+  const Folder folder;
+  const fs::path old_file = folder.path / "chapters/05_linear_gelu/exercises/6_wmma.cuh",
+                 new_file = folder.path / "chapters/06_tensor_cores/exercises/1_wmma.cuh",
+                 solution = folder.path / "solutions/06_tensor_cores/1_wmma.cuh";
+  for (const fs::path& file : {old_file, new_file, solution}) fs::create_directories(file.parent_path());
+  const auto write = [](const fs::path& file, const std::string& text) { std::ofstream(file) << text; };
+  write(solution,
+        "/// Exercise 06.1\n// BEGIN SOLUTION\nright();\n// SKELETON\n// wrong();\n// END SOLUTION\n");
+  write(fs::path(solution).replace_extension(".check.cu"), "");
+  const std::string skeleton = "/// Exercise 06.1\nwrong();\n", edited = "/// Exercise 05.6\nmine();\n";
+  const std::vector<ExerciseFiles> exercises = all_exercises(folder.path, {"06_tensor_cores"});
+  REQUIRE(exercises.size() == 1);
+  const auto moved = [&] { return move_renamed_files(folder.path, exercises); };
+
+  write(new_file, skeleton);
+  CHECK(moved().empty());  // there is no old file
+  write(old_file, "/// Exercise 05.6\n  wrong();\n");
+  CHECK(moved().empty());  // the old skeleton, in which nothing was written
+  CHECK(file_text(new_file) == skeleton);
+
+  write(old_file, edited);
+  write(new_file, skeleton + "// mine too\n");
+  CHECK(moved().empty());
+  CHECK(file_text(old_file) == edited);
+  CHECK(file_text(new_file) == skeleton + "// mine too\n");
+
+  write(new_file, skeleton);
+  CHECK(moved() == std::vector<std::string>{
+                       "Your chapters/05_linear_gelu/exercises/6_wmma.cuh is now "
+                       "chapters/06_tensor_cores/exercises/1_wmma.cuh: the exercise has become 06.1."});
+  CHECK(file_text(new_file) == edited);
+  CHECK_FALSE(fs::exists(old_file));
+  CHECK(moved().empty());
+
+  write(old_file, edited);
+  fs::remove(new_file);  // a file that is not there can take it as well
+  CHECK(moved().size() == 1);
+  CHECK(file_text(new_file) == edited);
 }
 
 TEST_CASE("a program's end is known: its status, its signal, too long, too much output") {

@@ -1,5 +1,5 @@
 /// \file
-/// Specification of exercise 05.7, epilogue_bf16.
+/// Specification of exercise 06.2, epilogue_bf16.
 #include "tensor_products.hpp"
 
 namespace DEVICE {
@@ -46,7 +46,7 @@ Exercise exercise() {
   return {.learnt =
               "Sums stay in float32 until the epilogue is done, and are rounded once: rounded twice, a "
               "result can be off by twice as much.",
-          .lesson = "docs/05_tensor_cores.md, stage 13",
+          .lesson = "docs/06_tensor_cores.md, stage 1",
           .arrays = kArrays,
           .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill,

@@ -1,5 +1,5 @@
 /// \file
-/// Specification of exercise 05.6, wmma.
+/// Specification of exercise 06.1, wmma.
 #include "tensor_products.hpp"
 
 namespace DEVICE {
@@ -34,7 +34,7 @@ Exercise exercise() {
       .learnt =
           "A fragment belongs to the warp: every lane calls, and which element is whose is the hardware's "
           "business.",
-      .lesson = "docs/05_tensor_cores.md, stage 13",
+      .lesson = "docs/06_tensor_cores.md, stage 1",
       .arrays = kArrays,
       .array_count = sizeof kArrays / sizeof kArrays[0],
       .fill = fill_bfloat16,

@@ -1,8 +1,8 @@
 /// \file
-/// What the specifications on the tensor cores share: matrices in bfloat16, their product, shapes.
+/// What the specifications of this chapter's exercises share: matrices in bfloat16, their product, shapes.
 #pragma once
 #include "halves.hpp"
-#include "products.hpp"
+#include "../05_linear_gelu/products.hpp"
 
 namespace DEVICE {
 
@@ -43,7 +43,7 @@ inline long long fragment_bytes(const workbook::Shape& s) {
   return 1024 * m_times_n(s) / 256 * (s.dims[1] / 16);
 }
 
-/// As in chapter.cu: tensor cores cut off.
+/// As in problem.cuh: tensor cores truncate.
 inline int tensor_roundings(const workbook::Shape& s) { return s.dims[1] + 16; }
 
 constexpr workbook::Shape kTensorShapes[] = {

@@ -1,5 +1,5 @@
 /// \file
-/// Exercise 05.6, wmma: a product on the tensor cores.
+/// Exercise 06.1, wmma: a product on the tensor cores.
 ///
 /// Each warp computes 16 x 16 elements of the product, with the ordinary arithmetic: every lane loads what it
 /// multiplies, element by element. Let the warp do it with fragments (nvcuda::wmma): fill the sums with

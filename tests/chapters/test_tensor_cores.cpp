@@ -1,0 +1,57 @@
+// Chapter 06 on the CPU device: every stage right at hostile shapes and alignments, and counting what its
+// formula says where rows begin at sectors. The stages for a GPU alone are in test_gpu_tensor_cores.cpp.
+#include "catch.hpp"
+#include "chapters/check_stages.hpp"
+#include "chapters/stage_counters.hpp"
+#include "harness/run_stage.hpp"
+
+namespace cpu::tensor_cores {
+workbook::Chapter chapter();
+}
+
+namespace {
+
+using namespace workbook;
+
+const Chapter kChapter = cpu::tensor_cores::chapter();
+
+using Offsets = std::map<std::string, std::size_t>;
+
+template <class Look>
+void check_at(const Shape& shape, const Offsets& offsets, Look look) {
+  const auto backend = make_cpu_backend();
+  Problem problem(kChapter, shape, *backend, offsets);
+  check_stages(kChapter, problem, shape, every_stage, look);
+}
+
+}  // namespace
+
+TEST_CASE("06: every stage is right at hostile shapes") {
+  const Shape shapes[] = {{{1, 1, 1}},   {{1, 37, 5}},     {{5, 3, 1}},    {{33, 17, 31}},
+                          {{31, 1, 65}}, {{130, 18, 129}}, {{129, 33, 2}}, {{2, 100, 260}}};
+  for (const Shape& shape : shapes) check_at(shape, {}, no_more);
+}
+
+TEST_CASE("06: every stage moves what its formula says, where rows begin at sectors") {
+  const Shape shapes[] = {{{32, 32, 32}},  {{128, 16, 128}}, {{1, 8, 8}},     {{40, 24, 136}},
+                          {{136, 40, 72}}, {{129, 8, 8}},    {{128, 80, 256}}};
+  for (const Shape& shape : shapes)
+    check_at(shape, {}, [&](const Stage& stage, const StageResult& result) {
+      const bool of_16_bits = std::string(stage.output).find("bfloat16") != std::string::npos;
+      if (of_16_bits && (shape.dims[1] % 16 != 0 || shape.dims[2] % 16 != 0)) return;
+      CHECK_FALSE(result.counts.approximate);
+      check_traffic(kChapter, stage, result, shape);
+    });
+}
+
+TEST_CASE("06: every stage is right at every alignment") {
+  for (const int k : {4, 13, 16})
+    for (const std::size_t x : {0, 4, 8})
+      for (const std::size_t w : {0, 4, 12})
+        for (const std::size_t y : {0, 4})
+          check_at({{9, k, 12}}, {{"x", x}, {"w", w}, {"bias", y}, {"y_tf32", y}}, no_more);
+}
+
+TEST_CASE("06: counts equal the H200's counters at 256 x 64 x 256") {
+  check_counters(kChapter, {{256, 64, 256}});
+}
