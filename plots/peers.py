@@ -274,8 +274,8 @@ def tensor_cores_operations(shape):
                       eager_linear_gelu("tanh", "out_tanh"), read + written, 2 * written, **common),
             Operation("torch.compile, bfloat16", "the same as Inductor has it done",
                       compiled_linear_gelu("tanh", "out_tanh"), read, written, compiled=True, **common),
-            Operation("torch, GELU_BIAS", "torch._addmm_activation: cuBLASLt's epilogue", library, read, written,
-                      **{**common, "output": "out_tanh_library"})]
+            Operation("torch, GELU_BIAS", "torch._addmm_activation: cuBLASLt's epilogue", library, read,
+                      written, **{**common, "output": "out_tanh_library"})]
 
 
 def linear_gelu_error(s, output):

@@ -11,13 +11,12 @@ status 2: a file that is not what it should be, or a new name that is already ta
 written then.
 """
 
-import argparse
 import json
 import pathlib
 import re
-import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from results import ROOT, BadFile, fail, load
 
 # CHAPTER/STAGE: its new name. Peers and libraries are stages too.
 RENAMED = {
@@ -46,18 +45,12 @@ RENAMED = {
 }
 
 
-class BadFile(Exception):
-    """A file is not what it should be; the message names it."""
-
-
 # --- Files: every number keeps the digits that it has ---
 
 
-def load(path):
-    try:
-        return json.loads(path.read_text(), parse_float=lambda digits: "\0" + digits)
-    except (OSError, ValueError) as error:
-        raise BadFile(f"{path}: {error}") from None
+def exact(path):
+    """The JSON of a file, with its numbers as texts."""
+    return load(path, parse_float=lambda digits: "\0" + digits)
 
 
 def text_of(value):
@@ -171,20 +164,19 @@ def files_after(folder, counters):
             after[target] = text_of(content)
 
     for path in sorted(folder.glob("*.json")):
-        runs = load(path)
+        runs = exact(path)
         prefix = "peers_" if path.name.startswith("peers_") else ""
         keep(path, split_runs(runs, path), runs[0]["chapter"], prefix)
     for path in sorted(folder.glob("limits/*.json")):
         chapter = chapter_numbered(path.name[:2], folder, path)
-        keep(path, split_limits(load(path), chapter, path), chapter)
+        keep(path, split_limits(exact(path), chapter, path), chapter)
     if counters:
-        after[counters] = text_of(renamed_counters(load(counters), counters))
+        after[counters] = text_of(renamed_counters(exact(counters), counters))
     return {path: text for path, text in after.items() if not path.exists() or path.read_text() != text}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=pathlib.Path, help="folder of the chapters' JSON")
     parser.add_argument("--counters", type=pathlib.Path, metavar="FILE", help="hardware counters")
     arguments = parser.parse_args()
@@ -193,19 +185,15 @@ def main():
     try:
         after = files_after(folder, counters)
     except BadFile as bad:
-        print(f"rename_stages.py: {bad}", file=sys.stderr)
-        return 2
+        fail(2, bad)
     except (AttributeError, IndexError, KeyError, TypeError) as error:
-        print(f"rename_stages.py: a file in {folder} is not what docs/json.md says: {error!r}",
-              file=sys.stderr)
-        return 2
+        fail(2, f"a file in {folder} is not what docs/json.md says: {error!r}")
     for path, text in after.items():
         path.write_text(text)
         print(f"written: {path}")
     if not after:
         print("nothing to rename")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

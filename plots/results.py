@@ -64,10 +64,10 @@ def require_schema(run, where):
 # --- Reading ---
 
 
-def load(path):
-    """The JSON of a file."""
+def load(path, **options):
+    """The JSON of a file; the options are those of json.loads."""
     try:
-        return json.loads(path.read_text())
+        return json.loads(path.read_text(), **options)
     except OSError as error:
         raise BadFile(f"{path}: {error.strerror}") from None
     except ValueError as error:

@@ -2,22 +2,16 @@
 
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-RENAME = pathlib.Path(__file__).parents[2] / "plots/rename_stages.py"
-
-
-def expect(what, condition, details=""):
-    if not condition:
-        sys.exit(f"FAILED: {what}\n{details}")
-    print("ok:", what)
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from checks import ROOT, expect, run
 
 
 def rename(folder):
-    done = subprocess.run([sys.executable, RENAME, folder, "--counters", folder / "tests/counters.json"],
-                          capture_output=True, text=True)
+    done = run(sys.executable, ROOT / "plots" / "rename_stages.py", folder,
+               "--counters", folder / "tests/counters.json")
     return done.returncode, done.stdout + done.stderr
 
 
