@@ -10,7 +10,7 @@ void AsyncCopies::begin_block(unsigned threads) {
     thread.copies.clear();
     thread.commits = 0;
   }
-  under_way_ = 0;
+  in_flight_ = 0;
   if (threads_.size() < threads) threads_.resize(threads);
 }
 
@@ -18,7 +18,7 @@ void AsyncCopies::issue(unsigned thread, std::size_t offset, unsigned size, std:
   Thread& mine = threads_[thread];
   mine.copies.push_back({offset, size, instruction, thread, mine.commits});
   mark(mine.copies.back(), static_cast<std::uint16_t>(thread + 1));
-  ++under_way_;
+  ++in_flight_;
 }
 
 std::vector<AsyncCopy> AsyncCopies::wait(unsigned thread, std::uint64_t left) {
@@ -28,7 +28,7 @@ std::vector<AsyncCopy> AsyncCopies::wait(unsigned thread, std::uint64_t left) {
   const std::vector<AsyncCopy> ended(mine.copies.begin(), first);
   mine.copies.erase(mine.copies.begin(), first);
   for (const AsyncCopy& copy : ended) mark(copy, 0);
-  under_way_ -= ended.size();
+  in_flight_ -= ended.size();
   return ended;
 }
 

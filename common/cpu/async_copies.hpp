@@ -34,7 +34,7 @@ class AsyncCopies {
 
   /// A copy under way to one of those bytes, or null. They lie within an aligned 16.
   const AsyncCopy* to(std::size_t offset, unsigned size) const {
-    return under_way_ == 0 ? nullptr : find(offset, size);
+    return in_flight_ == 0 ? nullptr : find(offset, size);
   }
 
  private:
@@ -48,7 +48,7 @@ class AsyncCopies {
 
   std::vector<Thread> threads_;
   std::vector<std::uint16_t> copier_;  ///< by word of shared memory: the thread plus one, or 0
-  std::size_t under_way_ = 0;
+  std::size_t in_flight_ = 0;
 };
 
 }  // namespace cpu

@@ -3,7 +3,9 @@
 /// what matters is that the device sees it.
 #include <algorithm>
 
-#include "cpu/device.hpp"
+#include "cpu/access.hpp"
+#include "cpu/runtime.hpp"
+#include "cpu/trace.hpp"
 
 namespace cpu {
 namespace {

@@ -35,11 +35,14 @@ struct Dim3 {
   unsigned x, y, z;
 };
 
-/// What the lanes of one warp have touched with one instruction.
+enum class RequestKind : unsigned char { kLoad, kStore, kAtomic, kCopy };
+enum class MemorySpace : unsigned char { kGlobal, kShared };
+
+/// What the lanes of one warp have accessed with one instruction.
 struct TracedRequest {
-  std::string place;      ///< of the instruction: "chapters/01_multiply_add/2_fused.cuh:14"
-  std::string operation;  ///< "load", "store", "atomic" or "copy", an asynchronous one
-  std::string space;      ///< "global" or "shared"
+  std::string place;  ///< of the instruction: "chapters/01_multiply_add/2_fused.cuh:14"
+  RequestKind kind = RequestKind::kLoad;
+  MemorySpace space = MemorySpace::kGlobal;  ///< kGlobal for an asynchronous copy, which reads it
   std::string array;
   unsigned bytes = 0;  ///< a lane
   /// By lane, the first byte that it touches, in global memory from the start of the sector that the array

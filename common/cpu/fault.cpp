@@ -9,6 +9,9 @@
 
 #include "cpu/device.hpp"
 #include "cpu/finding.hpp"
+#include "cpu/memory.hpp"
+#include "cpu/source_line.hpp"
+#include "cpu/stop.hpp"
 
 namespace cpu {
 namespace {
@@ -32,7 +35,8 @@ std::uintptr_t instruction_of([[maybe_unused]] const ucontext_t& context) {
 void on_fault(int signal, siginfo_t* info, void* context) {
   fault = {reinterpret_cast<std::uintptr_t>(info->si_addr),
            instruction_of(*static_cast<ucontext_t*>(context))};
-  const bool ours = memory().arena().contains(fault.address) || device().stacks.contains(fault.address);
+  const bool ours =
+      memory().arena().contains(fault.address) || device().launch.stacks.contains(fault.address);
   if (ours && resume_at) siglongjmp(*resume_at, 1);
   ::signal(signal, SIG_DFL);  // the program's own mistake: it happens again, and ends the program
 }

@@ -1,8 +1,8 @@
 /// \file
-/// What the CPU device says when a kernel does something that a GPU would not survive, or would not define.
+/// What the CPU device reports when a kernel does something that would fail on a GPU, or that CUDA leaves
+/// undefined.
 #pragma once
 
-#include <cstdint>
 #include <stdexcept>
 #include <string>
 
@@ -14,21 +14,14 @@ struct Finding : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Where an instruction of a kernel stands in the sources.
-struct SourceLine {
-  std::string function;  ///< without namespaces and parameters; empty when unknown
-  std::string file;      ///< relative to the project; empty when unknown
-  int line = 0;
+/// A mistake of a kernel, as text for its Finding.
+struct Mistake {
+  std::string kind;     ///< such as "out of bounds"
+  std::string details;  ///< which thread did what and where, in lines indented by two spaces
+  std::string look_at;  ///< what to check next
 };
 
-/// The place in the sources of the instruction before `return_address`: of an inlined chain the innermost
-/// frame that is not part of the CPU device. Runs addr2line, so the first time it takes a few milliseconds.
-const SourceLine& source_line(std::uintptr_t return_address);
-
-/// Whether two instructions stand in the same line: the compiler may have made several of one call.
-bool same_line(std::uintptr_t return_address, std::uintptr_t other);
-
-/// Name of the function that starts at `address` and where it is defined.
-SourceLine function_at(std::uintptr_t address);
+/// The Finding for a mistake of the kernel at that address.
+Finding finding_in(const void* kernel, const Mistake& mistake);
 
 }  // namespace cpu

@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "cpu/wavefronts.hpp"
+#include "cpu/lanes.hpp"
 
 namespace cpu {
 
@@ -57,6 +57,10 @@ struct Position {
     return *this;
   }
 };
+
+/// Iterations that a warp's fastest lane may begin before the others must have caught up: bounds the memory
+/// that a loop takes, whatever its length.
+constexpr unsigned kMostIterationsAhead = 16;
 
 /// Whether `a` comes before `b` in the order in which one lane would pass them.
 bool before(const Position& a, const Position& b);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <new>
 #include <stdexcept>
+#include <utility>
 
 namespace cpu {
 namespace {
@@ -16,44 +17,12 @@ constexpr std::size_t kSmallestArena = std::size_t{1} << 30;
 
 std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
 
-/// Sets a bit and says whether it was clear.
-bool set_bit(std::vector<std::uint64_t>& bits, std::size_t index) {
-  const std::uint64_t bit = std::uint64_t{1} << (index % 64);
-  std::uint64_t& word = bits[index / 64];
-  const bool was_clear = !(word & bit);
-  word |= bit;
-  return was_clear;
-}
-
-bool has_bit(const std::vector<std::uint64_t>& bits, std::size_t index) {
-  return bits[index / 64] >> (index % 64) & 1;
-}
-
 bool give_access(const Region& pages, bool open) {
   return mprotect(reinterpret_cast<void*>(pages.begin), pages.size,
                   open ? PROT_READ | PROT_WRITE : PROT_NONE) == 0;
 }
 
 }  // namespace
-
-unsigned Buffer::read(std::uintptr_t address) {
-  const std::size_t offset = address - pages.begin;
-  if (has_bit(written_sectors, offset / 32)) return 0;
-  touched = true;
-  return set_bit(read_pairs, offset / 64) ? 64 : 0;
-}
-
-unsigned Buffer::write(std::uintptr_t address) {
-  touched = true;
-  return set_bit(written_sectors, (address - pages.begin) / 32) ? 32 : 0;
-}
-
-void Buffer::forget_touches() {
-  if (!touched) return;
-  std::fill(read_pairs.begin(), read_pairs.end(), 0);
-  std::fill(written_sectors.begin(), written_sectors.end(), 0);
-  touched = false;
-}
 
 Memory::Memory() {
   void* base = MAP_FAILED;
@@ -80,23 +49,10 @@ void* Memory::allocate(std::size_t bytes, std::size_t misalignment, std::string 
   if (begin + size + red_zone > arena_.begin + arena_.size) throw std::bad_alloc();
   if (!give_access({begin, size}, open_)) throw std::bad_alloc();
 
-  auto buffer = std::make_unique<Buffer>();
-  static_assert(kPage % kAlignment == 0);
-  buffer->data = {begin + misalignment, bytes};
-  buffer->pages = {begin, size};
-  buffer->name = std::move(name);
-  buffer->element_size = element_size;
-  buffer->read_pairs.resize(size / 64 / 64);
-  buffer->written_sectors.resize(size / 32 / 64);
-  buffer->initialised.resize(size / 16);
-  static_assert(kPage % (4 * kShadowChunk) == 0);
-  buffer->chunk_launch.resize(size / 4 / kShadowChunk);
-  // malloc gives address space; it becomes memory as it is touched.
-  buffer->last_access.reset(static_cast<LastAccess*>(std::malloc(size / 4 * sizeof(LastAccess))));
-  if (!buffer->last_access) throw std::bad_alloc();
-  void* data = reinterpret_cast<void*>(buffer->data.begin);
-  buffers_.insert(next, std::move(buffer));
-  return data;
+  static_assert(kPage % kAlignment == 0 && kPage % (4 * LastAccesses::kChunk) == 0);
+  const Region data = {begin + misalignment, bytes}, pages = {begin, size};
+  buffers_.insert(next, std::make_unique<Buffer>(data, pages, std::move(name), element_size));
+  return reinterpret_cast<void*>(data.begin);
 }
 
 void Memory::release(void* data) {
@@ -136,17 +92,11 @@ const Buffer* Memory::nearest(std::uintptr_t address) const {
 }
 
 void Memory::set_initialised(const void* data, std::size_t bytes, bool initialised) {
-  const auto begin = reinterpret_cast<std::uintptr_t>(data), end = begin + bytes;
-  Buffer* buffer = owner(begin);
+  const auto address = reinterpret_cast<std::uintptr_t>(data);
+  Buffer* buffer = owner(address);
   if (!buffer) throw std::logic_error("no array lies at the address that the host writes");
-  for (std::uintptr_t address = begin; address < end;) {
-    const std::size_t offset = address - buffer->pages.begin;
-    const auto size = static_cast<unsigned>(std::min<std::uintptr_t>(16 - offset % 16, end - address));
-    const auto bits = static_cast<std::uint16_t>(((1u << size) - 1) << offset % 16);
-    std::uint16_t& word = buffer->initialised[offset / 16];
-    word = static_cast<std::uint16_t>(initialised ? word | bits : word & ~bits);
-    address += size;
-  }
+  const std::size_t offset = address - buffer->pages.begin;
+  buffer->written.set(offset, offset + bytes, initialised);
 }
 
 void Memory::set_access(bool open) {
@@ -156,8 +106,8 @@ void Memory::set_access(bool open) {
     if (!give_access(buffer->pages, open)) throw std::runtime_error("the CPU device cannot open its memory");
 }
 
-void Memory::forget_touches() {
-  for (const auto& buffer : buffers_) buffer->forget_touches();
+void Memory::clear_cold_caches() {
+  for (const auto& buffer : buffers_) buffer->cold_cache.clear();
 }
 
 Memory& memory() {

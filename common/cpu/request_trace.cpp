@@ -1,55 +1,62 @@
+#include "cpu/request_trace.hpp"
+
 #include <fmt/format.h>
 
-#include <bit>
+#include <utility>
 
 #include "cpu/device.hpp"
-#include "cpu/finding.hpp"
+#include "cpu/names.hpp"
+#include "cpu/source_line.hpp"
 
 namespace cpu {
 namespace {
 
-const char* operation(const Site& site) {
-  if (site.space == Space::kCopy) return "copy";
+workbook::RequestKind kind_of(const Site& site) {
+  if (site.space == Space::kCopy) return workbook::RequestKind::kCopy;
   switch (site.kind) {
     case AccessKind::kLoad:
-      return "load";
+      return workbook::RequestKind::kLoad;
     case AccessKind::kStore:
-      return "store";
+      return workbook::RequestKind::kStore;
     case AccessKind::kAtomic:
       break;
   }
-  return "atomic";
+  return workbook::RequestKind::kAtomic;
 }
 
-/// Of an asynchronous copy, the address that it reads.
-std::uintptr_t address_of(const Site& site, const Request& request, int lane) {
+/// The address that a lane accesses. An asynchronous copy counts by the one that it reads.
+std::uintptr_t address_of(const Site& site, const Request& request, unsigned lane) {
   const std::uintptr_t address = request.address[lane];
   return site.space == Space::kCopy ? unpacked_copy(address).source : address;
 }
 
 }  // namespace
 
-void trace_request(const Site& site, const Request& request, long long sectors, long long wavefronts) {
-  auto& requests = device().requests;
-  if (requests.size() == workbook::kMostTracedRequests) return;
-  const SourceLine& place = source_line(site.instruction);
-  const NamedPlace array = array_at(address_of(site, request, std::countr_zero(request.mask)));
-  workbook::TracedRequest traced = {.place = fmt::format("{}:{}", place.file, place.line),
-                                    .operation = operation(site),
-                                    .space = site.space == Space::kShared ? "shared" : "global",
-                                    .array = array.name,
-                                    .bytes = site.size,
-                                    .offsets = std::vector<long long>(kWarpSize, -1),
-                                    .sectors = sectors,
-                                    .wavefronts = wavefronts};
-  // Which sector an address is in depends on where the array lies; shared memory it has for itself.
-  const std::uintptr_t origin = site.space == Space::kShared ? array.begin : array.begin / 32 * 32;
-  for (std::uint32_t lanes = request.mask; lanes; lanes &= lanes - 1) {
-    const int lane = std::countr_zero(lanes);
-    traced.offsets[static_cast<std::size_t>(lane)] =
-        static_cast<long long>(address_of(site, request, lane) - origin);
-  }
-  requests.push_back(std::move(traced));
+bool RequestTrace::in_first_warp() {
+  return device().block.number == 0 && device().block.thread.number < kWarpSize;
 }
+
+void RequestTrace::add(const Site& site, const Request& request, long long sectors, long long wavefronts) {
+  if (requests_.size() == workbook::kMostTracedRequests) return;
+  const SourceLine& place = source_line(site.instruction);
+  const NamedPlace array = array_at(address_of(site, request, first_lane(request.mask)));
+  const bool shared = site.space == Space::kShared;
+  workbook::TracedRequest traced = {
+      .place = fmt::format("{}:{}", place.file, place.line),
+      .kind = kind_of(site),
+      .space = shared ? workbook::MemorySpace::kShared : workbook::MemorySpace::kGlobal,
+      .array = array.name,
+      .bytes = site.size,
+      .offsets = std::vector<long long>(kWarpSize, -1),
+      .sectors = sectors,
+      .wavefronts = wavefronts};
+  // The sector of an element depends on where the array begins; shared memory begins with the array's.
+  const std::uintptr_t origin = shared ? array.begin : array.begin / 32 * 32;
+  for (const unsigned lane : lanes_of(request.mask))
+    traced.offsets[lane] = static_cast<long long>(address_of(site, request, lane) - origin);
+  requests_.push_back(std::move(traced));
+}
+
+std::vector<workbook::TracedRequest> RequestTrace::take() { return std::exchange(requests_, {}); }
 
 }  // namespace cpu

@@ -1,7 +1,6 @@
 #include "cpu/shared_shadow.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace cpu {
 
@@ -17,14 +16,12 @@ void SharedShadow::begin_block(unsigned threads) {
 
 void SharedShadow::sync_warp(unsigned first_thread, std::uint32_t lanes) {
   std::uint32_t merged[kWarpSize] = {};
-  for (std::uint32_t left = lanes; left; left &= left - 1) {
-    const unsigned lane = static_cast<unsigned>(std::countr_zero(left));
+  for (const unsigned lane : lanes_of(lanes)) {
     const std::uint32_t* known = &known_[std::size_t{first_thread + lane} * kWarpSize];
     for (unsigned l = 0; l < kWarpSize; ++l) merged[l] = std::max(merged[l], known[l]);
     merged[lane] = std::max(merged[lane], clock_[first_thread + lane]);
   }
-  for (std::uint32_t left = lanes; left; left &= left - 1) {
-    const unsigned lane = static_cast<unsigned>(std::countr_zero(left));
+  for (const unsigned lane : lanes_of(lanes)) {
     std::copy_n(merged, kWarpSize, &known_[std::size_t{first_thread + lane} * kWarpSize]);
     ++clock_[first_thread + lane];
   }

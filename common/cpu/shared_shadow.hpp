@@ -6,11 +6,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "cpu/wavefronts.hpp"
+#include "cpu/access.hpp"
+#include "cpu/lanes.hpp"
 
 namespace cpu {
-
-enum class AccessKind : unsigned char { kLoad, kStore, kAtomic };
 
 /// One access by a thread of the running block.
 struct ThreadAccess {

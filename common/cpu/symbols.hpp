@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cpu/memory.hpp"
+#include "cpu/region.hpp"
 
 namespace cpu {
 

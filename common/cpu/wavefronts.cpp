@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 
 namespace cpu {
 namespace {
@@ -61,8 +60,7 @@ CopyCost narrow_copy_cost(const Request& request, unsigned size) {
   std::ptrdiff_t read = 0;
   Request stores;
   std::uint64_t line_of[kWarpSize];
-  for (std::uint32_t lanes = request.mask; lanes; lanes &= lanes - 1) {
-    const int lane = std::countr_zero(lanes);
+  for (const unsigned lane : lanes_of(request.mask)) {
     const Copy copy = unpacked_copy(request.address[lane]);
     if (copy.reads) sectors[static_cast<std::size_t>(read++)] = copy.source / 32;
     stores.address[lane] = copy.target;
@@ -70,10 +68,10 @@ CopyCost narrow_copy_cost(const Request& request, unsigned size) {
   }
   CopyCost cost = {distinct(sectors, read), 0};
   for (std::uint32_t left = request.mask; left; left &= ~stores.mask) {
-    const std::uint64_t line = line_of[std::countr_zero(left)];
+    const std::uint64_t line = line_of[first_lane(left)];
     stores.mask = 0;
-    for (std::uint32_t lanes = left; lanes; lanes &= lanes - 1)
-      if (line_of[std::countr_zero(lanes)] == line) stores.mask |= lanes & -lanes;
+    for (const unsigned lane : lanes_of(left))
+      if (line_of[lane] == line) stores.mask |= 1u << lane;
     cost.wavefronts += wavefronts(stores, size);
   }
   return cost;
@@ -91,8 +89,8 @@ CopyCost copy_cost(const Request& request, unsigned size) {
   if (size < 16) return narrow_copy_cost(request, size);
   std::array<std::uint64_t, kWarpSize> sectors, passes;
   std::ptrdiff_t read = 0, written = 0;
-  for (std::uint32_t lanes = request.mask; lanes; lanes &= lanes - 1) {
-    const Copy copy = unpacked_copy(request.address[std::countr_zero(lanes)]);
+  for (const unsigned lane : lanes_of(request.mask)) {
+    const Copy copy = unpacked_copy(request.address[lane]);
     const std::uint64_t line = copy.source / 128 << 16, turn = (copy.source ^ copy.target) / 16 % 4;
     if (copy.reads) sectors[read++] = line | copy.target / 32;
     passes[written++] = line | copy.target / 128 << 2 | turn;

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-namespace cpu {
+#include "cpu/lanes.hpp"
 
-constexpr unsigned kWarpSize = 32;
+namespace cpu {
 
 /// One request: the addresses that the lanes in `mask` touch with one instruction.
 struct Request {

@@ -21,8 +21,13 @@
 #include <bit>
 #include <cstring>
 
+#include "cpu/access.hpp"
 #include "cpu/device.hpp"
 #include "cpu/float16.hpp"
+#include "cpu/names.hpp"
+#include "cpu/stop.hpp"
+#include "cpu/trace.hpp"
+#include "cpu/warp_operations.hpp"
 
 namespace cpu {
 namespace {
@@ -139,7 +144,7 @@ void turn_tiles(void* const* lanes) {
 }
 
 std::string access_text(const Lane& lane, const void* caller) {
-  return fmt::format("  {} {} a fragment {} {} at {}", thread_name(device().thread_number),
+  return fmt::format("  {} {} a fragment {} {} at {}", running_thread_name(),
                      lane.stores ? "stores" : "loads", lane.stores ? "to" : "from",
                      memory_name(lane.matrix.first, is_16_bit(lane.fragment) ? 2 : 4),
                      place_text(reinterpret_cast<std::uintptr_t>(caller)));
@@ -148,15 +153,15 @@ std::string access_text(const Lane& lane, const void* caller) {
 void check_alignment(const Lane& lane, const Transfer& how, const void* caller) {
   const auto address = reinterpret_cast<std::uintptr_t>(lane.matrix.first);
   if (address % 32 != 0)
-    stop_launch("misaligned fragment",
-                fmt::format("{}\n  which is not a multiple of 32 bytes", access_text(lane, caller)),
-                "does each tile begin at a multiple of 32 bytes? Declare shared tiles __align__(32)");
+    stop_launch({"misaligned fragment",
+                 fmt::format("{}\n  which is not a multiple of 32 bytes", access_text(lane, caller)),
+                 "does each tile begin at a multiple of 32 bytes? Declare shared tiles __align__(32)"});
   if (lane.matrix.stride * how.element_bytes % 16 != 0)
-    stop_launch("misaligned fragment",
-                fmt::format("{}\n  with a leading dimension of {} elements: not a multiple of 16 bytes",
-                            access_text(lane, caller), lane.matrix.stride),
-                fmt::format("the leading dimension must be a multiple of {} elements of {} bytes",
-                            16 / how.element_bytes, how.element_bytes));
+    stop_launch({"misaligned fragment",
+                 fmt::format("{}\n  with a leading dimension of {} elements: not a multiple of 16 bytes",
+                             access_text(lane, caller), lane.matrix.stride),
+                 fmt::format("the leading dimension must be a multiple of {} elements of {} bytes",
+                             16 / how.element_bytes, how.element_bytes)});
 }
 
 void move_fragment(Lane lane, char* memory, const void* caller) {
@@ -168,16 +173,16 @@ void move_fragment(Lane lane, char* memory, const void* caller) {
   check_alignment(lane, how, caller);
   warp_collective(compare_lanes, &lane, caller);
   if (!lane.agrees)
-    stop_launch(
-        "fragment of several matrices",
-        fmt::format("{}\n  with another address or leading dimension than lane 0", access_text(lane, caller)),
-        "all lanes of a warp must pass the same: does the address depend on threadIdx % 32?");
+    stop_launch({"fragment of several matrices",
+                 fmt::format("{}\n  with another address or leading dimension than lane 0",
+                             access_text(lane, caller)),
+                 "all lanes of a warp must pass the same: does the address depend on threadIdx % 32?"});
 
   if (lane.stores && how.tiles_turned) warp_collective(turn_tiles, &lane, caller);
   const unsigned bytes = how.element_bytes * static_cast<unsigned>(how.step);
   for (int i = 0; i < own; i += how.step) {
-    char* there =
-        memory + offset_of(f, lane.matrix, how, static_cast<int>(device().lane), i) * how.element_bytes;
+    char* there = memory + offset_of(f, lane.matrix, how, static_cast<int>(device().block.thread.lane), i) *
+                               how.element_bytes;
     char* here = elements + static_cast<unsigned>(i) * how.element_bytes;
     trace_access(there, bytes, lane.stores ? AccessKind::kStore : AccessKind::kLoad, caller);
     std::memcpy(lane.stores ? there : here, lane.stores ? here : there, bytes);

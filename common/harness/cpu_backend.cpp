@@ -6,6 +6,7 @@
 
 #include "cpu/device.hpp"
 #include "cpu/fault.hpp"
+#include "cpu/memory.hpp"
 #include "harness/backend.hpp"
 
 namespace workbook {
@@ -72,7 +73,7 @@ class CpuBackend : public Backend {
   Counts run(const std::function<void()>& stage) override {
     cpu::device().counts = Counts();
     cpu::device().each_launch = each_launch_;
-    cpu::device().traces_requests = trace_;
+    cpu::device().trace.set_enabled(trace_);
     cpu::run_host_code(stage);
     return cpu::device().counts;
   }

@@ -240,12 +240,26 @@ nlohmann::json shape_json(const Chapter& chapter, const Shape& shape) {
   return out;
 }
 
+const char* kind_name(RequestKind kind) {
+  switch (kind) {
+    case RequestKind::kLoad:
+      return "load";
+    case RequestKind::kStore:
+      return "store";
+    case RequestKind::kAtomic:
+      return "atomic";
+    case RequestKind::kCopy:
+      return "copy";
+  }
+  throw std::logic_error("a kind of request without a name");
+}
+
 nlohmann::json traced_launch_json(const LaunchCounts& launch) {
   nlohmann::json requests = nlohmann::json::array();
   for (const TracedRequest& r : launch.requests)
     requests.push_back({{"place", r.place},
-                        {"operation", r.operation},
-                        {"space", r.space},
+                        {"operation", kind_name(r.kind)},
+                        {"space", r.space == MemorySpace::kShared ? "shared" : "global"},
                         {"array", r.array},
                         {"bytes", r.bytes},
                         {"offsets", r.offsets},

@@ -8,6 +8,7 @@
 #include "common/cpu/hardware_counters.hpp"
 #include "cpu/device.hpp"
 #include "cpu/finding.hpp"
+#include "cpu/memory.hpp"
 #include "kernels/kernels.hpp"
 
 namespace {

@@ -1,0 +1,25 @@
+/// \file
+/// What a memory access does, and where.
+#pragma once
+
+#include <cstdint>
+
+namespace cpu {
+
+enum class AccessKind : unsigned char { kLoad, kStore, kAtomic };
+
+/// The memory that an access touches. An asynchronous copy reads global memory and writes shared memory.
+enum class Space : unsigned char { kGlobal, kShared, kCopy };
+
+/// One access of the running thread.
+struct Access {
+  std::uintptr_t instruction;  ///< its return address
+  std::uintptr_t address;
+  unsigned size;
+  AccessKind kind;
+};
+
+}  // namespace cpu
+
+/// In a function that a kernel calls: its return address, which identifies the calling instruction.
+#define CALLER __builtin_extract_return_addr(__builtin_return_address(0))

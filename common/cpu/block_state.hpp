@@ -1,0 +1,49 @@
+/// \file
+/// What the device knows about the running block. Blocks that ran on several cores would have one each.
+#pragma once
+
+#include <cstddef>
+
+#include "cpu/async_copies.hpp"
+#include "cpu/iterations.hpp"
+#include "cpu/lanes.hpp"
+#include "cpu/race_check.hpp"
+#include "cpu/request_log.hpp"
+#include "cpu/runtime.hpp"
+#include "cpu/shared_memory.hpp"
+#include "cpu/shared_shadow.hpp"
+#include "cpu/sites.hpp"
+#include "cpu/steps.hpp"
+#include "cpu/traffic_counter.hpp"
+
+namespace cpu {
+
+struct RunningThread {
+  uint3 index{};        ///< threadIdx
+  unsigned number = 0;  ///< in its block, linear
+  unsigned lane = 0;
+  LaneFlow* flow = nullptr;
+};
+
+struct BlockState {
+  BlockState(LaunchState& launch, workbook::Counts& counts, RequestTrace& trace)
+      : races(launch), traffic(counts), log(traffic, trace) {}
+
+  uint3 index{};           ///< blockIdx
+  std::size_t number = 0;  ///< in the grid, linear
+  RunningThread thread;
+  LaneFlow flow[kWarpSize];  ///< of the running warp's lanes
+  Iterations iterations;
+  Steps steps;
+
+  SharedMemory shared_memory;
+  SharedShadow shared_shadow;
+  AsyncCopies copies;
+  RaceCheck races;
+
+  Sites sites;
+  TrafficCounter traffic;
+  RequestLog log;
+};
+
+}  // namespace cpu

@@ -1,0 +1,59 @@
+/// \file
+/// The checks of one access of the running thread. Inline because every access of every thread comes here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cpu/access.hpp"
+#include "cpu/access_mistakes.hpp"
+#include "cpu/device.hpp"
+#include "cpu/memory.hpp"
+
+namespace cpu {
+
+/// Checks an access to device memory and records it in the shadows of its array. Returns its site. `counted`
+/// is the size for which the access counts: an asynchronous copy that ends in zeros reads less than it.
+[[gnu::always_inline]] inline Site& check_global(const Access& access, unsigned counted) {
+  BlockState& block = device().block;
+  Site& site = block.sites.at(access.instruction, Space::kGlobal, access.kind, counted);
+  if (!site.buffer || !site.buffer->data.contains(access.address)) {
+    site.buffer = memory().owner(access.address);
+    if (!site.buffer || !site.buffer->data.contains(access.address)) out_of_bounds(access);
+  }
+  Buffer& buffer = *site.buffer;
+  if (!buffer.data.contains(access.address + access.size - 1)) out_of_bounds(access);
+  const std::size_t offset = access.address - buffer.pages.begin;
+  if (access.kind != AccessKind::kStore && !buffer.written.has(offset, access.size))
+    uninitialised_global(access, buffer);
+  if (access.kind != AccessKind::kLoad) buffer.written.add(offset, access.size);
+  if (access.kind == AccessKind::kAtomic) block.races.add_atomic();
+  if (!block.races.is_on()) return site;
+  if (!site.number) block.sites.give_number(site);
+  block.races.check(access, buffer, block.thread.number, site.number);
+  return site;
+}
+
+/// Checks an access to shared memory at that offset.
+[[gnu::always_inline]] inline void check_shared(const Access& access, std::size_t offset) {
+  BlockState& block = device().block;
+  if (const AsyncCopy* copy = block.copies.to(offset, access.size)) copy_in_flight(access, *copy);
+  const ThreadAccess now = {block.thread.number, access.instruction, access.kind};
+  ThreadAccess earlier;
+  switch (block.shared_shadow.access(offset, access.size, now, &earlier)) {
+    case SharedShadow::Verdict::kFine:
+      return;
+    case SharedShadow::Verdict::kUninitialised:
+      uninitialised_shared(access);
+    case SharedShadow::Verdict::kRace:
+      race_in_shared(access, earlier);
+  }
+}
+
+/// Adds an access of the running thread to the request that it is part of.
+[[gnu::always_inline]] inline void log_access(Site& site, std::uintptr_t address) {
+  BlockState& block = device().block;
+  block.log.add(site, block.thread.lane, block.thread.flow->position, address);
+}
+
+}  // namespace cpu

@@ -1,0 +1,64 @@
+#include "cpu/fibers.hpp"
+
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <utility>
+
+namespace cpu {
+namespace {
+
+constexpr std::size_t kGuardBytes = 4096;  // an unmapped page below each stack
+
+}  // namespace
+
+Fibers::Fibers(std::size_t most, std::function<void()> body) : body_(std::move(body)) {
+  const std::size_t bytes = most * (kStackBytes + kGuardBytes);
+  void* base = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED) throw std::runtime_error("the CPU device found no address space for its stacks");
+  stacks_ = {reinterpret_cast<std::uintptr_t>(base), bytes};
+}
+
+Fibers::~Fibers() { munmap(reinterpret_cast<void*>(stacks_.begin), stacks_.size); }
+
+Fiber* Fibers::take() {
+  if (free_.empty()) return make();
+  Fiber* fiber = free_.back();
+  free_.pop_back();
+  return fiber;
+}
+
+Fiber* Fibers::make() {
+  const std::uintptr_t low = stacks_.begin + fibers_.size() * (kStackBytes + kGuardBytes) + kGuardBytes;
+  if (mprotect(reinterpret_cast<void*>(low), kStackBytes, PROT_READ | PROT_WRITE) != 0)
+    throw std::runtime_error("the CPU device found no memory for another stack");
+  auto fiber = std::make_unique<Fiber>();
+  fiber->stack_top = reinterpret_cast<void*>(low + kStackBytes);
+  rewind(*fiber);
+  fibers_.push_back(std::move(fiber));
+  return fibers_.back().get();
+}
+
+void Fibers::rewind(Fiber& fiber) {
+  fiber.context = boost::context::detail::make_fcontext(fiber.stack_top, kStackBytes, fiber_main);
+}
+
+void Fibers::fiber_main(boost::context::detail::transfer_t from) {
+  auto& self = *static_cast<Fibers*>(from.data);
+  self.scheduler_ = from.fctx;
+  for (;;) {
+    self.body_();
+    self.suspend();
+  }
+}
+
+void Fibers::abandon() {
+  free_.clear();
+  for (const auto& fiber : fibers_) {
+    rewind(*fiber);
+    free_.push_back(fiber.get());
+  }
+}
+
+}  // namespace cpu

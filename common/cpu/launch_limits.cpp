@@ -1,0 +1,64 @@
+#include "cpu/launch_limits.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "cpu/finding.hpp"
+#include "cpu/symbols.hpp"
+
+namespace cpu {
+namespace {
+
+[[noreturn]] void refuse(const Launch& launch, const std::string& what, const char* look_at) {
+  throw finding_in(launch.kernel, {"launch refused", "  " + what, look_at});
+}
+
+void check_grid(const Launch& launch) {
+  const uint3 grid = launch.grid;
+  if (std::size_t{grid.x} * grid.y * grid.z == 0)
+    refuse(launch, fmt::format("a grid of {} x {} x {} blocks is empty", grid.x, grid.y, grid.z),
+           "round the number of blocks up, not down");
+  if (grid.x > 0x7fffffffu || grid.y > 65535 || grid.z > 65535)
+    refuse(launch,
+           fmt::format("a grid of {} x {} x {} blocks: the most are 2147483647 x 65535 x 65535", grid.x,
+                       grid.y, grid.z),
+           "put the long dimension first");
+}
+
+void check_block(const Launch& launch) {
+  const uint3 block = launch.block;
+  const std::size_t threads = std::size_t{block.x} * block.y * block.z;
+  if (threads == 0 || threads > kMostThreads || block.z > 64)
+    refuse(
+        launch,
+        fmt::format("a block of {} x {} x {} threads: a block has 1 to {} threads, at most 64 of them in z",
+                    block.x, block.y, block.z, kMostThreads),
+        "use more blocks with fewer threads each");
+}
+
+void check_shared_memory(const Launch& launch) {
+  const std::size_t own = static_shared_bytes(reinterpret_cast<std::uintptr_t>(launch.kernel));
+  if (own > kMostStaticSharedBytes)
+    refuse(launch,
+           fmt::format("{} bytes in __shared__ arrays: a kernel can declare at most {}", own,
+                       kMostStaticSharedBytes),
+           "use smaller tiles, or dynamic shared memory, of which a block can have more");
+  if (launch.shared_bytes + own > kMostSharedBytes)
+    refuse(launch,
+           fmt::format("{} bytes of dynamic and {} of static shared memory: a block has at most {}",
+                       launch.shared_bytes, own, kMostSharedBytes),
+           "use smaller tiles");
+}
+
+}  // namespace
+
+void check_launch(const Launch& launch) {
+  check_grid(launch);
+  check_block(launch);
+  check_shared_memory(launch);
+}
+
+int most_shared_bytes() { return kMostSharedBytes; }
+
+}  // namespace cpu

@@ -1,0 +1,62 @@
+#include "cpu/names.hpp"
+
+#include <fmt/format.h>
+
+#include "cpu/coordinates.hpp"
+#include "cpu/device.hpp"
+#include "cpu/memory.hpp"
+#include "cpu/source_line.hpp"
+#include "cpu/symbols.hpp"
+
+namespace cpu {
+
+std::string thread_name(unsigned thread, const uint3& block) {
+  const uint3 t = coordinates(thread, device().launch.block);
+  return fmt::format("thread ({},{},{}) of block ({},{},{})", t.x, t.y, t.z, block.x, block.y, block.z);
+}
+
+std::string thread_name(unsigned thread) { return thread_name(thread, device().block.index); }
+
+std::string running_thread_name() { return thread_name(device().block.thread.number); }
+
+std::string place_text(std::uintptr_t instruction) {
+  const SourceLine place = source_line(instruction);
+  const SourceLine kernel = function_at(device().launch.kernel);
+  if (place.file == kernel.file) return fmt::format("line {}", place.line);
+  return fmt::format("{}:{}", place.file, place.line);
+}
+
+std::string global_name(const Buffer& buffer, std::uintptr_t address, unsigned size) {
+  const auto offset = static_cast<std::intptr_t>(address - buffer.data.begin);
+  const auto element = static_cast<std::intptr_t>(buffer.element_size);
+  const std::intptr_t first = (offset - (offset < 0 ? element - 1 : 0)) / element;
+  if (size <= buffer.element_size) return fmt::format("{}[{}]", buffer.name, first);
+  return fmt::format("{}[{}..{}]", buffer.name, first,
+                     first + static_cast<std::intptr_t>(size) / element - 1);
+}
+
+std::string shared_name(std::uintptr_t address, unsigned size) {
+  const NamedPlace array = array_at(address);
+  return fmt::format("{}[{}]", array.name, (address - array.begin) / size);
+}
+
+std::string memory_name(const void* pointer, unsigned size) {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  if (device().block.shared_memory.offset(address)) return shared_name(address, size);
+  const Buffer* buffer = memory().nearest(address);
+  return buffer && device().launch.arena.contains(address) ? global_name(*buffer, address, size)
+                                                           : fmt::format("address {:#x}", address);
+}
+
+NamedPlace array_at(std::uintptr_t address) {
+  const SharedMemory& shared = device().block.shared_memory;
+  if (shared.dynamic().contains(address)) return {"dynamic shared memory", shared.dynamic().begin};
+  if (shared.statics().contains(address)) {
+    const ThreadLocalVariable variable = thread_local_variable(address - shared.statics().begin);
+    return {variable.name, address - variable.offset};
+  }
+  const Buffer* buffer = memory().owner(address);
+  return {buffer->name, buffer->data.begin};
+}
+
+}  // namespace cpu

@@ -1,0 +1,37 @@
+/// \file
+/// How messages name threads, places in the source and places in memory.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cpu/buffer.hpp"
+#include "cpu/runtime.hpp"
+
+namespace cpu {
+
+/// "thread (5,0,0) of block (17,0,0)": a thread by its linear number in the block.
+std::string thread_name(unsigned thread, const uint3& block);
+/// The same of the running block.
+std::string thread_name(unsigned thread);
+std::string running_thread_name();
+
+/// "line 14", with the file before it where that is not the kernel's.
+std::string place_text(std::uintptr_t instruction);
+
+/// "q[4]", "q[4..7]": the elements of an array that an access covers.
+std::string global_name(const Buffer& buffer, std::uintptr_t address, unsigned size);
+/// "s[32]": the element of a static shared array, or of dynamic shared memory, by elements of `size` bytes.
+std::string shared_name(std::uintptr_t address, unsigned size);
+/// One of these two, whichever memory the address is in.
+std::string memory_name(const void* address, unsigned size);
+
+/// An array, or dynamic shared memory, and where it begins.
+struct NamedPlace {
+  std::string name;
+  std::uintptr_t begin;
+};
+/// The array that holds an address of device or shared memory.
+NamedPlace array_at(std::uintptr_t address);
+
+}  // namespace cpu

@@ -1,0 +1,79 @@
+/// \file
+/// The asynchronous copies of the dialect (pipeline.hpp).
+#include "cpu/pipeline.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "cpu/check_access.hpp"
+#include "cpu/names.hpp"
+#include "cpu/stop.hpp"
+
+namespace cpu {
+namespace {
+
+[[noreturn]] void unsupported_copy(std::uintptr_t instruction, const std::string& what,
+                                   const std::string& look_at) {
+  stop_launch({"asynchronous copy that there is not",
+               fmt::format("  {} {} at {}", running_thread_name(), what, place_text(instruction)), look_at});
+}
+
+void check_sizes(std::uintptr_t instruction, size_t bytes, size_t zeros) {
+  if ((bytes != 4 && bytes != 8 && bytes != 16) || zeros > bytes)
+    unsupported_copy(instruction, fmt::format("copies {} bytes, {} of them zeros", bytes, zeros),
+                     "__pipeline_memcpy_async copies 4, 8 or 16 bytes, of which at most all are zeros");
+}
+
+[[noreturn]] void wrong_memory(std::uintptr_t instruction, void* to, const void* from, unsigned size) {
+  unsupported_copy(instruction,
+                   fmt::format("copies from {} to {}", memory_name(from, size), memory_name(to, size)),
+                   "__pipeline_memcpy_async copies from device memory, its second argument, to shared\n"
+                   "  memory, its first");
+}
+
+}  // namespace
+
+/// The read is taken to happen at the issue. The bytes are moved at once too: a thread that looked at them
+/// before the wait would be stopped.
+void pipeline_copy(void* to, const void* from, size_t bytes, size_t zeros) {
+  BlockState& block = device().block;
+  const auto instruction = reinterpret_cast<std::uintptr_t>(CALLER);
+  const auto source = reinterpret_cast<std::uintptr_t>(from), target = reinterpret_cast<std::uintptr_t>(to);
+  const auto size = static_cast<unsigned>(bytes), read = static_cast<unsigned>(bytes - zeros);
+  block.steps.count(instruction);
+  check_sizes(instruction, bytes, zeros);
+  const auto offset = block.shared_memory.offset(target);
+  if (!offset || (read > 0 && !device().launch.arena.contains(source)))
+    wrong_memory(instruction, to, from, size);
+  const Access store = {instruction, target, size, AccessKind::kStore};
+  if (source % size != 0) misaligned({instruction, source, size, AccessKind::kLoad});
+  if (target % size != 0) misaligned(store);
+
+  Site* load = read > 0 ? &check_global({instruction, source, read, AccessKind::kLoad}, size) : nullptr;
+  check_shared(store, *offset);
+  Site& copy = block.sites.at(instruction, Space::kCopy, AccessKind::kLoad, size);
+  if (load) copy.buffer = load->buffer;
+  log_access(copy, packed({source, target, read > 0}));
+  block.copies.issue(block.thread.number, *offset, size, instruction);
+  std::memcpy(to, from, read);
+  std::memset(static_cast<char*>(to) + read, 0, zeros);
+}
+
+void pipeline_commit() { device().block.copies.commit(device().block.thread.number); }
+
+void pipeline_wait(size_t left) {
+  constexpr size_t kMostLeft = 8;  // cuda_pipeline_primitives.h
+  BlockState& block = device().block;
+  const auto instruction = reinterpret_cast<std::uintptr_t>(CALLER);
+  const unsigned thread = block.thread.number;
+  block.steps.count(instruction);
+  // The second of the two writes that a copy counts as. It cannot race with an earlier access: nobody has
+  // touched the destination since the first.
+  for (const AsyncCopy& copy : block.copies.wait(thread, std::min(left, kMostLeft)))
+    block.shared_shadow.access(copy.offset, copy.size, {thread, instruction, AccessKind::kStore}, nullptr);
+}
+
+}  // namespace cpu

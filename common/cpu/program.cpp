@@ -1,0 +1,26 @@
+#include "cpu/program.hpp"
+
+#include <link.h>
+
+namespace cpu {
+
+Program program() {
+  Program found;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* out) {
+        auto& program = *static_cast<Program*>(out);
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const auto& part = info->dlpi_phdr[i];
+          const Region region = {info->dlpi_addr + part.p_vaddr, part.p_memsz};
+          if (part.p_type == PT_TLS && info->dlpi_tls_data)
+            program.thread_locals = {reinterpret_cast<std::uintptr_t>(info->dlpi_tls_data), part.p_memsz};
+          if ((part.p_type == PT_LOAD && !(part.p_flags & PF_W)) || part.p_type == PT_GNU_RELRO)
+            program.constants.push_back(region);
+        }
+        return 1;  // the program itself comes first
+      },
+      &found);
+  return found;
+}
+
+}  // namespace cpu

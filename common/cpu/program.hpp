@@ -1,0 +1,18 @@
+/// \file
+/// The parts of the running program that a kernel may access.
+#pragma once
+
+#include <vector>
+
+#include "cpu/region.hpp"
+
+namespace cpu {
+
+struct Program {
+  Region thread_locals;           ///< of the calling thread: what `__shared__` stands for
+  std::vector<Region> constants;  ///< what the program cannot write: `__constant__` tables among it
+};
+
+Program program();
+
+}  // namespace cpu

@@ -1,0 +1,112 @@
+#include "cpu/request_log.hpp"
+
+#include <algorithm>
+
+namespace cpu {
+
+void RequestLog::begin(Site& site) {
+  site.in_segment = true;
+  site.ambiguous_mask = 0;
+  segment_.push_back(&site);
+}
+
+OpenRequest* RequestLog::new_request(const Position& position, OpenRequest* next) {
+  if (unused_.empty()) {
+    requests_.push_back(std::make_unique<OpenRequest>());
+    unused_.push_back(requests_.back().get());
+  }
+  OpenRequest* request = unused_.back();
+  unused_.pop_back();
+  request->mask = 0;
+  request->key = position.key();
+  request->position = position;
+  request->next = next;
+  return request;
+}
+
+/// The first request from `link` on that has that position and not yet the lane; a new one when there is
+/// none.
+OpenRequest* RequestLog::find_request(Site& site, unsigned lane, const Position& position,
+                                      OpenRequest** link) {
+  const std::uint64_t key = position.key();
+  for (; OpenRequest* request = *link; link = &request->next) {
+    if (request->key == key) {
+      if (!(request->mask >> lane & 1)) return request;
+    } else if (before(position, request->position)) {
+      break;
+    }
+  }
+  *link = new_request(position, *link);
+  OpenRequest* const made = *link;
+  if (++site.open > kMostOpen && site.first != made) {
+    traffic_.set_approximate();
+    close(site, &site.first);
+  }
+  return made;
+}
+
+/// Counts the request at `link` and takes it out of its list.
+void RequestLog::close(Site& site, OpenRequest** link) {
+  OpenRequest* request = *link;
+  trace_.covers_running_thread() ? count_and_trace(site, *request) : traffic_.count(site, *request);
+  // The same iteration again, by other lanes: which of them ran together is not known.
+  const OpenRequest* next = request->next;
+  if (next && next->key == request->key && next->mask != request->mask) traffic_.set_approximate();
+  if (request->position.ambiguous()) {
+    traffic_.set_approximate(site.ambiguous_mask && site.ambiguous_mask != request->mask);
+    site.ambiguous_mask = request->mask;
+  }
+  *link = request->next;
+  --site.open;
+  unused_.push_back(request);
+  site.cursor_lane = kWarpSize;
+}
+
+void RequestLog::count_and_trace(Site& site, const Request& request) {
+  const workbook::Counts before = traffic_.counts();
+  traffic_.count(site, request);
+  const workbook::Counts& after = traffic_.counts();
+  const auto all_sectors = [](const workbook::Counts& c) {
+    return c.load_sectors + c.store_sectors + c.atomic_sectors;
+  };
+  const auto all_wavefronts = [](const workbook::Counts& c) {
+    return c.shared_load_wavefronts + c.shared_store_wavefronts;
+  };
+  trace_.add(site, request, all_sectors(after) - all_sectors(before),
+             all_wavefronts(after) - all_wavefronts(before));
+}
+
+void RequestLog::advance(const std::vector<const Position*>& stopped) {
+  for (Site* site : segment_) {
+    OpenRequest** link = &site->first;
+    while (*link) {
+      const auto has_passed = [&](const Position* now) { return passed((*link)->position, *now); };
+      if (std::all_of(stopped.begin(), stopped.end(), has_passed)) {
+        close(*site, link);
+      } else {
+        link = &(*link)->next;
+      }
+    }
+  }
+}
+
+void RequestLog::end_segment() {
+  for (Site* site : segment_) {
+    while (site->first) close(*site, &site->first);
+    site->in_segment = false;
+  }
+  segment_.clear();
+}
+
+void RequestLog::abandon() {
+  for (Site* site : segment_) {
+    for (OpenRequest* request = site->first; request; request = request->next) unused_.push_back(request);
+    site->first = nullptr;
+    site->open = 0;
+    site->cursor_lane = kWarpSize;
+    site->in_segment = false;
+  }
+  segment_.clear();
+}
+
+}  // namespace cpu

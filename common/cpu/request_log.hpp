@@ -1,0 +1,72 @@
+/// \file
+/// Groups the accesses of a warp's lanes into requests.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "cpu/iterations.hpp"
+#include "cpu/request_trace.hpp"
+#include "cpu/sites.hpp"
+#include "cpu/traffic_counter.hpp"
+#include "cpu/wavefronts.hpp"
+
+namespace cpu {
+
+/// A request that lanes may still join: those that execute its instruction in the same iteration.
+struct OpenRequest : Request {
+  std::uint64_t key;  ///< of its position
+  Position position;
+  OpenRequest* next;
+};
+
+/// The open requests of the running warp. What its lanes do with one instruction in the same iteration is one
+/// request. A segment is what a warp does between two points at which all its lanes have stopped: a barrier
+/// or the end.
+class RequestLog {
+ public:
+  RequestLog(TrafficCounter& traffic, RequestTrace& trace) : traffic_(traffic), trace_(trace) {}
+
+  [[gnu::always_inline]] void add(Site& site, unsigned lane, const Position& position,
+                                  std::uintptr_t address) {
+    if (!site.in_segment) begin(site);
+    OpenRequest** link = site.cursor_lane == lane ? &site.cursor->next : &site.first;
+    OpenRequest* request = *link;
+    if (!request || request->key != position.key() || request->mask >> lane & 1)
+      request = find_request(site, lane, position, link);
+    request->mask |= 1u << lane;
+    request->address[lane] = address;
+    site.cursor = request;
+    site.cursor_lane = lane;
+  }
+
+  /// Counts the requests that no lane can join any more; `stopped` are the positions of the lanes that have
+  /// not ended.
+  void advance(const std::vector<const Position*>& stopped);
+
+  /// Counts all requests; every lane of the warp has stopped.
+  void end_segment();
+
+  /// Drops all open requests of a launch that was ended early.
+  void abandon();
+
+ private:
+  /// Open requests of one instruction. More mean a loop that is not followed; then the oldest is counted as
+  /// it is.
+  static constexpr unsigned kMostOpen = 4096;
+
+  OpenRequest* find_request(Site& site, unsigned lane, const Position& position, OpenRequest** link);
+  OpenRequest* new_request(const Position& position, OpenRequest* next);
+  void begin(Site& site);
+  void close(Site& site, OpenRequest** link);
+  void count_and_trace(Site& site, const Request& request);
+
+  TrafficCounter& traffic_;
+  RequestTrace& trace_;
+  std::vector<Site*> segment_;  // the sites that the segment has touched
+  std::vector<std::unique_ptr<OpenRequest>> requests_;
+  std::vector<OpenRequest*> unused_;
+};
+
+}  // namespace cpu

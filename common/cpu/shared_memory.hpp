@@ -1,0 +1,39 @@
+/// \file
+/// Where the running block's shared memory is.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "cpu/region.hpp"
+
+namespace cpu {
+
+/// The `__shared__` arrays, which are thread-local variables of the program, and dynamic shared memory. An
+/// offset counts the bytes of the first, then those of the second: the shadows of shared memory go by it.
+class SharedMemory {
+ public:
+  /// A launch of a program whose thread-local variables are at `statics`, with that much dynamic shared
+  /// memory.
+  void begin_launch(const Region& statics, std::size_t dynamic_bytes);
+
+  /// The offset of an address, if it is in shared memory.
+  [[gnu::always_inline]] std::optional<std::size_t> offset(std::uintptr_t address) const {
+    if (statics_.contains(address)) return address - statics_.begin;
+    if (dynamic_.contains(address)) return statics_.size + (address - dynamic_.begin);
+    return std::nullopt;
+  }
+  /// Largest offset that there can be, plus one.
+  std::size_t most_bytes() const { return statics_.size + storage_.size; }
+
+  const Region& statics() const { return statics_; }
+  const Region& dynamic() const { return dynamic_; }
+  /// What dynamic shared memory is the beginning of.
+  const Region& storage() const { return storage_; }
+
+ private:
+  Region statics_, dynamic_, storage_;
+};
+
+}  // namespace cpu

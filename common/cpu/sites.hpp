@@ -1,0 +1,63 @@
+/// \file
+/// The load and store instructions of the kernels that have run.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "cpu/access.hpp"
+#include "cpu/buffer.hpp"
+#include "cpu/lanes.hpp"
+
+namespace cpu {
+
+struct OpenRequest;
+
+/// One load or store instruction of a kernel, with the open requests of the running warp.
+struct Site {
+  std::uintptr_t instruction;
+  Space space;
+  AccessKind kind;
+  unsigned size;
+  std::uint8_t number = 0;   ///< in the launch, from 1; 0 while it has none
+  Buffer* buffer = nullptr;  ///< the array of the last global access: the next one's most likely array
+
+  bool in_segment = false;
+  unsigned open = 0;              ///< requests in the list
+  OpenRequest* first = nullptr;   ///< in the order in which a lane passes their positions
+  OpenRequest* cursor = nullptr;  ///< the last that `cursor_lane` added to
+  unsigned cursor_lane = kWarpSize;
+  std::uint32_t ambiguous_mask = 0;  ///< lanes of the last request whose position is ambiguous
+};
+
+/// Finds the site of an access. One instruction has several where it both loads and stores (memcpy).
+class Sites {
+ public:
+  /// Starts a new launch: arrays may have come and gone since the last.
+  void begin_launch();
+
+  [[gnu::always_inline]] Site& at(std::uintptr_t instruction, Space space, AccessKind kind, unsigned size) {
+    Site*& cached = cache_[instruction / 2 % kCacheSize];
+    if (!cached || cached->instruction != instruction || cached->space != space || cached->kind != kind ||
+        cached->size != size)
+      cached = &find(instruction, space, kind, size);
+    return *cached;
+  }
+  /// Numbers the site, as long as there are numbers.
+  void give_number(Site& site);
+  /// Instruction of the site with that number; 0 for number 0.
+  std::uintptr_t instruction(std::uint8_t number) const { return number ? numbered_[number - 1] : 0; }
+
+ private:
+  static constexpr unsigned kCacheSize = 1024;
+
+  Site& find(std::uintptr_t instruction, Space space, AccessKind kind, unsigned size);
+
+  std::unordered_map<std::uintptr_t, std::unique_ptr<Site>> sites_;
+  std::vector<std::uintptr_t> numbered_;
+  Site* cache_[kCacheSize] = {};
+};
+
+}  // namespace cpu

@@ -1,0 +1,27 @@
+/// \file
+/// Where an instruction of a kernel is in the sources.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace cpu {
+
+struct SourceLine {
+  std::string function;  ///< without namespaces and parameters; empty when unknown
+  std::string file;      ///< relative to the project; empty when unknown
+  int line = 0;
+};
+
+/// The source line of the instruction before `return_address`: of a chain of inlined functions the innermost
+/// frame that is not part of the CPU device. Runs addr2line, so the first call for an address takes a few
+/// milliseconds.
+const SourceLine& source_line(std::uintptr_t return_address);
+
+/// Whether two instructions are in the same source line: the compiler may have made several of one call.
+bool same_line(std::uintptr_t return_address, std::uintptr_t other);
+
+/// Name of the function that starts at `address`, and where it is defined.
+SourceLine function_at(const void* address);
+
+}  // namespace cpu

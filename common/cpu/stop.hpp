@@ -1,0 +1,22 @@
+/// \file
+/// Ends a launch whose kernel has made a mistake.
+#pragma once
+
+#include <cstdint>
+
+#include "cpu/finding.hpp"
+
+namespace cpu {
+
+/// Ends the launch; `run` throws the Finding for the mistake. Called on the stack of a kernel's thread.
+/// Throws nothing there: an exception could not pass the kernel's frames.
+[[noreturn]] void stop_launch(const Mistake& mistake);
+
+/// Does the same on the scheduler's own stack.
+/// \throws Finding
+[[noreturn]] void throw_finding(const Mistake& mistake);
+
+/// The Finding for a thread whose stack overflowed at `instruction`. Ends the launch as well.
+Finding stack_overflow(std::uintptr_t instruction);
+
+}  // namespace cpu

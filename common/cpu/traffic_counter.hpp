@@ -1,0 +1,32 @@
+/// \file
+/// Counts what the requests of warps cost, in the units of the GPU's counters.
+#pragma once
+
+#include <cstdint>
+
+#include "cpu/counts.hpp"
+#include "cpu/sites.hpp"
+#include "cpu/wavefronts.hpp"
+
+namespace cpu {
+
+class TrafficCounter {
+ public:
+  explicit TrafficCounter(workbook::Counts& counts) : counts_(counts) {}
+
+  /// Adds a complete request of that instruction to the counts.
+  void count(Site& site, const Request& request);
+  /// From here on the counts are an estimate.
+  void set_approximate(bool approximate = true) { counts_.approximate |= approximate; }
+  const workbook::Counts& counts() const { return counts_; }
+
+ private:
+  void count_global(Site& site, const Request& request);
+  void count_shared(const Site& site, const Request& request);
+  void count_copy(Site& site, const Request& request);
+  void count_compulsory(Site& site, std::uintptr_t sector);
+
+  workbook::Counts& counts_;
+};
+
+}  // namespace cpu

@@ -1,0 +1,139 @@
+#include "cpu/warp_operations.hpp"
+
+#include <fmt/format.h>
+
+#include "cpu/device.hpp"
+#include "cpu/names.hpp"
+#include "cpu/source_line.hpp"
+#include "cpu/stop.hpp"
+
+namespace cpu {
+
+void WarpOperations::arrive(unsigned thread, const WarpCall& call) {
+  const unsigned lane = thread % kWarpSize;
+  if (call.operation != WarpOperation::kActive && !(call.mask >> lane & 1))
+    stop_launch({"warp operation without the caller",
+                 fmt::format("  {} names the lanes {:#010x} at {}, and is lane {}", thread_name(thread),
+                             call.mask, place_text(threads_.waits_at[thread]), lane),
+                 "a lane may only call a _sync function with a mask that holds its own bit"});
+  calls_[thread] = call;
+}
+
+bool WarpOperations::release(const Warp& warp) {
+  const std::uint32_t waiting = threads_.lanes_in(ThreadState::kInWarpOperation, warp);
+  for (const unsigned lane : lanes_of(waiting)) {
+    const WarpCall& call = calls_[warp.first + lane];
+    if (call.operation == WarpOperation::kActive || !all_came(warp.first + lane, waiting, warp)) continue;
+    finish(call, warp);
+    threads_.make_ready(call.mask, warp);
+    return true;
+  }
+  return false;
+}
+
+bool WarpOperations::release_active(const Warp& warp) {
+  std::uint32_t asking = 0;
+  for (const unsigned lane : lanes_of(threads_.lanes_in(ThreadState::kInWarpOperation, warp)))
+    if (calls_[warp.first + lane].operation == WarpOperation::kActive) asking |= 1u << lane;
+  for (const unsigned lane : lanes_of(asking)) calls_[warp.first + lane].result = asking;
+  threads_.make_ready(asking, warp);
+  return asking != 0;
+}
+
+bool WarpOperations::all_came(unsigned caller, std::uint32_t waiting, const Warp& warp) const {
+  const std::uint32_t mask = calls_[caller].mask;
+  if ((mask & waiting) != mask) return false;
+  for (const unsigned lane : lanes_of(mask))
+    if (!same_call(caller, warp.first + lane)) return false;
+  return true;
+}
+
+/// Whether two threads wait in the same operation. A collective one is a single instruction of the whole warp
+/// (`.aligned` in the PTX manual), of which the compiler may have made several; the others need not be.
+bool WarpOperations::same_call(unsigned a, unsigned b) const {
+  const WarpCall &one = calls_[a], &other = calls_[b];
+  if (one.operation != other.operation || one.mask != other.mask || one.work != other.work) return false;
+  return one.operation != WarpOperation::kCollective || same_line(threads_.waits_at[a], threads_.waits_at[b]);
+}
+
+/// Gives every lane of the call's mask its result.
+void WarpOperations::finish(const WarpCall& call, const Warp& warp) {
+  switch (call.operation) {
+    case WarpOperation::kSync:
+      device().block.shared_shadow.sync_warp(warp.first, call.mask);
+      return device().block.races.sync_warp(warp.number());
+    case WarpOperation::kShuffle:
+      return shuffle(call.mask, warp);
+    case WarpOperation::kBallot:
+      return vote(call.mask, warp);
+    case WarpOperation::kCollective:
+      return work_together(call, warp);
+    case WarpOperation::kActive:  // see release_active
+      return;
+  }
+}
+
+void WarpOperations::shuffle(std::uint32_t mask, const Warp& warp) {
+  for (const unsigned lane : lanes_of(mask)) {
+    WarpCall& mine = calls_[warp.first + lane];
+    if (!(mask >> mine.source & 1)) throw_absent_source(warp.first + lane, warp);
+    mine.result = calls_[warp.first + static_cast<unsigned>(mine.source)].value;
+  }
+}
+
+void WarpOperations::vote(std::uint32_t mask, const Warp& warp) {
+  std::uint32_t ballot = 0;
+  for (const unsigned lane : lanes_of(mask))
+    if (calls_[warp.first + lane].value) ballot |= 1u << lane;
+  for (const unsigned lane : lanes_of(mask)) calls_[warp.first + lane].result = ballot;
+}
+
+void WarpOperations::work_together(const WarpCall& call, const Warp& warp) const {
+  void* lanes[kWarpSize];
+  for (unsigned lane = 0; lane < kWarpSize; ++lane) lanes[lane] = calls_[warp.first + lane].mine;
+  call.work(lanes);
+}
+
+void WarpOperations::check_complete(const Warp& warp) const {
+  const std::uint32_t waiting = threads_.lanes_in(ThreadState::kInWarpOperation, warp);
+  if (!waiting) return;
+  const unsigned caller = warp.first + first_lane(waiting);
+  const WarpCall& call = calls_[caller];
+  const bool collective = call.operation == WarpOperation::kCollective;
+  const std::string needs =
+      collective ? "needs all lanes of its warp" : fmt::format("names the lanes {:#010x}", call.mask);
+  throw_finding({"warp operation that a lane does not come to",
+                 fmt::format("  {} {} at {}\n  and waits for {}", thread_name(caller), needs,
+                             place_text(threads_.waits_at[caller]), missing_lane(caller, warp)),
+                 collective
+                     ? "whole warps must come to it: not inside an if that some lanes do not take"
+                     : "the mask may only name lanes that make the same call: not those that an if or a\n"
+                       "  return keeps out"});
+}
+
+/// The first lane that the caller waits for, and why it cannot come.
+std::string WarpOperations::missing_lane(unsigned caller, const Warp& warp) const {
+  for (const unsigned lane : lanes_of(calls_[caller].mask)) {
+    const unsigned t = warp.first + lane;
+    if (t >= warp.end) return fmt::format("lane {}, which the block does not have", lane);
+    if (threads_.state[t] == ThreadState::kDone) return thread_name(t) + ", which has ended";
+    if (threads_.state[t] == ThreadState::kAtBarrier)
+      return fmt::format("{}, which waits at __syncthreads() at {}", thread_name(t),
+                         place_text(threads_.waits_at[t]));
+    if (!same_call(caller, t))
+      return fmt::format("{}, which waits in another operation or with another mask at {}", thread_name(t),
+                         place_text(threads_.waits_at[t]));
+  }
+  return "";
+}
+
+void WarpOperations::throw_absent_source(unsigned thread, const Warp& warp) const {
+  const WarpCall& call = calls_[thread];
+  throw_finding({"shuffle from a lane that does not take part",
+                 fmt::format("  {} reads lane {} at {}; the mask names {:#010x}", thread_name(thread),
+                             call.source, place_text(threads_.waits_at[thread]), call.mask),
+                 fmt::format("is lane {} of the warp that begins at {} meant to take part?", call.source,
+                             thread_name(warp.first))});
+}
+
+}  // namespace cpu
