@@ -1,8 +1,8 @@
 /// \file
 /// What the specifications of this chapter's exercises share: matrices in bfloat16, their product, shapes.
 #pragma once
-#include "halves.hpp"
 #include "../05_linear_gelu/products.hpp"
+#include "halves.hpp"
 
 namespace DEVICE {
 
