@@ -186,10 +186,9 @@ struct LauncherCommand {
   const char* name;
   const char* does;
 };
-constexpr LauncherCommand kLauncherCommands[] = {
-    {"docs", "build the book"},
-    {"test", "build and run the tests; test --thorough: those that are left out, slow ones"},
-    {"doctor", "what this machine has and lacks"}};
+constexpr LauncherCommand kLauncherCommands[] = {{"docs", "build the book"},
+                                                 {"test", "run the tests; --thorough: the slow rest"},
+                                                 {"doctor", "what this machine has and lacks"}};
 
 void print_usage() {
   const auto line = [](const std::string& call, const char* does) { fmt::print("  {:37} {}\n", call, does); };
