@@ -17,10 +17,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr Limits kJudging = {.time = kJudgingTime,
-                             .memory_bytes = std::size_t{4} << 30,
-                             .output_bytes = std::size_t{1} << 20,
-                             .file_bytes = std::size_t{64} << 20};
+Limits judging_limits() {
+  return {.time = judging_time(),
+          .memory_bytes = std::size_t{4} << 30,
+          .output_bytes = std::size_t{1} << 20,
+          .file_bytes = std::size_t{64} << 20};
+}
 
 /// A file for what a child process writes, in a folder of its own inside `folder`. The destructor removes
 /// that folder, and with it whatever a child that was killed has left half written.
@@ -72,8 +74,9 @@ Verdict judged(const Workbook& workbook, const ExerciseFiles& exercise) {
         fmt::format("the workbook cannot be built, and it is not your file's fault:\n{}", build.errors));
 
   const ResultFile result(workbook.state_folder);
-  const Outcome outcome = run_limited(
-      {(workbook.build / "bin" / program("check", exercise)).string(), "reader", result.path()}, kJudging);
+  const Outcome outcome =
+      run_limited({(workbook.build / "bin" / program("check", exercise)).string(), "reader", result.path()},
+                  judging_limits());
   return verdict_of(result.text(), outcome);
 }
 

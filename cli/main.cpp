@@ -187,7 +187,7 @@ struct LauncherCommand {
   const char* does;
 };
 constexpr LauncherCommand kLauncherCommands[] = {{"docs", "build the book"},
-                                                 {"test", "build and run the tests"},
+                                                 {"test", "run the tests; --thorough: the slow rest"},
                                                  {"doctor", "what this machine has and lacks"}};
 
 void print_usage() {

@@ -9,8 +9,9 @@
 
 namespace workbook {
 
-/// The most time that judging one exercise may take; solutions take one or two seconds.
-constexpr std::chrono::seconds kJudgingTime{10};
+/// The most time that judging one exercise may take: 10 seconds, or WORKBOOK_JUDGING_SECONDS of the
+/// environment. Solutions take one or two seconds.
+std::chrono::seconds judging_time();
 
 /// The result of a check.
 struct Verdict {

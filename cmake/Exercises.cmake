@@ -2,24 +2,37 @@
 # mutant) together with the exercise's specification, in a namespace of its own. None is part of `all`: a file that
 # does not compile stops nothing but its own check.
 
-# add_exercise_version(NAME DEVICE VERSION SPECIFICATION FILE)
-# The object library NAME_DEVICE_VERSION. DEVICE is cpu or gpu. FILE need not exist until it is built: readers delete
-# theirs.
-function(add_exercise_version name device version specification file)
-  set(target ${name}_${device}_${version})
-  set(both ${CMAKE_CURRENT_BINARY_DIR}/${target}.cu)
-  file(CONFIGURE OUTPUT ${both} CONTENT "#include \"@file@\"\n\n#include \"@specification@\"\n" @ONLY)
+# add_exercise_versions(TARGET DEVICE SPECIFICATION [VERSION FILE]...)
+# The object library TARGET: versions of an exercise, compiled together, each in namespace DEVICE::VERSION. DEVICE is cpu
+# or gpu. A FILE need not exist until it is built: readers delete theirs.
+function(add_exercise_versions target device specification)
+  # Headers that versions share hold `#pragma once`: they come first, in namespace DEVICE, where all versions find them.
+  cmake_path(GET specification PARENT_PATH folder)
+  file(GLOB shared CONFIGURE_DEPENDS ${folder}/*.hpp ${CMAKE_SOURCE_DIR}/common/kernels/*.hpp)
+  list(FILTER shared EXCLUDE REGEX "\\.(gpu|sm90a)\\.hpp$") # no exercise is for one kind of card
+  set(text "#undef DEVICE\n#define DEVICE ${device}\n#include \"exercise.hpp\"\n")
+  foreach(header IN LISTS shared)
+    string(APPEND text "#include \"${header}\"\n")
+  endforeach()
+  set(versions ${ARGN})
+  while(versions)
+    list(POP_FRONT versions version file)
+    string(APPEND text "#undef DEVICE\n\n#define DEVICE ${device}::${version}\n"
+                       "#include \"${file}\"\n\n#include \"${specification}\"\n")
+  endwhile()
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/${target}.cu)
+  file(CONFIGURE OUTPUT ${source} CONTENT "${text}" @ONLY)
   if(device STREQUAL "cpu")
-    add_cpu_kernels(${target} ${both} cpu::${version})
+    add_cpu_kernels(${target} ${source})
   else()
-    add_gpu_kernels(${target} ${both})
-    target_compile_definitions(${target} PRIVATE DEVICE=gpu::${version})
+    add_gpu_kernels(${target} ${source})
   endif()
 endfunction()
 
-# add_exercise_program(PROGRAM JUDGE NAME DEVICE VERSION...)
-# The executable of versions that add_exercise_version has made; JUDGE is one of common/harness/run_exercise.hpp.
-function(add_exercise_program program judge name device)
+# add_exercise_program(PROGRAM JUDGE DEVICE VERSION...)
+# The executable that judges versions, whose object libraries it must be linked with; JUDGE is one of
+# common/harness/run_exercise.hpp.
+function(add_exercise_program program judge device)
   set(declarations "")
   set(table "")
   foreach(version IN LISTS ARGN)
@@ -33,9 +46,6 @@ function(add_exercise_program program judge name device)
     # Before the library, which in a build without a GPU holds a stand-in for it.
     target_link_libraries(${program} PRIVATE workbook_gpu)
   endif()
-  foreach(version IN LISTS ARGN)
-    target_link_libraries(${program} PRIVATE ${name}_${device}_${version})
-  endforeach()
   target_link_libraries(${program} PRIVATE workbook_common)
 endfunction()
 
@@ -48,14 +58,17 @@ function(add_exercises chapter)
     cmake_path(GET specification STEM name)
     set(exercise ${chapter}_${name})
     set(readers ${CMAKE_SOURCE_DIR}/chapters/${chapter}/exercises/${name}.cuh)
-    add_exercise_version(${exercise} cpu reader ${specification} ${readers})
+    add_exercise_versions(${exercise}_cpu_reader cpu ${specification} reader ${readers})
     target_compile_options(${exercise}_cpu_reader PRIVATE -Wno-unused -Wno-unused-parameter) # half done is no mistake
-    add_exercise_program(check_${exercise} judge_exercise ${exercise} cpu reader)
+    add_exercise_program(check_${exercise} judge_exercise cpu reader)
+    target_link_libraries(check_${exercise} PRIVATE ${exercise}_cpu_reader)
     if(WORKBOOK_GPU_SIDE)
-      add_exercise_version(${exercise} gpu reader ${specification} ${readers})
+      set(solution ${CMAKE_SOURCE_DIR}/solutions/${chapter}/${name}.cuh)
+      add_exercise_versions(${exercise}_gpu_reader gpu ${specification} reader ${readers})
       target_compile_options(${exercise}_gpu_reader PRIVATE -diag-suppress=177,550) # variables that nothing uses yet
-      add_exercise_version(${exercise} gpu solution ${specification} ${CMAKE_SOURCE_DIR}/solutions/${chapter}/${name}.cuh)
-      add_exercise_program(time_${exercise} time_exercise ${exercise} gpu reader solution)
+      add_exercise_versions(${exercise}_gpu_solution gpu ${specification} solution ${solution})
+      add_exercise_program(time_${exercise} time_exercise gpu reader solution)
+      target_link_libraries(time_${exercise} PRIVATE ${exercise}_gpu_reader ${exercise}_gpu_solution)
     endif()
     set_property(GLOBAL APPEND PROPERTY WORKBOOK_EXERCISES ${chapter}/${name})
   endforeach()

@@ -49,6 +49,7 @@ def code(what, _):
 
 
 @quotes({"output: 01_multiply_add --device cpu": "what a program of build/bin prints"})
+@functools.cache
 def output(what, programs):
     program, *arguments = shlex.split(what)
     done = subprocess.run([programs / program, *arguments], capture_output=True, text=True, cwd=ROOT)

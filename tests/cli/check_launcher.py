@@ -5,6 +5,7 @@ python3 tests/cli/check_launcher.py "A FOLDER": makes a fresh copy of the tree t
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -89,6 +90,9 @@ def main():
     status, output = workbook("run", "01", "--size", "1000", "--device", "cpu", script=clone / "workbook")
     built = status == 0 and "5_reduced" in output
     expect("a fresh copy in a path with spaces builds and runs", built, output)
+    expect("... and says how far it has come", re.search(r"building 01_multiply_add \[\d+/\d+\]", output), output)
+    programs = sorted(path.name for path in (clone / "build/bin").iterdir())
+    expect("... and builds that chapter alone", programs == ["01_multiply_add", "workbook"], programs)
 
 
 main()

@@ -5,6 +5,7 @@ is edited.
 """
 
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -20,16 +21,17 @@ FILE = CHAPTER / "exercises/1_fuse.cuh"
 STATE = COPY / ".workbook"
 SKELETON = FILE.read_text()
 SOLVED, NOT_YET, BAD_USAGE, BROKEN = range(4)
+SHORT = {**os.environ, "WORKBOOK_JUDGING_SECONDS": "2"}  # for what never ends
 
 
-def workbook(*arguments, folder=COPY):
-    done = run(COPY / "workbook", *arguments, cwd=folder, stdin=subprocess.DEVNULL, timeout=300)
+def workbook(*arguments, folder=COPY, environment=None):
+    done = run(COPY / "workbook", *arguments, cwd=folder, env=environment, stdin=subprocess.DEVNULL, timeout=300)
     return done.returncode, done.stdout + done.stderr
 
 
-def call(what, arguments, status, *texts, folder=COPY):
+def call(what, arguments, status, *texts, folder=COPY, environment=None):
     """Calls ./workbook, and expects that exit status and those texts."""
-    found, output = workbook(*arguments, folder=folder)
+    found, output = workbook(*arguments, folder=folder, environment=environment)
     lacking = missing(texts, output)
     expect(what, found == status and not lacking, f"exit status {found}, missing {lacking}:\n{output}")
     # But for code, the compiler's words and the CPU device's, and a refusal, which is one line.
@@ -39,22 +41,23 @@ def call(what, arguments, status, *texts, folder=COPY):
     return output
 
 
-def check(what, kernel, status, *texts):
+def check(what, kernel, status, *texts, environment=None):
     """Checks the skeleton with its kernel's one line replaced."""
     line = "  if (i < n) out[i] = a[i] * b[i];\n"
     assert line in SKELETON
     FILE.write_text(SKELETON.replace(line, kernel))
-    return call(what, ["check", "01.1"], status, "chapters/01_multiply_add/exercises/1_fuse.cuh", *texts)
+    return call(what, ["check", "01.1"], status, "chapters/01_multiply_add/exercises/1_fuse.cuh", *texts,
+                environment=environment)
 
 
-def host_check(what, code, *texts):
+def host_check(what, code, *texts, environment=None):
     """Checks the skeleton with `code` before its launch, on the host."""
     line = "  constexpr int kThreads = 256;\n"
     assert line in SKELETON
     once = "#pragma once\n"
     FILE.write_text(SKELETON.replace(once, once + "#include <stdio.h>\n#include <stdlib.h>\n")
                     .replace(line, line + code))
-    return call(what, ["check", "01.1"], NOT_YET, *texts)
+    return call(what, ["check", "01.1"], NOT_YET, *texts, environment=environment)
 
 
 def solution():
@@ -99,7 +102,8 @@ def verdicts():
           NOT_YET, "a loop that does not end: kernel multiply", "at line 16")
     check("a loop without end of which the compiler leaves nothing",
           "  for (int j = 0; j < 2;) out[i] = a[i];\n", NOT_YET,
-          "It had not ended after 10 seconds, at N = 1, and was stopped", "is there a loop without end?")
+          "It had not ended after 2 seconds, at N = 1, and was stopped", "is there a loop without end?",
+          environment=SHORT)
     twice = "launch(fused, (n - 1) / kThreads + 1, kThreads, q, k, v, out, n);\n  launch("
     FILE.write_text(solution().replace("launch(", twice))
     call("the budget, and what more than it means", ["check", "01.1"], NOT_YET, "right  N = ", "launches",
@@ -119,7 +123,7 @@ def disasters():
                "It crashed, at N = 1")
     begin = time.monotonic()
     host_check("a loop without end on the host", "  for (volatile int i = 0; i < 2;) i = 0;\n",
-               "It had not ended after 10 seconds, at N = 1, and was stopped")
+               "It had not ended after 2 seconds, at N = 1, and was stopped", environment=SHORT)
     expect("... is stopped after its time", time.monotonic() - begin < 60, "")
     host_check("10 GB of output", "  for (long i = 0; i < 10000000000 / 50; ++i)\n"
                "    printf(\"%s\\n\", \"a line of fifty characters, more or less, as it is\");\n",

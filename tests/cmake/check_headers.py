@@ -1,4 +1,8 @@
-"""Every header compiles on its own: kernels' for the CPU device, those in common/gpu where there is nvcc."""
+"""Every header compiles on its own.
+
+    python3 tests/cmake/check_headers.py c++     those for the host and for the CPU device
+    python3 tests/cmake/check_headers.py nvcc    those for a GPU; exit status 4 where there is no nvcc
+"""
 
 import pathlib
 import shutil
@@ -6,9 +10,10 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from checks import run
+from checks import run, skip
 
 COMPILER = sys.argv[1]
+FOR_GPU = COMPILER == "nvcc"
 PLAIN = ("measurement.hpp", "statistics.hpp", "timing.hpp")  # of common/gpu: no CUDA in them
 INCLUDES = ["-std=c++20", "-Icommon", "-Icommon/kernels"]
 HOST = [COMPILER, *INCLUDES, "-Wall", "-fsyntax-only", "-x", "c++"]
@@ -16,8 +21,12 @@ NVCC = ["nvcc", *INCLUDES, "-x", "cu", "--ptx", "-arch=compute_90a", "-o", "/dev
 GPU_ONLY = (".gpu.cuh", ".sm90a.cuh")
 
 
+def is_for_gpu(header):
+    return header.parent.name == "gpu" and header.name not in PLAIN or header.name.endswith(GPU_ONLY)
+
+
 def command(header):
-    if header.parent.name == "gpu" and header.name not in PLAIN or header.name.endswith(GPU_ONLY):
+    if FOR_GPU:
         return [*NVCC, header]
     if header.suffix == ".cuh":
         return [*HOST, "-DDEVICE=cpu", "-Wno-unknown-pragmas", header]
@@ -25,24 +34,23 @@ def command(header):
 
 
 def compiles(header):
-    call = command(header)
-    if not shutil.which(call[0]):
-        return f"skipped, there is no {call[0]}: {header}"
-    done = run(*call)
+    done = run(*command(header))
     # "#pragma once in main file" is what compiling a header means.
     output = "\n".join(line for line in done.stderr.splitlines() if "pragma once" not in line)
     return "" if done.returncode == 0 else f"does not compile on its own: {header}\n{output}"
 
 
 def main():
+    if not shutil.which(COMPILER):
+        skip(f"there is no {COMPILER}")
     tops = ("common", "chapters", "solutions")
     headers = [p for top in tops for p in pathlib.Path(top).rglob("*.[hc][pu][ph]")]
     # What a reader is working on may be broken; stand-ins for CUDA's headers may be nothing but an error.
     headers = [p for p in headers if not {"exercises", "cuda_headers"} & set(p.parts)]
+    headers = [p for p in headers if is_for_gpu(p) == FOR_GPU]
     with ThreadPoolExecutor(2) as pool:
-        remarks = [remark for remark in pool.map(compiles, headers) if remark]
-    print("\n".join(remarks))
-    wrong = [remark for remark in remarks if not remark.startswith("skipped")]
+        wrong = [remark for remark in pool.map(compiles, headers) if remark]
+    print("\n".join(wrong))
     print(f"{len(headers)} headers, {len(wrong)} wrong")
     return 1 if wrong or not headers else 0
 

@@ -1,6 +1,8 @@
-"""Makes a mutant by applying a unified diff, which must fit to the letter.
+"""Makes mutants by applying unified diffs, which must fit to the letter.
 
-    python3 tests/solutions/apply_patch.py SOLUTION PATCH MUTANT
+    python3 tests/solutions/apply_patch.py SOLUTION FOLDER PATCH...
+
+The mutant of NAME.patch is FOLDER/mutant_NAME.cuh.
 
 Lines before the first "@@" are the patch's comment. A patch that does not fit exactly is an error: the
 solution has changed, so think the mutant over.
@@ -41,12 +43,14 @@ def patched(old, patch):
 
 
 def main():
-    solution, patch, mutant = map(pathlib.Path, sys.argv[1:])
-    try:
-        lines = patched(solution.read_text().splitlines(), patch.read_text().splitlines())
-    except ValueError as error:
-        sys.exit(f"{patch} does not apply to {solution}: {error}")
-    mutant.write_text("\n".join(lines) + "\n")
+    solution, folder, *patches = map(pathlib.Path, sys.argv[1:])
+    for patch in patches:
+        try:
+            lines = patched(solution.read_text().splitlines(), patch.read_text().splitlines())
+        except ValueError as error:
+            sys.exit(f"{patch} does not apply to {solution}: {error}")
+        mutant = folder / f"mutant_{patch.stem}.cuh"
+        mutant.write_text("\n".join(lines) + "\n")
 
 
 main()

@@ -18,39 +18,39 @@ function(add_exercise_test exercise)
     DEPENDS workbook ${solution}
     VERBATIM)
   file(MAKE_DIRECTORY ${folder})
-  add_exercise_version(${target} cpu skeleton ${specification} ${skeleton})
-  target_sources(${target}_cpu_skeleton PRIVATE ${skeleton}) # so that it is made first
-  target_compile_options(${target}_cpu_skeleton PRIVATE -Wno-unused -Wno-unused-parameter) # half done is no mistake
-  add_exercise_version(${target} cpu solution ${specification} ${solution})
   set(versions skeleton solution)
+  set(files skeleton ${skeleton} solution ${solution})
+  set(mutants)
 
   file(GLOB patches CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/mutants/${exercise}/*.patch)
   foreach(patch IN LISTS patches)
     cmake_path(GET patch STEM stem)
-    set(version mutant_${stem})
-    set(mutant ${folder}/${version}.cuh)
-    add_custom_command(
-      OUTPUT ${mutant}
-      COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/solutions/apply_patch.py ${solution} ${patch} ${mutant}
-      DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/solutions/apply_patch.py ${solution} ${patch}
-      VERBATIM)
-    add_exercise_version(${target} cpu ${version} ${specification} ${mutant})
-    target_sources(${target}_cpu_${version} PRIVATE ${mutant})
-    target_compile_options(${target}_cpu_${version} PRIVATE -w) # what it leaves unused is part of the mistake
-    list(APPEND versions ${version})
+    list(APPEND versions mutant_${stem})
+    list(APPEND mutants ${folder}/mutant_${stem}.cuh)
+    list(APPEND files mutant_${stem} ${folder}/mutant_${stem}.cuh)
   endforeach()
-  add_exercise_program(${target} judge_exercise ${target} cpu ${versions})
+  set(apply_patch ${CMAKE_CURRENT_SOURCE_DIR}/solutions/apply_patch.py)
+  add_custom_command(
+    OUTPUT ${mutants}
+    COMMAND Python3::Interpreter ${apply_patch} ${solution} ${folder} ${patches}
+    DEPENDS ${apply_patch} ${solution} ${patches}
+    VERBATIM)
+  add_exercise_versions(${target}_cpu cpu ${specification} ${files})
+  target_sources(${target}_cpu PRIVATE ${skeleton} ${mutants}) # so that they are made first
+  target_compile_options(${target}_cpu PRIVATE -w) # what skeletons and mutants leave unused is part of the mistake
+  add_exercise_program(${target} judge_exercise cpu ${versions})
+  target_link_libraries(${target} PRIVATE ${target}_cpu)
   add_dependencies(exercise_versions ${target})
   add_check("exercise ${exercise}: the grader" tests/solutions/check_grader.py $<TARGET_FILE:${target}> tests/mutants/${exercise})
 
   if(WORKBOOK_HAS_NVCC)
-    add_exercise_version(${target} gpu skeleton ${specification} ${skeleton})
-    target_sources(${target}_gpu_skeleton PRIVATE ${skeleton})
-    target_compile_options(${target}_gpu_skeleton PRIVATE -diag-suppress=177,550) # variables that nothing uses yet
-    add_exercise_version(${target} gpu solution ${specification} ${solution})
-    add_exercise_program(gpu_${target} time_exercise ${target} gpu skeleton solution)
-    add_dependencies(exercise_versions gpu_${target})
-    add_check("gpu: exercise ${exercise}" tests/solutions/check_grader.py --gpu $<TARGET_FILE:gpu_${target}>)
+    add_exercise_versions(${target}_gpu gpu ${specification} skeleton ${skeleton} solution ${solution})
+    target_sources(${target}_gpu PRIVATE ${skeleton})
+    target_compile_options(${target}_gpu PRIVATE -diag-suppress=177,550) # variables that nothing uses yet
+    add_exercise_program(gpu_${target} time_exercise gpu skeleton solution)
+    target_link_libraries(gpu_${target} PRIVATE ${target}_gpu)
+    add_dependencies(tests_thorough gpu_${target})
+    add_thorough_check("gpu: exercise ${exercise}" tests/solutions/check_grader.py --gpu $<TARGET_FILE:gpu_${target}>)
   endif()
 endfunction()
 
