@@ -66,15 +66,15 @@ void race_in_global(Access access, const Buffer& buffer, std::uint32_t earlier, 
   const std::uint32_t in_block = d.launch.threads_per_block, block = earlier / in_block;
   const std::string what = global_name(buffer, access.address, access.size);
   const std::uintptr_t earlier_instruction = d.block.sites.instruction(earlier_site);
-  stop_launch({"race in device memory",
-               fmt::format("{}\n  {} {} {}{}, and nothing orders the two", access_line(access, what),
-                           thread_name(earlier % in_block, coordinates(block, d.launch.grid)),
-                           verb(earlier_kind), what,
-                           earlier_instruction ? " at " + place_text(earlier_instruction) : ""),
-               block == d.block.number
-                   ? "does every thread pass a __syncthreads() between the two?"
-                   : "blocks run in any order: let each write what no other touches, use an atomic, or\n"
-                     "  make two launches of it"});
+  stop_launch(
+      {"race in device memory",
+       fmt::format("{}\n  {} {} {}{}, and nothing orders the two", access_line(access, what),
+                   thread_name(earlier % in_block, coordinates(block, d.launch.grid)), verb(earlier_kind),
+                   what, earlier_instruction ? " at " + place_text(earlier_instruction) : ""),
+       block == d.block.number
+           ? "does every thread pass a __syncthreads() between the two?"
+           : "blocks run in any order: let each write what no other touches, use an atomic, or\n"
+             "  make two launches of it"});
 }
 
 void outside_shared(Access access) {

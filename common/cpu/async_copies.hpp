@@ -1,5 +1,5 @@
 /// \file
-/// The asynchronous copies of a block's threads to shared memory that are under way.
+/// The asynchronous copies of a block's threads to shared memory that are in flight.
 #pragma once
 
 #include <cstddef>
@@ -8,31 +8,31 @@
 
 namespace cpu {
 
-/// A copy of 4, 8 or 16 bytes, as many aligned.
+/// A copy of 4, 8 or 16 bytes. Source and destination are multiples of its size.
 struct AsyncCopy {
   std::size_t offset;  ///< of its destination in shared memory
   unsigned size;
   std::uintptr_t instruction;
-  unsigned thread;      ///< that has begun it, by its number in the block
+  unsigned thread;      ///< that issued it, by its number in the block
   std::uint64_t group;  ///< the number of the commit that it belongs to
 };
 
-/// A copy writes its destination at some moment from its issue to the wait that ends it. So it counts as two
-/// writes, one at either end, each of which may race with what others do, and nobody may touch the
-/// destination between them.
+/// A copy writes its destination at some moment between its issue and the wait that completes it. So it
+/// counts as two writes, one at the issue and one at the wait, each of which may race with other accesses. No
+/// thread may access the destination while the copy is in flight.
 class AsyncCopies {
  public:
   void resize(std::size_t shared_bytes) { copier_.resize((shared_bytes + 3) / 4); }
 
-  /// Drops what the last block has left.
+  /// Drops the copies that the last block left in flight.
   void begin_block(unsigned threads);
 
   void issue(unsigned thread, std::size_t offset, unsigned size, std::uintptr_t instruction);
   void commit(unsigned thread) { ++threads_[thread].commits; }
-  /// Ends the thread's copies of all commits but the last `left`, and returns them.
+  /// Completes the thread's copies of all commits but the last `left`, and returns them.
   std::vector<AsyncCopy> wait(unsigned thread, std::uint64_t left);
 
-  /// A copy under way to one of those bytes, or null. They lie within an aligned 16.
+  /// A copy in flight to one of those bytes, or null. The bytes are within an aligned 16.
   const AsyncCopy* to(std::size_t offset, unsigned size) const {
     return in_flight_ == 0 ? nullptr : find(offset, size);
   }
@@ -40,7 +40,7 @@ class AsyncCopies {
  private:
   struct Thread {
     std::uint64_t commits = 0;
-    std::vector<AsyncCopy> copies;  ///< under way, in the order of their issue
+    std::vector<AsyncCopy> copies;  ///< in flight, in the order of their issue
   };
 
   const AsyncCopy* find(std::size_t offset, unsigned size) const;

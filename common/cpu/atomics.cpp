@@ -1,6 +1,6 @@
 /// \file
-/// Atomics of the dialect. The threads of the CPU device run one at a time, so the plain operation is atomic;
-/// what matters is that the device sees it.
+/// Atomics of the dialect. The threads of the CPU device run one at a time, so a plain operation is atomic;
+/// it only has to be traced.
 #include <algorithm>
 
 #include "cpu/access.hpp"

@@ -15,19 +15,19 @@ struct Counts {
   long long load_sectors = 0;    ///< 32-byte sectors [l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum]
   long long store_requests = 0;  ///< [l1tex__t_requests_pipe_lsu_mem_global_op_st.sum]
   long long store_sectors = 0;   ///< [l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum]
-  long long load_bytes = 0;      ///< that the threads asked for; load_bytes / load_sectors / 32 is efficiency
+  long long load_bytes = 0;      ///< that the threads load; load_bytes / load_sectors / 32 is efficiency
   long long store_bytes = 0;
-  long long shared_requests = 0;          ///< warp instructions that touch shared memory, loads and stores
+  long long shared_requests = 0;          ///< warp instructions that access shared memory, loads and stores
   long long shared_load_wavefronts = 0;   ///< [l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum]
   long long shared_store_wavefronts = 0;  ///< [l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum]
   long long shared_atomic_requests = 0;   ///< warp instructions; they are no part of the wavefronts
-  long long atomic_sectors = 0;  ///< of atomics on global memory, where no two lanes want one address
-  bool contended = false;        ///< lanes of a warp did: what the hardware makes of that is not counted
+  long long atomic_sectors = 0;  ///< of atomics on global memory, while no two lanes access one address
+  bool contended = false;        ///< lanes of a warp did: the hardware's count of that is not known
   /// DRAM traffic of a cold cache, launch by launch [dram__bytes_read.sum]
   long long compulsory_read_bytes = 0;
   long long compulsory_write_bytes = 0;
   long long accesses = 0;  ///< loads and stores of single threads that were traced
-  /// Which lanes went through a loop together is not known: requests and sectors may be off.
+  /// It is not known which lanes ran a loop's iterations together: requests and sectors may be off.
   bool approximate = false;
 };
 
@@ -44,17 +44,17 @@ struct TracedRequest {
   RequestKind kind = RequestKind::kLoad;
   MemorySpace space = MemorySpace::kGlobal;  ///< kGlobal for an asynchronous copy, which reads it
   std::string array;
-  unsigned bytes = 0;  ///< a lane
-  /// By lane, the first byte that it touches, in global memory from the start of the sector that the array
+  unsigned bytes = 0;  ///< per lane
+  /// By lane, the first byte that it accesses: in global memory from the start of the sector that the array
   /// begins in, in shared memory from the array's start; -1 for a lane that takes no part.
   std::vector<long long> offsets;
   long long sectors = 0, wavefronts = 0;  ///< what the request is counted as
 };
 
-/// Requests of a launch that are kept: what comes after is more of the same.
+/// Requests of a launch that are kept; later ones are dropped.
 constexpr std::size_t kMostTracedRequests = 512;
 
-/// What one launch has cost on the CPU device.
+/// What one launch cost on the CPU device.
 struct LaunchCounts {
   std::string kernel;
   Dim3 grid, block;

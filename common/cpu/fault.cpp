@@ -20,7 +20,7 @@ struct Fault {
   std::uintptr_t address, instruction;
 };
 Fault fault;
-sigjmp_buf* resume_at = nullptr;  // null while nothing can be made of a fault
+sigjmp_buf* resume_at = nullptr;  // null while no host code runs
 
 std::uintptr_t instruction_of([[maybe_unused]] const ucontext_t& context) {
 #if defined(__x86_64__)
@@ -38,10 +38,10 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   const bool ours =
       memory().arena().contains(fault.address) || device().launch.stacks.contains(fault.address);
   if (ours && resume_at) siglongjmp(*resume_at, 1);
-  ::signal(signal, SIG_DFL);  // the program's own mistake: it happens again, and ends the program
+  ::signal(signal, SIG_DFL);  // the program's own mistake: the fault repeats, and ends the program
 }
 
-/// While it lives, faults come to on_fault, on a stack of its own: the thread's may be what is full.
+/// While it lives, faults are handled by on_fault, on a stack of its own: the thread's may be full.
 class Handler {
  public:
   Handler() {
@@ -83,8 +83,7 @@ void run_host_code(const std::function<void()>& code) {
   const Handler handler;
   const Memory::Access closed(memory(), false);
   sigjmp_buf here;
-  // The frames that the jump leaves out are those of the kernel or of a chapter's host code; they own
-  // nothing.
+  // The jump skips the frames of the kernel or of a chapter's host code; they own nothing.
   if (sigsetjmp(here, 1) != 0) {
     resume_at = nullptr;
     memory().set_access(false);

@@ -62,8 +62,8 @@ void run_grid(const uint3& grid) {
 void report(Device& d) {
   if (!d.each_launch) return;
   const auto extent = [](const uint3& size) { return workbook::Dim3{size.x, size.y, size.z}; };
-  d.each_launch({function_at(d.launch.kernel).function, extent(d.launch.grid), extent(d.launch.block), d.counts,
-                 d.trace.take()});
+  d.each_launch({function_at(d.launch.kernel).function, extent(d.launch.grid), extent(d.launch.block),
+                 d.counts, d.trace.take()});
   d.counts = {};
 }
 

@@ -1,6 +1,7 @@
 #include "cpu/iterations.hpp"
 
 #include <algorithm>
+
 namespace cpu {
 namespace {
 
@@ -106,8 +107,9 @@ void Iterations::enter(LaneFlow& lane, std::uintptr_t header, std::uintptr_t lat
   begin_again(lane);
 }
 
-/// Where a loop begins that a step from `from` back to `block` leads into: at the block, but for one in the
-/// midst of a loop that the lane has left: that is the inner one of two, and entered there.
+/// Where the loop begins that a jump from `from` back to `block` leads into: usually at the block. If the
+/// block is in the middle of a loop that the lane has left, that loop is the inner one of two, and begins
+/// first.
 std::uintptr_t Iterations::header(std::uintptr_t block, std::uintptr_t from) const {
   std::uintptr_t first = block;
   for (const auto& [key, loop] : loops_)
@@ -115,8 +117,8 @@ std::uintptr_t Iterations::header(std::uintptr_t block, std::uintptr_t from) con
   return first;
 }
 
-/// A step to a lower address. Returns whether it began another iteration.
-bool Iterations::step_back(LaneFlow& lane, std::uintptr_t block, std::uintptr_t from) {
+/// A jump to a lower address. Returns whether it began another iteration.
+bool Iterations::jump_back(LaneFlow& lane, std::uintptr_t block, std::uintptr_t from) {
   Position& position = lane.position;
   const auto innermost = [&] { return position.level[position.depth - 1].loop; };
   const auto begins_again = [&](std::uintptr_t header) {
@@ -134,11 +136,11 @@ bool Iterations::step_back(LaneFlow& lane, std::uintptr_t block, std::uintptr_t 
   }
   lane.skipped_to = block;
   lane.skipped_from = from;
-  lane.limit = 0;  // so that the next block comes to `turn`
+  lane.limit = 0;  // so that the next block comes to `follow_jump`
   return false;
 }
 
-bool Iterations::turn(LaneFlow& lane, std::uintptr_t block) {
+bool Iterations::follow_jump(LaneFlow& lane, std::uintptr_t block) {
   if (block - begin_ >= end_ - begin_) return false;  // another function's
   const std::uintptr_t from = lane.last;
   bool begins = false;
@@ -151,7 +153,7 @@ bool Iterations::turn(LaneFlow& lane, std::uintptr_t block) {
     lane.skipped_to = 0;
   }
   while (block > lane.limit) leave_innermost(lane);
-  if (block <= from) begins |= step_back(lane, block, from);
+  if (block <= from) begins |= jump_back(lane, block, from);
   note(lane, block);
   return begins;
 }

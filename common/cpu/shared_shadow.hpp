@@ -1,5 +1,6 @@
 /// \file
-/// Who touched each word of a block's shared memory last: finds reads of what nothing wrote, and races.
+/// The shadow of a block's shared memory: which thread accessed each word last. It finds reads of bytes that
+/// nothing has written, and races.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +20,11 @@ struct ThreadAccess {
 };
 
 /// Two accesses of a byte by different threads race when at least one writes, not both are atomic, and
-/// nothing orders them: no barrier of the block between, nor a __syncwarp of lanes of one warp. Shuffles and
-/// votes order no memory (CUDA C++ Programming Guide, "Warp Vote Functions").
+/// nothing orders them: no barrier of the block between them, and no __syncwarp if both are in one warp.
+/// Shuffles and votes do not order memory (CUDA C++ Programming Guide, "Warp Vote Functions").
 ///
-/// A word remembers its last writer and two readers. That never reports a correct kernel; a race among more
-/// threads than that can be overlooked, but not when two threads alone take part.
+/// A word remembers its last writer and two readers. So a correct kernel is never reported; a race among more
+/// threads can be missed, but not one between two threads alone.
 class SharedShadow {
  public:
   enum class Verdict { kFine, kUninitialised, kRace };
@@ -31,12 +32,12 @@ class SharedShadow {
   void resize(std::size_t bytes) { words_.resize((bytes + 3) / 4); }
 
   void begin_block(unsigned threads);
-  /// All accesses so far are ordered before all to come.
+  /// The block passes a barrier: all accesses so far are ordered before all later ones.
   void barrier() { ++phase_; }
-  /// The same for those lanes of a warp, by thread index of its first lane.
+  /// The same for those lanes of the warp whose first lane is that thread.
   void sync_warp(unsigned first_thread, std::uint32_t lanes);
 
-  /// Notes the access of `size` bytes at `offset` and judges it; of a race, `other` becomes the earlier
+  /// Checks an access of `size` bytes at `offset` and records it. In a race, `other` becomes the earlier
   /// access.
   Verdict access(std::size_t offset, unsigned size, const ThreadAccess& access, ThreadAccess* other);
 
@@ -66,7 +67,7 @@ class SharedShadow {
   std::vector<std::uint32_t> clock_, known_;
 };
 
-// Inline, for the traces come here too often for a call.
+// Inline because every access to shared memory comes here.
 
 [[gnu::always_inline]] inline bool SharedShadow::conflicts(const Record& earlier, std::uint8_t bytes,
                                                            const ThreadAccess& access) const {
@@ -98,7 +99,7 @@ class SharedShadow {
   const Record record = {
       phase_, access.instruction, clock_[access.thread], static_cast<std::uint16_t>(access.thread),
       bytes,  access.kind};
-  // The thread's earlier bytes stay noted only while nothing has ordered them since.
+  // The thread's earlier bytes count only as long as nothing has ordered them.
   const auto renew = [&](Record& last) {
     const bool goes_on =
         last.phase == record.phase && last.thread == record.thread && last.clock == record.clock;

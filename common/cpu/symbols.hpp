@@ -1,5 +1,5 @@
 /// \file
-/// The program's own symbol table: where its functions and thread-local variables lie.
+/// The program's own symbol table: where its functions and thread-local variables are.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace cpu {
 /// Address at which the program was loaded: debug information counts from there.
 std::uintptr_t load_base();
 
-/// Where the function at `address` lies in memory; all of memory when that is not known.
+/// The addresses of the function at `address`; all of memory when the function is not known.
 Region function_region(std::uintptr_t address);
 
 /// A thread-local variable of the program: a static __shared__ array.

@@ -1,6 +1,7 @@
 /// \file
-/// Accesses of the running thread that the device makes on its behalf, such as an atomic's. The compiler does
-/// not report them; they are checked and counted like those that it reports.
+/// Where the loads and stores of kernels reach the device: trace.cpp defines the functions that the compiler
+/// calls at each of them. Accesses that the compiler does not report, such as an atomic's, come through the
+/// function below, and are checked and counted like the others.
 #pragma once
 
 #include "cpu/access.hpp"

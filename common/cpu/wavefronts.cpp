@@ -8,7 +8,7 @@ namespace {
 
 constexpr unsigned kBanks = 32;
 
-/// The most distinct words that the lanes [first, first + lanes) want of one bank.
+/// The most distinct words that the lanes [first, first + lanes) access in one bank.
 unsigned passes(const Request& request, unsigned size, unsigned first, unsigned lanes) {
   constexpr unsigned kMostWords = kWarpSize * 4;
   std::uintptr_t words[kMostWords];
@@ -19,7 +19,7 @@ unsigned passes(const Request& request, unsigned size, unsigned first, unsigned 
       words[count++] = request.address[lane] / 4 + byte / 4;
   }
   if (count == 0) return 0;
-  // Words out of 32 neighbours lie in 32 banks: the common case, without sorting.
+  // 32 neighbouring words are in 32 banks: the common case, without sorting.
   const auto [least, greatest] = std::minmax_element(words, words + count);
   if (*greatest - *least < kBanks) return 1;
 
@@ -42,14 +42,14 @@ bool paired(const Request& request, unsigned first, unsigned lanes, unsigned dis
   return true;
 }
 
-/// One pass over the lanes where they pair up, else the two halves one after the other.
+/// All lanes at once where they pair up, otherwise the two halves one after the other.
 unsigned whole_or_halves(const Request& request, unsigned size, unsigned first, unsigned lanes) {
   if (paired(request, first, lanes, 1) || paired(request, first, lanes, 2))
     return passes(request, size, first, lanes);
   return passes(request, size, first, lanes / 2) + passes(request, size, first + lanes / 2, lanes / 2);
 }
 
-/// Of `keys`, of which there are `count`. They are sorted.
+/// Number of distinct values among the first `count` keys. Sorts them.
 unsigned distinct(std::array<std::uint64_t, kWarpSize>& keys, std::ptrdiff_t count) {
   std::sort(keys.begin(), keys.begin() + count);
   return static_cast<unsigned>(std::unique(keys.begin(), keys.begin() + count) - keys.begin());
@@ -91,9 +91,9 @@ CopyCost copy_cost(const Request& request, unsigned size) {
   std::ptrdiff_t read = 0, written = 0;
   for (const unsigned lane : lanes_of(request.mask)) {
     const Copy copy = unpacked_copy(request.address[lane]);
-    const std::uint64_t line = copy.source / 128 << 16, turn = (copy.source ^ copy.target) / 16 % 4;
+    const std::uint64_t line = copy.source / 128 << 16, swizzle = (copy.source ^ copy.target) / 16 % 4;
     if (copy.reads) sectors[read++] = line | copy.target / 32;
-    passes[written++] = line | copy.target / 128 << 2 | turn;
+    passes[written++] = line | copy.target / 128 << 2 | swizzle;
   }
   return {distinct(sectors, read), distinct(passes, written)};
 }

@@ -1,5 +1,5 @@
 /// \file
-/// How many passes shared memory needs for one request of a warp.
+/// How many wavefronts (passes over the banks) shared memory needs for one request of a warp.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace cpu {
 
-/// One request: the addresses that the lanes in `mask` touch with one instruction.
+/// One request: the addresses that the lanes in `mask` access with one instruction.
 struct Request {
   std::uint32_t mask = 0;
   std::uintptr_t address[kWarpSize];
@@ -16,11 +16,12 @@ struct Request {
 
 /// Wavefronts of a shared-memory request whose lanes access `size` bytes each (1, 2, 4, 8 or 16).
 ///
-/// Shared memory has 32 banks of 4 bytes and serves one word of each bank in a wavefront; lanes that want the
-/// same word share it. Up to 32 bits a lane, the warp goes at once. 64-bit accesses go by half-warps, in one
-/// wavefront all the same when every lane i wants what lane i^1 wants, or every lane what lane i^2 wants; the
-/// other lane must take part. 128-bit accesses do so within each half-warp, by quarters. The rule was fitted
-/// to access patterns measured on an H200; those of tests/kernels/counted.cu hold it.
+/// Shared memory has 32 banks of 4 bytes and serves one word of each bank per wavefront; lanes that access
+/// the same word share it. With up to 32 bits per lane, the warp is served as a whole. 64-bit accesses are
+/// served by half-warps, but as a whole when every lane i has the address of lane i^1, or every lane i that
+/// of lane i^2; the other lane must take part. 128-bit accesses follow the same rule within each half-warp,
+/// by quarters. The rule was fitted to access patterns measured on an H200; tests/kernels/counted.cu checks
+/// it.
 unsigned wavefronts(const Request& request, unsigned size);
 
 /// One lane's asynchronous copy from `source` in device memory to `target` in shared memory, as the address
@@ -44,14 +45,14 @@ struct CopyCost {
 /// Cost of a request of asynchronous copies of `size` bytes each (4, 8 or 16).
 ///
 /// 4 and 8 bytes go through the L1 cache: sectors as for a load. What one line of 128 bytes in device memory
-/// sends is stored by itself, so that copies from several rows of a matrix take a wavefront for each row.
+/// sends is stored by itself, so copies from several rows of a matrix take a wavefront for each row.
 ///
-/// 16 bytes go past the L1 cache, and the hardware counts them by what one line in device memory sends to
-/// shared memory: as sectors, the aligned 32 bytes of shared memory that it goes to; as wavefronts, the lines
+/// 16 bytes bypass the L1 cache, and the hardware counts them by what one line in device memory sends to
+/// shared memory. Sectors: the aligned 32 bytes of shared memory that it is stored to. Wavefronts: the lines
 /// of 128 bytes there, each once for every value that the low two bits of (source / 16) ^ (target / 16) take
-/// among its lanes. So a tile whose rows keep their 16-byte pieces in place, or swap them by an exclusive or,
-/// costs the least; rows that are padded by 16 bytes cost up to four times as much. The rules were fitted to
-/// access patterns measured on an H200; those of tests/kernels/counted_tensor.cu hold them, and stage 8 of
+/// among its lanes. So a tile whose rows keep their 16-byte pieces in place, or are swizzled by an exclusive
+/// or, costs the least; rows that are padded by 16 bytes cost up to four times that. The rules were fitted to
+/// access patterns measured on an H200; tests/kernels/counted_tensor.cu checks them, and so does stage 8 of
 /// chapter 05.
 CopyCost copy_cost(const Request& request, unsigned size);
 

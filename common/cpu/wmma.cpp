@@ -1,20 +1,22 @@
 /// \file
 /// Products of matrices that are spread over the lanes of a warp.
 ///
-/// A GPU of compute capability 8.0 or more makes m16n8 products (mma.sync.m16n8k16, of TF32 m16n8k8; NVIDIA's
-/// PTX manual, section "Matrix Fragments for mma.m16n8k16"), so the fragments of wmma are those of two such
-/// products. Of a left operand of 16 lines (rows of A) and a right one of 8 (columns of B), lane 4 * g + t
-/// holds, of every 8 x 8 tile, what lies in line g at the depths 2 * t and 2 * t + 1; of TF32, at depth t of
-/// every 8 x 4 tile; of the accumulator, in line g of the left operand and at the lines 2 * t and 2 * t + 1
-/// of the right one. 8x32x16 is the product of the transposed matrices: B is its left operand.
+/// A GPU of compute capability 8.0 or more computes m16n8 products (mma.sync.m16n8k16, of TF32 m16n8k8;
+/// NVIDIA's PTX manual, section "Matrix Fragments for mma.m16n8k16"), so a fragment of wmma is that of two
+/// such products. The left operand has 16 lines (rows of A), the right one 8 (columns of B). Lane 4 * g + t
+/// holds the elements of line g at the depths 2 * t and 2 * t + 1 of every 8x8 matrix; with TF32, those at
+/// depth t of every 8x4 matrix; in the accumulator, those of line g of the left operand and lines 2 * t and
+/// 2 * t + 1 of the right one. 8x32x16 is the product of the transposed matrices: B is its left operand.
 ///
-/// What nvcc 13 makes of loads and stores, by their instructions for compute capability 9.0:
-/// - 16-bit elements go in pairs, 32 bits at once. Where memory runs the other way, each 8 x 8 tile goes the
-///   way that memory runs and is transposed between the lanes (MOVM).
-/// - TF32 goes element by element. Accumulators of float go in pairs of 64 bits, or where memory runs the
-///   other way element by element.
-/// - From shared memory, `__half` goes by ldmatrix, the tiles of one fragment in one request: the wavefronts
-///   are those of the single loads.
+/// How nvcc 13 compiles loads and stores for compute capability 9.0:
+/// - 16-bit elements move in pairs, 32 bits at once. Where memory runs the other way, each 8x8 matrix moves
+/// in
+///   the order of memory and is transposed between the lanes (MOVM).
+/// - TF32 moves element by element. Accumulators of float move in pairs of 64 bits, or element by element
+/// where
+///   memory runs the other way.
+/// - From shared memory, `__half` is loaded by ldmatrix, the matrices of one fragment in one request: the
+///   wavefronts are those of the single loads.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -84,12 +86,12 @@ bool runs_along_depth(const WarpFragment& f, const WarpMatrix& matrix) {
 
 // --- Moving fragments ---
 
-/// How a fragment goes to and from memory.
+/// How a fragment moves to and from memory.
 struct Transfer {
   unsigned element_bytes;
-  int step;           ///< elements that go at once
-  bool along;         ///< memory runs along the depth
-  bool tiles_turned;  ///< each 8 x 8 tile is transposed between the lanes
+  int step;         ///< elements that move at once
+  bool along;       ///< memory runs along the depth
+  bool transposes;  ///< each 8x8 matrix is transposed between the lanes
 };
 
 Transfer transfer(const WarpFragment& f, const WarpMatrix& matrix) {
@@ -98,11 +100,11 @@ Transfer transfer(const WarpFragment& f, const WarpMatrix& matrix) {
   return {4, along && f.number == FragmentNumber::kFloat ? 2 : 1, along, false};
 }
 
-/// The offset in memory, in elements, where a lane's elements from i on go.
+/// The offset in memory, in elements, of a lane's elements from i on.
 std::size_t offset_of(const WarpFragment& f, const WarpMatrix& matrix, const Transfer& how, int lane, int i) {
   Place place = place_of(f, lane, i);
   if (!how.along) std::swap(place.line, place.depth);
-  if (how.tiles_turned) {
+  if (how.transposes) {
     const int group = lane / 4, member = lane % 4;
     place.line += group - 2 * member;
     place.depth += 2 * member - group;
@@ -126,21 +128,21 @@ void compare_lanes(void* const* lanes) {
   }
 }
 
-/// Transposes every 8 x 8 tile of 16-bit elements between the lanes.
-void turn_tiles(void* const* lanes) {
+/// Transposes every 8x8 matrix of 16-bit elements between the lanes.
+void transpose_matrices(void* const* lanes) {
   const auto& fragment = static_cast<const Lane*>(lanes[0])->fragment;
   const auto elements = [&](int lane) {
     return static_cast<std::uint16_t*>(static_cast<Lane*>(lanes[lane])->fragment.elements);
   };
   const int own = own_elements(fragment);
-  std::uint16_t turned[kWarpSize][kMostDepth];
+  std::uint16_t transposed_elements[kWarpSize][kMostDepth];
   for (int lane = 0; lane < static_cast<int>(kWarpSize); ++lane)
     for (int i = 0; i < own; ++i) {
       const int line = lane / 4, depth = 2 * (lane % 4) + i % 2;
-      turned[lane][i] = elements(4 * depth + line / 2)[i - i % 2 + line % 2];
+      transposed_elements[lane][i] = elements(4 * depth + line / 2)[i - i % 2 + line % 2];
     }
   for (int lane = 0; lane < static_cast<int>(kWarpSize); ++lane)
-    std::copy_n(turned[lane], own, elements(lane));
+    std::copy_n(transposed_elements[lane], own, elements(lane));
 }
 
 std::string access_text(const Lane& lane, const void* caller) {
@@ -178,7 +180,7 @@ void move_fragment(Lane lane, char* memory, const void* caller) {
                              access_text(lane, caller)),
                  "all lanes of a warp must pass the same: does the address depend on threadIdx % 32?"});
 
-  if (lane.stores && how.tiles_turned) warp_collective(turn_tiles, &lane, caller);
+  if (lane.stores && how.transposes) warp_collective(transpose_matrices, &lane, caller);
   const unsigned bytes = how.element_bytes * static_cast<unsigned>(how.step);
   for (int i = 0; i < own; i += how.step) {
     char* there = memory + offset_of(f, lane.matrix, how, static_cast<int>(device().block.thread.lane), i) *
@@ -188,7 +190,7 @@ void move_fragment(Lane lane, char* memory, const void* caller) {
     std::memcpy(lane.stores ? there : here, lane.stores ? here : there, bytes);
   }
   if (lane.stores) return;
-  if (how.tiles_turned) warp_collective(turn_tiles, &lane, caller);
+  if (how.transposes) warp_collective(transpose_matrices, &lane, caller);
   const std::size_t own_bytes = static_cast<std::size_t>(own) * how.element_bytes;
   for (int i = own; i < f.count; i += own)
     std::memcpy(elements + static_cast<unsigned>(i) * how.element_bytes, elements, own_bytes);
@@ -202,7 +204,7 @@ float element(const WarpFragment& f, int i) {
       return detail::HalfFormat::widen(static_cast<const std::uint16_t*>(f.elements)[i]);
     case FragmentNumber::kBfloat16:
       return detail::Bfloat16Format::widen(static_cast<const std::uint16_t*>(f.elements)[i]);
-    case FragmentNumber::kTf32:  // the last 13 bits are not looked at
+    case FragmentNumber::kTf32:  // the last 13 bits are ignored
       return std::bit_cast<float>(static_cast<const std::uint32_t*>(f.elements)[i] & ~0x1fffu);
     default:
       return static_cast<const float*>(f.elements)[i];
