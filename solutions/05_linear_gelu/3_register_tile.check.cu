@@ -10,7 +10,7 @@ using namespace workbook;
 void run(const Data& d) {
   const int m = d.shape.dims[0], k = d.shape.dims[1], n = d.shape.dims[2];
   using namespace linear_register_tile;
-  launch(multiply, dim3(static_cast<unsigned>(blocks(n, kSide)), static_cast<unsigned>(blocks(m, kSide))),
+  launch(multiply, dim3(static_cast<unsigned>(ceil_div(n, kSide)), static_cast<unsigned>(ceil_div(m, kSide))),
          dim3(kAcross, kAcross), d.floats("x"), d.floats("w"), d.floats("product"), m, k, n);
 }
 
