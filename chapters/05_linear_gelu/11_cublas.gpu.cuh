@@ -3,7 +3,7 @@
 /// adds bias and GELU, in its tanh form, in an epilogue.
 #pragma once
 #include "bias_gelu_pass.cuh"
-#include "cublas.gpu.cuh"
+#include "gpu/cublas.hpp"
 
 namespace DEVICE::linear_gelu {
 

@@ -3,8 +3,8 @@
 /// bfloat16; cuBLASLt adds bias and GELU, in its tanh form, in an epilogue.
 #pragma once
 #include "bias_gelu_pass.cuh"
-#include "cublas.gpu.cuh"
 #include "fast_gelu.gpu.cuh"
+#include "gpu/cublas.hpp"
 
 namespace DEVICE::tensor_cores {
 

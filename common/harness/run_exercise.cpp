@@ -177,14 +177,18 @@ bool judge_predictions(const Exercise& exercise, const std::string& path, ordere
   const Shape& shape = exercise.shapes[exercise.shape_count - 1];
   const auto elements = static_cast<double>(exercise.arrays[0].count(shape));
   Problem problem(chapter, shape, *backend);
+  std::map<void (*)(const Data&), Counts> counted;  // several predictions may be about one pipeline
   bool right = true;
   for (int i = 0; i < exercise.prediction_count; ++i) {
     const Prediction& prediction = exercise.predictions[i];
     verdict["at"] = prediction.name;
     write_file(path, verdict);
-    Stage stage = {};
-    stage.run = prediction.run;
-    const Counts counts = problem.run_once(stage);
+    if (!counted.contains(prediction.run)) {
+      Stage stage = {};
+      stage.run = prediction.run;
+      counted[prediction.run] = problem.run_once(stage);
+    }
+    const Counts& counts = counted[prediction.run];
     const double bytes = static_cast<double>(read_bytes(counts) + written_bytes(counts)) / elements;
     const double seen = prediction.launches    ? static_cast<double>(counts.kernels)
                         : prediction.flops > 0 ? prediction.flops / bytes

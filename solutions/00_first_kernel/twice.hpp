@@ -1,6 +1,7 @@
 /// \file
 /// What the specifications of chapter 00 share: out = 2 * x, each element read once and written once.
 #pragma once
+#include "device.hpp"
 #include "exercise.hpp"
 
 namespace DEVICE {

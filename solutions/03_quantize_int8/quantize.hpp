@@ -4,6 +4,7 @@
 #pragma once
 #include <math.h>
 
+#include "device.hpp"
 #include "exercise.hpp"
 
 namespace DEVICE {

@@ -22,19 +22,10 @@ inline void fill_bfloat16(const workbook::Data& host) {
   fill_rounded(bfloat16(host, "w"), n_times_k(host.shape), -0.25f, 0.125f, 72);
 }
 
-inline float* widened(const __nv_bfloat16* elements, long long count) {
-  float* out = new float[static_cast<size_t>(count)];
-  for (long long i = 0; i < count; ++i) out[i] = to_float(elements[i]);
-  return out;
-}
-
 inline void reference_bfloat16(const workbook::Data& host, double* expected, double* magnitude) {
   const workbook::Shape& s = host.shape;
-  const float* x = widened(bfloat16(host, "x"), m_times_k(s));
-  const float* w = widened(bfloat16(host, "w"), n_times_k(s));
-  workbook::product_of_rows(x, w, s.dims[0], s.dims[1], s.dims[2], expected, magnitude);
-  delete[] w;
-  delete[] x;
+  workbook::product_of_bfloat16_rows(bfloat16(host, "x"), bfloat16(host, "w"), s.dims[0], s.dims[1],
+                                     s.dims[2], expected, magnitude);
 }
 
 /// What is asked for of w, or of x, where each fragment of the product loads its own: 1024 bytes a step, for
