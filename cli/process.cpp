@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "harness/errors.hpp"
+#include "harness/exit_status.hpp"
 
 extern char** environ;
 
@@ -149,7 +150,7 @@ int run_program(const std::vector<std::string>& words) {
   }
   if (WIFEXITED(status)) return WEXITSTATUS(status);
   fmt::print(stderr, "workbook: {} was ended by signal {}\n", words[0], WTERMSIG(status));
-  return 1;
+  return kWrong;
 }
 
 }  // namespace workbook

@@ -44,8 +44,10 @@ def code(what, _):
     text = (ROOT / path).read_text()
     if mark:
         return textwrap.dedent(text.split(f"// [{mark}\n")[1].rstrip(" "))
-    stage = r"^namespace DEVICE::\w+ \{\n\n(.*?)\n(// --- On the host ---|\}  // namespace)"
-    return re.search(stage, text, re.S | re.M).group(1)
+    kernel = re.search(r"^namespace DEVICE::\w+ \{\n\n(.*?)^(// --- On the host ---|\}  // namespace)", text, re.S | re.M)
+    if not kernel.group(1):
+        sys.exit(f"update.py: {path} has no kernel: quote a part of it by a mark")
+    return kernel.group(1).removesuffix("\n")
 
 
 @quotes({"output: 01_multiply_add --device cpu": "what a program of build/bin prints"})

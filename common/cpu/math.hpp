@@ -23,7 +23,7 @@ namespace cpu {
   return static_cast<float>(1.0 / sqrt(static_cast<double>(a)));
 }
 
-// Fast approximations. tests/kernels/arithmetic.inc holds the bounds, and a GPU to them.
+// Fast approximations. tests/kernels/arithmetic_float.inc holds the bounds, and a GPU to them.
 [[gnu::always_inline]] inline float rsqrtf(float a) {
   return static_cast<float>(1.0 / sqrt(static_cast<double>(a)));
 }

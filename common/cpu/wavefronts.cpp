@@ -8,16 +8,19 @@ namespace {
 
 constexpr unsigned kBanks = 32;
 
+/// The mask of the lanes [first, first + lanes), lanes from 1 to 32.
+constexpr std::uint32_t lane_range(unsigned first, unsigned lanes) {
+  return 0xffffffffu >> (kWarpSize - lanes) << first;
+}
+
 /// The most distinct words that the lanes [first, first + lanes) access in one bank.
 unsigned passes(const Request& request, unsigned size, unsigned first, unsigned lanes) {
   constexpr unsigned kMostWords = kWarpSize * 4;
   std::uintptr_t words[kMostWords];
   unsigned count = 0;
-  for (unsigned lane = first; lane < first + lanes; ++lane) {
-    if (!(request.mask >> lane & 1)) continue;
+  for (const unsigned lane : lanes_of(request.mask & lane_range(first, lanes)))
     for (unsigned byte = 0; byte < std::max(size, 4u); byte += 4)
       words[count++] = request.address[lane] / 4 + byte / 4;
-  }
   if (count == 0) return 0;
   // 32 neighbouring words are in 32 banks: the common case, without sorting.
   const auto [least, greatest] = std::minmax_element(words, words + count);
@@ -34,8 +37,7 @@ unsigned passes(const Request& request, unsigned size, unsigned first, unsigned 
 /// Whether every lane i of [first, first + lanes) has the address of lane i ^ distance, which must take part
 /// too.
 bool paired(const Request& request, unsigned first, unsigned lanes, unsigned distance) {
-  for (unsigned lane = first; lane < first + lanes; ++lane) {
-    if (!(request.mask >> lane & 1)) continue;
+  for (const unsigned lane : lanes_of(request.mask & lane_range(first, lanes))) {
     const unsigned other = lane ^ distance;
     if (!(request.mask >> other & 1) || request.address[lane] != request.address[other]) return false;
   }

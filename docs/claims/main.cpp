@@ -13,6 +13,7 @@
 #include "cpu/finding.hpp"
 #include "harness/backend.hpp"
 #include "harness/derived_counts.hpp"
+#include "harness/exit_status.hpp"
 
 namespace {
 
@@ -169,6 +170,6 @@ int main(int count, char** arguments) {
     race();
   } else {
     fmt::print(stderr, "usage: claims passes|zero|rounding|variance|race\n");
-    return 2;
+    return workbook::kBadUsage;
   }
 }

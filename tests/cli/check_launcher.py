@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from checks import ROOT, expect, run
+from checks import ROOT, expect, run, skip
 
 TOOLS = ("sh dirname sed cat sort head id nproc grep env tr uname printf ls rm mkdir readlink sleep kill "
          "find ninja git cmake c++ g++").split()
@@ -78,8 +78,7 @@ def main():
     shutil.rmtree(clone, ignore_errors=True)
     files = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=ROOT)
     if files.returncode != 0:
-        print("SKIPPED: this is no git checkout, so a fresh copy of it cannot be made")
-        return
+        skip("this is no git checkout, so a fresh copy of it cannot be made")
     for name in filter(None, files.stdout.split("\0")):
         if not (ROOT / name).exists():
             continue
@@ -90,7 +89,8 @@ def main():
     status, output = workbook("run", "01", "--size", "1000", "--device", "cpu", script=clone / "workbook")
     built = status == 0 and "5_reduced" in output
     expect("a fresh copy in a path with spaces builds and runs", built, output)
-    expect("... and says how far it has come", re.search(r"building 01_multiply_add \[\d+/\d+\]", output), output)
+    progress = re.search(r"building 01_multiply_add \[\d+/\d+\]", output)
+    expect("... and says how far it has come", progress, output)
     programs = sorted(path.name for path in (clone / "build/bin").iterdir())
     expect("... and builds that chapter alone", programs == ["01_multiply_add", "workbook"], programs)
 

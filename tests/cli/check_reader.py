@@ -25,7 +25,8 @@ SHORT = {**os.environ, "WORKBOOK_JUDGING_SECONDS": "2"}  # for what never ends
 
 
 def workbook(*arguments, folder=COPY, environment=None):
-    done = run(COPY / "workbook", *arguments, cwd=folder, env=environment, stdin=subprocess.DEVNULL, timeout=300)
+    done = run(COPY / "workbook", *arguments, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+               timeout=300)
     return done.returncode, done.stdout + done.stderr
 
 

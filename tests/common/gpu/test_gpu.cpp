@@ -1,4 +1,4 @@
-// The same stages on a GPU. Without one every test here is reported as skipped, with the reason.
+// The backend of a GPU. Without one every test here is reported as skipped, with the reason.
 #include "catch.hpp"
 #include "common/gpu/gpu_or_skip.hpp"
 #include "harness/run_stage.hpp"
@@ -13,34 +13,7 @@ using namespace workbook;
 
 const Chapter kMultiplyAdd = gpu::multiply_add::chapter();
 
-void check_all_stages(Problem& problem, const std::string& what) {
-  for (int i = 0; i < kMultiplyAdd.stage_count; ++i) {
-    const StageResult result = problem.check(kMultiplyAdd.stages[i]);
-    INFO(kMultiplyAdd.stages[i].name << ", " << what << ": " << result.message);
-    CHECK(result.status == workbook::Status::kOk);
-  }
-}
-
 }  // namespace
-
-TEST_CASE("gpu: 01: every stage is right at hostile sizes") {
-  const auto gpu = gpu_or_skip();
-  for (const int n : {1, 2, 3, 4, 5, 31, 32, 33, 127, 255, 256, 257, 1023, 999983}) {
-    Problem problem(kMultiplyAdd, {{n, 1, 1}}, *gpu);
-    check_all_stages(problem, "n = " + std::to_string(n));
-  }
-}
-
-TEST_CASE("gpu: 01: every stage is right at every alignment") {
-  const auto gpu = gpu_or_skip();
-  for (const int n : {1, 3, 4, 7, 33, 1023, 4099})
-    for (std::size_t q = 0; q < 16; q += 4)
-      for (std::size_t k = 0; k < 16; k += 4)
-        for (const auto& [v, out] : {std::pair<std::size_t, std::size_t>{q, q}, {q, k}, {k, q}, {8, 4}}) {
-          Problem problem(kMultiplyAdd, {{n, 1, 1}}, *gpu, {{"q", q}, {"k", k}, {"v", v}, {"out", out}});
-          check_all_stages(problem, "n = " + std::to_string(n));
-        }
-}
 
 TEST_CASE("gpu: a write outside an array is caught") {
   const auto gpu = gpu_or_skip();
