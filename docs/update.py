@@ -44,7 +44,8 @@ def code(what, _):
     text = (ROOT / path).read_text()
     if mark:
         return textwrap.dedent(text.split(f"// [{mark}\n")[1].rstrip(" "))
-    kernel = re.search(r"^namespace DEVICE::\w+ \{\n\n(.*?)^(// --- On the host ---|\}  // namespace)", text, re.S | re.M)
+    kernel = re.search(r"^namespace DEVICE::\w+ \{\n\n(.*?)^(// --- On the host ---|\}  // namespace)",
+                       text, re.S | re.M)
     if not kernel.group(1):
         sys.exit(f"update.py: {path} has no kernel: quote a part of it by a mark")
     return kernel.group(1).removesuffix("\n")
