@@ -1,10 +1,10 @@
 /// \file
 /// Exercise 00.2, grid: cover every element with a grid of fixed size.
 ///
-/// The check starts this kernel with 8 blocks of 64 threads, or with 3 of them, whatever n is. To begin with,
-/// a thread computes one element, and all behind the grid's last thread are left out. Goal: right for every n
-/// and both grids; 4 bytes read and 4 bytes written per element, so the lanes of a warp must stay side by
-/// side.
+/// The check launches this kernel with 8 blocks of 64 threads, or with 3 of them, whatever n is. At first
+/// each thread computes one element, so elements after the grid's last thread are left out. Goal: right for
+/// every n and both grids; 4 bytes read and 4 bytes written per element, so neighbouring lanes of a warp must
+/// still have neighbouring elements.
 #pragma once
 #include "device.hpp"
 

@@ -14,8 +14,9 @@ void run(const Data& d) {
 }  // namespace
 
 Exercise exercise() {
-  return twice_exercise("It is the lanes of a warp that must lie side by side, not the elements of a thread.",
-                        "docs/00_first_kernel.md, four elements a thread", run);
+  return twice_exercise(
+      "Neighbouring lanes must have neighbouring elements; the elements of one thread may be far apart.",
+      "docs/00_first_kernel.md, four elements a thread", run);
 }
 
 }  // namespace DEVICE

@@ -1,9 +1,9 @@
 /// \file
 /// Exercise 00.3, coalesce: the same result from a quarter of the sectors.
 ///
-/// The check starts this kernel with blocks of 256 threads, one block for every 1024 elements; a thread
-/// computes four. The result is right, but the lanes of a warp do not lie side by side. Goal: 4 bytes read
-/// and 4 bytes written per element, with four elements a thread as before.
+/// The check launches this kernel with blocks of 256 threads, one block for every 1024 elements; each thread
+/// computes four. The result is right, but neighbouring lanes do not have neighbouring elements. Goal: 4
+/// bytes read and 4 bytes written per element, still with four elements per thread.
 #pragma once
 #include "device.hpp"
 

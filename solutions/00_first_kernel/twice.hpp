@@ -1,5 +1,5 @@
 /// \file
-/// What the specifications of chapter 00 share: out = 2 * x, each element read once and written once.
+/// Shared by the specifications of chapter 00: out = 2 * x, each element read once and written once.
 #pragma once
 #include "device.hpp"
 #include "exercise.hpp"
@@ -29,9 +29,10 @@ int no_roundings(const Shape&) { return 0; }
 long long each_once(const Shape& s) { return sector_bytes(elements(s)); }
 
 const Limit kLimits[] = {
-    {Cost::kReadBytes, each_once, "x need be read once; do the lanes of each warp load side by side?"},
+    {Cost::kReadBytes, each_once,
+     "x needs to be read only once: do neighbouring lanes load neighbouring elements?"},
     {Cost::kWrittenBytes, each_once,
-     "out need be written once; do the lanes of each warp store side by side?"}};
+     "out needs to be written only once: do neighbouring lanes store neighbouring elements?"}};
 
 /// The specification of one exercise: `run` starts the kernel that is judged.
 Exercise twice_exercise(const char* learnt, const char* lesson, void (*run)(const Data&)) {

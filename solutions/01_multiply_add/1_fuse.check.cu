@@ -1,67 +1,39 @@
 /// \file
 /// Specification of exercise 01.1, fuse.
-#include <math.h>
-
-#include "exercise.hpp"
+#include "multiply_add.hpp"
 
 namespace DEVICE {
 namespace {
 
 using namespace workbook;
 
-long long elements(const Shape& shape) { return shape.dims[0]; }
-
-void fill(const Data& host) {
-  const int n = host.shape.dims[0];
-  fill_uniform(host.floats("q"), n, -1.0f, 2.0f, 11);
-  fill_uniform(host.floats("k"), n, -0.5f, 1.0f, 12);
-  fill_uniform(host.floats("v"), n, -2.0f, 3.0f, 13);
-}
-
-void reference(const Data& host, double* expected, double* magnitude) {
-  const float *q = host.floats("q"), *k = host.floats("k"), *v = host.floats("v");
-  for (int i = 0; i < host.shape.dims[0]; ++i) {
-    const double product = static_cast<double>(q[i]) * k[i];
-    expected[i] = product + v[i];
-    magnitude[i] = fabs(product) + fabs(v[i]);
-  }
-}
-
-const Array kArrays[] = {{"q", Type::kFloat32, Role::kInput, elements, nullptr},
-                         {"k", Type::kFloat32, Role::kInput, elements, nullptr},
-                         {"v", Type::kFloat32, Role::kInput, elements, nullptr},
-                         {"out", Type::kFloat32, Role::kOutput, elements, reference}};
+void fill(const Data& host) { fill_qkv(host, 11); }
 
 void run(const Data& d) {
   multiply_add_fuse::multiply_add(d.floats("q"), d.floats("k"), d.floats("v"), d.floats("out"),
                                   d.shape.dims[0]);
 }
 
-/// One rounding of the product, one of the sum.
-int roundings(const Shape&) { return 2; }
-
-long long one(const Shape&) { return 1; }
-long long three_reads(const Shape& s) { return 3 * sector_bytes(elements(s)); }
-long long one_write(const Shape& s) { return sector_bytes(elements(s)); }
-
 const Limit kLimits[] = {
     {Cost::kLaunches, one, "one kernel can do both operations, without a second launch"},
-    {Cost::kReadBytes, three_reads, "a fused kernel needs q, k and v once each: is something read again?"},
-    {Cost::kWrittenBytes, one_write, "only out need be written: is the product still going through memory?"},
+    {Cost::kReadBytes, three_array_bytes,
+     "a fused kernel needs q, k and v once each: is something read again?"},
+    {Cost::kWrittenBytes, array_bytes,
+     "only out need be written: is the product still going through memory?"},
 };
 
 }  // namespace
 
 Exercise exercise() {
   return {
-      .learnt = "The product never left a register, so 8 bytes an element of the 24 were not moved at all.",
+      .learnt = "The product never left a register, so 8 of the 24 bytes per element were not moved at all.",
       .lesson = "docs/01_multiply_add.md, stage 2",
-      .arrays = kArrays,
-      .array_count = sizeof kArrays / sizeof kArrays[0],
+      .arrays = kQkvArrays,
+      .array_count = kQkvArrayCount,
       .fill = fill,
       .run = run,
       .output = "out",
-      .roundings = roundings,
+      .roundings = multiply_add_roundings,
       .limits = kLimits,
       .limit_count = sizeof kLimits / sizeof kLimits[0]};
 }

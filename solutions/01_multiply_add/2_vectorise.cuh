@@ -1,24 +1,24 @@
 /// \file
 /// Exercise 01.2, vectorise: compute out = a * x + y in float4, at any alignment.
 ///
-/// The kernel is right, but a warp asks for 128 bytes at a time. Let its threads load and store float4, which
-/// must lie at multiples of 16 bytes: x, y and out need not begin there, and n is any number. Do one by one
-/// what lies before the first such address and behind the last whole float4; all elements, where the three
-/// arrays have no such address at the same element.
+/// The kernel is right, but each request of a warp covers only 128 bytes. Let its threads load and store
+/// float4. The address of a float4 must be a multiple of 16 bytes, but those of x, y and out need not be, and
+/// n is any number. So do the elements before the first such address and after the last whole float4 one by
+/// one, and all of them where the three arrays do not reach such an address at the same element.
 ///
-/// Goal: a quarter of the requests, also where all arrays begin 4 bytes behind a multiple of 16.
+/// Goal: a quarter of the requests, also where all arrays begin 4 bytes past a multiple of 16.
 #pragma once
 #include "device.hpp"
 
 namespace DEVICE::multiply_add_vectorise {
 
 // BEGIN SOLUTION
-/// How many floats `p` is behind a multiple of 16 bytes: 0 to 3.
+/// How many floats `p` is past a multiple of 16 bytes: 0 to 3.
 __device__ inline unsigned phase(const float* p) {
   return static_cast<unsigned>(reinterpret_cast<unsigned long long>(p) / 4 % 4);
 }
 
-/// One thread per float4; the elements outside are shared out to all threads, one by one.
+/// One thread per float4; the elements before and after are done one by one, divided among all threads.
 __global__ void scaled_sum(float a, const float* __restrict__ x, const float* __restrict__ y,
                            float* __restrict__ out, unsigned n) {
   const bool together = phase(x) == phase(y) && phase(x) == phase(out);

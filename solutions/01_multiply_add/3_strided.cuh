@@ -1,8 +1,8 @@
 /// \file
-/// Exercise 01.3, strided: find out from the counts what is wrong, and mend it.
+/// Exercise 01.3, strided: find out from the counts what is wrong, and repair it.
 ///
 /// The kernel computes out = q * k + v, in one launch, each element once, and every result is right. Yet it
-/// is slow. `./workbook check 01.3` says what it costs. A thread is to go on doing eight elements.
+/// is slow. `./workbook check 01.3` says what it costs. Let each thread still compute eight elements.
 ///
 /// Goal: 12 bytes read and 4 bytes written per element.
 #pragma once
@@ -15,7 +15,7 @@ constexpr unsigned kPerThread = 8;
 __global__ void eight_each(const float* __restrict__ q, const float* __restrict__ k,
                            const float* __restrict__ v, float* __restrict__ out, unsigned n) {
   // BEGIN SOLUTION
-  // In each round neighbouring threads have neighbouring elements; the rounds are a block's width apart.
+  // In each round neighbouring threads have neighbouring elements; rounds are blockDim.x elements apart.
   const unsigned first = blockIdx.x * blockDim.x * kPerThread + threadIdx.x;
   for (unsigned j = 0; j < kPerThread; ++j) {
     const unsigned i = first + j * blockDim.x;

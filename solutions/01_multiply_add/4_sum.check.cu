@@ -1,8 +1,6 @@
 /// \file
 /// Specification of exercise 01.4, sum.
-#include <math.h>
-
-#include "exercise.hpp"
+#include "multiply_add.hpp"
 
 namespace DEVICE {
 namespace {
@@ -12,14 +10,12 @@ using namespace workbook;
 constexpr int kMostBlocks = 512;
 
 /// Four elements or more for each thread, so that the sums of the blocks are few.
-int blocks(const Shape& shape) {
-  const int wanted = (shape.dims[0] - 1) / (4 * multiply_add_sum::kThreads) + 1;
+int block_count(const Shape& shape) {
+  const int wanted = ceil_div(shape.dims[0], 4 * multiply_add_sum::kThreads);
   return wanted < kMostBlocks ? wanted : kMostBlocks;
 }
 
-long long elements(const Shape& shape) { return shape.dims[0]; }
-long long block_count(const Shape& shape) { return blocks(shape); }
-long long one(const Shape&) { return 1; }
+long long partial_sums(const Shape& shape) { return block_count(shape); }
 
 void fill(const Data& host) { fill_uniform(host.floats("x"), host.shape.dims[0], -1.0f, 2.0f, 41); }
 
@@ -33,32 +29,31 @@ void reference(const Data& host, double* expected, double* magnitude) {
 }
 
 const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
-                         {"partial", Type::kFloat32, Role::kScratch, block_count, nullptr},
+                         {"partial", Type::kFloat32, Role::kScratch, partial_sums, nullptr},
                          {"total", Type::kFloat32, Role::kOutput, one, reference}};
 
 void run(const Data& d) {
-  multiply_add_sum::sum(d.floats("x"), d.floats("partial"), blocks(d.shape), d.floats("total"),
+  multiply_add_sum::sum(d.floats("x"), d.floats("partial"), block_count(d.shape), d.floats("total"),
                         d.shape.dims[0]);
 }
 
 /// The elements of a thread, a tree of 8 levels, the blocks of a thread, and the tree again.
 int roundings(const Shape& s) {
   constexpr int kThreads = multiply_add_sum::kThreads;
-  return s.dims[0] / (blocks(s) * kThreads) + 1 + 8 + kMostBlocks / kThreads + 8;
+  return s.dims[0] / (block_count(s) * kThreads) + 1 + 8 + kMostBlocks / kThreads + 8;
 }
 
 long long two(const Shape&) { return 2; }
 long long none(const Shape&) { return 0; }
-long long reads(const Shape& s) { return sector_bytes(elements(s)) + sector_bytes(blocks(s)); }
+long long reads(const Shape& s) { return array_bytes(s) + sector_bytes(block_count(s)); }
 /// The tree takes 52: 8 stores; 4, 2 and then 6 times 1 warps with two loads and a store; 8 warps' last load,
 /// of which a compiler may leave thread 0's.
-long long wavefronts(const Shape& s) { return 52 * (block_count(s) + 1); }
+long long wavefronts(const Shape& s) { return 52 * (partial_sums(s) + 1); }
 
 const Limit kLimits[] = {
     {Cost::kLaunches, two, "one launch adds up the blocks' shares, one the sums of the blocks"},
     {Cost::kReadBytes, reads,
-     "a float of x is needed once: what is added up in between has its place in "
-     "shared memory"},
+     "a float of x is needed once: what is added up in between has its place in shared memory"},
     {Cost::kSharedWavefronts, wavefronts,
      "a warp with one thread at work takes as long as a full one: are the threads that add neighbours, and "
      "what they read in different banks?"},
@@ -70,8 +65,8 @@ const Limit kLimits[] = {
 
 Exercise exercise() {
   return {.learnt =
-              "The threads of a block meet in shared memory, a barrier between each step, and the order of "
-              "the additions is the same in every run.",
+              "The threads of a block exchange values through shared memory, with a barrier after each step. "
+              "The order of the additions is the same in every run.",
           .lesson = "docs/01_multiply_add.md, stage 5",
           .arrays = kArrays,
           .array_count = sizeof kArrays / sizeof kArrays[0],

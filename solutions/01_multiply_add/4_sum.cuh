@@ -2,12 +2,12 @@
 /// Exercise 01.4, sum: add up a block in shared memory, in a fixed order.
 ///
 /// Each thread adds up its share of x, each block adds up its threads, and a second kernel of one block adds
-/// up the blocks. What is missing is the middle: block_sum returns what thread 0 has and forgets the others.
+/// up the blocks. The middle is missing: block_sum returns the value of thread 0 and ignores the others.
 /// Add in a tree: half of the threads add, then a quarter, and so on, so that the order of the additions is
-/// the same in every run. The bank of a float in shared memory is its index modulo 32: a warp that wants two
-/// floats of one bank waits twice.
+/// the same in every run. The bank of a float in shared memory is its index modulo 32: a request for two
+/// different floats of one bank takes two wavefronts.
 ///
-/// Goal: two launches, no atomics, every float of x read once; 52 wavefronts a block.
+/// Goal: two launches, no atomics, every float of x read once; 52 wavefronts per block.
 #pragma once
 #include "device.hpp"
 

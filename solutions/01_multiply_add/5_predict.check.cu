@@ -1,6 +1,6 @@
 /// \file
 /// Specification of exercise 01.5, predict.
-#include "exercise.hpp"
+#include "multiply_add.hpp"
 
 namespace DEVICE {
 namespace {
@@ -8,15 +8,12 @@ namespace {
 using namespace workbook;
 using namespace multiply_add_predict;
 
-long long elements(const Shape& shape) { return shape.dims[0]; }
 long long twice_and_one(const Shape& shape) { return 2 * elements(shape) + 1; }
 long long four(const Shape&) { return 4; }
 
 void fill(const Data& host) {
   const int n = host.shape.dims[0];
-  fill_uniform(host.floats("q"), n, -1.0f, 2.0f, 51);
-  fill_uniform(host.floats("k"), n, -0.5f, 1.0f, 52);
-  fill_uniform(host.floats("v"), n, -2.0f, 3.0f, 53);
+  fill_qkv(host, 51);
   fill_uniform(host.floats("x"), 2 * n + 1, -2.0f, 3.0f, 54);
   fill_uniform(host.floats("bias"), 4, -1.0f, 1.0f, 55);
 }
@@ -31,26 +28,27 @@ const Array kArrays[] = {{"out", Type::kFloat32, Role::kScratch, elements, nullp
                          {"bias", Type::kFloat32, Role::kInput, four, nullptr}};
 
 constexpr int kThreads = 256;
-int blocks(const Data& d) { return (d.shape.dims[0] - 1) / kThreads + 1; }
+int block_count(const Data& d) { return ceil_div(d.shape.dims[0], kThreads); }
 
 void run_fused(const Data& d) {
-  launch(fused, blocks(d), kThreads, d.floats("q"), d.floats("k"), d.floats("v"), d.floats("out"),
+  launch(fused, block_count(d), kThreads, d.floats("q"), d.floats("k"), d.floats("v"), d.floats("out"),
          d.shape.dims[0]);
 }
 void run_unfused(const Data& d) {
   const int n = d.shape.dims[0];
-  launch(add, blocks(d), kThreads, d.floats("q"), d.floats("k"), d.floats("sum"), n);
-  launch(multiply, blocks(d), kThreads, d.floats("sum"), d.floats("v"), d.floats("product"), n);
-  launch(add, blocks(d), kThreads, d.floats("product"), d.floats("q"), d.floats("out"), n);
+  launch(add, block_count(d), kThreads, d.floats("q"), d.floats("k"), d.floats("sum"), n);
+  launch(multiply, block_count(d), kThreads, d.floats("sum"), d.floats("v"), d.floats("product"), n);
+  launch(add, block_count(d), kThreads, d.floats("product"), d.floats("q"), d.floats("out"), n);
 }
 void run_every_second(const Data& d) {
-  launch(every_second, blocks(d), kThreads, d.floats("x"), d.floats("out"), d.shape.dims[0]);
+  launch(every_second, block_count(d), kThreads, d.floats("x"), d.floats("out"), d.shape.dims[0]);
 }
 void run_bias(const Data& d) {
-  launch(add_bias, blocks(d), kThreads, d.floats("x"), d.floats("bias"), d.floats("out"), d.shape.dims[0]);
+  launch(add_bias, block_count(d), kThreads, d.floats("x"), d.floats("bias"), d.floats("out"),
+         d.shape.dims[0]);
 }
 void run_neighbours(const Data& d) {
-  launch(mean_with_next, blocks(d), kThreads, d.floats("x"), d.floats("out"), d.shape.dims[0]);
+  launch(mean_with_next, block_count(d), kThreads, d.floats("x"), d.floats("out"), d.shape.dims[0]);
 }
 
 const Prediction kPredictions[] = {{"fused", kFusedBytes, run_fused},

@@ -1,11 +1,11 @@
 /// \file
-/// Exercise 01.5, predict: the bytes that five pipelines move for an element.
+/// Exercise 01.5, predict: the bytes that five pipelines move per element.
 ///
 /// Numbers, not code: for each of the five, the bytes that its kernels read and write together for one
 /// element of `out`, to a tenth of a byte, for large n. Memory comes in sectors of 32 bytes. A warp of 32
-/// threads asks for the sectors that it touches in one instruction, whatever another has asked for before.
-/// All arrays begin at a multiple of 32 bytes; a block has 256 threads, a thread one element. Write down your
-/// reasons before you check.
+/// threads requests each sector that it touches in one instruction, even if another request read it before.
+/// All arrays begin at a multiple of 32 bytes; blocks have 256 threads, each with one element. Write down
+/// your reasons before you check.
 ///
 /// Goal: all five as the CPU device counts them.
 #pragma once
@@ -17,7 +17,7 @@ namespace DEVICE::multiply_add_predict {
 constexpr double kFusedBytes = 16.0;        // q, k, v and out
 constexpr double kUnfusedBytes = 36.0;      // three kernels, each of which reads two arrays and writes one
 constexpr double kEverySecondBytes = 12.0;  // whole sectors of x, of which half is used: 8; out: 4
-constexpr double kBiasBytes = 9.0;          // x and out: 8; one sector of bias a warp: 32 / 32
+constexpr double kBiasBytes = 9.0;          // x and out: 8; one sector of bias per warp: 32 / 32
 constexpr double kNeighboursBytes = 13.0;   // x[i]: 4; x[i + 1] touches a fifth sector: 5; out: 4
 // SKELETON
 // constexpr double kFusedBytes = 0.0;

@@ -1,16 +1,12 @@
 /// \file
 /// Specification of exercise 02.2, chain: four functions in four types.
-#include <math.h>
-
-#include "exercise.hpp"
+#include "add_mul_exp.hpp"
 
 namespace DEVICE {
 namespace {
 
 using namespace workbook;
 using namespace add_mul_exp_chain;
-
-long long elements(const Shape& shape) { return shape.dims[0]; }
 
 // --- The arrays of a type ---
 
@@ -156,7 +152,7 @@ constexpr const char* kOutputs =
 template <class T>
 void run_kind(const Data& d) {
   constexpr int kThreads = 256;
-  const int n = d.shape.dims[0], blocks = (n - 1) / kThreads + 1;
+  const int n = d.shape.dims[0], blocks = ceil_div(n, kThreads);
   const T *a = array<T>(d, kA), *b = array<T>(d, kB);
   launch(elementwise<AddRelu, T>, blocks, kThreads, a, b, array<T>(d, kAddRelu), n);
   launch(elementwise<MultiplyTanh, T>, blocks, kThreads, a, b, array<T>(d, kMultiplyTanh), n);

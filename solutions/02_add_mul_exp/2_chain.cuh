@@ -12,7 +12,7 @@
 
 namespace DEVICE::add_mul_exp_chain {
 
-/// First(a, b), then each of Rest on what the one before gave.
+/// First(a, b), then each of Rest applied to the result of the one before.
 template <class First, class... Rest>
 struct Chain {
   template <class T>

@@ -1,19 +1,11 @@
 /// \file
 /// Specification of exercise 02.3, half2.
-#include <math.h>
-
-#include "exercise.hpp"
+#include "add_mul_exp.hpp"
 
 namespace DEVICE {
 namespace {
 
 using namespace workbook;
-
-long long elements(const Shape& shape) { return shape.dims[0]; }
-
-__half* halves(const Data& d, const char* name) {
-  return static_cast<__half*>(d.array(name, Type::kFloat16));
-}
 
 constexpr float kFactor = 1.2998046875f;  // a half
 
@@ -21,17 +13,17 @@ void fill(const Data& host) {
   float value = 0;
   for (int i = 0; i < host.shape.dims[0]; ++i) {
     fill_uniform(&value, 1, -2.0f, 3.0f, 3000u + static_cast<unsigned>(i));
-    halves(host, "x")[i] = __float2half(value);
+    half_array(host, "x")[i] = __float2half(value);
     fill_uniform(&value, 1, -1.0f, 4.0f, 4000000u + static_cast<unsigned>(i));
-    halves(host, "y")[i] = __float2half(value);
+    half_array(host, "y")[i] = __float2half(value);
   }
 }
 
 /// Exact in double: a product of halves has 22 bits.
 void reference(const Data& host, double* expected, double* magnitude) {
   for (int i = 0; i < host.shape.dims[0]; ++i) {
-    const double product = static_cast<double>(kFactor) * __half2float(halves(host, "x")[i]);
-    const double addend = __half2float(halves(host, "y")[i]);
+    const double product = static_cast<double>(kFactor) * __half2float(half_array(host, "x")[i]);
+    const double addend = __half2float(half_array(host, "y")[i]);
     expected[i] = product + addend;
     magnitude[i] = fabs(product) + fabs(addend);
   }
@@ -42,25 +34,24 @@ const Array kArrays[] = {{"x", Type::kFloat16, Role::kInput, elements, nullptr},
                          {"out", Type::kFloat16, Role::kOutput, elements, reference}};
 
 void run(const Data& d) {
-  add_mul_exp_half2::scaled_sum(__float2half(kFactor), halves(d, "x"), halves(d, "y"), halves(d, "out"),
-                                d.shape.dims[0]);
+  add_mul_exp_half2::scaled_sum(__float2half(kFactor), half_array(d, "x"), half_array(d, "y"),
+                                half_array(d, "out"), d.shape.dims[0]);
 }
 
 /// None but the one to half, which the comparison allows for.
 int roundings(const Shape&) { return 0; }
 
-long long one(const Shape&) { return 1; }
-/// A warp a request, of 64 halves; and one for the odd element.
+/// One request per warp, for 64 halves; and one for the odd element.
 long long warps(const Shape& s) { return (elements(s) + 63) / 64 + 1; }
 long long loads(const Shape& s) { return 2 * warps(s); }
 
 const Limit kLimits[] = {
     {Cost::kLaunches, one, "one kernel can do pairs and the odd element"},
-    {Cost::kLoadRequests, loads, "a thread that loads a __half2 asks for two elements at once"},
+    {Cost::kLoadRequests, loads, "a thread that loads a __half2 reads two elements at once"},
     {Cost::kStoreRequests, warps, "a thread that stores a __half2 writes two elements at once"},
 };
 
-/// 513: behind 256 pairs, which fill a block, comes one element.
+/// 513: one element after 256 pairs, which fill a block.
 const Shape kShapes[] = {{{1, 1, 1}},   {{2, 1, 1}},   {{3, 1, 1}},    {{5, 1, 1}},     {{31, 1, 1}},
                          {{64, 1, 1}},  {{65, 1, 1}},  {{255, 1, 1}},  {{256, 1, 1}},   {{257, 1, 1}},
                          {{512, 1, 1}}, {{513, 1, 1}}, {{1023, 1, 1}}, {{999983, 1, 1}}};
@@ -68,21 +59,20 @@ const Shape kShapes[] = {{{1, 1, 1}},   {{2, 1, 1}},   {{3, 1, 1}},    {{5, 1, 1
 }  // namespace
 
 Exercise exercise() {
-  return {
-      .learnt =
-          "Half the bytes an element pay only when each request still carries as many: two halves, or better "
-          "eight, a thread.",
-      .lesson = "docs/02_add_mul_exp.md, stage 7",
-      .arrays = kArrays,
-      .array_count = sizeof kArrays / sizeof kArrays[0],
-      .fill = fill,
-      .run = run,
-      .output = "out",
-      .roundings = roundings,
-      .limits = kLimits,
-      .limit_count = sizeof kLimits / sizeof kLimits[0],
-      .shapes = kShapes,
-      .shape_count = sizeof kShapes / sizeof kShapes[0]};
+  return {.learnt =
+              "Half the bytes per element pay off only if a request does not shrink with them: let each "
+              "thread load two halves, or better eight.",
+          .lesson = "docs/02_add_mul_exp.md, stage 7",
+          .arrays = kArrays,
+          .array_count = sizeof kArrays / sizeof kArrays[0],
+          .fill = fill,
+          .run = run,
+          .output = "out",
+          .roundings = roundings,
+          .limits = kLimits,
+          .limit_count = sizeof kLimits / sizeof kLimits[0],
+          .shapes = kShapes,
+          .shape_count = sizeof kShapes / sizeof kShapes[0]};
 }
 
 }  // namespace DEVICE

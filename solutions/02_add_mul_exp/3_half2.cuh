@@ -1,11 +1,11 @@
 /// \file
 /// Exercise 02.3, half2: compute out = a * x + y two halves at a time.
 ///
-/// The kernel is right, one element a thread: 2 bytes a load. A GPU loads a `__half2` in one instruction and
-/// multiplies and adds both halves in one, `__hfma2`. n may be odd; all arrays begin at a multiple of 4
-/// bytes.
+/// The kernel is right, with one element per thread, so each thread loads only 2 bytes at a time. A GPU loads
+/// a `__half2` in one instruction and multiplies and adds both halves in one, `__hfma2`. n may be odd; all
+/// arrays begin at a multiple of 4 bytes.
 ///
-/// Goal: half as many requests; a * x + y rounded once, as `__hfma` does it.
+/// Goal: half the requests; a * x + y rounded once, as `__hfma` does it.
 #pragma once
 #include "device.hpp"
 
@@ -37,7 +37,7 @@ inline void scaled_sum(__half a, const __half* x, const __half* y, __half* out, 
 // }
 //
 // /// out = a * x + y for n halves, in device memory.
-// /// TODO: two halves a thread, and the last one where n is odd.
+// /// TODO: two halves per thread, and the last one where n is odd.
 // inline void scaled_sum(__half a, const __half* x, const __half* y, __half* out, int n) {
 //   constexpr int kThreads = 256;
 //   launch(scale_add, (n - 1) / kThreads + 1, kThreads, a, x, y, out, n);

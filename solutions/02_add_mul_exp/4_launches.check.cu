@@ -1,6 +1,6 @@
 /// \file
 /// Specification of exercise 02.4, launches.
-#include "exercise.hpp"
+#include "add_mul_exp.hpp"
 
 namespace DEVICE {
 namespace {
@@ -8,17 +8,10 @@ namespace {
 using namespace workbook;
 using namespace add_mul_exp_launches;
 
-long long elements(const Shape& shape) { return shape.dims[0]; }
-
-__half* half_array(const Data& d, const char* name) {
-  return static_cast<__half*>(d.array(name, Type::kFloat16));
-}
-
 void fill(const Data& host) {
   const int n = host.shape.dims[0];
-  float *x = host.floats("x"), *y = host.floats("y");
-  fill_uniform(x, n, -1.5f, 1.0f, 71);
-  fill_uniform(y, n, -1.0f, 1.5f, 72);
+  const float *x = host.floats("x"), *y = host.floats("y");
+  fill_xy(host, 71);
   for (int i = 0; i < n; ++i) {
     half_array(host, "x_half")[i] = __float2half(x[i]);
     half_array(host, "y_half")[i] = __float2half(y[i]);

@@ -29,12 +29,12 @@ void run(const Data& d) {
 int roundings(const Shape&) { return 0; }
 
 long long one(const Shape&) { return 1; }
-/// A warp a request, of 128 elements; and one for those left over.
+/// One request per warp, for 128 elements; and one for those left over.
 long long warps(const Shape& s) { return (elements(s) + 127) / 128 + 1; }
 
 const Limit kLimits[] = {
     {Cost::kLaunches, one, "one kernel can do the vectors and what is left over"},
-    {Cost::kLoadRequests, warps, "a thread that loads a float4 asks for four elements at once"},
+    {Cost::kLoadRequests, warps, "a thread that loads a float4 reads four elements at once"},
     {Cost::kStoreRequests, warps, "a thread that stores a char4 writes four bytes at once"},
 };
 
@@ -42,8 +42,8 @@ const Limit kLimits[] = {
 
 Exercise exercise() {
   return {.learnt =
-              "A warp of single bytes stores one sector a request. Wide stores keep the requests few when "
-              "elements get small.",
+              "A warp whose lanes store single bytes fills one sector per request. Wide stores keep the "
+              "requests few when elements get small.",
           .lesson = "docs/03_quantize_int8.md, stage 3",
           .arrays = kArrays,
           .array_count = sizeof kArrays / sizeof kArrays[0],

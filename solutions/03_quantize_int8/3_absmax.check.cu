@@ -10,8 +10,8 @@ using namespace workbook;
 long long rows(const Shape& shape) { return shape.dims[0]; }
 long long elements(const Shape& shape) { return static_cast<long long>(shape.dims[0]) * shape.dims[1]; }
 
-/// In each row the largest lies somewhere else, and is negative every second time; a NaN lies where the same
-/// thread comes to it after the largest, if the row is long enough for that.
+/// The column of the largest differs from row to row, and in every second row it is negative. If the row is
+/// long enough, the thread that reads the largest reads a NaN next.
 void fill(const Data& host) {
   const int columns = host.shape.dims[1], threads = quantize_absmax::kThreads;
   fill_uniform(host.floats("x"), elements(host.shape), -9.0f, 9.0f, 83);
@@ -47,7 +47,7 @@ int roundings(const Shape&) { return 0; }
 
 long long none(const Shape&) { return 0; }
 long long one_read(const Shape& s) { return 4 * elements(s); }
-/// A tree over 256 threads: it stores once a warp, and then halves.
+/// A tree over 256 threads: one store per warp, and then half of the threads, a quarter, and so on.
 long long tree(const Shape& s) { return 80 * rows(s); }
 
 const Limit kLimits[] = {
@@ -62,7 +62,7 @@ const Shape kShapes[] = {{{1, 1, 1}},   {{2, 2, 1}},   {{3, 31, 1}},   {{5, 33, 
 }  // namespace
 
 Exercise exercise() {
-  return {.learnt = "A block agrees on one value in log2 of its threads rounds, with a barrier behind each.",
+  return {.learnt = "A block of T threads finds one value in log2(T) rounds, with a barrier after each.",
           .lesson = "docs/03_quantize_int8.md, stage 6",
           .arrays = kArrays,
           .array_count = sizeof kArrays / sizeof kArrays[0],

@@ -1,9 +1,9 @@
 /// \file
 /// Exercise 03.3, absmax: the largest absolute value of each row.
 ///
-/// A block has a row of x, and each of its threads already finds the largest absolute value of the elements
-/// that it looks at. Let the block agree on the largest of all, by a tree in shared memory. A NaN counts as
-/// nothing; the comparison in `larger` sees to that, as long as the NaN comes second.
+/// Each block has one row of x, and each of its threads already finds the largest absolute value among its
+/// own elements. Find the largest of all with a tree in shared memory. A NaN must not count; the comparison
+/// in `larger` ensures that, if the NaN is its second argument.
 ///
 /// Goal: one launch; every element read once; the same result in every run.
 #pragma once
@@ -31,7 +31,7 @@ __global__ void find_largest(const float* __restrict__ x, float* __restrict__ la
   }
   if (t == 0) largest[blockIdx.x] = values[0];
   // SKELETON
-  // // TODO: this is the largest of what thread 0 has seen.
+  // // TODO: this is the largest among the elements of thread 0.
   // if (threadIdx.x == 0) largest[blockIdx.x] = mine;
   // END SOLUTION
 }

@@ -11,7 +11,7 @@ long long rows(const Shape& shape) { return shape.dims[0]; }
 long long elements(const Shape& shape) { return static_cast<long long>(shape.dims[0]) * shape.dims[1]; }
 signed char* int8(const Data& d) { return static_cast<signed char*>(d.array("q", Type::kInt8)); }
 
-/// Rows of different size, with the largest element now here, now there; one row of zeros.
+/// Rows whose largest element differs in size and column; one row of zeros.
 void fill(const Data& host) {
   const int columns = host.shape.dims[1];
   float* x = host.floats("x");
@@ -78,7 +78,8 @@ const Shape kShapes[] = {{{1, 1, 1}},    {{3, 2, 1}},    {{4, 31, 1}},   {{5, 33
 
 Exercise exercise() {
   return {.learnt =
-              "What a block reads twice it can keep, in registers, which are its largest and fastest memory.",
+              "A block can keep a row that it needs twice in registers, which are its largest and fastest "
+              "memory.",
           .lesson = "docs/03_quantize_int8.md, stage 8",
           .arrays = kArrays,
           .array_count = sizeof kArrays / sizeof kArrays[0],

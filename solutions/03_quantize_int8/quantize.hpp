@@ -1,5 +1,5 @@
 /// \file
-/// What the specifications of this chapter's exercises share: inputs with ties, overflow and NaN, and the
+/// Shared by the specifications of this chapter's exercises: inputs with ties, overflow and NaN, and the
 /// reference.
 #pragma once
 #include <math.h>
@@ -11,7 +11,7 @@ namespace DEVICE {
 
 constexpr float kScale = 0.1f, kZeroPoint = 2.0f;
 
-/// Every eighth element lies where two steps meet, or nearly; every 61st does not fit.
+/// Every eighth element is halfway between two steps, or nearly; every 61st is out of range.
 inline void fill_for_int8(float* x, int n) {
   workbook::fill_uniform(x, n, -9.0f, 10.0f, 81);
   for (int i = 0; i < n; i += 8) x[i] = (static_cast<float>(i / 8 % 200) - 99.5f) * kScale;

@@ -42,7 +42,7 @@ long long trees(const Shape& s) { return 2 * 60 * rows(s); }
 
 const Limit kLimits[] = {
     {Cost::kReadBytes, one_read, "each element is needed once"},
-    {Cost::kSharedWavefronts, trees, "do the lanes that add lie side by side?"},
+    {Cost::kSharedWavefronts, trees, "are the lanes that add next to each other?"},
     {Cost::kAtomics, none, "a tree needs no atomics, and its order is fixed"},
 };
 
@@ -50,9 +50,8 @@ const Limit kLimits[] = {
 
 Exercise exercise() {
   return {.learnt =
-              "A tree adds up a block in log2 of its threads rounds, and a shared array that is used again "
-              "needs a "
-              "barrier before as well as behind.",
+              "A tree adds up a block of T threads in log2(T) rounds, and a shared array that is used again "
+              "needs a barrier before and after.",
           .lesson = "docs/04_relu_layernorm.md, stage 3",
           .arrays = kArrays,
           .array_count = sizeof kArrays / sizeof kArrays[0],

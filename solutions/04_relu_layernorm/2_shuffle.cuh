@@ -1,10 +1,10 @@
 /// \file
 /// Exercise 04.2, shuffle: add up a block in registers.
 ///
-/// The tree below costs a barrier a round. Let the lanes of each warp hand each other their values with
-/// __shfl_down_sync or __shfl_xor_sync, and only what the eight warps have found go through shared memory.
+/// The tree below costs one barrier per round. Let the lanes of each warp exchange their values with
+/// __shfl_down_sync or __shfl_xor_sync, so that only the sums of the eight warps go through shared memory.
 ///
-/// Goal: at most 24 wavefronts of shared memory a row, and two barriers.
+/// Goal: at most 24 wavefronts of shared memory per row, and two barriers.
 #pragma once
 #include "device.hpp"
 

@@ -41,23 +41,22 @@ const Limit kLimits[] = {
 }  // namespace
 
 Exercise exercise() {
-  return {
-      .learnt =
-          "A row in registers is read once, and then a second look at it is free: so compute the variance as "
-          "it is defined.",
-      .lesson = "docs/04_relu_layernorm.md, stage 10",
-      .arrays = kArrays,
-      .array_count = sizeof kArrays / sizeof kArrays[0],
-      .fill = fill_rows,
-      .run = run,
-      .output = "y",
-      .roundings = row_roundings,
-      .limits = kLimits,
-      .limit_count = sizeof kLimits / sizeof kLimits[0],
-      .dims = "RxC",
-      .shapes = kRowShapes,
-      .shape_count = kRowShapeCount,
-      .timed_shape = {{16384, 2048, 1}}};
+  return {.learnt =
+              "A row in registers is read once, and then a second look at it is free: so compute the "
+              "variance as it is defined.",
+          .lesson = "docs/04_relu_layernorm.md, stage 10",
+          .arrays = kArrays,
+          .array_count = sizeof kArrays / sizeof kArrays[0],
+          .fill = fill_rows,
+          .run = run,
+          .output = "y",
+          .roundings = row_roundings,
+          .limits = kLimits,
+          .limit_count = sizeof kLimits / sizeof kLimits[0],
+          .dims = "RxC",
+          .shapes = kRowShapes,
+          .shape_count = kRowShapeCount,
+          .timed_shape = {{16384, 2048, 1}}};
 }
 
 }  // namespace DEVICE

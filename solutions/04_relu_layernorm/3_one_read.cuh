@@ -1,7 +1,7 @@
 /// \file
 /// Exercise 04.3, one_read: normalise a row that is read once.
 ///
-/// The kernel asks for its row three times: for the mean, for the variance, for the result. Let each thread
+/// The kernel reads its row three times: for the mean, for the variance, for the result. Let each thread
 /// keep what it has read: a row has at most kMost = 2048 columns, which are 8 for each of 256 threads.
 ///
 /// Goal: 4 bytes read and 4 bytes written per element.
@@ -41,7 +41,7 @@ __global__ void normalise(const float* __restrict__ x, float* __restrict__ y, in
     const int c = threadIdx.x + j * kThreads;
     held[j] = c < columns ? x[first + c] : 0.0f;
   }
-  float sum = 0.0f;  // in a loop of its own: here the first load is waited for, with all on their way
+  float sum = 0.0f;  // in a loop of its own, so that all loads are in flight before the first is used
 #pragma unroll
   for (int j = 0; j < kHeld; ++j) sum += held[j] = relu(held[j]);
   const float mean = block_sum(sum) / static_cast<float>(columns);

@@ -39,7 +39,7 @@ long long none(const Shape&) { return 0; }
 
 const Limit kLimits[] = {
     {Cost::kReadBytes, one_read, "are the loads from x still coalesced?"},
-    {Cost::kSharedWavefronts, no_conflicts, "do lanes of a warp still meet in a bank?"},
+    {Cost::kSharedWavefronts, no_conflicts, "do lanes of a warp still read different words of one bank?"},
     {Cost::kAtomics, none, "no atomics are needed"},
 };
 

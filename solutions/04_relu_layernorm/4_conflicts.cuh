@@ -1,10 +1,10 @@
 /// \file
 /// Exercise 04.4, conflicts: 32 lanes in one bank.
 ///
-/// The sum of each row, by blocks that have 32 rows each. A block reads its rows in tiles of 32 x 32, every
-/// warp a piece of a row, so that the loads are coalesced. Then one warp adds: lane t walks along row t of
-/// the tile. In each step its lanes lie 32 words apart, and all of them meet in one bank: 32 wavefronts a
-/// request. Mend that; the loads from x shall stay as they are.
+/// The sum of each row, with 32 rows per block. A block reads its rows in tiles of 32 x 32, and each warp
+/// loads 32 elements of one row at a time, so the loads are coalesced. Then one warp adds: lane t walks along
+/// row t of the tile. In each step its lanes read words that are 32 apart, all in one bank: 32 wavefronts per
+/// request. Remove these conflicts; keep the loads from x as they are.
 ///
 /// Goal: one wavefront for each request to shared memory.
 #pragma once
@@ -19,7 +19,7 @@ __global__ void sum_rows(const float* __restrict__ x, float* __restrict__ sums, 
   // BEGIN SOLUTION
   __shared__ float tile[kTile][kTile + 1];  // the rows of the tile begin in different banks
   // SKELETON
-  // // TODO: lane t adds up row t, and tile[t][k] lies in the same bank for all t.
+  // // TODO: lane t adds up row t, and tile[t][k] is in the same bank for all t.
   // __shared__ float tile[kTile][kTile];
   // END SOLUTION
   const int first_row = blockIdx.x * kTile, t = threadIdx.x;

@@ -7,7 +7,7 @@ namespace {
 
 using namespace workbook;
 
-/// As fill_rows(); every third row lies around 10,000, as wide as before.
+/// As fill_rows(), but every third row is centred on 10,000, with the same spread.
 void fill(const Data& host) {
   fill_rows(host);
   const int columns = host.shape.dims[1];

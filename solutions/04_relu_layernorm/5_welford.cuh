@@ -1,10 +1,10 @@
 /// \file
 /// Exercise 04.5, welford: mean and variance in one pass.
 ///
-/// Also where the numbers are large and lie close together. Each thread keeps count, mean and the sum of
-/// squared distances from the mean of the numbers it has seen, a tree merges those of the threads. Write the
-/// two steps: one number more, and two parts together. With a and b the parts, d = b.mean - a.mean and n =
-/// a.count + b.count,
+/// Accurate also for large numbers that are close together. Each thread keeps count, mean and the sum of
+/// squared distances from the mean for its numbers; a tree merges those of the threads. Write the two steps:
+/// add one number, and merge two parts. With a and b the parts, d = b.mean - a.mean and n = a.count +
+/// b.count,
 ///   mean = a.mean + d * b.count / n,   squares = a.squares + b.squares + d * d * a.count * b.count / n.
 /// One number is a part with count 1 and squares 0.
 ///
@@ -21,7 +21,7 @@ struct Moments {
   float count, mean, squares;
 };
 
-/// Those of both together; either may have no numbers at all.
+/// The same for both parts together; either may be empty.
 __device__ inline Moments merged(Moments a, Moments b) {
   // BEGIN SOLUTION
   const float count = a.count + b.count, distance = b.mean - a.mean;

@@ -44,7 +44,7 @@ long long once(const Shape& s) { return 4 * elements(s); }
 
 const Limit kLimits[] = {
     {Cost::kLaunches, one, "one kernel can do all of it"},
-    {Cost::kReadBytes, three_reads, "three times x, and weight and bias once a row"},
+    {Cost::kReadBytes, three_reads, "three times x, and weight and bias once per row"},
     {Cost::kCompulsoryReadBytes, compulsory, "x, weight and bias, once each"},
     {Cost::kWrittenBytes, once, "y, once"},
 };

@@ -1,5 +1,5 @@
 /// \file
-/// What the specifications of this chapter's exercises share: inputs in rows, and references of rows.
+/// Shared by the specifications of this chapter's exercises: inputs in rows, and references of rows.
 #pragma once
 #include <math.h>
 
@@ -12,7 +12,7 @@ inline long long rows(const workbook::Shape& shape) { return shape.dims[0]; }
 inline long long columns(const workbook::Shape& shape) { return shape.dims[1]; }
 inline long long elements(const workbook::Shape& shape) { return rows(shape) * columns(shape); }
 
-/// Rows that differ in size and in where their middle lies; every fifth has no positive number.
+/// Rows that differ in spread and centre; every fifth has no positive number.
 inline void fill_rows(const workbook::Data& host) {
   const int columns = host.shape.dims[1];
   float* x = host.floats("x");
@@ -43,7 +43,7 @@ RowMoments moments_of(const float* row, int columns, Input input) {
 inline double identity(double x) { return x; }
 inline double positive_part(double x) { return x < 0 ? 0 : x; }
 
-/// A thread of 256 adds up its share, a tree the rest.
+/// Each of 256 threads adds up its share, and a tree adds up the threads.
 inline int sum_roundings(const workbook::Shape& s) { return s.dims[1] / 256 + 12; }
 /// For a row that is normalised by such sums; the terms are those of the chapter's problem.cuh.
 inline int row_roundings(const workbook::Shape& s) { return 2 * sum_roundings(s) + 12; }

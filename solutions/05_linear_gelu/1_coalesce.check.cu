@@ -22,7 +22,7 @@ long long requests(const Shape& s) { return 2 * m_times_n(s) * ceil_div(s.dims[1
 
 const Limit kLimits[] = {
     {Cost::kLaunches, one_launch, "one kernel can do all of it"},
-    {Cost::kReadBytes, eight_bytes, "do the lanes ask for words that lie side by side?"},
+    {Cost::kReadBytes, eight_bytes, "do neighbouring lanes load neighbouring words?"},
     {Cost::kLoadRequests, requests, "each lane takes every 32nd step, so that a request serves 32"},
 };
 
@@ -31,7 +31,7 @@ const Limit kLimits[] = {
 Exercise exercise() {
   return {.learnt =
               "Which index runs along the lanes decides what a request costs: here k, the one along which "
-              "both matrices lie.",
+              "both matrices are contiguous.",
           .lesson = "docs/05_linear_gelu.md, stage 2",
           .arrays = kArrays,
           .array_count = sizeof kArrays / sizeof kArrays[0],

@@ -35,8 +35,8 @@ const Limit kLimits[] = {
 
 Exercise exercise() {
   return {.learnt =
-              "A tile of T x T divides what device memory is asked for by T. Its edges are zeros, and two "
-              "barriers a tile keep readers and writers apart.",
+              "Tiles of T x T divide the bytes read from device memory by T. Elements beyond the edge are "
+              "zeros, and two barriers per tile keep readers and writers apart.",
           .lesson = "docs/05_linear_gelu.md, stage 4",
           .arrays = kArrays,
           .array_count = sizeof kArrays / sizeof kArrays[0],

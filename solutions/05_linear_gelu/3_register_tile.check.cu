@@ -31,15 +31,15 @@ const Limit kLimits[] = {
     {Cost::kLaunches, one_launch, "one kernel can do all of it"},
     {Cost::kReadBytes, tiles_read, "a tile comes from device memory once"},
     {Cost::kSharedWavefronts, wavefronts,
-     "four elements of x and four of w, once a step: are they in registers?"},
+     "four elements of x and four of w, once per step: are they in registers?"},
 };
 
 }  // namespace
 
 Exercise exercise() {
   return {.learnt =
-              "Shared memory is slow beside registers. R x C elements a thread take R + C loads for R * C "
-              "multiplications.",
+              "Shared memory is slow compared with registers. With R x C elements per thread, R + C loads "
+              "serve R * C multiplications.",
           .lesson = "docs/05_linear_gelu.md, stages 5 and 6",
           .arrays = kArrays,
           .array_count = sizeof kArrays / sizeof kArrays[0],

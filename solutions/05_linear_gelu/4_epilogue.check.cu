@@ -27,7 +27,7 @@ const Array kArrays[] = {{"y", Type::kFloat32, Role::kOutput, m_times_n, referen
                          {"w", Type::kFloat32, Role::kInput, n_times_k, nullptr},
                          {"bias", Type::kFloat32, Role::kInput, columns_of_y, nullptr}};
 
-/// The tiles, and of the bias 128 bytes for a warp of results.
+/// The tiles, and 128 bytes of the bias per warp of results.
 long long tiles_and_bias(const Shape& s) {
   return 4 * m_times_n(s) * s.dims[1] * 2 / linear_epilogue::kTile + 4 * m_times_n(s);
 }

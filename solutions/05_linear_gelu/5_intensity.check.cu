@@ -37,8 +37,7 @@ const Prediction kPredictions[] = {
 Exercise exercise() {
   return {.learnt =
               "A tiling's arithmetic intensity follows from its two sides, and a long tile is worth little "
-              "more than "
-              "its short side.",
+              "more than its short side.",
           .lesson = "docs/05_linear_gelu.md, Count",
           .arrays = kArrays,
           .array_count = sizeof kArrays / sizeof kArrays[0],

@@ -1,5 +1,5 @@
 /// \file
-/// What the specifications of this chapter's exercises share: matrices, the product as a reference, shapes.
+/// Shared by the specifications of this chapter's exercises: matrices, the product as a reference, shapes.
 #pragma once
 #include <math.h>
 
@@ -24,7 +24,7 @@ inline void reference_product(const workbook::Data& host, double* expected, doub
                             magnitude);
 }
 
-/// What comes of the product with bias and GELU, which is nowhere steeper than 1.13.
+/// Applies bias and GELU to the product. GELU is nowhere steeper than 1.13.
 inline void finish_reference(const workbook::Data& host, double* expected, double* magnitude) {
   for (long long i = 0; i < m_times_n(host.shape); ++i) {
     const double bias = host.floats("bias")[i % host.shape.dims[2]], v = expected[i] + bias;
@@ -33,12 +33,12 @@ inline void finish_reference(const workbook::Data& host, double* expected, doubl
   }
 }
 
-/// As in problem.cuh: errors of additions are as often up as down.
+/// As in problem.cuh: rounding errors go up and down alike, so they grow with the root of their number.
 inline int product_roundings(const workbook::Shape& s) {
   return 6 * static_cast<int>(ceil(sqrt(static_cast<double>(s.dims[1])))) + 16;
 }
 
-/// The last, at which costs are counted, fills all tiles.
+/// Costs are counted at the last shape, which fills all tiles.
 constexpr workbook::Shape kProductShapes[] = {{{1, 1, 1}},    {{2, 3, 5}},    {{1, 40, 70}},  {{31, 33, 32}},
                                               {{33, 31, 65}}, {{70, 9, 130}}, {{64, 64, 128}}};
 constexpr int kProductShapeCount = sizeof kProductShapes / sizeof kProductShapes[0];

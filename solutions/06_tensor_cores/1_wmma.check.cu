@@ -30,23 +30,22 @@ const Limit kLimits[] = {
 }  // namespace
 
 Exercise exercise() {
-  return {
-      .learnt =
-          "A fragment belongs to the warp: every lane calls, and which element is whose is the hardware's "
-          "business.",
-      .lesson = "docs/06_tensor_cores.md, stage 1",
-      .arrays = kArrays,
-      .array_count = sizeof kArrays / sizeof kArrays[0],
-      .fill = fill_bfloat16,
-      .run = run,
-      .output = "product",
-      .roundings = tensor_roundings,
-      .limits = kLimits,
-      .limit_count = sizeof kLimits / sizeof kLimits[0],
-      .dims = "MxKxN",
-      .shapes = kTensorShapes,
-      .shape_count = kTensorShapeCount,
-      .timed_shape = {{1024, 512, 1024}}};
+  return {.learnt =
+              "A fragment belongs to the warp: every lane calls, and which element is whose is the "
+              "hardware's business.",
+          .lesson = "docs/06_tensor_cores.md, stage 1",
+          .arrays = kArrays,
+          .array_count = sizeof kArrays / sizeof kArrays[0],
+          .fill = fill_bfloat16,
+          .run = run,
+          .output = "product",
+          .roundings = tensor_roundings,
+          .limits = kLimits,
+          .limit_count = sizeof kLimits / sizeof kLimits[0],
+          .dims = "MxKxN",
+          .shapes = kTensorShapes,
+          .shape_count = kTensorShapeCount,
+          .timed_shape = {{1024, 512, 1024}}};
 }
 
 }  // namespace DEVICE

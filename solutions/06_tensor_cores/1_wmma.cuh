@@ -1,11 +1,11 @@
 /// \file
 /// Exercise 06.1, wmma: a product on the tensor cores.
 ///
-/// Each warp computes 16 x 16 elements of the product, with the ordinary arithmetic: every lane loads what it
-/// multiplies, element by element. Let the warp do it with fragments (nvcuda::wmma): fill the sums with
-/// zeros, load 16 x 16 elements of x and of w for each step of k, multiply, and store the sums at the end.
+/// Each warp computes 16 x 16 elements of the product without tensor cores: every lane loads its factors,
+/// element by element. Let the warp do it with fragments (nvcuda::wmma): fill the accumulator with zeros,
+/// load 16 x 16 elements of x and of w for each step of k, multiply, and store the accumulator at the end.
 ///
-/// Goal: no more bytes read than load_matrix_sync() asks for: 1024 for each of x and w, each step.
+/// Goal: no more bytes read than load_matrix_sync() reads: 1024 for each of x and w, each step.
 #pragma once
 #include "device.hpp"
 #include "halves.hpp"

@@ -1,5 +1,5 @@
 /// \file
-/// What the specifications of this chapter's exercises share: matrices in bfloat16, their product, shapes.
+/// Shared by the specifications of this chapter's exercises: matrices in bfloat16, their product, shapes.
 #pragma once
 #include "../05_linear_gelu/products.hpp"
 #include "halves.hpp"
@@ -28,8 +28,8 @@ inline void reference_bfloat16(const workbook::Data& host, double* expected, dou
                                      s.dims[2], expected, magnitude);
 }
 
-/// What is asked for of w, or of x, where each fragment of the product loads its own: 1024 bytes a step, for
-/// a load brings half a sector of each row of 16 elements.
+/// Bytes of w, or of x, that are read when each fragment of the product loads its own: 1024 bytes per step,
+/// because a request reads half of the sector of each row of 16 elements, and each sector takes two.
 inline long long fragment_bytes(const workbook::Shape& s) {
   return 1024 * m_times_n(s) / 256 * (s.dims[1] / 16);
 }

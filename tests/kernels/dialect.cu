@@ -263,12 +263,12 @@ __global__ void host_global(float* out, bool mended) {
 
 }  // namespace kernel
 
-static int blocks(int n) { return (n - 1) / 256 + 1; }
+static int block_count(int n) { return (n - 1) / 256 + 1; }
 
 template <class Vector>
 static void copy(const float* in, float* out, int n) {
   const int count = n * static_cast<int>(sizeof(float)) / static_cast<int>(sizeof(Vector));
-  launch(kernel::copy_vectors<Vector>, blocks(count), 256, reinterpret_cast<const Vector*>(in),
+  launch(kernel::copy_vectors<Vector>, block_count(count), 256, reinterpret_cast<const Vector*>(in),
          reinterpret_cast<Vector*>(out), count);
 }
 
@@ -277,14 +277,14 @@ void wide_shuffles(double* out) { launch(kernel::wide_shuffles, 1, 32, out); }
 void votes(unsigned* out) { launch(kernel::votes, 1, 64, out); }
 void active_lanes(unsigned* out) { launch(kernel::active_lanes, 1, 32, out); }
 void half_warps(int* out) { launch(kernel::half_warps, 1, 32, out); }
-void atomics(int* out, int n, int bins) { launch(kernel::atomics, blocks(n), 256, out, n, bins); }
-void distinct_atomics(float* out, int n) { launch(kernel::distinct_atomics, blocks(n), 256, out, n); }
-void histogram(const int* in, int* out, int n) { launch(kernel::histogram, blocks(n), 256, in, out, n); }
+void atomics(int* out, int n, int bins) { launch(kernel::atomics, block_count(n), 256, out, n, bins); }
+void distinct_atomics(float* out, int n) { launch(kernel::distinct_atomics, block_count(n), 256, out, n); }
+void histogram(const int* in, int* out, int n) { launch(kernel::histogram, block_count(n), 256, in, out, n); }
 void last_block_sum(const float* in, float* partial, float* sum, unsigned* count, int n) {
-  launch(kernel::last_block_sum, blocks(n), 256, in, partial, sum, count, n);
+  launch(kernel::last_block_sum, block_count(n), 256, in, partial, sum, count, n);
 }
 void shuffle_sum(const float* in, float* out, int n) {
-  launch(kernel::shuffle_sum, blocks(n), 256, in, out, n);
+  launch(kernel::shuffle_sum, block_count(n), 256, in, out, n);
 }
 void copy_vectors(const float* in, float* out, int n, int kind) {
   if (kind == 0) copy<float2>(in, out, n);

@@ -113,24 +113,28 @@ __global__ void store_one(float* out) { out[threadIdx.x] = 1; }
 
 }  // namespace kernel
 
-static int blocks(int n) { return (n - 1) / 256 + 1; }
+static int block_count(int n) { return (n - 1) / 256 + 1; }
 
 void mul(const float* q, const float* k, float* out, int n) {
-  launch(kernel::mul, blocks(n), 256, q, k, out, n);
+  launch(kernel::mul, block_count(n), 256, q, k, out, n);
 }
 void fma4(const float* q, const float* k, const float* v, float* out, int n) {
-  launch(kernel::fma4, blocks(n / 4), 256, reinterpret_cast<const float4*>(q),
+  launch(kernel::fma4, block_count(n / 4), 256, reinterpret_cast<const float4*>(q),
          reinterpret_cast<const float4*>(k), reinterpret_cast<const float4*>(v),
          reinterpret_cast<float4*>(out), n / 4);
 }
-void red(const float* in, float* out, int n) { launch(kernel::red, blocks(n), 256, in, out, n); }
+void red(const float* in, float* out, int n) { launch(kernel::red, block_count(n), 256, in, out, n); }
 void strided(const float* in, float* out, int n, int stride) {
-  launch(kernel::strided, blocks(n), 256, in, out, n, stride);
+  launch(kernel::strided, block_count(n), 256, in, out, n, stride);
 }
-void broadcast(const float* in, float* out, int n) { launch(kernel::broadcast, blocks(n), 256, in, out, n); }
-void reversed(const float* in, float* out, int n) { launch(kernel::reversed, blocks(n), 256, in, out, n); }
+void broadcast(const float* in, float* out, int n) {
+  launch(kernel::broadcast, block_count(n), 256, in, out, n);
+}
+void reversed(const float* in, float* out, int n) {
+  launch(kernel::reversed, block_count(n), 256, in, out, n);
+}
 void rows(const float* in, float* out, int count, int length) {
-  launch(kernel::rows, blocks(count), 256, in, out, count, length);
+  launch(kernel::rows, block_count(count), 256, in, out, count, length);
 }
 void shared_stride(float* out, int threads, int stride) {
   launch_shared(kernel::shared_stride, 1, threads, sizeof(float) * threads * stride, out, stride);
@@ -140,14 +144,14 @@ void early_return(const float* in, float* out, int threads, int live) {
   launch(kernel::early_return, 1, threads, in, out, live);
 }
 void table_and_locals(const int* in, float* out, int n) {
-  launch(kernel::table_and_locals, blocks(n), 256, in, out, n);
+  launch(kernel::table_and_locals, block_count(n), 256, in, out, n);
 }
 
 void past_the_end(const float* in, float* out, int n) {
-  launch(kernel::past_the_end, blocks(n), 256, in, out);
+  launch(kernel::past_the_end, block_count(n), 256, in, out);
 }
 void before_the_start(const float* in, float* out, int n) {
-  launch(kernel::before_the_start, blocks(n), 256, in, out, n);
+  launch(kernel::before_the_start, block_count(n), 256, in, out, n);
 }
 void misaligned(const float* in, float* out) {
   launch(kernel::misaligned, 1, 8, in, reinterpret_cast<float4*>(out));

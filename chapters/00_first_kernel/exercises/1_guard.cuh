@@ -1,9 +1,9 @@
 /// \file
 /// Exercise 00.1, guard: stop the threads that have no element.
 ///
-/// The check starts this kernel as stage 3 is started: blocks of 256 threads, as many as it takes. For most n
-/// the last block has threads too many, and they go behind the end of the arrays. Goal: right for every n,
-/// and nothing touched that is not there.
+/// The check launches this kernel as stage 3 is launched: with blocks of 256 threads, enough of them for n
+/// elements. For most n the last block has more threads than it needs, and the extra threads read and write
+/// past the end of the arrays. Goal: right for every n, without any access outside of the arrays.
 #pragma once
 #include "device.hpp"
 

@@ -1,8 +1,8 @@
 /// \file
-/// Exercise 01.3, strided: find out from the counts what is wrong, and mend it.
+/// Exercise 01.3, strided: find out from the counts what is wrong, and repair it.
 ///
 /// The kernel computes out = q * k + v, in one launch, each element once, and every result is right. Yet it
-/// is slow. `./workbook check 01.3` says what it costs. A thread is to go on doing eight elements.
+/// is slow. `./workbook check 01.3` says what it costs. Let each thread still compute eight elements.
 ///
 /// Goal: 12 bytes read and 4 bytes written per element.
 #pragma once

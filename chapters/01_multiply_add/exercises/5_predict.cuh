@@ -1,11 +1,11 @@
 /// \file
-/// Exercise 01.5, predict: the bytes that five pipelines move for an element.
+/// Exercise 01.5, predict: the bytes that five pipelines move per element.
 ///
 /// Numbers, not code: for each of the five, the bytes that its kernels read and write together for one
 /// element of `out`, to a tenth of a byte, for large n. Memory comes in sectors of 32 bytes. A warp of 32
-/// threads asks for the sectors that it touches in one instruction, whatever another has asked for before.
-/// All arrays begin at a multiple of 32 bytes; a block has 256 threads, a thread one element. Write down your
-/// reasons before you check.
+/// threads requests each sector that it touches in one instruction, even if another request read it before.
+/// All arrays begin at a multiple of 32 bytes; blocks have 256 threads, each with one element. Write down
+/// your reasons before you check.
 ///
 /// Goal: all five as the CPU device counts them.
 #pragma once

@@ -1,9 +1,9 @@
 /// \file
-/// Exercise 03.2, pack: four bytes a store.
+/// Exercise 03.2, pack: store four bytes at a time.
 ///
-/// The kernel is right, one element a thread: each stores a single byte. Let a thread take four elements: a
-/// float4 in and a char4 out. n need not be a multiple of 4; x begins at a multiple of 16 bytes and q at one
-/// of 4.
+/// The kernel is right, but each thread has one element and stores a single byte. Let each thread take four
+/// elements: load a float4, store a char4. n need not be a multiple of 4; x begins at a multiple of 16 bytes
+/// and q at one of 4.
 ///
 /// Goal: a quarter of the requests.
 #pragma once
@@ -25,7 +25,7 @@ __global__ void one_by_one(const float* __restrict__ x, float scale, float zero_
 }
 
 /// q = x in steps of `scale`, for n elements in device memory.
-/// TODO: four elements a thread.
+/// TODO: four elements per thread.
 inline void quantize(const float* x, float scale, float zero_point, signed char* q, int n) {
   constexpr int kThreads = 256;
   launch(one_by_one, (n - 1) / kThreads + 1, kThreads, x, scale, zero_point, q, n);

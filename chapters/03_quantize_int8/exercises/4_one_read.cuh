@@ -2,8 +2,8 @@
 /// Exercise 03.4, one_read: keep the row in registers.
 ///
 /// A block finds its row's scale, and then reads the row again to quantise it. Let each thread keep the
-/// elements that it has read: a row has at most kMost = 2048 columns, which are 8 for each of 256 threads. An
-/// array whose indices are all known to the compiler lies in registers: loop from 0 to kHeld with `#pragma
+/// elements that it has read: a row has at most kMost = 2048 columns, which are 8 for each of 256 threads.
+/// The compiler keeps an array in registers if it knows all its indices: loop from 0 to kHeld with `#pragma
 /// unroll`.
 ///
 /// Goal: 4 bytes read and 1 byte written per element.

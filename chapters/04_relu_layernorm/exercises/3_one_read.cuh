@@ -1,7 +1,7 @@
 /// \file
 /// Exercise 04.3, one_read: normalise a row that is read once.
 ///
-/// The kernel asks for its row three times: for the mean, for the variance, for the result. Let each thread
+/// The kernel reads its row three times: for the mean, for the variance, for the result. Let each thread
 /// keep what it has read: a row has at most kMost = 2048 columns, which are 8 for each of 256 threads.
 ///
 /// Goal: 4 bytes read and 4 bytes written per element.

@@ -5,7 +5,7 @@
 /// those of x itself: ReLU comes last here. The variance is divided by the number of columns. How you do it
 /// is yours to choose: any number of columns, one block of kThreads threads per row. block_sum() is given.
 ///
-/// Goal: one launch, and from memory no more than x once, weight and bias; asked for, x three times at most.
+/// Goal: one launch; x, weight and bias once from DRAM; requests for at most three times x.
 #pragma once
 #include "device.hpp"
 

@@ -1,9 +1,9 @@
 /// \file
 /// Exercise 05.1, coalesce: a matrix product whose loads are whole sectors.
 ///
-/// A warp has one element of x * w^T, the sum of the products of a row of x and a row of w. In the code below
-/// its first lane does all of the work, a word of a sector at a time. Share it out: what do 32 lanes ask for
-/// that lie side by side?
+/// Each warp computes one element of x * w^T, the dot product of a row of x and a row of w. In the code below
+/// its first lane does all of the work, and each of its loads uses one word of a sector. Divide the work
+/// among the lanes: which elements should 32 neighbouring lanes load at a time?
 ///
 /// Goal: 8 bytes read for each multiplication, in requests of 32 lanes.
 #pragma once

@@ -1,12 +1,12 @@
 /// \file
 /// Exercise 05.2, tile: a matrix product by tiles in shared memory, at any size.
 ///
-/// A block has 32 x 32 elements of x * w^T, a thread one. The code below reads a row of x and a row of w from
-/// device memory for each. Let the block bring a tile of x, 32 rows and 32 steps of k, and one of w into
-/// shared memory, multiply, and go on to the next. m, k and n are not always multiples of 32; and lanes that
-/// read a tile down a column must not all meet in one bank.
+/// A block computes 32 x 32 elements of x * w^T, one per thread. The code below reads a row of x and a row of
+/// w from device memory for each. Let the block load a tile of x, 32 rows and 32 steps of k, and one of w
+/// into shared memory, multiply, and go on to the next. m, k and n are not always multiples of 32; and lanes
+/// that read a tile down a column must not all read from one bank.
 ///
-/// Goal: from device memory 1/16 of a word for each multiplication, from shared memory a wavefront a request.
+/// Goal: 1/16 of a word from device memory per multiplication; one wavefront per request to shared memory.
 #pragma once
 #include "device.hpp"
 

@@ -1,5 +1,5 @@
 /// \file
-/// Exercise 05.3, register_tile: sixteen elements a thread.
+/// Exercise 05.3, register_tile: sixteen elements per thread.
 ///
 /// A block of 16 x 16 threads has 64 x 64 elements of x * w^T; the tiles are in shared memory already. Thread
 /// (x, y) has the rows y, y + 16, y + 32 and y + 48 of the block's part of the result, and the columns x, x +

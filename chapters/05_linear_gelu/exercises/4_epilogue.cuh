@@ -36,7 +36,7 @@ __global__ void multiply(const float* __restrict__ x, const float* __restrict__ 
   if (row < m && column < n) y[static_cast<size_t>(row) * n + column] = sum;
 }
 
-/// y = gelu(y + bias), a thread per element.
+/// y = gelu(y + bias), one thread per element.
 __global__ void add_bias_and_gelu(const float* __restrict__ bias, float* __restrict__ y, int m, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < m * n) y[i] = gelu(y[i] + bias[i % n]);

@@ -1,5 +1,5 @@
 /// \file
-/// Exercise 05.5, intensity: bytes, and operations a byte, of four tilings.
+/// Exercise 05.5, intensity: bytes, and operations per byte, of four tilings.
 ///
 /// Numbers, not code. Four kernels compute x * w^T by tiles in shared memory, with m = 256, k = 64 and n =
 /// 256, in float32. For each: the bytes that it reads and writes for one element of the result, and its

@@ -1,9 +1,9 @@
 /// \file
-/// Exercise 06.2, epilogue_bf16: bias and GELU behind the tensor cores, and one rounding.
+/// Exercise 06.2, epilogue_bf16: bias and GELU after the tensor cores, and one rounding.
 ///
 /// linear() runs two kernels: the product goes to memory in float32, and a second one adds the bias, applies
-/// GELU and rounds to bfloat16. Let the first kernel do all of it. Which lane has which element of a fragment
-/// is not yours to know: let the warp store its sums in `sums`, where a lane can take the elements it likes.
+/// GELU and rounds to bfloat16. Let the first kernel do all of it. The mapping of a fragment's elements to
+/// lanes is not documented: let the warp store its sums in `sums`, where every lane can read any element.
 ///
 /// Goal: one launch; the product never goes to memory.
 #pragma once
@@ -46,7 +46,7 @@ __global__ void multiply(const __nv_bfloat16* __restrict__ x, const __nv_bfloat1
 #endif
 }
 
-/// y = gelu(product + bias), a thread per element.
+/// y = gelu(product + bias), one thread per element.
 __global__ void add_bias_and_gelu(const float* __restrict__ product, const float* __restrict__ bias,
                                   __nv_bfloat16* __restrict__ y, int m, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -47,22 +47,26 @@ __global__ void all_floats(const float* in, float* total, int n) {
   if (i < n) atomicAdd(total, in[i]);
 }
 
-int blocks(int n) { return (n - 1) / kBlock + 1; }
+int block_count(int n) { return (n - 1) / kBlock + 1; }
 
 }  // namespace
 
 void histogram_global(const int* in, int* bins, int n) {
-  launch(into_global, blocks(n), kBlock, in, bins, n);
+  launch(into_global, block_count(n), kBlock, in, bins, n);
 }
 void histogram_shared(const int* in, int* bins, int n) {
-  launch(into_shared, (blocks(n) - 1) / 8 + 1, kBlock, in, bins, n);
+  launch(into_shared, (block_count(n) - 1) / 8 + 1, kBlock, in, bins, n);
 }
-void count_each(int* counts, int n) { launch(each, blocks(n), kBlock, counts, n); }
+void count_each(int* counts, int n) { launch(each, block_count(n), kBlock, counts, n); }
 void count_each_ticket(int* counts, int* out, int n) {
-  launch(each_ticket, blocks(n), kBlock, counts, out, n);
+  launch(each_ticket, block_count(n), kBlock, counts, out, n);
 }
-void count_all(int* count, int n) { launch(all, blocks(n), kBlock, count, n); }
-void count_all_ticket(int* count, int* out, int n) { launch(all_ticket, blocks(n), kBlock, count, out, n); }
-void add_all(const float* in, float* total, int n) { launch(all_floats, blocks(n), kBlock, in, total, n); }
+void count_all(int* count, int n) { launch(all, block_count(n), kBlock, count, n); }
+void count_all_ticket(int* count, int* out, int n) {
+  launch(all_ticket, block_count(n), kBlock, count, out, n);
+}
+void add_all(const float* in, float* total, int n) {
+  launch(all_floats, block_count(n), kBlock, in, total, n);
+}
 
 }  // namespace DEVICE::test_kernels

@@ -80,32 +80,32 @@ __global__ void both_branches(const float* in, float* out, int n) {
   out[i] = value;
 }
 
-int blocks(int threads) { return (threads - 1) / kBlock + 1; }
+int block_count(int threads) { return (threads - 1) / kBlock + 1; }
 
 }  // namespace
 
 void guard_in_turn(const float* in, float* out, int n, int length) {
-  launch(in_turn, blocks(n), kBlock, in, out, n, length);
+  launch(in_turn, block_count(n), kBlock, in, out, n, length);
 }
 void guard_by_mask(const float* in, const int* keep, float* out, int n, int length) {
-  launch(by_mask, blocks(n), kBlock, in, keep, out, n, length);
+  launch(by_mask, block_count(n), kBlock, in, keep, out, n, length);
 }
 void first_above(const float* in, float limit, int* out, int n, int length) {
-  launch(search, blocks(n), kBlock, in, limit, out, n, length);
+  launch(search, block_count(n), kBlock, in, limit, out, n, length);
 }
 void ragged_row_sums(const int* offsets, const float* values, float* out, int rows) {
-  launch(row_sums, blocks(rows), kBlock, offsets, values, out, rows);
+  launch(row_sums, block_count(rows), kBlock, offsets, values, out, rows);
 }
 void csr_thread(const int* offsets, const int* columns, const float* values, const float* x, float* out,
                 int rows) {
-  launch(csr_by_thread, blocks(rows), kBlock, offsets, columns, values, x, out, rows);
+  launch(csr_by_thread, block_count(rows), kBlock, offsets, columns, values, x, out, rows);
 }
 void csr_warp(const int* offsets, const int* columns, const float* values, const float* x, float* out,
               int rows) {
-  launch(csr_by_warp, blocks(32 * rows), kBlock, offsets, columns, values, x, out, rows);
+  launch(csr_by_warp, block_count(32 * rows), kBlock, offsets, columns, values, x, out, rows);
 }
 void load_in_both_branches(const float* in, float* out, int n) {
-  launch(both_branches, blocks(n), kBlock, in, out, n);
+  launch(both_branches, block_count(n), kBlock, in, out, n);
 }
 
 }  // namespace DEVICE::test_kernels

@@ -124,27 +124,27 @@ __global__ void butterfly(const float* in, float* out, int n) {
   if (t == 0) out[blockIdx.x] = sum;
 }
 
-int blocks(int n, int elements) { return (n - 1) / elements + 1; }
+int ceil_div(int n, int elements) { return (n - 1) / elements + 1; }
 
 }  // namespace
 
 void reduce_modulo(const float* in, float* out, int n) {
-  launch_shared(modulo, blocks(n, kBlock), kBlock, kBlock * sizeof(float), in, out, n);
+  launch_shared(modulo, ceil_div(n, kBlock), kBlock, kBlock * sizeof(float), in, out, n);
 }
 void reduce_strided_index(const float* in, float* out, int n) {
-  launch_shared(strided_index, blocks(n, kBlock), kBlock, kBlock * sizeof(float), in, out, n);
+  launch_shared(strided_index, ceil_div(n, kBlock), kBlock, kBlock * sizeof(float), in, out, n);
 }
 void reduce_sequential(const float* in, float* out, int n) {
-  launch_shared(sequential, blocks(n, kBlock), kBlock, kBlock * sizeof(float), in, out, n);
+  launch_shared(sequential, ceil_div(n, kBlock), kBlock, kBlock * sizeof(float), in, out, n);
 }
 void reduce_first_add(const float* in, float* out, int n) {
-  launch_shared(first_add, blocks(n, 2 * kBlock), kBlock, kBlock * sizeof(float), in, out, n);
+  launch_shared(first_add, ceil_div(n, 2 * kBlock), kBlock, kBlock * sizeof(float), in, out, n);
 }
 void reduce_unrolled_warp(const float* in, float* out, int n) {
-  launch(unrolled_warp, blocks(n, 2 * kBlock), kBlock, in, out, n);
+  launch(unrolled_warp, ceil_div(n, 2 * kBlock), kBlock, in, out, n);
 }
 void reduce_butterfly(const float* in, float* out, int n) {
-  launch(butterfly, blocks(n, kBlock), kBlock, in, out, n);
+  launch(butterfly, ceil_div(n, kBlock), kBlock, in, out, n);
 }
 
 }  // namespace DEVICE::test_kernels

@@ -125,7 +125,7 @@ __global__ void softmax_of_block(const float* __restrict__ in, float* __restrict
 }
 
 /// Blocks for a warp a row.
-int blocks(int rows) { return (rows - 1) / kWarps + 1; }
+int block_count(int rows) { return (rows - 1) / kWarps + 1; }
 
 }  // namespace
 
@@ -135,14 +135,14 @@ void layer_norm_block(const float* in, const float* weight, const float* bias, f
 }
 void layer_norm_warp(const float* in, const float* weight, const float* bias, float* out, int rows,
                      int columns) {
-  launch(layer_norm_of_warp, blocks(rows), kBlock, in, weight, bias, out, rows, columns);
+  launch(layer_norm_of_warp, block_count(rows), kBlock, in, weight, bias, out, rows, columns);
 }
 void rms_norm(const float* in, const float* weight, float* out, int rows, int columns) {
-  launch(rms_norm_of_warp, blocks(rows), kBlock, reinterpret_cast<const float4*>(in),
+  launch(rms_norm_of_warp, block_count(rows), kBlock, reinterpret_cast<const float4*>(in),
          reinterpret_cast<const float4*>(weight), reinterpret_cast<float4*>(out), rows, columns / 4);
 }
 void online_softmax_warp(const float* in, float* out, int rows, int columns) {
-  launch(softmax_of_warp, blocks(rows), kBlock, in, out, rows, columns);
+  launch(softmax_of_warp, block_count(rows), kBlock, in, out, rows, columns);
 }
 void online_softmax_block(const float* in, float* out, int rows, int columns) {
   launch(softmax_of_block, rows, kBlock, in, out, columns);
