@@ -62,12 +62,15 @@ struct Array {
 struct Traffic {
   long long read_bytes;
   long long write_bytes;
-  /// Of read_bytes, those that were asked for before and that a cache still holds, such as weights that every
+  /// Of read_bytes, those that were read before and that a cache still holds, such as weights that every
   /// row needs: they take none of the memory's bandwidth, so rates and ceilings leave them out.
   long long repeated_bytes = 0;
 
   long long memory_bytes() const { return read_bytes - repeated_bytes + write_bytes; }
 };
+
+/// What two kernels move, one after the other.
+Traffic operator+(const Traffic& a, const Traffic& b);
 
 /// Bytes of the 32-byte sectors that `count` contiguous values of `bytes_each` bytes occupy when they start
 /// on a sector boundary.
@@ -82,7 +85,8 @@ constexpr int kAnyNumber = -1;
 
 /// One version of the chapter's operation.
 struct Stage {
-  const char* name;                    ///< the name of its file, without the ending
+  const char* name;                    ///< the name of its file without the ending; a second stage in the
+                                       ///< same file has its number and a word
   const char* idea;                    ///< the one idea that it adds
   const char* output = nullptr;        ///< the array that it computes, or several, separated by spaces
   int kernels = 1;                     ///< how many kernels it launches
@@ -149,8 +153,12 @@ void product_of_rows(const float* x, const float* w, int m, int k, int n, double
 void product_of_bfloat16_rows(const void* x, const void* w, int m, int k, int n, double* product,
                               double* size);
 
-/// n / size, rounded up, for n >= 1: the number of blocks of `size` elements that cover n.
-constexpr int ceil_div(int n, int size) { return (n - 1) / size + 1; }
+/// For references of chapters of shape {m, k, n} with an array "bias" of n floats: `expected` holds a product
+/// of m x n elements, with its magnitude, and becomes gelu(product + bias).
+void reference_bias_gelu(const Data& host, double* expected, double* magnitude);
+
+/// The same with the tanh form of GELU.
+void reference_bias_gelu_tanh(const Data& host, double* expected, double* magnitude);
 
 /// Fills `data[0, count)` with numbers from the uniform distribution over [low, high): number i depends on
 /// `seed` and i alone.

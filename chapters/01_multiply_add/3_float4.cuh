@@ -1,5 +1,5 @@
 /// \file
-/// Stage 3: 16 bytes a load. The bytes stay the same; the instructions that ask for them become a quarter.
+/// Stage 3: 16 bytes per load. The bytes stay the same; a quarter of the instructions load and store them.
 #pragma once
 #include <cstdint>
 
@@ -13,7 +13,7 @@ struct Split {
   unsigned vectors;
 };
 
-/// A float4 must lie at a multiple of 16 bytes, so the vectors start at the first element where all four
+/// A float4 must start at a multiple of 16 bytes, so the vectors start at the first element where all four
 /// arrays do. Arrays that never do so at the same element have no vectors at all: everything is head.
 __device__ inline Split split(const float* a, const float* b, const float* c, const float* d, unsigned n) {
   const auto phase = [](const float* p) {

@@ -1,5 +1,5 @@
 /// \file
-/// Stage 4: more bytes in flight. Each thread asks for several vectors before it uses the first, so that
+/// Stage 4: more bytes in flight. Each thread loads several vectors before it uses the first, so that
 /// fewer threads keep the memory system busy, and stores with a hint that the result is not needed again
 /// soon.
 #pragma once
@@ -12,7 +12,7 @@ constexpr unsigned kInFlight = 2;
 constexpr unsigned kInFlightThreads = 1024;
 constexpr unsigned kInFlightTile = kInFlight * kInFlightThreads;  // vectors per block
 
-/// out[i] = q[i] * k[i] + v[i], in blocks of kInFlightThreads threads with kInFlight vectors each, which lie
+/// out[i] = q[i] * k[i] + v[i], in blocks of kInFlightThreads threads with kInFlight vectors each,
 /// one block width apart so that every request stays coalesced; any n, any alignment. Traffic: that of
 /// stage 3.
 __global__ void in_flight(const float* __restrict__ q, const float* __restrict__ k,

@@ -3,11 +3,9 @@
 /// written: each block keeps a sum, and a second small kernel adds those up.
 #pragma once
 #include "3_float4.cuh"
-#include "sums.hpp"
+#include "partial_sums.hpp"
 
 namespace DEVICE::multiply_add {
-
-constexpr int kSumThreads = 256;
 
 /// partial[b] = the sum of q[i] * k[i] + v[i] over the elements of block b; kSumThreads threads per block.
 /// Traffic: reads 12 bytes per element, writes one float per block.
@@ -35,27 +33,14 @@ __global__ void sum_blocks(const float* __restrict__ q, const float* __restrict_
   if (threadIdx.x == 0) partial[blockIdx.x] = sum;
 }
 
-/// sum[0] = the sum of partial[0, count), by one block of kSumThreads threads.
-__global__ void sum_partials(const float* __restrict__ partial, float* __restrict__ sum, int count) {
-  float mine = 0.0f;
-  for (int i = threadIdx.x; i < count; i += kSumThreads) mine += partial[i];
-  mine = block_sum<kSumThreads>(mine);
-  if (threadIdx.x == 0) sum[0] = mine;
-}
-
 // --- On the host ---
-
-inline int sum_block_count(int n) {
-  const int wanted = ceil_div(n, 4 * kSumThreads);
-  return wanted < kMostSumBlocks ? wanted : kMostSumBlocks;
-}
 
 struct Reduced {
   static void run(const Data& data) {
     const Arrays a = arrays(data);
     const int count = sum_block_count(a.n);
     launch(sum_blocks, count, kSumThreads, a.q, a.k, a.v, a.partial, a.n);
-    launch(sum_partials, 1, kSumThreads, a.partial, a.sum, count);
+    launch(sum_partials<kSumThreads>, 1, kSumThreads, a.partial, a.sum, count);
   }
   /// Each block stores one float, which costs the sector that holds it.
   static Traffic traffic(const Shape& s) {

@@ -3,13 +3,14 @@
 #pragma once
 #include <math.h>
 
+#include "ceil_div.hpp"
 #include "chapter.hpp"
 #include "device.hpp"
+#include "partial_sums.hpp"
 
 namespace DEVICE::multiply_add {
 
 using workbook::Array;
-using workbook::ceil_div;
 using workbook::Chapter;
 using workbook::Data;
 using workbook::gpu_only;
@@ -26,8 +27,7 @@ using workbook::Type;
 inline long long elements(const Shape& shape) { return shape.dims[0]; }
 inline long long one(const Shape&) { return 1; }
 
-/// Blocks of stage 5, at most: each leaves one partial sum.
-constexpr int kMostSumBlocks = 1024;
+/// Stage 5 leaves one partial sum per block.
 inline long long most_sum_blocks(const Shape&) { return kMostSumBlocks; }
 
 struct Arrays {
@@ -93,8 +93,8 @@ const Array kArrays[] = {
 
 constexpr int kThreads = 256;
 
-/// The bytes of n elements read in vectors of four, and the one to three elements left over, which lie in one
-/// sector of their own request.
+/// The bytes of n elements read in vectors of four, and the one to three elements left over, which are in one
+/// sector and have a request of their own.
 inline long long vector_bytes(const Shape& shape) {
   const long long n = elements(shape);
   return sector_bytes(n - n % 4) + sector_bytes(n % 4);

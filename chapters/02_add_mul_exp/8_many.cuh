@@ -23,8 +23,8 @@ struct Many {
       launch(fused, ceil_div(n, kThreads), kThreads, a.x + begin, a.y + begin, a.out + begin, n);
     }
   }
+  // [many]
   static Traffic traffic(const Shape& s) { return each_once_traffic(s); }
 };
-// [many]
 
 }  // namespace DEVICE::add_mul_exp

@@ -3,11 +3,9 @@
 /// terms are never written. Chapter 01's stage 5 with another function.
 #pragma once
 #include "4_float4.cuh"
-#include "sums.hpp"
+#include "partial_sums.hpp"
 
 namespace DEVICE::add_mul_exp {
-
-constexpr int kSumThreads = 256;
 
 /// partial[b] = the sum of exp((x[i] + y[i]) * 2) over the elements of block b; kSumThreads threads per
 /// block. Traffic: reads 8 bytes per element, writes one float per block.
@@ -31,27 +29,14 @@ __global__ void sum_blocks(const float* __restrict__ x, const float* __restrict_
   if (threadIdx.x == 0) partial[blockIdx.x] = sum;
 }
 
-/// sum[0] = the sum of partial[0, count), by one block of kSumThreads threads.
-__global__ void sum_partials(const float* __restrict__ partial, float* __restrict__ sum, int count) {
-  float mine = 0.0f;
-  for (int i = threadIdx.x; i < count; i += kSumThreads) mine += partial[i];
-  mine = block_sum<kSumThreads>(mine);
-  if (threadIdx.x == 0) sum[0] = mine;
-}
-
 // --- On the host ---
-
-inline int sum_block_count(int n) {
-  const int wanted = ceil_div(n, 4 * kSumThreads);
-  return wanted < kMostSumBlocks ? wanted : kMostSumBlocks;
-}
 
 struct Sum {
   static void run(const Data& data) {
     const Arrays a = arrays(data);
     const int count = sum_block_count(a.n);
     launch(sum_blocks, count, kSumThreads, a.x, a.y, a.partial, a.n);
-    launch(sum_partials, 1, kSumThreads, a.partial, a.sum, count);
+    launch(sum_partials<kSumThreads>, 1, kSumThreads, a.partial, a.sum, count);
   }
   /// Each block stores one float, which costs the sector that holds it.
   static Traffic traffic(const Shape& s) {

@@ -3,13 +3,14 @@
 #pragma once
 #include <math.h>
 
+#include "ceil_div.hpp"
 #include "chapter.hpp"
 #include "halves.hpp"
+#include "partial_sums.hpp"
 
 namespace DEVICE::add_mul_exp {
 
 using workbook::Array;
-using workbook::ceil_div;
 using workbook::Chapter;
 using workbook::Data;
 using workbook::gpu_only;
@@ -26,8 +27,7 @@ using workbook::Type;
 inline long long elements(const Shape& shape) { return shape.dims[0]; }
 inline long long one(const Shape&) { return 1; }
 
-/// Blocks of the stage that sums, at most: each leaves one partial sum.
-constexpr int kMostSumBlocks = 1024;
+/// The stage that sums leaves one partial sum per block.
 inline long long most_sum_blocks(const Shape&) { return kMostSumBlocks; }
 
 struct Arrays {

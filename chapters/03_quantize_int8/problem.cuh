@@ -3,13 +3,13 @@
 #pragma once
 #include <math.h>
 
+#include "ceil_div.hpp"
 #include "chapter.hpp"
 #include "device.hpp"
 
 namespace DEVICE::quantize_int8 {
 
 using workbook::Array;
-using workbook::ceil_div;
 using workbook::Chapter;
 using workbook::Data;
 using workbook::gpu_only;

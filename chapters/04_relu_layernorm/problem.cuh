@@ -6,6 +6,7 @@
 
 #include <type_traits>
 
+#include "ceil_div.hpp"
 #include "chapter.hpp"
 #include "device.hpp"
 #include "halves.hpp"
@@ -13,7 +14,6 @@
 namespace DEVICE::relu_layernorm {
 
 using workbook::Array;
-using workbook::ceil_div;
 using workbook::Chapter;
 using workbook::Data;
 using workbook::gpu_only;

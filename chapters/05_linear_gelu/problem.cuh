@@ -4,13 +4,13 @@
 #pragma once
 #include <math.h>
 
+#include "ceil_div.hpp"
 #include "chapter.hpp"
 #include "device.hpp"
 
 namespace DEVICE::linear_gelu {
 
 using workbook::Array;
-using workbook::ceil_div;
 using workbook::Chapter;
 using workbook::Data;
 using workbook::gpu_only;
@@ -59,23 +59,6 @@ inline void reference_product(const Data& host, double* expected, double* magnit
   workbook::product_of_rows(a.x, a.w, a.m, a.k, a.n, expected, magnitude);
 }
 
-inline double exact_gelu(double v) { return 0.5 * v * (1 + erf(v / sqrt(2.0))); }
-inline double exact_gelu_tanh(double v) {
-  return 0.5 * v * (1 + tanh(sqrt(2 / acos(-1.0)) * (v + 0.044715 * v * v * v)));
-}
-
-/// Applies bias and GELU to the product. GELU is nowhere steeper than 1.13, so it makes an error of its
-/// argument at most 1.13 times as large.
-template <double (*Gelu)(double)>
-inline void reference_bias_gelu(const Data& host, double* expected, double* magnitude) {
-  const Arrays a = arrays(host);
-  for (long long i = 0; i < y_elements(host.shape); ++i) {
-    const double bias = a.bias[i % a.n];
-    expected[i] = Gelu(expected[i] + bias);
-    magnitude[i] = 1.13 * (magnitude[i] + fabs(bias));
-  }
-}
-
 /// The second product, z = y * v^T. Its magnitude is that of a product of exact values of y, rounded to
 /// float32 as the kernels round them, plus what the errors of y amount to in z.
 inline void reference_z(const Data& host, double* expected, double* magnitude) {
@@ -85,7 +68,7 @@ inline void reference_z(const Data& host, double* expected, double* magnitude) {
   auto *y = new double[y_count], *y_magnitude = new double[y_count], *errors = new double[z_count];
   auto* as_float = new float[y_count];
   reference_product(host, y, y_magnitude);
-  reference_bias_gelu<exact_gelu>(host, y, y_magnitude);
+  workbook::reference_bias_gelu(host, y, y_magnitude);
   for (size_t i = 0; i < y_count; ++i) as_float[i] = static_cast<float>(y_magnitude[i]);
   workbook::product_of_rows(as_float, a.v, a.m, a.n, a.k, expected, errors);
   for (size_t i = 0; i < y_count; ++i) as_float[i] = static_cast<float>(y[i]);
@@ -104,8 +87,8 @@ const Array kArrays[] = {
     {"v", Type::kFloat32, Role::kInput, w_elements, nullptr},
     {"biased", Type::kFloat32, Role::kScratch, y_elements, nullptr},
     {"product", Type::kFloat32, Role::kOutput, y_elements, reference_product, "x w"},
-    {"y", Type::kFloat32, Role::kOutput, y_elements, reference_bias_gelu<exact_gelu>, "x w bias", "product"},
-    {"y_tanh", Type::kFloat32, Role::kOutput, y_elements, reference_bias_gelu<exact_gelu_tanh>, "x w bias",
+    {"y", Type::kFloat32, Role::kOutput, y_elements, workbook::reference_bias_gelu, "x w bias", "product"},
+    {"y_tanh", Type::kFloat32, Role::kOutput, y_elements, workbook::reference_bias_gelu_tanh, "x w bias",
      "product"},
     {"z", Type::kFloat32, Role::kOutput, x_elements, reference_z, "x w bias v"},
 };
@@ -161,10 +144,6 @@ inline Traffic tiled(const Shape& s, int tile_rows, int tile_columns) {
 /// One pass over the result, which also reads `bias` bytes of bias: from a cache, except for the first time.
 inline Traffic pass(const Shape& s, long long bias) {
   return {4 * y_elements(s) + bias, 4 * y_elements(s), bias == 0 ? 0 : bias - 4 * n(s)};
-}
-
-inline Traffic operator+(const Traffic& a, const Traffic& b) {
-  return {a.read_bytes + b.read_bytes, a.write_bytes + b.write_bytes, a.repeated_bytes + b.repeated_bytes};
 }
 
 }  // namespace DEVICE::linear_gelu

@@ -93,23 +93,6 @@ inline void fill(const Data& host) {
 #endif
 }
 
-inline double exact_gelu(double v) { return 0.5 * v * (1 + erf(v / sqrt(2.0))); }
-inline double exact_gelu_tanh(double v) {
-  return 0.5 * v * (1 + tanh(sqrt(2 / acos(-1.0)) * (v + 0.044715 * v * v * v)));
-}
-
-/// Applies bias and GELU to the product. GELU is nowhere steeper than 1.13, so it makes an error of its
-/// argument at most 1.13 times as large.
-template <double (*Gelu)(double)>
-inline void reference_bias_gelu(const Data& host, double* expected, double* magnitude) {
-  const Arrays a = arrays(host);
-  for (long long i = 0; i < y_elements(host.shape); ++i) {
-    const double bias = a.bias[i % a.n];
-    expected[i] = Gelu(expected[i] + bias);
-    magnitude[i] = 1.13 * (magnitude[i] + fabs(bias));
-  }
-}
-
 inline void reference_product(const Data& host, double* expected, double* magnitude) {
   const Arrays a = arrays(host);
   workbook::product_of_bfloat16_rows(a.x, a.w, a.m, a.k, a.n, expected, magnitude);
@@ -136,7 +119,7 @@ inline void reference_y_tf32(const Data& host, double* expected, double* magnitu
   workbook::product_of_rows(x, w, a.m, a.k, a.n, expected, magnitude);
   delete[] w;
   delete[] x;
-  reference_bias_gelu<exact_gelu>(host, expected, magnitude);
+  workbook::reference_bias_gelu(host, expected, magnitude);
 }
 
 const Array kArrays[] = {
@@ -148,9 +131,9 @@ const Array kArrays[] = {
     {"bias_bfloat16", Type::kBFloat16, Role::kInput, n, nullptr},
     {"product_bfloat16", Type::kBFloat16, Role::kOutput, y_elements, reference_product,
      "x_bfloat16 w_bfloat16"},
-    {"y_bfloat16", Type::kBFloat16, Role::kOutput, y_elements, reference_bias_gelu<exact_gelu>,
+    {"y_bfloat16", Type::kBFloat16, Role::kOutput, y_elements, workbook::reference_bias_gelu,
      "x_bfloat16 w_bfloat16 bias", "product_bfloat16"},
-    {"y_bfloat16_tanh", Type::kBFloat16, Role::kOutput, y_elements, reference_bias_gelu<exact_gelu_tanh>,
+    {"y_bfloat16_tanh", Type::kBFloat16, Role::kOutput, y_elements, workbook::reference_bias_gelu_tanh,
      "x_bfloat16 w_bfloat16 bias", "product_bfloat16"},
     {"y_tf32", Type::kFloat32, Role::kOutput, y_elements, reference_y_tf32, "x w bias"},
 #ifdef __CUDACC__
@@ -187,10 +170,6 @@ inline dim3 by_tiles(const Arrays& a, int tile_rows, int tile_columns) {
 }
 
 // Traffic, for k and n that are multiples of 8. Loads of the TMA count as well: they read from the L2 cache.
-
-inline Traffic operator+(const Traffic& a, const Traffic& b) {
-  return {a.read_bytes + b.read_bytes, a.write_bytes + b.write_bytes, a.repeated_bytes + b.repeated_bytes};
-}
 
 /// A product whose tiles fill the result reads mnk(1/tile_rows + 1/tile_columns) elements. x and w are read
 /// once; repeats are assumed to hit a cache.

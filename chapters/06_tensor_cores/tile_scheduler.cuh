@@ -2,12 +2,9 @@
 /// Which tile of the result comes when. Blocks that run at the same time, or one block after the other, get
 /// tiles that share rows of x and w, so that the L2 cache holds what they read.
 #pragma once
-#include "device.hpp"
+#include "ceil_div.hpp"
 
 namespace DEVICE::tensor_cores {
-
-/// n / size, rounded up, for n >= 1; workbook::ceil_div for kernels as well as the host.
-__host__ __device__ inline int ceil_div(int n, int size) { return (n - 1) / size + 1; }
 
 /// Tiles of rows x columns that cover a result of m x n.
 __host__ __device__ inline int tile_count(int m, int n, int rows, int columns) {

@@ -24,7 +24,7 @@ struct Grid {
 /// The kernel runs on its own while the caller goes on. \throws gpu::Error when it cannot be started.
 template <class... Params, class... Args>
 void launch_shared(void (*kernel)(Params...), Grid grid, dim3 block, size_t shared_bytes, Args... args) {
-  if (shared_bytes > 0)  // more than 48 KiB, with the kernel's own arrays, must be asked for
+  if (shared_bytes > 0)  // more than 48 KiB, with the kernel's own arrays, must be allowed first
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(shared_bytes)),
           "dynamic shared memory", grid.file, grid.line);

@@ -46,6 +46,23 @@ std::vector<float> widened(const void* elements, std::size_t count) {
   return out;
 }
 
+double exact_gelu(double v) { return 0.5 * v * (1 + std::erf(v / std::sqrt(2.0))); }
+
+double exact_gelu_tanh(double v) {
+  return 0.5 * v * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (v + 0.044715 * v * v * v)));
+}
+
+/// GELU is nowhere steeper than 1.13, so it makes an error of its argument at most 1.13 times as large.
+void apply_bias_gelu(double (*gelu)(double), const Data& host, double* expected, double* magnitude) {
+  const float* all_bias = host.floats("bias");
+  const long long n = host.shape.dims[2], count = host.shape.dims[0] * n;
+  for (long long i = 0; i < count; ++i) {
+    const double bias = all_bias[i % n];
+    expected[i] = gelu(expected[i] + bias);
+    magnitude[i] = 1.13 * (magnitude[i] + std::fabs(bias));
+  }
+}
+
 }  // namespace
 
 void product_of_rows(const float* x, const float* w, int m, int k, int n, double* product, double* size) {
@@ -74,6 +91,14 @@ void product_of_bfloat16_rows(const void* x, const void* w, int m, int k, int n,
              columns = static_cast<std::size_t>(n);
   product_of_rows(widened(x, rows * along).data(), widened(w, columns * along).data(), m, k, n, product,
                   size);
+}
+
+void reference_bias_gelu(const Data& host, double* expected, double* magnitude) {
+  apply_bias_gelu(exact_gelu, host, expected, magnitude);
+}
+
+void reference_bias_gelu_tanh(const Data& host, double* expected, double* magnitude) {
+  apply_bias_gelu(exact_gelu_tanh, host, expected, magnitude);
 }
 
 }  // namespace workbook
