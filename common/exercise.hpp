@@ -13,8 +13,8 @@ constexpr Shape kHostileLengths[] = {{{1, 1, 1}},    {{2, 1, 1}},     {{3, 1, 1}
                                      {{127, 1, 1}},  {{255, 1, 1}},   {{256, 1, 1}}, {{257, 1, 1}},
                                      {{1023, 1, 1}}, {{999983, 1, 1}}};
 
-/// What a limit is on. Bytes are those of the sectors asked for, or, compulsory, those that a cold cache must
-/// fetch and write.
+/// What a limit is on. Bytes are those of the sectors that requests touch, or, compulsory, those that a cold
+/// cache must fetch and write.
 enum class Cost {
   kLaunches,
   kReadBytes,
@@ -67,7 +67,7 @@ struct Exercise {
   const Shape* shapes = kHostileLengths;
   int shape_count = sizeof kHostileLengths / sizeof kHostileLengths[0];
   bool any_alignment = false;  ///< arrays that start at any multiple of 4 bytes are tried too; the last case
-                               ///< then has each of them 4 bytes behind a multiple of 256
+                               ///< then has each of them 4 bytes past a multiple of 256
   Shape timed_shape = {{1 << 24, 1, 1}};  ///< what is timed where there is a GPU
 };
 

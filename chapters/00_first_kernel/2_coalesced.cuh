@@ -1,6 +1,6 @@
 /// \file
 /// Stage 2: the same block, but neighbouring threads take neighbouring elements, so that a warp uses all of
-/// the sectors that it asks for.
+/// the sectors that it touches.
 #pragma once
 #include "problem.cuh"
 
@@ -8,7 +8,7 @@ namespace DEVICE::first_kernel {
 
 /// out[i] = 2 * x[i], by one block. Thread t computes elements t, t + threads, t + 2 * threads and so on.
 /// Traffic: reads 4 bytes and writes 4 bytes per element.
-__global__ void twice_in_turns(const float* x, float* out, unsigned n) {
+__global__ void twice_coalesced(const float* x, float* out, unsigned n) {
   for (unsigned i = threadIdx.x; i < n; i += blockDim.x) out[i] = 2.0f * x[i];
 }
 
@@ -17,7 +17,7 @@ __global__ void twice_in_turns(const float* x, float* out, unsigned n) {
 struct Coalesced {
   static void run(const Data& data) {
     const Arrays a = arrays(data);
-    launch(twice_in_turns, 1, kThreads, a.x, a.out, a.n);
+    launch(twice_coalesced, 1, kThreads, a.x, a.out, a.n);
   }
   static Traffic traffic(const Shape& s) { return each_once_traffic(s); }
 };

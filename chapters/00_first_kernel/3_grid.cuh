@@ -1,5 +1,5 @@
 /// \file
-/// Stage 3: as many blocks as it takes for one thread per element, so that the whole GPU has work.
+/// Stage 3: a grid of blocks with one thread per element, so that the whole GPU has work.
 #pragma once
 #include "problem.cuh"
 

@@ -9,20 +9,21 @@
 namespace DEVICE::first_kernel {
 namespace {
 
+/// A stage that computes `out`.
+constexpr Stage to_out(Stage stage) {
+  stage.output = "out";
+  stage.roundings = no_roundings;
+  return stage;
+}
+
 const Stage kStages[] = {
-    stage<OneBlock>({.name = "1_one_block",
-                     .idea = "one block of threads, each with a part of the array from end to end",
-                     .output = "out",
-                     .roundings = no_roundings}),
-    stage<Coalesced>(
+    to_out(stage<OneBlock>({.name = "1_one_block",
+                            .idea = "one block of threads, each with a part of the array from end to end"})),
+    to_out(stage<Coalesced>(
         {.name = "2_coalesced",
-         .idea = "neighbouring threads take neighbouring elements: no byte of a sector is wasted",
-         .output = "out",
-         .roundings = no_roundings}),
-    stage<Grid>({.name = "3_grid",
-                 .idea = "a grid of blocks, one thread an element: the whole GPU has work",
-                 .output = "out",
-                 .roundings = no_roundings}),
+         .idea = "neighbouring threads take neighbouring elements: no byte of a sector is wasted"})),
+    to_out(stage<Grid>(
+        {.name = "3_grid", .idea = "a grid of blocks, one thread per element: the whole GPU has work"})),
 };
 
 // One element shows what a launch costs; 2^26, what the memory gives.

@@ -27,7 +27,7 @@ const Stage kStages[] = {
                            .kernels = 2})),
     to_out(stage<Fused>({.name = "2_fused", .idea = "one kernel: the product stays in a register"})),
     to_out(stage<Float4>(
-        {.name = "3_float4", .idea = "16 bytes a load: the same bytes in a quarter of the requests"})),
+        {.name = "3_float4", .idea = "16 bytes per load: the same bytes in a quarter of the requests"})),
     to_out(stage<InFlight>(
         {.name = "4_in_flight", .idea = "several loads in flight per thread, and streaming hints"})),
     stage<Reduced>({.name = "5_reduced",

@@ -38,7 +38,7 @@ const Stage kStages[] = {
     to_out(stage<FoldedExp2>({.name = "3_folded_exp2",
                               .idea = "exp2f, with the factor 2 and log2(e) in one multiplication",
                               .roundings = fast_roundings})),
-    to_out(stage<Float4>({.name = "4_float4", .idea = "16 bytes a load, written by hand"})),
+    to_out(stage<Float4>({.name = "4_float4", .idea = "16 bytes per load, written by hand"})),
     to_out(stage<FromChain>(
         {.name = "5_chain", .idea = "the same kernel, made by the compiler from a chain of functions"})),
     to_out(

@@ -49,9 +49,9 @@ __global__ void __launch_bounds__(1024) quantize_once(const float* __restrict__ 
   const Vector* row = reinterpret_cast<const Vector*>(x + first);
   const int vectors = columns / static_cast<int>(sizeof(Vector) / sizeof(float)), threads = blockDim.x;
   const int beyond = kHeld<Vector> * threads + threadIdx.x;
-  Vector* waiting = dynamic_shared<Vector>() - kHeld<Vector> * threads;
+  Vector* staged = dynamic_shared<Vector>() - kHeld<Vector> * threads;
   for (int i = beyond; i < vectors; i += threads)
-    __pipeline_memcpy_async(&waiting[i], &row[i], sizeof(Vector));
+    __pipeline_memcpy_async(&staged[i], &row[i], sizeof(Vector));
   __pipeline_commit();
 
   Vector held[kHeld<Vector>];
@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(1024) quantize_once(const float* __restrict__ 
 #pragma unroll
   for (int j = 0; j < kHeld<Vector>; ++j) largest = larger(largest, largest_of(held[j]));
   __pipeline_wait_prior(0);
-  for (int i = beyond; i < vectors; i += threads) largest = larger(largest, largest_of(waiting[i]));
+  for (int i = beyond; i < vectors; i += threads) largest = larger(largest, largest_of(staged[i]));
 
   const Steps by = steps_of(scale_of(block_largest_by_warps(largest)), 0.0f);
   if (threadIdx.x == 0) scales[blockIdx.x] = by.scale;
@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(1024) quantize_once(const float* __restrict__ 
     const int i = threadIdx.x + j * threads;
     if (i < vectors) out[i] = in_steps(held[j], by);
   }
-  for (int i = beyond; i < vectors; i += threads) out[i] = in_steps(waiting[i], by);
+  for (int i = beyond; i < vectors; i += threads) out[i] = in_steps(staged[i], by);
 }
 
 // --- On the host ---
@@ -83,15 +83,15 @@ __global__ void __launch_bounds__(1024) quantize_once(const float* __restrict__ 
 /// multiprocessor of an H200, so that one reads while the other computes.
 constexpr int kLongRowThreads = 512;
 
-/// Bytes of a row of `columns` that wait in shared memory.
-inline int waiting_bytes(int columns) {
+/// Bytes of a row of `columns` that are staged in shared memory.
+inline int staged_bytes(int columns) {
   const bool held = columns <= 1024 * kHeldBytes / 4;
   return held ? 0 : 4 * columns - kLongRowThreads * kHeldBytes;
 }
 
-/// Whether a block can keep such a row: shared memory has room for the waiting bytes, and for the largest
+/// Whether a block can keep such a row: shared memory has room for the staged bytes, and for the largest
 /// values of 32 warps.
-inline bool stays_on_chip(int columns) { return waiting_bytes(columns) + 128 <= most_shared_bytes(); }
+inline bool stays_on_chip(int columns) { return staged_bytes(columns) + 128 <= most_shared_bytes(); }
 
 /// Whether all rows can be read as float4 and written as char4.
 inline bool is_aligned(const Arrays& a) {
@@ -102,10 +102,11 @@ inline bool is_aligned(const Arrays& a) {
 template <class Vector>
 void launch_once(const Arrays& a) {
   const int vectors = a.columns / static_cast<int>(sizeof(Vector) / sizeof(float));
-  const int waiting = waiting_bytes(a.columns);
-  const int threads = waiting > 0 ? kLongRowThreads : ceil_div(ceil_div(vectors, kHeld<Vector>), 32) * 32;
-  launch_shared(quantize_once<Vector>, a.rows, threads, static_cast<size_t>(waiting), a.x, a.scales, a.q_rows,
-                a.columns);
+  const int shared_bytes = staged_bytes(a.columns);
+  const int threads =
+      shared_bytes > 0 ? kLongRowThreads : ceil_div(ceil_div(vectors, kHeld<Vector>), 32) * 32;
+  launch_shared(quantize_once<Vector>, a.rows, threads, static_cast<size_t>(shared_bytes), a.x, a.scales,
+                a.q_rows, a.columns);
 }
 
 /// Rows that are too long for a block are left to stage 7.

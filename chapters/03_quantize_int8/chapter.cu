@@ -38,9 +38,9 @@ const Stage kStages[] = {
                               .kernels = 5})),
     one_scale(stage<Fused>({.name = "2_fused", .idea = "one kernel"})),
     one_scale(stage<Packed>({.name = "3_packed", .idea = "float4 in, char4 out"})),
-    one_scale(stage<Wide>({.name = "4_wide", .idea = "sixteen elements a thread, one 16-byte store"})),
+    one_scale(stage<Wide>({.name = "4_wide", .idea = "sixteen elements per thread, one 16-byte store"})),
     one_scale(stage<Corrected>(
-        {.name = "5_corrected", .idea = "exact division in three instructions, two vectors a thread"})),
+        {.name = "5_corrected", .idea = "exact division in three instructions, two vectors per thread"})),
     scale_per_row(stage<TwoKernels>(
         {.name = "6_two_kernels", .idea = "a scale for each row: find it, then quantise", .kernels = 2})),
     scale_per_row(

@@ -11,15 +11,15 @@
 namespace DEVICE::relu_layernorm {
 
 #if __CUDA_ARCH__ >= 900
-/// The sum of `value` over the threads of the cluster, in all of them; every thread must call it. `place` is
-/// a float in shared memory that nothing else uses.
-__device__ inline float cluster_sum(float value, float* place) {
+/// The sum of `value` over the threads of the cluster, in all of them; every thread must call it.
+/// `shared_sum` is a float in shared memory that nothing else uses.
+__device__ inline float cluster_sum(float value, float* shared_sum) {
   const auto cluster = cooperative_groups::this_cluster();
   value = block_sum_by_warps(value);
-  if (threadIdx.x == 0) *place = value;
+  if (threadIdx.x == 0) *shared_sum = value;
   cluster.sync();
   const unsigned lane = threadIdx.x % 32;
-  return warp_sum(lane < cluster.num_blocks() ? *cluster.map_shared_rank(place, lane) : 0.0f);
+  return warp_sum(lane < cluster.num_blocks() ? *cluster.map_shared_rank(shared_sum, lane) : 0.0f);
 }
 #endif
 

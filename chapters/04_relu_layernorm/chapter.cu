@@ -67,7 +67,7 @@ const Stage kStages[] = {
     reduces_rows(stage<Shuffles>(
         {.name = "4_shuffles", .idea = "warps add up without shared memory", .needs = kBlockPerRow})),
     reduces_rows(stage<Vectorised>(
-        {.name = "5_vectorised", .idea = "16 bytes a load, four loads in flight", .needs = kBlockPerRow})),
+        {.name = "5_vectorised", .idea = "16 bytes per load, four loads in flight", .needs = kBlockPerRow})),
     reduces_rows(stage<RowMeans>({.name = "5_means",
                                   .idea = "the same kernel, absolute values: the mean of each row",
                                   .output = "row_means",

@@ -21,7 +21,7 @@ __global__ void product_by_columns(const float* __restrict__ x, const float* __r
   const int t = threadIdx.x, load_row = t / BK, load_i = t % BK;
   const int x_row = blockIdx.y * BM + load_row, w_row = blockIdx.x * BN + load_row;
   const int in_column = t % BN, in_row = t / BN * TM;
-  float sum[TM] = {};
+  float acc[TM] = {};
   for (int first = 0; first < k; first += BK) {
     const int i = first + load_i;
     tile_x[load_row][load_i] = x_row < m && i < k ? x[static_cast<size_t>(x_row) * k + i] : 0.0f;
@@ -31,7 +31,7 @@ __global__ void product_by_columns(const float* __restrict__ x, const float* __r
     for (int j = 0; j < BK; ++j) {
       const float of_w = tile_w[in_column][j];
 #pragma unroll
-      for (int r = 0; r < TM; ++r) sum[r] += tile_x[in_row + r][j] * of_w;
+      for (int r = 0; r < TM; ++r) acc[r] += tile_x[in_row + r][j] * of_w;
     }
     __syncthreads();
   }
@@ -39,7 +39,7 @@ __global__ void product_by_columns(const float* __restrict__ x, const float* __r
 #pragma unroll
   for (int r = 0; r < TM; ++r) {
     const int row = blockIdx.y * BM + in_row + r;
-    if (row < m && column < n) product[static_cast<size_t>(row) * n + column] = sum[r];
+    if (row < m && column < n) product[static_cast<size_t>(row) * n + column] = acc[r];
   }
 }
 

@@ -40,17 +40,18 @@ __global__ void __launch_bounds__(kBlockThreads<2>)
     return;
   }
 
-  // This block's tiles are numbered by `turn`: group 0 has the even ones, group 1 the odd ones. The steps of
-  // successive tiles follow each other in the pipeline.
-  int turn = group;
-  for (int i = blockIdx.x + group * gridDim.x; i < tiles; i += 2 * gridDim.x, turn += 2) {
+  // This block's tiles are numbered by `local_tile`: group 0 has the even ones, group 1 the odd ones. The
+  // steps of successive tiles follow each other in the pipeline.
+  int local_tile = group;
+  for (int i = blockIdx.x + group * gridDim.x; i < tiles; i += 2 * gridDim.x, local_tile += 2) {
     const Tile tile = tile_at(i, m, n, P::BM, P::BN);
-    const unsigned before = static_cast<unsigned>(turn) * steps;
+    const unsigned before = static_cast<unsigned>(local_tile) * steps;
     PipelineState<P::kStages> state = {static_cast<int>(before % P::kStages),
                                        static_cast<int>(before / P::kStages % 2)};
     float acc[2][64];
     start_with_bias(acc, bias, tile.column, n);
-    wait(&may_multiply[group], (turn / 2 + 1 - group) % 2);  // the other group has multiplied tile turn - 1
+    // Wait until the other group has multiplied tile local_tile - 1.
+    wait(&may_multiply[group], (local_tile / 2 + 1 - group) % 2);
     Barrier* last_empty = nullptr;
     for (int step = 0; step < steps; ++step, state.advance()) {
       wait(&pipeline.full[state.stage], state.parity);

@@ -57,7 +57,7 @@ struct dim3 {
   constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
 };
 
-// Cache hints: they change where a value is kept, not which sectors are asked for.
+// Cache hints: they change where a value is kept, not which sectors are touched.
 template <class T>
 [[gnu::always_inline]] inline T __ldg(const T* p) {
   return *p;

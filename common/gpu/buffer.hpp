@@ -10,8 +10,8 @@
 
 namespace gpu {
 
-/// An array in device memory. It can be moved but not copied: a copy of device memory is a transfer that one
-/// asks for.
+/// An array in device memory. It can be moved but not copied: copying device memory is a transfer, which
+/// the program should state.
 template <class T>
 class Buffer {
  public:

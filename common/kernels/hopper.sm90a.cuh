@@ -24,8 +24,8 @@ __device__ inline int warpgroup_index() {
 
 // [barriers]
 /// A barrier in shared memory (mbarrier). Its phases are numbered 0, 1, 2, ..., and a phase's parity is its
-/// number modulo 2. A phase is complete when the expected number of threads has arrived and all bytes that
-/// were announced by expect_tx have been written.
+/// number modulo 2. A phase is complete when the expected number of threads has arrived and all bytes
+/// that expect_tx has added have been written.
 using Barrier = unsigned long long;
 
 /// Makes a barrier that expects `arrivals` threads in each phase.

@@ -24,7 +24,7 @@ struct Split {
 template <unsigned Width, class T>
 constexpr unsigned kVectorAlignment = Width * sizeof(T) < 16 ? Width * sizeof(T) : 16;
 
-/// Elements from `array` to the first that lies at a multiple of the alignment of its vectors.
+/// Elements from `array` to the first at a multiple of the alignment of its vectors.
 template <unsigned Width, class T>
 __device__ inline unsigned to_boundary(const T* array) {
   const auto address = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(array));
