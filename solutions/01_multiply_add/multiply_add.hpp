@@ -4,6 +4,7 @@
 #pragma once
 #include <math.h>
 
+#include "ceil_div.hpp"
 #include "device.hpp"
 #include "exercise.hpp"
 
