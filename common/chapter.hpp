@@ -114,10 +114,20 @@ constexpr Stage stage(Stage row) {
   return row;
 }
 
-/// The same for a stage whose file is not compiled everywhere: gpu_only<struct Wgmma>({...}). Where the file
-/// is left out, Host is declared and not defined; the stage is then listed with what it needs.
+/// The same for a stage whose file is for GPUs alone: gpu_only<struct Wgmma>({...}). On the CPU device, which
+/// leaves the file out, Host is declared and not defined, and the stage is listed with what it needs.
 template <class Host>
 constexpr Stage gpu_only(Stage row) {
+#ifdef __CUDACC__
+  return stage<Host>(row);
+#else
+  return row;
+#endif
+}
+
+/// The same for a library's stage, which is also left out where the CUDA Toolkit lacks the library.
+template <class Host>
+constexpr Stage library(Stage row) {
   if constexpr (requires { sizeof(Host); })
     return stage<Host>(row);
   else

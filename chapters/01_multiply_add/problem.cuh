@@ -13,7 +13,7 @@ namespace DEVICE::multiply_add {
 using workbook::Array;
 using workbook::Chapter;
 using workbook::Data;
-using workbook::gpu_only;
+using workbook::library;
 using workbook::Role;
 using workbook::sector_bytes;
 using workbook::Shape;

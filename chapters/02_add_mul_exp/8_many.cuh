@@ -14,16 +14,17 @@ constexpr int kLaunches = 16;
 inline int part_of(int n) { return ceil_div(ceil_div(n, kLaunches), 8) * 8; }
 
 /// The same work as one launch of stage 2, in kLaunches launches.
-struct Many {
-  static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    const int part = part_of(a.n);
-    for (int begin = 0; begin < a.n; begin += part) {
-      const int n = begin + part < a.n ? part : a.n - begin;
-      launch(fused, ceil_div(n, kThreads), kThreads, a.x + begin, a.y + begin, a.out + begin, n);
-    }
+inline void launch_many(const Arrays& a) {
+  const int part = part_of(a.n);
+  for (int begin = 0; begin < a.n; begin += part) {
+    const int n = begin + part < a.n ? part : a.n - begin;
+    launch(fused, ceil_div(n, kThreads), kThreads, a.x + begin, a.y + begin, a.out + begin, n);
   }
-  // [many]
+}
+// [many]
+
+struct Many {
+  static void run(const Data& data) { launch_many(arrays(data)); }
   static Traffic traffic(const Shape& s) { return each_once_traffic(s); }
 };
 

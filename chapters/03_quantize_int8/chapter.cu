@@ -47,9 +47,9 @@ const Stage kStages[] = {
         stage<OneKernel>({.name = "7_one_kernel", .idea = "one kernel, which reads its row twice"})),
     scale_per_row(
         stage<OneRead>({.name = "8_one_read", .idea = "the row stays in registers and shared memory"})),
-    one_scale(gpu_only<struct Cub>({.name = "9_cub",
-                                    .idea = "library: cub::DeviceTransform, one scale",
-                                    .needs = "a GPU and cub::DeviceTransform"})),
+    one_scale(library<struct Cub>({.name = "9_cub",
+                                   .idea = "library: cub::DeviceTransform, one scale",
+                                   .needs = "a GPU and cub::DeviceTransform"})),
 };
 
 const Shape kSweep[] = {{1, 500'000, 1},    {1, 1'000'000, 1}, {1, 5'000'000, 1}, {1, 10'000'000, 1},

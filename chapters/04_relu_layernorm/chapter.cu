@@ -124,10 +124,10 @@ const Stage kStages[] = {
                                                .idea = "half the bytes: bfloat16 in and out, float32 between",
                                                .output = "y_bfloat16",
                                                .needs = kRegisters})),
-    reduces_rows(gpu_only<struct Cub>({.name = "15_cub",
-                                       .idea = "library: cub::DeviceSegmentedReduce, sums of squares",
-                                       .kernels = workbook::kAnyNumber,
-                                       .needs = "a GPU and cub::DeviceSegmentedReduce"})),
+    reduces_rows(library<struct Cub>({.name = "15_cub",
+                                      .idea = "library: cub::DeviceSegmentedReduce, sums of squares",
+                                      .kernels = workbook::kAnyNumber,
+                                      .needs = "a GPU and cub::DeviceSegmentedReduce"})),
 };
 
 const Shape kSweep[] = {{262144, 128, 1}, {4096, 1024, 1},  {2048, 2048, 1},   {65536, 1024, 1},

@@ -38,7 +38,7 @@ constexpr Stage to_y(Stage stage) {
 }
 
 /// A stage of cuBLAS.
-constexpr Stage library(Stage stage) {
+constexpr Stage from_cublas(Stage stage) {
   stage.kernels = workbook::kAnyNumber;
   stage.needs = "a GPU and cuBLAS; at most 2^38 multiplications";
   return with_defaults(stage);
@@ -78,13 +78,13 @@ const Stage kStages[] = {
     to_y(stage<InEpilogue>({.name = "10_epilogue", .idea = "bias and GELU in the epilogue: one kernel"})),
     to_y(stage<InEpilogueTanh>(
         {.name = "10_tanh", .idea = "the same with the tanh form of GELU", .output = "y_tanh"})),
-    library(gpu_only<struct Sgemm>({.name = "11_sgemm", .idea = "library: cuBLAS, the product alone"})),
-    library(to_y(gpu_only<struct Cublas>(
+    from_cublas(library<struct Sgemm>({.name = "11_sgemm", .idea = "library: cuBLAS, the product alone"})),
+    from_cublas(to_y(library<struct Cublas>(
         {.name = "11_cublas", .idea = "library: cuBLAS, then bias and GELU in one pass"}))),
-    library(
-        to_y(gpu_only<struct CublasLt>({.name = "11_cublaslt",
-                                        .idea = "library: cuBLASLt with bias and GELU, tanh, as its epilogue",
-                                        .output = "y_tanh"}))),
+    from_cublas(
+        to_y(library<struct CublasLt>({.name = "11_cublaslt",
+                                       .idea = "library: cuBLASLt with bias and GELU, tanh, as its epilogue",
+                                       .output = "y_tanh"}))),
     to_z(stage<EarlyGelu>({.name = "12_early_gelu", .idea = "two products: GELU where the first is stored"})),
     to_z(stage<LateGelu>(
         {.name = "12_late_gelu", .idea = "two products: GELU where the second one loads it"})),

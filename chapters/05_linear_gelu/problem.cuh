@@ -13,7 +13,7 @@ namespace DEVICE::linear_gelu {
 using workbook::Array;
 using workbook::Chapter;
 using workbook::Data;
-using workbook::gpu_only;
+using workbook::library;
 using workbook::Role;
 using workbook::Shape;
 using workbook::Stage;

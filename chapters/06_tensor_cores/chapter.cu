@@ -42,7 +42,7 @@ constexpr Stage on_hopper(Stage stage) {
 }
 
 /// A stage of cuBLAS.
-constexpr Stage library(Stage stage) {
+constexpr Stage from_cublas(Stage stage) {
   stage.kernels = workbook::kAnyNumber;
   if (!stage.needs) stage.needs = "a GPU and cuBLAS";
   return with_defaults(stage);
@@ -96,16 +96,16 @@ const Stage kStages[] = {
                                             .idea = "the same with the tanh form of GELU",
                                             .output = "y_bfloat16_tanh",
                                             .roundings = tensor_roundings_tanh})),
-    library(gpu_only<struct Gemm>({.name = "11_gemm",
-                                   .idea = "library: cuBLAS in bfloat16, the product alone",
-                                   .output = "product_bfloat16"})),
-    library(gpu_only<struct Cublas>({.name = "11_cublas",
-                                     .idea = "library: cuBLAS in bfloat16, then one pass",
-                                     .roundings = tensor_roundings_twice})),
-    library(gpu_only<struct CublasLt>({.name = "11_cublaslt",
-                                       .idea = "library: cuBLASLt in bfloat16 with bias and GELU, tanh",
-                                       .output = "y_bfloat16_tanh",
-                                       .needs = "a GPU and cuBLAS; k and n multiples of 8"})),
+    from_cublas(library<struct Gemm>({.name = "11_gemm",
+                                      .idea = "library: cuBLAS in bfloat16, the product alone",
+                                      .output = "product_bfloat16"})),
+    from_cublas(library<struct Cublas>({.name = "11_cublas",
+                                        .idea = "library: cuBLAS in bfloat16, then one pass",
+                                        .roundings = tensor_roundings_twice})),
+    from_cublas(library<struct CublasLt>({.name = "11_cublaslt",
+                                          .idea = "library: cuBLASLt in bfloat16 with bias and GELU, tanh",
+                                          .output = "y_bfloat16_tanh",
+                                          .needs = "a GPU and cuBLAS; k and n multiples of 8"})),
 };
 
 /// The same m and n with growing k: the epilogue saves the same, and the product costs more. The last two are

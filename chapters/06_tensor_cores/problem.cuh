@@ -15,6 +15,7 @@ using workbook::Array;
 using workbook::Chapter;
 using workbook::Data;
 using workbook::gpu_only;
+using workbook::library;
 using workbook::Role;
 using workbook::Shape;
 using workbook::Stage;

@@ -1,6 +1,6 @@
 /// \file
-/// Shared by the specifications of this chapter's exercises: inputs q, k and v, the reference of a product and a
-/// sum, and what one-dimensional arrays may cost.
+/// Shared by the specifications of this chapter's exercises: inputs q, k and v, the reference of a product and
+/// a sum, and what one-dimensional arrays may cost.
 #pragma once
 #include <math.h>
 
