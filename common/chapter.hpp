@@ -52,8 +52,8 @@ struct Array {
   /// For an output, the inputs that it is computed from, separated by spaces; null: all of them.
   const char* of = nullptr;
 
-  /// The output whose reference this one's begins with: `reference` finds it in `expected` and `magnitude`,
-  /// and makes its own of it. Null: it begins with nothing.
+  /// The output whose reference is computed first: `reference` finds its values in `expected` and `magnitude`
+  /// and overwrites them with its own. Null: there is none, and both hold zeros.
   const char* after = nullptr;
 };
 

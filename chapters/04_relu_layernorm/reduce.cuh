@@ -39,7 +39,7 @@ __device__ inline Moments with(Moments m, float x) {
   return {count, mean, m.squares + distance * (x - mean)};
 }
 
-/// The moments of both sets of numbers together. The mean of an empty set may be anything.
+/// The moments of both sets of numbers together. An empty set has mean 0.
 __device__ inline Moments merged(Moments a, Moments b) {
   const float count = a.count + b.count, distance = b.mean - a.mean;
   const float share = b.count == 0.0f ? 0.0f : b.count / count;

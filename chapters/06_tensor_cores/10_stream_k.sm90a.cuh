@@ -1,10 +1,10 @@
 /// \file
-/// Stage 10: stage 8 without its last, partly empty wave ("stream-K"). Pairs of tiles that do not fill a wave
-/// are not given to some of the clusters whole: the steps of their products are divided evenly among all
-/// clusters, one pair after the other. The cluster that has the first steps of a pair completes it, with the
-/// partial sums of those that have the others. Source of the idea: M. Osama, D. Merrill, C. Cecka, M.
-/// Garland, J. D. Owens, Stream-K: Work-Centric Parallel Decomposition for Dense Matrix-Matrix Multiplication
-/// on the GPU, 2023.
+/// Stage 10: stage 8 without its last, partly empty wave ("stream-K"). Where the last wave would be
+/// partly empty, its pairs of tiles are not assigned to clusters whole: the steps of their products are
+/// divided evenly among all clusters, one pair after the other. The cluster that has the first steps of a
+/// pair completes it, with the partial sums of those that have the others. Source of the idea: M. Osama, D.
+/// Merrill, C. Cecka, M. Garland, J. D. Owens, Stream-K: Work-Centric Parallel Decomposition for Dense
+/// Matrix-Matrix Multiplication on the GPU, 2023.
 #pragma once
 #include "epilogue.sm90a.cuh"
 #include "multicast.sm90a.cuh"
@@ -166,8 +166,8 @@ void launch_stream_k(const Data& data, const __nv_bfloat16* y) {
 
 struct StreamK {
   static void run(const Data& data) { launch_stream_k<FastGelu>(data, arrays(data).y); }
-  /// That of stage 8, without the partial sums: they depend on the number of multiprocessors and are at most
-  /// 17 MB on an H200.
+  /// That of stage 8, without the partial sums: they depend on the number of multiprocessors. On an H200
+  /// at most 17 MB are stored, and as much is read.
   static Traffic traffic(const Shape& s) { return tiled_bfloat16(s, 256, 256) + bias_traffic(s, 64, 2 * 4); }
   static bool suits(const Shape& s) { return of_eights(s); }
 };

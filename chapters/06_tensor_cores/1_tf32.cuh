@@ -9,7 +9,7 @@ namespace DEVICE::tensor_cores {
 
 constexpr int kTf32Depth = 8;  // elements of a fragment along k
 
-/// 144 bytes: the rows of a fragment are in different banks.
+/// 144 bytes: eight successive rows of a fragment are in different banks.
 using Tf32Row = float[WmmaTile::BK + 4];
 
 /// As copy_tensor_tile(), rounded to TF32.

@@ -1,5 +1,5 @@
 /// \file
-/// Stage 1: the tensor cores. A warp multiplies 16 x 16 x 16 elements in one or two instructions: bfloat16
+/// Stage 1: the tensor cores. A warp multiplies 16 x 16 x 16 elements in one call: bfloat16
 /// inputs, float32 accumulators. Which lane holds which element of such a fragment is up to the hardware.
 /// Through shared memory, a thread gets elements whose columns it knows, so that it can add their bias.
 #pragma once
@@ -35,7 +35,7 @@ __device__ inline void copy_tensor_tile(TensorRow* tile, const __nv_bfloat16* __
 }
 
 /// y = epilogue(x * w^T) with x, w and y in bfloat16: x is m x k, w is n x k as PyTorch's Linear stores it, y
-/// is m x n, all row-major; any m, k and n. A block of WmmaTile::kThreads threads per tile. Accumulators,
+/// is m x n, all row-major; any m, k and n. One block of WmmaTile::kThreads threads per tile. Accumulators,
 /// bias and epilogue are float32, and each result is rounded once. Traffic: reads 2mnk(1/BM + 1/BN) bytes.
 template <class Epilogue>
 __global__ void __launch_bounds__(WmmaTile::kThreads)

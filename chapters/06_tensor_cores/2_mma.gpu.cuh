@@ -25,9 +25,9 @@ struct Fragments {
 };
 
 /// product = x * w^T in bfloat16, matrices as in stage 1: any m; k and n multiples of 8; x and w start at
-/// multiples of 16 bytes, product at one of 4. A block of MmaTile::kThreads threads, with kSharedBytes of
-/// dynamic shared memory, per tile. Rows past the end of a matrix are copies of its last row, and what
-/// becomes of them is not stored. Traffic: reads 2mnk(1/BM + 1/BN) bytes.
+/// multiples of 16 bytes, product at one of 4. One block of MmaTile::kThreads threads per tile, with
+/// kSharedBytes of dynamic shared memory. Rows past the end of a matrix are copies of its last row, and their
+/// results are not stored. Traffic: reads 2mnk(1/BM + 1/BN) bytes.
 __global__ void __launch_bounds__(MmaTile::kThreads, 2)
     product_by_mma(const __nv_bfloat16* __restrict__ x, const __nv_bfloat16* __restrict__ w,
                    __nv_bfloat16* __restrict__ product, int m, int k, int n) {

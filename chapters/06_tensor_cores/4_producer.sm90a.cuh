@@ -8,8 +8,8 @@
 
 namespace DEVICE::tensor_cores {
 
-/// product = x * w^T as in stage 3. A block of `Consumers` warpgroups, which divide the rows among
-/// themselves, and one more warp per tile of P::BM x P::BN, with kSharedBytes<P>.
+/// product = x * w^T as in stage 3. One block per tile of P::BM x P::BN: `Consumers` warpgroups,
+/// which divide the rows among themselves, and one producer warp, with kSharedBytes<P>.
 template <int Consumers, class P>
 __global__ void __launch_bounds__(kBlockThreads<Consumers>)
     product_with_producer(const __grid_constant__ Inputs in, __nv_bfloat16* product, int m, int k, int n) {

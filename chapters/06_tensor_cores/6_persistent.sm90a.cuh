@@ -7,8 +7,8 @@
 
 namespace DEVICE::tensor_cores {
 
-/// product = x * w^T as in stage 3. All blocks of the grid run at the same time, and each has two warpgroups
-/// and a warp, with kSharedBytes<Pipeline128x256>.
+/// product = x * w^T as in stage 3. The grid has at most one block per multiprocessor; each block has two
+/// warpgroups and a warp, with kSharedBytes<Pipeline128x256>.
 __global__ void __launch_bounds__(kBlockThreads<2>)
     product_persistent(const __grid_constant__ Inputs in, __nv_bfloat16* product, int m, int k, int n) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL

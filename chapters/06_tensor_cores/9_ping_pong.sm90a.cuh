@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(kBlockThreads<2>)
                                        static_cast<int>(before / P::kStages % 2)};
     float acc[2][64];
     start_with_bias(acc, bias, tile.column, n);
-    // Wait until the other group has multiplied tile local_tile - 1.
+    // Wait until the other group has issued all products of tile local_tile - 1.
     wait(&may_multiply[group], (local_tile / 2 + 1 - group) % 2);
     Barrier* last_empty = nullptr;
     for (int step = 0; step < steps; ++step, state.advance()) {

@@ -170,7 +170,8 @@ inline dim3 by_tiles(const Arrays& a, int tile_rows, int tile_columns) {
               static_cast<unsigned>(ceil_div(a.m, tile_rows)));
 }
 
-// Traffic, for k and n that are multiples of 8. Loads of the TMA count as well: they read from the L2 cache.
+// Traffic, exact where rows start at sectors: k and n multiples of 16 in bfloat16, of 8 in float32. Loads of
+// the TMA count as well: they read from the L2 cache.
 
 /// A product whose tiles fill the result reads mnk(1/tile_rows + 1/tile_columns) elements. x and w are read
 /// once; repeats are assumed to hit a cache.
@@ -184,7 +185,7 @@ inline Traffic tiled_bfloat16(const Shape& s, int tile_rows, int tile_columns) {
   return tiled(s, tile_rows, tile_columns, 2);
 }
 
-/// The bias, of which every `rows` rows of the result load each sector `times` times.
+/// Bytes of the bias, where every `rows` rows of the result load each of its sectors `times` times.
 inline Traffic bias_traffic(const Shape& s, int rows, int times) {
   const long long bias = 4 * times * n(s) * ceil_div(s.dims[0], rows);
   return {bias, 0, bias - 4 * n(s)};

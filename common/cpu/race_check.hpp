@@ -15,10 +15,9 @@ namespace cpu {
 
 /// Two accesses of a byte by different threads race when at least one writes, not both are atomic, and
 /// nothing orders them. Threads of one block are ordered by a barrier between the two accesses, those of one
-/// warp by
-/// __syncwarp too. Blocks are ordered by a fence and an atomic after the earlier access and an atomic before
-/// the later one: the protocol of the last-block reduction. Which counter the atomics use is not checked, so
-/// that no correct kernel is reported.
+/// warp also by a __syncwarp since the last barrier. Blocks are ordered by a fence and an atomic after the
+/// earlier access and an atomic before the later one: the protocol of the last-block reduction. Which counter
+/// the atomics use is not checked, so that no correct kernel is reported.
 ///
 /// Belongs to one block at a time. It reads and writes the shadows of the arrays, which all blocks share.
 class RaceCheck {

@@ -21,8 +21,8 @@ __device__ inline float fast_reciprocal(float v) {
 }
 
 /// gelu() from erfc(|v| / sqrt(2)) = p(t) exp(-v^2 / 2) with t = 1 / (1 + 0.3275911 |v| / sqrt(2)) and a
-/// polynomial p. The error is at most 1.5e-7 (M. Abramowitz, I. Stegun, Handbook of Mathematical Functions,
-/// 7.1.26).
+/// polynomial p. The error of erfc is at most 1.5e-7 (M. Abramowitz, I. Stegun, Handbook of Mathematical
+/// Functions, 7.1.26).
 struct FastGelu {
   __device__ float operator()(float v) const {
     const float size = fabsf(v), t = fast_reciprocal(1.0f + 0.23164189f * size);

@@ -50,9 +50,9 @@ __device__ inline void arrive_expect_tx(Barrier* barrier, int bytes) {
                : "memory");
 }
 
-/// Arrives at the barrier of block `rank` of the cluster that has the same address there as `barrier` has
-/// here. It is not a release at cluster scope, which would first wait for this thread's writes: those who
-/// arrive here have only read.
+/// Arrives at the barrier of block `rank` of the cluster, at the same offset in its shared memory as
+/// `barrier` has here. It is not a release at cluster scope, which would first wait for this thread's writes:
+/// those who arrive here have only read.
 __device__ inline void arrive_remote(Barrier* barrier, int rank) {
   asm volatile(
       "{\n.reg .b32 there;\n"
@@ -132,7 +132,7 @@ __device__ inline void stmatrix_x4(unsigned row, const unsigned* matrices) {
 
 // [products]
 /// The shared-memory matrix descriptor of a tile with rows of 128 bytes, swizzled as the TMA does it: wgmma
-/// finds the 16-byte chunk c of row r at position c ^ r % 8 of the row. Byte counts are in units of 16.
+/// finds the 16-byte chunk c of row r at position c ^ r % 8 of the row. Offsets are in units of 16 bytes.
 __device__ inline unsigned long long matrix_descriptor(const __nv_bfloat16* tile) {
   constexpr unsigned long long kLeadingByteOffset = 1ull << 16;           // not used with this swizzle
   constexpr unsigned long long kStrideByteOffset = (1024ull >> 4) << 32;  // from eight rows to the next eight

@@ -1,6 +1,6 @@
 /// \file
-/// For kernels: the sum of a value over the lanes of a warp and over the threads of a block. Chapter 01
-/// writes the tree in shared memory, stage 4 of chapter 04 the shuffles.
+/// For kernels: the sum of a value over the lanes of a warp and over the threads of a block. Stage 5
+/// of chapter 01 introduces the tree in shared memory, stage 4 of chapter 04 the shuffles.
 #pragma once
 #include "device.hpp"
 
