@@ -3,8 +3,12 @@
 /// undefined.
 #pragma once
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+
+#include "cpu/finding_kind.hpp"
 
 namespace cpu {
 
@@ -12,13 +16,17 @@ namespace cpu {
 /// at.
 struct Finding : std::runtime_error {
   using std::runtime_error::runtime_error;
+  /// What the option --note calls it; empty where the launch cannot go on after it.
+  std::string_view note_word;
 };
 
 /// A mistake of a kernel, as text for its Finding.
 struct Mistake {
-  std::string kind;     ///< such as "out of bounds"
-  std::string details;  ///< which thread did what and where, in lines indented by two spaces
-  std::string look_at;  ///< what to check next
+  FindingKind kind;                ///< such as "out of bounds"
+  std::string details;             ///< which thread did what and where, in lines indented by two spaces
+  std::string look_at;             ///< what to check next
+  std::uintptr_t instruction = 0;  ///< for a note: of the notes on one source line the first is kept
+  bool can_go_on = false;          ///< the launch could have gone on after it
 };
 
 /// The Finding for a mistake of the kernel at that address.

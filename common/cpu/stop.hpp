@@ -16,6 +16,14 @@ namespace cpu {
 /// \throws Finding
 [[noreturn]] void throw_finding(const Mistake& mistake);
 
+/// Ends the launch like stop_launch. But where the user wants findings of that kind as notes, it records a
+/// note and returns: the caller then goes on as if there had been no mistake.
+void stop_or_note(const Mistake& mistake);
+
+/// Does the same on the scheduler's own stack.
+/// \throws Finding
+void throw_or_note(const Mistake& mistake);
+
 /// The Finding for a thread whose stack overflowed at `instruction`. Ends the launch as well.
 Finding stack_overflow(std::uintptr_t instruction);
 

@@ -62,13 +62,16 @@ class Backend {
 
   /// Runs `stage` and waits for it. \throws std::exception with a message for the reader when it fails.
   virtual Counts run(const std::function<void()>& stage) = 0;
+  /// The notes of the last run(), also of one that failed: messages for the reader about what works but is
+  /// fragile. Only the CPU device has any.
+  virtual std::vector<std::string> notes() const { return {}; }
 };
 
 /// The CPU device: it runs and counts, and does not measure time. If `each_launch` is given, it is called
 /// with the counts of each launch, and run() returns none. With `trace`, these include the requests of one
-/// warp.
+/// warp. Findings of the kinds that `noted` names are notes: note_words() in note_words.hpp lists the names.
 std::unique_ptr<Backend> make_cpu_backend(std::function<void(const LaunchCounts&)> each_launch = {},
-                                          bool trace = false);
+                                          bool trace = false, std::vector<std::string> noted = {});
 
 /// A GPU: it runs and measures. Of the counts, its run() returns only the number of kernels.
 class GpuBackend : public Backend {

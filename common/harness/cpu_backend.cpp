@@ -7,6 +7,7 @@
 #include "cpu/device.hpp"
 #include "cpu/fault.hpp"
 #include "cpu/memory.hpp"
+#include "cpu/notes.hpp"
 #include "harness/backend.hpp"
 
 namespace workbook {
@@ -27,8 +28,8 @@ std::size_t available_memory() {
 
 class CpuBackend : public Backend {
  public:
-  CpuBackend(std::function<void(const LaunchCounts&)> each_launch, bool trace)
-      : each_launch_(std::move(each_launch)), trace_(trace) {}
+  CpuBackend(std::function<void(const LaunchCounts&)> each_launch, bool trace, std::vector<std::string> noted)
+      : each_launch_(std::move(each_launch)), trace_(trace), noted_(std::move(noted)) {}
 
   DeviceInfo info() const override {
     DeviceInfo info;
@@ -74,19 +75,23 @@ class CpuBackend : public Backend {
     cpu::device().counts = Counts();
     cpu::device().each_launch = each_launch_;
     cpu::device().trace.set_enabled(trace_);
+    cpu::notes().begin_run(noted_);
     cpu::run_host_code(stage);
     return cpu::device().counts;
   }
+  std::vector<std::string> notes() const override { return cpu::notes().texts(); }
 
  private:
   std::function<void(const LaunchCounts&)> each_launch_;
   bool trace_;
+  std::vector<std::string> noted_;
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> make_cpu_backend(std::function<void(const LaunchCounts&)> each_launch, bool trace) {
-  return std::make_unique<CpuBackend>(std::move(each_launch), trace);
+std::unique_ptr<Backend> make_cpu_backend(std::function<void(const LaunchCounts&)> each_launch, bool trace,
+                                          std::vector<std::string> noted) {
+  return std::make_unique<CpuBackend>(std::move(each_launch), trace, std::move(noted));
 }
 
 }  // namespace workbook
