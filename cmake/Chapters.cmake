@@ -19,11 +19,11 @@ set(WORKBOOK_KERNEL_FLAGS
     -fsanitize=thread -fsanitize=bounds -fstack-clash-protection -Wno-unknown-pragmas)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND WORKBOOK_KERNEL_FLAGS
-       --param=tsan-instrument-func-entry-exit=0 -fsanitize-coverage=trace-pc
+       --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1 -fsanitize-coverage=trace-pc
        -fno-reorder-blocks -fno-reorder-blocks-and-partition -fno-tree-vectorize -fno-store-merging)
 else()
   list(APPEND WORKBOOK_KERNEL_FLAGS
-       "SHELL:-mllvm -tsan-instrument-func-entry-exit=0" "SHELL:-mllvm -tsan-instrument-read-before-write=1"
+       "SHELL:-mllvm -tsan-instrument-func-entry-exit=0" "SHELL:-mllvm -tsan-distinguish-volatile=1" "SHELL:-mllvm -tsan-instrument-read-before-write=1"
        -fsanitize-coverage=trace-pc,no-prune
        -fno-slp-vectorize -fno-vectorize -fno-unroll-loops -Wno-pass-failed)
 endif()

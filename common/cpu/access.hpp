@@ -11,12 +11,16 @@ enum class AccessKind : unsigned char { kLoad, kStore, kAtomic };
 /// The memory that an access touches. An asynchronous copy reads global memory and writes shared memory.
 enum class Space : unsigned char { kGlobal, kShared, kCopy };
 
+/// How an access differs from a plain one: a volatile access, or the atomic of a compare-and-swap.
+enum class AccessManner : unsigned char { kPlain, kVolatile, kCompareAndSwap };
+
 /// One access of the running thread.
 struct Access {
   std::uintptr_t instruction;  ///< its return address
   std::uintptr_t address;
   unsigned size;
   AccessKind kind;
+  AccessManner manner = AccessManner::kPlain;
 };
 
 }  // namespace cpu

@@ -37,6 +37,22 @@ std::string shared_line(const Access& access) {
   return access_line(access, shared_name(access.address, access.size));
 }
 
+/// The two accesses of a race, a line each.
+std::string both_accesses(const Race& race) {
+  const Device& d = device();
+  const std::string what = memory_name(reinterpret_cast<const void*>(race.access.address), race.access.size);
+  const auto line = [&](std::uint32_t thread, AccessKind kind, std::uintptr_t instruction) {
+    const std::uint32_t in_block = d.launch.threads_per_block;
+    return fmt::format("  {} {} {}{}",
+                       thread_name(thread % in_block, coordinates(thread / in_block, d.launch.grid)),
+                       verb(kind), what, instruction ? " at " + place_text(instruction) : "");
+  };
+  const Site* earlier = d.block.sites.numbered(race.earlier_site);
+  return line(race.thread, race.access.kind, race.access.instruction) + "\n" +
+         line(race.earlier_thread, earlier ? earlier->kind : AccessKind::kLoad,
+              earlier ? earlier->instruction : 0);
+}
+
 }  // namespace
 
 void out_of_bounds(Access access) {
@@ -60,23 +76,6 @@ void uninitialised_global(Access access, const Buffer& buffer) {
        "was the array filled by the host, or by an earlier kernel, to its last element?"});
 }
 
-void race_in_global(Access access, const Buffer& buffer, std::uint32_t earlier, AccessKind earlier_kind,
-                    std::uint8_t earlier_site) {
-  const Device& d = device();
-  const std::uint32_t in_block = d.launch.threads_per_block, block = earlier / in_block;
-  const std::string what = global_name(buffer, access.address, access.size);
-  const std::uintptr_t earlier_instruction = d.block.sites.instruction(earlier_site);
-  stop_launch(
-      {"race in device memory",
-       fmt::format("{}\n  {} {} {}{}, and nothing orders the two", access_line(access, what),
-                   thread_name(earlier % in_block, coordinates(block, d.launch.grid)), verb(earlier_kind),
-                   what, earlier_instruction ? " at " + place_text(earlier_instruction) : ""),
-       block == d.block.number
-           ? "does every thread pass a __syncthreads() between the two?"
-           : "blocks run in any order: let each write what no other touches, use an atomic, or\n"
-             "  make two launches of it"});
-}
-
 void outside_shared(Access access) {
   const Region& dynamic = device().block.shared_memory.dynamic();
   stop_launch({"out of bounds of shared memory",
@@ -94,20 +93,37 @@ void uninitialised_shared(Access access) {
        "shared memory holds nothing when a block starts: is every element written before it is read?"});
 }
 
-void race_in_shared(Access access, const ThreadAccess& earlier) {
-  const std::string what = shared_name(access.address, access.size);
-  const auto line = [&](unsigned thread, AccessKind kind, std::uintptr_t instruction) {
-    return fmt::format("  {} {:7} {} at {}", thread_name(thread), verb(kind), what, place_text(instruction));
-  };
+Mistake race_between(const Race& race) {
+  const std::uint32_t in_block = device().launch.threads_per_block;
+  if (race.thread / in_block != race.earlier_thread / in_block)
+    return {"race in device memory", both_accesses(race) + ", and nothing orders the two",
+            "blocks run in any order: let each write what no other touches, use an atomic, or\n"
+            "  make two launches of it",
+            race.access.instruction};
   // Which of the two ran first here says nothing about which should.
-  std::string one = place_text(earlier.instruction), other = place_text(access.instruction);
-  if (source_line(access.instruction).line < source_line(earlier.instruction).line) std::swap(one, other);
-  stop_launch(
-      {"race in shared memory",
-       fmt::format("{}\n{}, with no barrier between",
-                   line(device().block.thread.number, access.kind, access.instruction),
-                   line(earlier.thread, earlier.kind, earlier.instruction)),
-       fmt::format("does every thread pass a __syncthreads() on its way from {}\n  to {}?", one, other)});
+  const Site* earlier = device().block.sites.numbered(race.earlier_site);
+  std::string look_at = "does every thread pass a __syncthreads() between the two?";
+  if (earlier) {
+    std::string one = place_text(earlier->instruction), other = place_text(race.access.instruction);
+    if (source_line(race.access.instruction).line < source_line(earlier->instruction).line)
+      std::swap(one, other);
+    look_at =
+        fmt::format("does every thread pass a __syncthreads() on its way from {}\n  to {}?", one, other);
+  }
+  const std::string details = both_accesses(race) + ", with no barrier between";
+  if (race.shared) return {"race in shared memory", details, look_at, race.access.instruction};
+  return {"race in device memory", details, look_at, race.access.instruction};
+}
+
+Mistake same_value_stored(const Race& race) {
+  return {"same value stored by several threads", both_accesses(race) + "; both store the same value",
+          "CUDA calls this a race all the same: let one thread store it", race.access.instruction};
+}
+
+Mistake ordered_by_shuffle(const Race& race) {
+  return {"order by a shuffle", both_accesses(race) + ", and only a shuffle or vote is between the two",
+          "CUDA does not promise that shuffles and votes order memory: put a __syncwarp() there",
+          race.access.instruction};
 }
 
 void copy_in_flight(Access access, const AsyncCopy& copy) {

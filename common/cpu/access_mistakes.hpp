@@ -8,27 +8,34 @@
 #include "cpu/access.hpp"
 #include "cpu/async_copies.hpp"
 #include "cpu/buffer.hpp"
+#include "cpu/finding.hpp"
 
 namespace cpu {
 
-struct ThreadAccess;
+/// Two accesses of different threads that nothing orders: that access, and an earlier one.
+struct Race {
+  Access access;
+  bool shared;  ///< it is to shared memory
+  // Threads by their linear numbers in the grid.
+  std::uint32_t thread, earlier_thread;
+  std::uint8_t earlier_site;  ///< number of its instruction; 0 when unknown
+};
+Mistake race_between(const Race& race);
+/// What is a race but that both store the same value.
+Mistake same_value_stored(const Race& race);
+/// What is a race but that a shuffle or vote is between the two.
+Mistake ordered_by_shuffle(const Race& race);
 
 // In device memory.
 
 /// Before or after an array, or where there is none.
 [[noreturn]] void out_of_bounds(Access access);
 [[noreturn]] void uninitialised_global(Access access, const Buffer& buffer);
-/// `earlier` is the linear number in the grid of the thread that made the earlier access, and `earlier_site`
-/// the number of its instruction.
-[[noreturn]] void race_in_global(Access access, const Buffer& buffer, std::uint32_t earlier,
-                                 AccessKind earlier_kind, std::uint8_t earlier_site);
-
 // In shared memory.
 
 /// Past the dynamic shared memory of the launch.
 [[noreturn]] void outside_shared(Access access);
 [[noreturn]] void uninitialised_shared(Access access);
-[[noreturn]] void race_in_shared(Access access, const ThreadAccess& earlier);
 /// An access to the destination of an asynchronous copy in flight.
 [[noreturn]] void copy_in_flight(Access access, const AsyncCopy& copy);
 

@@ -11,8 +11,9 @@ namespace cpu {
 namespace {
 
 template <class T, class Operation>
-[[gnu::always_inline]] inline T atomically(T* address, const void* return_address, Operation operation) {
-  trace_access(address, sizeof(T), AccessKind::kAtomic, return_address);
+[[gnu::always_inline]] inline T atomically(T* address, const void* return_address, Operation operation,
+                                           AccessManner manner = AccessManner::kPlain) {
+  trace_access(address, sizeof(T), AccessKind::kAtomic, return_address, manner);
   const T old = *address;
   *address = operation(old);
   return old;
@@ -52,15 +53,22 @@ WORKBOOK_ATOMIC(atomicXor, int, old ^ value)
 WORKBOOK_ATOMIC(atomicXor, unsigned, old ^ value)
 #undef WORKBOOK_ATOMIC
 
+template <class T>
+[[gnu::always_inline]] static inline T compare_and_swap(T* address, T expected, T value,
+                                                        const void* return_address) {
+  return atomically(
+      address, return_address, [&](T old) { return old == expected ? value : old; },
+      AccessManner::kCompareAndSwap);
+}
 int atomicCAS(int* address, int expected, int value) {
-  return atomically(address, CALLER, [&](int old) { return old == expected ? value : old; });
+  return compare_and_swap(address, expected, value, CALLER);
 }
 unsigned atomicCAS(unsigned* address, unsigned expected, unsigned value) {
-  return atomically(address, CALLER, [&](unsigned old) { return old == expected ? value : old; });
+  return compare_and_swap(address, expected, value, CALLER);
 }
 unsigned long long atomicCAS(unsigned long long* address, unsigned long long expected,
                              unsigned long long value) {
-  return atomically(address, CALLER, [&](unsigned long long old) { return old == expected ? value : old; });
+  return compare_and_swap(address, expected, value, CALLER);
 }
 
 }  // namespace cpu

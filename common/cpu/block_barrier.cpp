@@ -20,7 +20,6 @@ void BlockBarrier::release() {
     threads_.state[t] = ThreadState::kReady;
   }
   vote_ = std::exchange(arrived_, {0, 0});
-  device().block.shared_shadow.barrier();
   device().block.races.pass_barrier();
 }
 

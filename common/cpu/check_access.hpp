@@ -27,27 +27,23 @@ namespace cpu {
   if (access.kind != AccessKind::kStore && !buffer.written.has(offset, access.size))
     uninitialised_global(access, buffer);
   if (access.kind != AccessKind::kLoad) buffer.written.add(offset, access.size);
-  if (access.kind == AccessKind::kAtomic) block.races.add_atomic();
   if (!block.races.is_on()) return site;
   if (!site.number) block.sites.give_number(site);
-  block.races.check(access, buffer, block.thread.number, site.number);
+  WordHistory* const words = buffer.last_accesses.from(offset / 4, device().launch.number);
+  block.races.check(access, false, words, block.thread.number, site.number);
   return site;
 }
 
 /// Checks an access to shared memory at that offset.
-[[gnu::always_inline]] inline void check_shared(const Access& access, std::size_t offset) {
+[[gnu::always_inline]] inline void check_shared(const Access& access, std::size_t offset, Site& site) {
   BlockState& block = device().block;
   if (const AsyncCopy* copy = block.copies.to(offset, access.size)) copy_in_flight(access, *copy);
-  const ThreadAccess now = {block.thread.number, access.instruction, access.kind};
-  ThreadAccess earlier;
-  switch (block.shared_shadow.access(offset, access.size, now, &earlier)) {
-    case SharedShadow::Verdict::kFine:
-      return;
-    case SharedShadow::Verdict::kUninitialised:
-      uninitialised_shared(access);
-    case SharedShadow::Verdict::kRace:
-      race_in_shared(access, earlier);
-  }
+  if (access.kind != AccessKind::kStore && !block.shared_shadow.has(offset, access.size))
+    uninitialised_shared(access);
+  if (access.kind != AccessKind::kLoad) block.shared_shadow.write(offset, access.size);
+  if (!block.races.is_on()) return;
+  if (!site.number) block.sites.give_number(site);
+  block.races.check(access, true, block.shared_shadow.from(offset), block.thread.number, site.number);
 }
 
 /// Adds an access of the running thread to the request that it is part of.

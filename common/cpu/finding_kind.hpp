@@ -43,6 +43,8 @@ inline constexpr FindingKindRow kFindingKinds[] = {
     // Notes only: nothing stops a launch for them.
     {"barrier in several lines", "", true},
     {"barrier without the threads that have ended", "", true},
+    {"same value stored by several threads", "", true},
+    {"order by a shuffle", "", true},
 };
 
 /// One of the kinds. A string literal that is the title of one converts to it; any other is a compile error.

@@ -19,13 +19,13 @@ void begin_launch(LaunchState& state, const Launch& launch, const Program& parts
   state.arena = memory().arena();
   state.stacks = scheduler().stacks();
   state.constants = parts.constants;
-  state.published.assign(state.blocks(), false);
 }
 
 void begin_launch(BlockState& state, const Launch& launch, const Program& parts) {
   state.steps.begin_launch();
   state.sites.begin_launch();
   state.shared_memory.begin_launch(parts.thread_locals, launch.shared_bytes);
+  state.races.begin_launch();
   state.shared_shadow.resize(state.shared_memory.most_bytes());
   state.copies.resize(state.shared_memory.most_bytes());
   const Region kernel = function_region(reinterpret_cast<std::uintptr_t>(launch.kernel));
@@ -39,9 +39,10 @@ void run_block(const uint3& index) {
   d.block.number = linear_number(index, d.launch.grid);
   d.block.steps.begin_block();
   d.block.races.begin_block(d.block.number);
-  d.block.shared_shadow.begin_block(threads);
+  d.block.shared_shadow.begin_block();
   d.block.copies.begin_block(threads);
   scheduler().run_block(threads);
+  d.block.races.end_block();
 }
 
 void run_grid(const uint3& grid) {

@@ -6,7 +6,7 @@ namespace cpu {
 
 // malloc reserves address space; a page of it becomes memory when it is first touched.
 LastAccesses::LastAccesses(std::size_t bytes)
-    : words_(static_cast<LastAccess*>(std::malloc(bytes / 4 * sizeof(LastAccess))), &std::free),
+    : words_(static_cast<WordHistory*>(std::malloc(bytes / 4 * sizeof(WordHistory))), &std::free),
       chunk_launch_(bytes / 4 / kChunk) {
   if (!words_) throw std::bad_alloc();
 }

@@ -1,5 +1,5 @@
 /// \file
-/// The race detector's shadow of an array in device memory: which thread accessed each word last.
+/// The race detector's notes on an array in device memory: who accessed each word last.
 #pragma once
 
 #include <cstddef>
@@ -9,25 +9,12 @@
 #include <memory>
 #include <vector>
 
+#include "cpu/word_history.hpp"
+
 namespace cpu {
 
-/// The last accesses of a 4-byte word. Fourteen bytes, so that all shadows of an array together take less
-/// than four times its size; only what a kernel touches becomes real memory.
-struct [[gnu::packed]] LastAccess {
-  /// Linear number of the thread in the grid plus one in the upper 28 bits, 0 for none; the word's bytes, a
-  /// bit each, in the lower 4.
-  std::uint32_t writer, reader;
-  /// Barriers that its block had passed. The top bit of the writer's says whether it was atomic.
-  std::uint16_t writer_phase, reader_phase;
-  std::uint8_t writer_site, reader_site;  ///< number of the instruction
-};
-static_assert(sizeof(LastAccess) == 14);
-
-constexpr std::uint32_t kMostTracedThreads = (1u << 28) - 1;  ///< of a grid that is checked for races
-constexpr std::uint16_t kMostPhases = 0x7fff;                 ///< of a block that is checked for races
-constexpr std::uint16_t kAtomicPhase = 0x8000;
-
-/// A LastAccess for each word of an array, cleared chunk by chunk when a launch first comes to one.
+/// A WordHistory for each word of an array, cleared chunk by chunk when a launch first comes to one. Only
+/// what a kernel touches becomes real memory.
 class LastAccesses {
  public:
   static constexpr std::size_t kChunk = 1024;  ///< words that are cleared together
@@ -35,18 +22,26 @@ class LastAccesses {
   /// \throws std::bad_alloc
   explicit LastAccesses(std::size_t bytes);
 
-  /// The last accesses in launch number `launch` from word `first` to the end of its chunk.
-  LastAccess* from(std::size_t first, std::uint32_t launch) {
+  /// The histories in launch number `launch` from word `first` to the end of its chunk.
+  WordHistory* from(std::size_t first, std::uint32_t launch) {
     std::uint32_t& cleared_for = chunk_launch_[first / kChunk];
     if (cleared_for != launch) {
       cleared_for = launch;
-      std::memset(&words_[first / kChunk * kChunk], 0, kChunk * sizeof(LastAccess));
+      std::memset(static_cast<void*>(&words_[first / kChunk * kChunk]), 0, kChunk * sizeof(WordHistory));
     }
     return &words_[first];
   }
 
+  /// Calls `visit` with each history of that launch.
+  template <class Visit>
+  void for_each(std::uint32_t launch, Visit visit) {
+    for (std::size_t chunk = 0; chunk < chunk_launch_.size(); ++chunk)
+      for (std::size_t i = 0; chunk_launch_[chunk] == launch && i < kChunk; ++i)
+        visit(words_[chunk * kChunk + i]);
+  }
+
  private:
-  std::unique_ptr<LastAccess[], decltype(&std::free)> words_;
+  std::unique_ptr<WordHistory[], decltype(&std::free)> words_;
   std::vector<std::uint32_t> chunk_launch_;  // by chunk: the launch that it was cleared for
 };
 

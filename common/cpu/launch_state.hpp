@@ -17,9 +17,6 @@ struct LaunchState : Launch {
   std::uint32_t threads_per_block = 0;
   Region arena, stacks;
   std::vector<Region> constants;  ///< what a kernel can read but not write
-  /// By block of the grid: it has done an atomic after a fence, so blocks that do an atomic later see what it
-  /// wrote before.
-  std::vector<bool> published;
 
   std::size_t blocks() const { return std::size_t{grid.x} * grid.y * grid.z; }
   bool is_constant(std::uintptr_t address) const {

@@ -52,6 +52,11 @@ class Memory {
     bool before_;
   };
 
+  template <class Visit>
+  void for_each_buffer(Visit visit) {
+    for (const auto& buffer : buffers_) visit(*buffer);
+  }
+
   const Region& arena() const { return arena_; }
   /// Empties the cold cache of every array: a new launch.
   void clear_cold_caches();

@@ -53,7 +53,7 @@ void pipeline_copy(void* to, const void* from, size_t bytes, size_t zeros) {
   if (target % size != 0) misaligned(store);
 
   Site* load = read > 0 ? &check_global({instruction, source, read, AccessKind::kLoad}, size) : nullptr;
-  check_shared(store, *offset);
+  check_shared(store, *offset, block.sites.at(instruction, Space::kShared, AccessKind::kStore, size));
   Site& copy = block.sites.at(instruction, Space::kCopy, AccessKind::kLoad, size);
   if (load) copy.buffer = load->buffer;
   log_access(copy, packed({source, target, read > 0}));
@@ -72,8 +72,11 @@ void pipeline_wait(size_t left) {
   block.steps.count(instruction);
   // The second of the two writes that a copy counts as. It cannot race with an earlier access: nobody has
   // touched the destination since the first.
-  for (const AsyncCopy& copy : block.copies.wait(thread, std::min(left, kMostLeft)))
-    block.shared_shadow.access(copy.offset, copy.size, {thread, instruction, AccessKind::kStore}, nullptr);
+  for (const AsyncCopy& copy : block.copies.wait(thread, std::min(left, kMostLeft))) {
+    const std::uintptr_t target = block.shared_memory.address(copy.offset);
+    check_shared({instruction, target, copy.size, AccessKind::kStore}, copy.offset,
+                 block.sites.at(instruction, Space::kShared, AccessKind::kStore, copy.size));
+  }
 }
 
 }  // namespace cpu

@@ -1,104 +1,196 @@
 /// \file
-/// Finds races between threads that access device memory.
+/// Finds races: two threads that access the same byte, at least one of them writes, not both by atomics, and
+/// neither access happens before the other (order.hpp).
+///
+/// What is found is a race of the order in which the device has run the threads. In another order of their
+/// atomics, others may appear.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
 
 #include "cpu/access.hpp"
 #include "cpu/access_mistakes.hpp"
-#include "cpu/buffer.hpp"
-#include "cpu/lanes.hpp"
 #include "cpu/launch_state.hpp"
+#include "cpu/order.hpp"
+#include "cpu/word_history.hpp"
 
 namespace cpu {
 
-/// Two accesses of a byte by different threads race when at least one writes, not both are atomic, and
-/// nothing orders them. Threads of one block are ordered by a barrier between the two accesses, those of one
-/// warp also by a __syncwarp since the last barrier. Blocks are ordered by a fence and an atomic after the
-/// earlier access and an atomic before the later one: the protocol of the last-block reduction. Which counter
-/// the atomics use is not checked, so that no correct kernel is reported.
-///
-/// Belongs to one block at a time. It reads and writes the shadows of the arrays, which all blocks share.
+/// Belongs to one block at a time. It reads and writes the histories of arrays, which all blocks share.
 class RaceCheck {
  public:
   explicit RaceCheck(LaunchState& launch) : launch_(launch) {}
 
+  void begin_launch();
   /// Starts the block with that number in the grid.
   void begin_block(std::size_t block);
-  /// All threads of the block have passed a barrier.
+  /// All threads of the block have come to a barrier.
   void pass_barrier();
-  /// Lanes of that warp have passed a __syncwarp.
-  void sync_warp(unsigned warp) { synced_warps_ |= 1u << warp; }
-  /// A thread of the block has passed __threadfence.
-  void fence() { fenced_ = true; }
-  /// A thread of the block has done an atomic on device memory.
-  void add_atomic();
+  void sync_warp(unsigned first_thread, std::uint32_t lanes, bool orders_memory) {
+    if (!on_) return;
+    order_.sync_warp(first_thread, lanes, orders_memory);
+    on_ = order_.has_moments();  // or not until the next barrier
+  }
+  void fence(unsigned thread, bool whole_device) {
+    if (!on_) return;
+    order_.fence(thread, whole_device);
+    on_ = order_.has_moments();
+  }
+  /// All threads of the block have ended.
+  void end_block() { report_suspects(); }
 
-  /// Whether grid and block are small enough for the shadows.
+  /// Whether the grid is small enough, and the block's moments have sufficed so far.
   bool is_on() const { return on_; }
-  /// Checks an access by that thread of the block and records it, under the number of its instruction. Stops
-  /// the launch at a race.
-  void check(const Access& access, Buffer& buffer, unsigned thread, std::uint8_t site) const;
+
+  /// Checks an access of that thread of the block and records it, under the number of its instruction.
+  /// `words` are the histories from the word at its address on. Stops the launch at a race.
+  void check(const Access& access, bool shared, WordHistory* words, unsigned thread, std::uint8_t site);
+
+  /// A thread has made its next step since a store that raced with another one: both may have stored the same
+  /// value.
+  void settle_store();
+  /// Whether there is such a store.
+  bool has_open_store() const { return open_store_.has_value(); }
 
  private:
-  bool ordered_after(std::uint32_t earlier, std::uint16_t phase, unsigned thread) const;
+  /// The access that is being checked, as far as it concerns one word.
+  struct Part {
+    const Access& access;
+    WordHistory& word;
+    std::uint32_t thread;  ///< in the grid
+    std::uint8_t bytes;    ///< of the word, a bit each
+    Role role;
+    std::uint8_t site;
+    bool shared;
+  };
+  using Groups = std::vector<AccessGroup>;
+
+  bool record_quickly(WordHistory& word, std::uint32_t mine, Role role, Moment now, std::uint8_t site) const;
+  void check_slowly(const Part& part);
+  void confirm_guess(const Access& access, bool shared, WordHistory* words, unsigned thread);
+  void start_moments_again();
+  void check_strong(const Access& access, bool shared, WordHistory* words, unsigned thread,
+                    std::uint8_t site);
+  void check_words(const Access& access, bool shared, WordHistory* words, unsigned thread, Role role,
+                   std::uint8_t site);
+
+  // The slow way: all that is known of a word, as a list.
+  Groups unpacked(const WordHistory& word, bool shared);
+  void pack(const Groups& groups, WordHistory& word, bool shared);
+  std::unordered_map<const WordHistory*, Groups>& more(bool shared) {
+    return shared ? more_shared_ : more_global_;
+  }
+  void compare(const Part& part, const AccessGroup& earlier);
+  Ordered order_of(const Part& part, const AccessGroup& earlier, std::uint32_t* thread) const;
+  void add_write(Groups& groups, const AccessGroup& now) const;
+  void add_to_set(Groups& groups, const AccessGroup& now, const Part& part) const;
+  bool joins(AccessGroup& group, const AccessGroup& now) const;
+  bool continues(AccessGroup& group, const AccessGroup& next) const;
+  void limit(Groups& groups, const AccessGroup& now) const;
+  bool is_covered(const Groups& groups, const AccessGroup& group, const AccessGroup& now) const;
+  std::uint32_t block_of(std::uint32_t thread) const { return thread / launch_.threads_per_block; }
+  bool is_current(std::uint32_t thread) const { return thread - order_.first_thread() < order_.threads(); }
+
+  // Races that may turn out to be none.
+  void race(const Part& part, const AccessGroup& earlier, std::uint32_t earlier_thread);
+  void open_store(const Race& race);
+  void report_suspects();
+
+  /// A store that races with another one, before it has taken place.
+  struct OpenStore {
+    Race race;
+    unsigned char before[16];  ///< what was there
+  };
+  /// A plain read that races with an atomic: a race unless its thread does a compare-and-swap there.
+  struct Suspect {
+    std::uint32_t reader;
+    Race race;
+  };
 
   LaunchState& launch_;
   bool on_ = false;
-  std::uint32_t first_thread_ = 0;  // of the block, in the grid
-  std::uint16_t phase_ = 0;         // barriers that the block has passed
-  std::uint32_t synced_warps_ = 0;  // a bit for each warp with a __syncwarp since the last barrier
-  bool fenced_ = false;
-  bool took_part_ = false;  // a thread of the block has done an atomic
+  Order order_;
+  std::unordered_map<const WordHistory*, Groups> more_global_,
+      more_shared_;  // what a history has no room for
+  std::optional<OpenStore> open_store_;
+  std::vector<Suspect> suspects_;
 };
 
-// Inline because every access to device memory comes here.
+// Inline because every access comes here.
 
-/// Whether thread number `thread` of the block runs after what `earlier`, another thread of the grid, did in
-/// phase `phase` of its block.
-[[gnu::always_inline]] inline bool RaceCheck::ordered_after(std::uint32_t earlier, std::uint16_t phase,
-                                                            unsigned thread) const {
-  const std::uint32_t in_block = launch_.threads_per_block;
-  if (earlier - first_thread_ >= in_block) return took_part_ && launch_.published[earlier / in_block];
-  if (phase != phase_) return true;
-  const std::uint32_t warp = thread / kWarpSize;
-  return (earlier - first_thread_) / kWarpSize == warp && (synced_warps_ >> warp & 1);
+/// Does the usual cases: no one else has come to the word since the last barrier but readers at even
+/// distances. Returns false for all others, and for races.
+[[gnu::always_inline]] inline bool RaceCheck::record_quickly(WordHistory& word, std::uint32_t mine, Role role,
+                                                             Moment now, std::uint8_t site) const {
+  if (word.flags | word.other) return false;
+  const std::uint32_t first = order_.first_thread() + 1, threads = order_.threads();
+  const Moment phase = order_.phase();
+  const auto is_ours = [&](std::uint32_t thread_and_bytes) {
+    return (thread_and_bytes >> 4) - first < threads;
+  };
+  if (word.writer && (word.writer ^ mine) >= 16 && !(is_ours(word.writer) && word.writer_moment < phase))
+    return false;
+  if (role == Role::kRead) {
+    if (!word.reader ||
+        (is_ours(word.reader) && word.reader_moment < phase && !(word.reader & ~mine & 0xf))) {
+      word.reader = mine;
+      word.reader_moment = now;
+      word.readers = 0;
+      word.reader_site = site;
+      return true;
+    }
+    if (!is_ours(word.reader)) return !order_.is_intricate() && !(mine & ~word.reader & 0xf);
+    if (word.reader_moment != now || (word.reader ^ mine) & 0xf) return false;
+    const std::uint32_t distance = (mine - word.reader) >> 4, count = word.readers & WordHistory::kCount;
+    if (count == 0) {
+      if (distance == 0) return true;
+      if (distance > 512 || !std::has_single_bit(distance)) return false;
+      word.readers = static_cast<std::uint16_t>(1 | std::countr_zero(distance) << WordHistory::kStrideShift);
+      return true;
+    }
+    const unsigned stride = word.readers >> WordHistory::kStrideShift;
+    if (distance == count << stride) return true;
+    if (distance != (count + 1) << stride) return false;
+    ++word.readers;
+    return true;
+  }
+  if (role != Role::kWrite || word.writer & ~mine & 0xf || word.reader & ~mine & 0xf) return false;
+  if (word.reader && !(is_ours(word.reader) && word.reader_moment < phase) &&
+      ((word.reader ^ mine) >= 16 || word.readers))
+    return false;
+  word.writer = mine;
+  word.writer_moment = now;
+  word.writer_site = site;
+  word.reader = 0;
+  return true;
 }
 
-[[gnu::always_inline]] inline void RaceCheck::check(const Access& access, Buffer& buffer, unsigned thread,
-                                                    std::uint8_t site) const {
-  const std::uint32_t me = first_thread_ + thread;
+[[gnu::always_inline]] inline void RaceCheck::check_words(const Access& access, bool shared,
+                                                          WordHistory* words, unsigned thread, Role role,
+                                                          std::uint8_t site) {
+  const std::uint32_t me = order_.first_thread() + thread;
   const unsigned size = access.size, count = (size + 3) / 4;
   const std::uint32_t whole = size >= 4 ? 0xfu : ((1u << size) - 1) << access.address % 4;
   const std::uint32_t last = size > 4 && size % 4 != 0 ? (1u << size % 4) - 1 : whole;
-  const bool atomic = access.kind == AccessKind::kAtomic;
-  LastAccess* const words =
-      buffer.last_accesses.from((access.address - buffer.pages.begin) / 4, launch_.number);
+  const Moment now = order_.now(thread);
   for (unsigned w = 0; w < count; ++w) {
     const std::uint32_t bytes = w + 1 == count ? last : whole;
-    LastAccess& word = words[w];
-    const std::uint32_t writer = (word.writer >> 4) - 1, reader = (word.reader >> 4) - 1;
-    if (word.writer & bytes && writer != me && !(atomic && word.writer_phase & kAtomicPhase) &&
-        !ordered_after(writer, word.writer_phase & kMostPhases, thread))
-      race_in_global(access, buffer, writer,
-                     word.writer_phase & kAtomicPhase ? AccessKind::kAtomic : AccessKind::kStore,
-                     word.writer_site);
-    if (access.kind == AccessKind::kLoad) {
-      word.reader = (me + 1) << 4 | bytes;
-      word.reader_phase = phase_;
-      word.reader_site = site;
-      continue;
-    }
-    if (word.reader & bytes && reader != me && !ordered_after(reader, word.reader_phase, thread))
-      race_in_global(access, buffer, reader, AccessKind::kLoad, word.reader_site);
-    // A barrier orders the bytes that the thread wrote before it: they no longer matter.
-    const std::uint16_t phase = phase_ | (atomic ? kAtomicPhase : 0);
-    const std::uint32_t before = writer == me && word.writer_phase == phase ? word.writer & 0xf : 0;
-    word.writer = (me + 1) << 4 | bytes | before;
-    word.writer_phase = phase;
-    word.writer_site = site;
+    if (!record_quickly(words[w], (me + 1) << 4 | bytes, role, now, site))
+      check_slowly({access, words[w], me, static_cast<std::uint8_t>(bytes), role, site, shared});
   }
+}
+
+[[gnu::always_inline]] inline void RaceCheck::check(const Access& access, bool shared, WordHistory* words,
+                                                    unsigned thread, std::uint8_t site) {
+  if (access.kind == AccessKind::kAtomic || access.manner != AccessManner::kPlain)
+    return check_strong(access, shared, words, thread, site);
+  check_words(access, shared, words, thread, access.kind == AccessKind::kLoad ? Role::kRead : Role::kWrite,
+              site);
 }
 
 }  // namespace cpu

@@ -37,7 +37,9 @@ void warp_collective(void (*work)(void* const*), void* mine, const void* return_
       reinterpret_cast<std::uintptr_t>(return_address));
 }
 unsigned lane_index() { return device().block.thread.lane; }
-void thread_fence() { device().block.races.fence(); }
+void thread_fence(bool whole_device) {
+  device().block.races.fence(device().block.thread.number, whole_device);
+}
 
 int multiprocessors() { return 132; }
 

@@ -58,8 +58,8 @@ unsigned warp_ballot(unsigned mask, bool predicate);
 unsigned warp_active();
 [[gnu::const]] unsigned lane_index();
 
-/// __threadfence() and __threadfence_block().
-void thread_fence();
+/// __threadfence(), or __threadfence_block().
+void thread_fence(bool whole_device);
 
 // Atomics on global and shared memory; each returns the old value.
 int atomicAdd(int* address, int value);

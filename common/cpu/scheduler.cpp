@@ -76,6 +76,7 @@ void Scheduler::run_threads() {
     make_current(next_++);
     block.iterations.start(*block.thread.flow);
     launch.thread(launch.closure);
+    if (block.races.has_open_store()) block.races.settle_store();
     threads_.state[current_] = ThreadState::kDone;
     ++done_;
   }

@@ -24,6 +24,10 @@ class SharedMemory {
     if (dynamic_.contains(address)) return statics_.size + (address - dynamic_.begin);
     return std::nullopt;
   }
+  /// The address at an offset.
+  std::uintptr_t address(std::size_t offset) const {
+    return offset < statics_.size ? statics_.begin + offset : dynamic_.begin + (offset - statics_.size);
+  }
   /// Largest offset that there can be, plus one.
   std::size_t most_bytes() const { return statics_.size + storage_.size; }
 

@@ -25,7 +25,7 @@ Site& Sites::find(std::uintptr_t instruction, Space space, AccessKind kind, unsi
 
 void Sites::give_number(Site& site) {
   if (numbered_.size() == UINT8_MAX) return;
-  numbered_.push_back(site.instruction);
+  numbered_.push_back(&site);
   site.number = static_cast<std::uint8_t>(numbered_.size());
 }
 

@@ -47,8 +47,8 @@ class Sites {
   }
   /// Numbers the site, as long as there are numbers.
   void give_number(Site& site);
-  /// Instruction of the site with that number; 0 for number 0.
-  std::uintptr_t instruction(std::uint8_t number) const { return number ? numbered_[number - 1] : 0; }
+  /// The site with that number; null for number 0.
+  const Site* numbered(std::uint8_t number) const { return number ? numbered_[number - 1] : nullptr; }
 
  private:
   static constexpr unsigned kCacheSize = 1024;
@@ -56,7 +56,7 @@ class Sites {
   Site& find(std::uintptr_t instruction, Space space, AccessKind kind, unsigned size);
 
   std::unordered_map<std::uintptr_t, std::unique_ptr<Site>> sites_;
-  std::vector<std::uintptr_t> numbered_;
+  std::vector<const Site*> numbered_;
   Site* cache_[kCacheSize] = {};
 };
 

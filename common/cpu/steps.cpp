@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "cpu/device.hpp"
 #include "cpu/names.hpp"
 #include "cpu/stop.hpp"
 
@@ -15,7 +16,10 @@ void Steps::begin_launch() {
   budget_ = wanted ? wanted : 1'000'000'000;
 }
 
-void Steps::stop(std::uintptr_t instruction) const {
+void Steps::pass_limit(std::uintptr_t instruction) {
+  limit_ = budget_;
+  device().block.races.settle_store();
+  if (taken_ <= budget_) return;
   stop_launch({"a loop that does not end",
                fmt::format("  {} is at {} when its block has taken {} steps", running_thread_name(),
                            place_text(instruction), budget_),

@@ -12,17 +12,23 @@ class Steps {
  public:
   /// The budget: a billion steps, or the number in the environment's WORKBOOK_STEPS.
   void begin_launch();
-  void begin_block() { taken_ = 0; }
-
-  void count(std::uintptr_t instruction) {
-    if (++taken_ > budget_) stop(instruction);
+  void begin_block() {
+    taken_ = 0;
+    limit_ = budget_;
   }
 
+  void count(std::uintptr_t instruction) {
+    if (++taken_ > limit_) pass_limit(instruction);
+  }
+  /// At the running thread's next step, a store that it has just made is looked at (RaceCheck::settle_store).
+  void look_at_next() { limit_ = 0; }
+
  private:
-  void stop(std::uintptr_t instruction) const;
+  void pass_limit(std::uintptr_t instruction);
 
   std::uint64_t taken_ = 0;
   std::uint64_t budget_ = 0;
+  std::uint64_t limit_ = 0;  // the budget, or 0 for a look at the next step
 };
 
 }  // namespace cpu

@@ -16,6 +16,7 @@ namespace {
 
 constexpr auto kLoad = AccessKind::kLoad;
 constexpr auto kStore = AccessKind::kStore;
+constexpr auto kVolatile = AccessManner::kVolatile;
 
 /// An access to memory that is neither a local variable, nor an array, nor shared memory: only constants may
 /// be read there.
@@ -27,26 +28,28 @@ void trace_elsewhere(Access access) {
 
 // Always inline: it runs once for each access of each thread.
 [[gnu::always_inline]] inline void trace(const void* pointer, unsigned size, AccessKind kind,
-                                         const void* return_address) {
+                                         const void* return_address,
+                                         AccessManner manner = AccessManner::kPlain) {
   if (!grid_runs) return;  // host code in a chapter's file
   Device& d = device();
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const auto instruction = reinterpret_cast<std::uintptr_t>(return_address);
   if (d.launch.stacks.contains(address)) return;  // a thread's local variable
   d.block.steps.count(instruction);
-  const Access access = {instruction, address, size, kind};
+  const Access access = {instruction, address, size, kind, manner};
   if (address & (size - 1)) misaligned(access);
   if (d.launch.arena.contains(address)) return log_access(check_global(access, size), address);
   const auto offset = d.block.shared_memory.offset(address);
   if (!offset) return trace_elsewhere(access);
-  log_access(d.block.sites.at(instruction, Space::kShared, kind, size), address);
-  check_shared(access, *offset);
+  Site& site = d.block.sites.at(instruction, Space::kShared, kind, size);
+  log_access(site, address);
+  check_shared(access, *offset, site);
 }
 
-/// The same, out of line: for sizes that are rare.
+/// The same, out of line: for what is rare.
 [[gnu::noinline]] void trace_rare(const void* pointer, unsigned size, AccessKind kind,
-                                  const void* return_address) {
-  trace(pointer, size, kind, return_address);
+                                  const void* return_address, AccessManner manner = AccessManner::kPlain) {
+  trace(pointer, size, kind, return_address, manner);
 }
 
 /// A copy of a whole structure: the widest accesses that its alignment allows, as nvcc compiles it.
@@ -63,8 +66,9 @@ void trace_range(const void* begin, std::size_t bytes, AccessKind kind, const vo
 
 }  // namespace
 
-void trace_access(const void* address, unsigned size, AccessKind kind, const void* return_address) {
-  trace_rare(address, size, kind, return_address);
+void trace_access(const void* address, unsigned size, AccessKind kind, const void* return_address,
+                  AccessManner manner) {
+  trace_rare(address, size, kind, return_address, manner);
 }
 
 void* memcpy(void* to, const void* from, size_t bytes) {
@@ -120,6 +124,17 @@ void __tsan_unaligned_write2(void* p) { cpu::trace_rare(p, 2, cpu::kStore, CALLE
 void __tsan_unaligned_write4(void* p) { cpu::trace_rare(p, 4, cpu::kStore, CALLER); }
 void __tsan_unaligned_write8(void* p) { cpu::trace_rare(p, 8, cpu::kStore, CALLER); }
 void __tsan_unaligned_write16(void* p) { cpu::trace_rare(p, 16, cpu::kStore, CALLER); }
+
+void __tsan_volatile_read1(void* p) { cpu::trace_rare(p, 1, cpu::kLoad, CALLER, cpu::kVolatile); }
+void __tsan_volatile_read2(void* p) { cpu::trace_rare(p, 2, cpu::kLoad, CALLER, cpu::kVolatile); }
+void __tsan_volatile_read4(void* p) { cpu::trace_rare(p, 4, cpu::kLoad, CALLER, cpu::kVolatile); }
+void __tsan_volatile_read8(void* p) { cpu::trace_rare(p, 8, cpu::kLoad, CALLER, cpu::kVolatile); }
+void __tsan_volatile_read16(void* p) { cpu::trace_rare(p, 16, cpu::kLoad, CALLER, cpu::kVolatile); }
+void __tsan_volatile_write1(void* p) { cpu::trace_rare(p, 1, cpu::kStore, CALLER, cpu::kVolatile); }
+void __tsan_volatile_write2(void* p) { cpu::trace_rare(p, 2, cpu::kStore, CALLER, cpu::kVolatile); }
+void __tsan_volatile_write4(void* p) { cpu::trace_rare(p, 4, cpu::kStore, CALLER, cpu::kVolatile); }
+void __tsan_volatile_write8(void* p) { cpu::trace_rare(p, 8, cpu::kStore, CALLER, cpu::kVolatile); }
+void __tsan_volatile_write16(void* p) { cpu::trace_rare(p, 16, cpu::kStore, CALLER, cpu::kVolatile); }
 
 void __tsan_read_range(void* p, unsigned long bytes) { cpu::trace_range(p, bytes, cpu::kLoad, CALLER); }
 void __tsan_write_range(void* p, unsigned long bytes) { cpu::trace_range(p, bytes, cpu::kStore, CALLER); }

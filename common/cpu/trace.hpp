@@ -8,6 +8,7 @@
 
 namespace cpu {
 
-void trace_access(const void* address, unsigned size, AccessKind kind, const void* return_address);
+void trace_access(const void* address, unsigned size, AccessKind kind, const void* return_address,
+                  AccessManner manner = AccessManner::kPlain);
 
 }  // namespace cpu

@@ -34,8 +34,8 @@ constexpr int warpSize = 32;
 }
 [[gnu::always_inline]] inline unsigned __activemask() { return warp_active(); }
 
-[[gnu::always_inline]] inline void __threadfence() { thread_fence(); }
-[[gnu::always_inline]] inline void __threadfence_block() { thread_fence(); }
+[[gnu::always_inline]] inline void __threadfence() { thread_fence(true); }
+[[gnu::always_inline]] inline void __threadfence_block() { thread_fence(false); }
 
 namespace detail {
 

@@ -60,11 +60,12 @@ bool WarpOperations::same_call(unsigned a, unsigned b) const {
 void WarpOperations::finish(const WarpCall& call, const Warp& warp) {
   switch (call.operation) {
     case WarpOperation::kSync:
-      device().block.shared_shadow.sync_warp(warp.first, call.mask);
-      return device().block.races.sync_warp(warp.number());
+      return device().block.races.sync_warp(warp.first, call.mask, true);
     case WarpOperation::kShuffle:
+      device().block.races.sync_warp(warp.first, call.mask, false);
       return shuffle(call.mask, warp);
     case WarpOperation::kBallot:
+      device().block.races.sync_warp(warp.first, call.mask, false);
       return vote(call.mask, warp);
     case WarpOperation::kCollective:
       return work_together(call, warp);

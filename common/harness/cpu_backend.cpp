@@ -39,9 +39,9 @@ class CpuBackend : public Backend {
   }
 
   std::size_t free_bytes() const override { return available_memory(); }
-  /// The data, one LastAccess per 4-byte word, one bit per byte, two bits per sector.
+  /// The data, one WordHistory per 4-byte word, one bit per byte, two bits per sector.
   std::size_t footprint(std::size_t bytes) const override {
-    return bytes + bytes / 4 * sizeof(cpu::LastAccess) + bytes / 8 + bytes / 128;
+    return bytes + bytes / 4 * sizeof(cpu::WordHistory) + bytes / 8 + bytes / 128;
   }
 
   void* allocate(std::size_t bytes, std::size_t misalignment, const std::string& name,

@@ -194,9 +194,9 @@ TEST_CASE_METHOD(Findings, "finding: shared memory is overwritten while others s
       finding([&](bool mended) { test_kernels::normalise_rows(in->data(), out->data(), 2, mended); });
   CHECK_THAT(message,
              ContainsSubstring("race in shared memory: kernel normalise_rows (tests/kernels/dialect.cu:"));
-  CHECK_THAT(message, ContainsSubstring("thread (1,0,0) of block (0,0,0) reads   shared[0] at " +
+  CHECK_THAT(message, ContainsSubstring("thread (1,0,0) of block (0,0,0) reads shared[0] at " +
                                         kernel_line("const float mean = shared[0] / 32;")));
-  CHECK_THAT(message, ContainsSubstring("thread (0,0,0) of block (0,0,0) writes  shared[0] at " +
+  CHECK_THAT(message, ContainsSubstring("thread (0,0,0) of block (0,0,0) writes shared[0] at " +
                                         kernel_line("shared[t] = (x - mean) * (x - mean);")));
   CHECK_THAT(message, ContainsSubstring("__syncthreads()"));
 }
@@ -274,7 +274,7 @@ TEST_CASE_METHOD(Findings, "finding: two threads write one byte; neighbouring by
   const auto out = zeros<signed char>(64);
   const std::string message =
       finding([&](bool mended) { test_kernels::bytes_side_by_side(out->data(), mended); });
-  CHECK_THAT(message, ContainsSubstring("writes  s[0]"));
+  CHECK_THAT(message, ContainsSubstring("writes s[0]"));
 }
 
 TEST_CASE_METHOD(Findings, "no finding: bytes of one word, each behind its own barrier") {

@@ -305,16 +305,16 @@ TEST_CASE_METHOD(Tensor, "finding: no barrier behind the wait, so that others' c
 TEST_CASE_METHOD(Tensor, "finding: what a copy has brought is read before a barrier") {
   const std::string message = of_neighbours(CopyMistake::kNoBarrierBehind);
   CHECK_THAT(message, ContainsSubstring("race in shared memory: kernel sum_of_neighbours"));
-  CHECK_THAT(message, ContainsSubstring("thread (1,0,0) of block (0,0,0) reads   s[0] at line "));
-  CHECK_THAT(message, ContainsSubstring("thread (0,0,0) of block (0,0,0) writes  s[0] at line "));
+  CHECK_THAT(message, ContainsSubstring("thread (1,0,0) of block (0,0,0) reads s[0] at line "));
+  CHECK_THAT(message, ContainsSubstring("thread (0,0,0) of block (0,0,0) writes s[0] at line "));
 }
 
 TEST_CASE_METHOD(Tensor, "finding: a copy to what others still read") {
   // One after another, the threads read before the next one copies ...
   const std::string message = of_neighbours(CopyMistake::kNoBarrierBefore);
   CHECK_THAT(message, ContainsSubstring("race in shared memory: kernel sum_of_neighbours"));
-  CHECK_THAT(message, ContainsSubstring("thread (1,0,0) of block (0,0,0) writes  s[1] at line "));
-  CHECK_THAT(message, ContainsSubstring("thread (0,0,0) of block (0,0,0) reads   s[1] at line "));
+  CHECK_THAT(message, ContainsSubstring("thread (1,0,0) of block (0,0,0) writes s[1] at line "));
+  CHECK_THAT(message, ContainsSubstring("thread (0,0,0) of block (0,0,0) reads s[1] at line "));
   // ... and here the first has begun the next tile's copy when the second reads.
   const std::string in_buffer = of_pipeline(PipelineMistake::kNoBarrierBeforeReuse);
   CHECK_THAT(in_buffer, ContainsSubstring("asynchronous copy not waited for: kernel pipelined"));

@@ -1,0 +1,308 @@
+#include "cpu/order.hpp"
+
+#include <algorithm>
+
+namespace cpu {
+
+// --- Within a warp ---
+
+void WarpOrder::begin_block(unsigned threads) {
+  const unsigned warps = (threads + kWarpSize - 1) / kWarpSize;
+  all_.assign(warps, 0);
+  partial_.assign(warps, 0);
+  known_.resize(std::size_t{warps} * kWarpSize * kWarpSize);
+}
+
+void WarpOrder::sync(unsigned first_thread, std::uint32_t lanes, bool whole,
+                     const std::vector<Moment>& moments) {
+  const unsigned warp = first_thread / kWarpSize;
+  Moment* const known = &known_[std::size_t{first_thread} * kWarpSize];
+  if (whole) {
+    Moment latest = 0;
+    for (const unsigned lane : lanes_of(lanes)) latest = std::max(latest, moments[first_thread + lane]);
+    all_[warp] = static_cast<Moment>(latest + 1);
+    return;
+  }
+  if (!partial_[warp]) std::fill_n(known, kWarpSize * kWarpSize, Moment{0});
+  partial_[warp] = 1;
+  Moment merged[kWarpSize] = {};
+  for (const unsigned lane : lanes_of(lanes)) {
+    for (unsigned l = 0; l < kWarpSize; ++l) merged[l] = std::max(merged[l], known[lane * kWarpSize + l]);
+    merged[lane] = std::max(merged[lane], static_cast<Moment>(moments[first_thread + lane] + 1));
+  }
+  for (const unsigned lane : lanes_of(lanes)) std::copy_n(merged, kWarpSize, &known[lane * kWarpSize]);
+}
+
+// --- Within a block ---
+
+void Order::begin_launch() {
+  forget_fences();
+  fences_.clear();
+  device_locations_.clear();
+  has_fences_ = intricate_ = false;
+}
+
+void Order::begin_block(std::uint32_t first_thread, unsigned threads) {
+  first_thread_ = first_thread;
+  threads_ = threads;
+  phase_ = latest_ = 1;
+  moments_.assign(threads, 0);
+  by_warps_.begin_block(threads);
+  with_shuffles_.begin_block(threads);
+  if (fences_.size() != threads) {
+    fences_.assign(threads, {});
+    known_.assign(threads, {});
+    acquired_.assign(threads, {});
+    learned_.assign(threads, {});
+  }
+  forget_fences();
+}
+
+/// What the last block's threads have fenced and acquired.
+void Order::forget_fences() {
+  if (!has_fences_) return;
+  std::fill(fences_.begin(), fences_.end(), Fences());
+  for (auto& known : known_) known.clear();
+  for (auto& acquired : acquired_) acquired.clear();
+  for (auto& learned : learned_) learned.clear();
+  fences_of_all_ = {};
+  acquired_by_all_.clear();
+  shared_locations_.clear();
+}
+
+void Order::restart_moments() {
+  phase_ = latest_ = 1;
+  std::fill(moments_.begin(), moments_.end(), Moment{0});
+  by_warps_.begin_block(threads_);
+  with_shuffles_.begin_block(threads_);
+}
+
+void Order::sync_warp(unsigned first_thread, std::uint32_t lanes, bool orders_memory) {
+  const unsigned in_warp = std::min(kWarpSize, threads_ - first_thread);
+  const bool whole = lanes == (in_warp == kWarpSize ? ~0u : (1u << in_warp) - 1);
+  for (const unsigned lane : lanes_of(lanes)) moments_[first_thread + lane] = now(first_thread + lane);
+  if (orders_memory) by_warps_.sync(first_thread, lanes, whole, moments_);
+  with_shuffles_.sync(first_thread, lanes, whole, moments_);
+  Moment latest = 0;
+  for (const unsigned lane : lanes_of(lanes)) latest = std::max(latest, moments_[first_thread + lane]);
+  for (const unsigned lane : lanes_of(lanes)) {
+    Moment& moment = moments_[first_thread + lane];
+    moment = static_cast<Moment>((whole ? latest : moment) + 1);
+  }
+  latest_ = std::max(latest_, static_cast<Moment>(latest + 1));
+  intricate_ |= !whole;
+  if (has_fences_) merge_lanes(first_thread, lanes);
+}
+
+Ordered Order::before_in_block(unsigned earlier, Moment moment, unsigned thread) const {
+  if (earlier == thread || moment < phase_) return Ordered::kYes;
+  if (has_fences_ && acquired_in_block(earlier, moment, thread)) return Ordered::kYes;
+  if (earlier / kWarpSize != thread / kWarpSize) return Ordered::kNo;
+  const unsigned lane = earlier % kWarpSize;
+  if (moment < by_warps_.known(thread, lane)) return Ordered::kYes;
+  return moment < with_shuffles_.known(thread, lane) ? Ordered::kByShuffle : Ordered::kNo;
+}
+
+/// Whether the thread has acquired what another of its block did: something before a fence, or the atomic
+/// after it.
+bool Order::acquired_in_block(unsigned earlier, Moment moment, unsigned thread) const {
+  if (!known_[thread].empty() && moment < known_[thread][earlier]) return true;
+  const auto has_atomic = [&](const Acquired& known) {
+    const auto first = known.location->releases.begin();
+    return std::any_of(first, first + static_cast<std::ptrdiff_t>(known.releases), [&](const Release& r) {
+      return r.thread == first_thread_ + earlier && r.moment == moment;
+    });
+  };
+  return std::any_of(learned_[thread].begin(), learned_[thread].end(), has_atomic);
+}
+
+Ordered Order::before(std::uint32_t earlier, Moment moment, unsigned thread) const {
+  if (earlier - first_thread_ < threads_) return before_in_block(earlier - first_thread_, moment, thread);
+  const bool is = has_fences_ && (released(earlier, moment, acquired_by_all_) ||
+                                  released(earlier, moment, acquired_[thread]));
+  return is ? Ordered::kYes : Ordered::kNo;
+}
+
+// --- Fences, and the atomics that release and acquire ---
+
+Order::Fenced Order::known_to(unsigned thread) const {
+  Fenced fenced = {first_thread_, std::vector<Moment>(threads_, phase_), acquired_by_all_, learned_[thread]};
+  const auto learn = [&](unsigned other, Moment until) {
+    fenced.until[other] = std::max(fenced.until[other], until);
+  };
+  const unsigned first = thread / kWarpSize * kWarpSize;
+  for (unsigned other = first; other < std::min(first + kWarpSize, threads_); ++other)
+    learn(other, with_shuffles_.known(thread, other - first));
+  for (unsigned other = 0; other < known_[thread].size(); ++other) learn(other, known_[thread][other]);
+  learn(thread, static_cast<Moment>(now(thread) + 1));
+  add(fenced.acquired, acquired_[thread]);
+  return fenced;
+}
+
+void Order::fence(unsigned thread, bool whole_device) {
+  has_fences_ = intricate_ = true;
+  Fences& mine = fences_[thread];
+  mine.here = std::make_shared<const Fenced>(known_to(thread));
+  if (whole_device) mine.everywhere = mine.here;
+  moments_[thread] = static_cast<Moment>(now(thread) + 1);
+  latest_ = std::max(latest_, moments_[thread]);
+}
+
+/// What all of them make visible.
+Order::FencedPointer Order::merged(const std::vector<FencedPointer>& parts) {
+  if (parts.empty()) return nullptr;
+  if (std::all_of(parts.begin(), parts.end(), [&](const auto& part) { return part == parts.front(); }))
+    return parts.front();
+  Fenced all = *parts.front();
+  for (const FencedPointer& part : parts) {
+    for (std::size_t t = 0; t < all.until.size(); ++t) all.until[t] = std::max(all.until[t], part->until[t]);
+    add(all.acquired, part->acquired);
+    add(all.learned, part->learned);
+  }
+  return std::make_shared<const Fenced>(std::move(all));
+}
+
+void Order::add(std::vector<Acquired>& to, const std::vector<Acquired>& more) {
+  for (const Acquired& one : more) {
+    const auto known =
+        std::find_if(to.begin(), to.end(), [&](const auto& a) { return a.location == one.location; });
+    if (known == to.end()) {
+      to.push_back(one);
+    } else {
+      known->releases = std::max(known->releases, one.releases);
+    }
+  }
+}
+
+void Order::pass_barrier() {
+  phase_ = ++latest_;
+  if (!has_fences_) return;
+  std::vector<FencedPointer> everywhere, here;
+  const auto take = [&](Fences& fences) {
+    if (fences.everywhere) everywhere.push_back(fences.everywhere);
+    if (fences.here) here.push_back(fences.here);
+  };
+  take(fences_of_all_);
+  for (unsigned t = 0; t < threads_; ++t) {
+    take(fences_[t]);
+    fences_[t] = {};
+    known_[t].clear();
+    add(acquired_by_all_, acquired_[t]);
+    acquired_[t].clear();
+    learned_[t].clear();
+  }
+  fences_of_all_ = {merged(everywhere), merged(here)};
+}
+
+/// Lanes that have waited for each other know the same, and may release it for each other.
+void Order::merge_lanes(unsigned first_thread, std::uint32_t lanes) {
+  std::vector<FencedPointer> everywhere, here;
+  std::vector<Moment> known;
+  std::vector<Acquired> acquired, learned;
+  for (const unsigned lane : lanes_of(lanes)) {
+    const unsigned t = first_thread + lane;
+    if (fences_[t].everywhere) everywhere.push_back(fences_[t].everywhere);
+    if (fences_[t].here) here.push_back(fences_[t].here);
+    add(acquired, acquired_[t]);
+    add(learned, learned_[t]);
+    if (known_[t].empty()) continue;
+    known.resize(threads_, 0);
+    for (unsigned other = 0; other < threads_; ++other)
+      known[other] = std::max(known[other], known_[t][other]);
+  }
+  const Fences all = {merged(everywhere), merged(here)};
+  for (const unsigned lane : lanes_of(lanes)) {
+    fences_[first_thread + lane] = all;
+    known_[first_thread + lane] = known;
+    acquired_[first_thread + lane] = acquired;
+    learned_[first_thread + lane] = learned;
+  }
+}
+
+void Order::begin_atomic(unsigned thread, std::uintptr_t location, bool shared, bool releases) {
+  if (!has_fences_) return;
+  Locations& locations = shared ? shared_locations_ : device_locations_;
+  if (!releases && !locations.contains(location)) return;
+  auto& place = locations[location];
+  if (!place) place = std::make_unique<Location>();
+  acquire(thread, *place, shared);
+  if (releases) release(thread, *place);
+}
+
+/// The thread learns what the releases on the location have made visible.
+void Order::acquire(unsigned thread, Location& location, bool shared) {
+  auto& learned = learned_[thread];
+  const auto mine =
+      std::find_if(learned.begin(), learned.end(), [&](const auto& a) { return a.location == &location; });
+  const std::size_t before = mine == learned.end() ? 0 : mine->releases;
+  for (std::size_t i = location.releases.size(); i-- > before;) {
+    const Release& release = location.releases[i];
+    // Earlier ones are another block's, or from before the last barrier.
+    if (release.thread - first_thread_ >= threads_ || release.moment < phase_) break;
+    const Fenced& fenced = *release.fences.here;
+    std::vector<Moment>& known = known_[thread];
+    known.resize(threads_, 0);
+    for (unsigned t = 0; t < threads_; ++t) known[t] = std::max(known[t], fenced.until[t]);
+    add(learned, fenced.learned);
+    add(acquired_[thread], fenced.acquired);
+  }
+  if (location.releases.empty()) return;
+  add(learned, {{&location, location.releases.size()}});
+  if (!shared) add(acquired_[thread], {{&location, location.releases.size()}});
+}
+
+/// What the thread, or one ordered before it, has fenced becomes visible to later atomics on the location.
+void Order::release(unsigned thread, Location& location) {
+  const Fences& mine = fences_[thread];
+  const Fences all = {mine.everywhere ? mine.everywhere : fences_of_all_.everywhere,
+                      mine.here ? mine.here : fences_of_all_.here};
+  if (!all.here) return;
+  // At a moment of its own, so that what acquires it comes after this atomic, but not after what is between
+  // the fence and it.
+  moments_[thread] = static_cast<Moment>(now(thread) + 1);
+  location.releases.push_back({all, first_thread_ + thread, moments_[thread]});
+}
+
+void Order::end_atomic(unsigned thread) {
+  if (!has_fences_) return;
+  moments_[thread] = static_cast<Moment>(now(thread) + 1);
+  latest_ = std::max(latest_, moments_[thread]);
+}
+
+/// Whether what another block's thread did is visible to a thread that has acquired `to`.
+bool Order::released(std::uint32_t earlier, Moment moment, const std::vector<Acquired>& to) const {
+  std::vector<Acquired> open = to, seen;
+  while (!open.empty()) {
+    const Acquired next = open.back();
+    open.pop_back();
+    const auto known =
+        std::find_if(seen.begin(), seen.end(), [&](const auto& a) { return a.location == next.location; });
+    const std::size_t before = known == seen.end() ? 0 : known->releases;
+    if (before >= next.releases) continue;
+    if (released(earlier, moment, *next.location, next.releases)) return true;
+    add(seen, {next});
+    for (std::size_t i = before; i < next.releases; ++i)
+      if (const auto& fenced = next.location->releases[i].fences.everywhere)
+        open.insert(open.end(), fenced->acquired.begin(), fenced->acquired.end());
+  }
+  return false;
+}
+
+/// Whether one of the first `count` releases on the location makes it visible by itself. They are in the
+/// order of their blocks.
+bool Order::released(std::uint32_t earlier, Moment moment, const Location& location,
+                     std::size_t count) const {
+  const std::uint32_t block = block_of(earlier);
+  const auto end = location.releases.begin() + static_cast<std::ptrdiff_t>(count);
+  auto release = std::lower_bound(location.releases.begin(), end, block,
+                                  [&](const Release& r, auto b) { return block_of(r.thread) < b; });
+  for (; release != end && block_of(release->thread) == block; ++release) {
+    if (!release->fences.everywhere) continue;
+    if (release->thread == earlier && release->moment == moment) return true;
+    const Fenced& fenced = *release->fences.everywhere;
+    if (moment < fenced.until[earlier - fenced.first_thread]) return true;
+  }
+  return false;
+}
+
+}  // namespace cpu

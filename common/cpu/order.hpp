@@ -1,0 +1,162 @@
+/// \file
+/// What happens before what: the order that barriers, fences and atomics give to the accesses of different
+/// threads. Two accesses of which neither happens before the other may race.
+///
+/// An access happens before another one
+/// - when the same thread makes it earlier;
+/// - within a block, when a __syncthreads() is between them, or a __syncwarp() for the lanes in its mask;
+/// - by release and acquire: a thread passes a __threadfence() and then does an atomic on a location; a
+/// thread
+///   that does an atomic on the same location afterwards comes after all that happened before the fence, and
+///   after that first atomic. __threadfence_block() does the same within a block. Threads that a barrier or
+///   __syncwarp() has ordered behind the fence may do the first atomic for it.
+///
+/// These are vector clocks (L. Lamport 1978; C. Fidge, F. Mattern 1988) in the shape that a grid gives them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "cpu/lanes.hpp"
+#include "cpu/word_history.hpp"
+
+namespace cpu {
+
+/// How an earlier access is ordered.
+enum class Ordered : unsigned char {
+  kYes,
+  kByShuffle,  ///< only by a shuffle or vote, which CUDA does not promise to order memory
+  kNo
+};
+
+/// What the lanes of each warp know of one another: of each lane, the moments that happened before.
+class WarpOrder {
+ public:
+  void begin_block(unsigned threads);
+  /// Lanes wait for each other. `moments` are the current ones of the block's threads; the lanes then go on
+  /// to later ones. `whole` tells that they are all lanes of the warp.
+  void sync(unsigned first_thread, std::uint32_t lanes, bool whole, const std::vector<Moment>& moments);
+  /// The thread comes after what that lane of its warp did before this moment.
+  Moment known(unsigned thread, unsigned lane) const {
+    const unsigned warp = thread / kWarpSize;
+    const Moment all = all_[warp];
+    if (!partial_[warp]) return all;
+    const Moment one = known_[std::size_t{thread} * kWarpSize + lane];
+    return one > all ? one : all;
+  }
+
+ private:
+  std::vector<Moment> all_;             // by warp: since all its lanes waited for each other
+  std::vector<unsigned char> partial_;  // by warp: some of its lanes have
+  std::vector<Moment> known_;           // 32 of each thread
+};
+
+/// The order of the accesses of a block's threads among themselves and after those of earlier blocks.
+class Order {
+ public:
+  void begin_launch();
+  /// The threads [first_thread, first_thread + threads) of the grid begin.
+  void begin_block(std::uint32_t first_thread, unsigned threads);
+
+  /// All threads of the block have passed a barrier.
+  void pass_barrier();
+  /// Those lanes of a warp have waited for each other; shuffles and votes pass `orders_memory` false.
+  void sync_warp(unsigned first_thread, std::uint32_t lanes, bool orders_memory);
+  /// A thread has passed __threadfence(), or __threadfence_block().
+  void fence(unsigned thread, bool whole_device);
+  /// A thread does an atomic there, between these two: begin_atomic is before the access is checked. A
+  /// volatile load acquires without a release.
+  void begin_atomic(unsigned thread, std::uintptr_t location, bool shared, bool releases = true);
+  void end_atomic(unsigned thread);
+
+  /// The moment of the accesses that a thread of the block makes now.
+  Moment now(unsigned thread) const {
+    const Moment moment = moments_[thread];
+    return moment > phase_ ? moment : phase_;
+  }
+  /// The moment at which the last barrier ended: what the block did earlier happened before.
+  Moment phase() const { return phase_; }
+  /// Whether there are more moments in this block.
+  bool has_moments() const { return latest_ < kMostMoments; }
+  /// The block's threads start again from the first moment. Everything they did is taken as done at moment 0;
+  /// only after a barrier.
+  void restart_moments();
+
+  std::uint32_t first_thread() const { return first_thread_; }
+  unsigned threads() const { return threads_; }
+  /// Whether a fence, or a __syncwarp() of a part of a warp, has made orders other than those of barriers.
+  bool is_intricate() const { return intricate_; }
+  bool has_fence(unsigned thread) const { return fences_[thread].here || fences_of_all_.here; }
+
+  /// Whether what `earlier`, by its number in the grid, did at that moment of its block happens before what
+  /// `thread` of the running block does now.
+  Ordered before(std::uint32_t earlier, Moment moment, unsigned thread) const;
+
+ private:
+  static constexpr Moment kMostMoments = 60000;
+
+  struct Location;
+  /// What a thread knows of other blocks: the atomics of a location up to that number.
+  struct Acquired {
+    Location* location;
+    std::size_t releases;
+  };
+  /// What a fence makes visible: of each thread of its block, the moments that happened before; and what the
+  /// thread knew of other blocks.
+  struct Fenced {
+    std::uint32_t first_thread;
+    std::vector<Moment> until;
+    std::vector<Acquired> acquired;  ///< of device memory's locations
+    std::vector<Acquired> learned;   ///< of all locations, since the block's last barrier
+  };
+  using FencedPointer = std::shared_ptr<const Fenced>;
+  /// Fences that happened before what a thread does: on the device, and in the block.
+  struct Fences {
+    FencedPointer everywhere, here;
+  };
+  struct Release {
+    Fences fences;
+    std::uint32_t thread;  ///< in the grid
+    Moment moment;         ///< of the atomic
+  };
+  /// A location on which atomics were done after fences.
+  struct Location {
+    std::vector<Release> releases;  // block after block
+  };
+  using Locations = std::unordered_map<std::uintptr_t, std::unique_ptr<Location>>;
+
+  Fenced known_to(unsigned thread) const;
+  static FencedPointer merged(const std::vector<FencedPointer>& parts);
+  static void add(std::vector<Acquired>& to, const std::vector<Acquired>& more);
+  void forget_fences();
+  void acquire(unsigned thread, Location& location, bool shared);
+  void release(unsigned thread, Location& location);
+  std::uint32_t block_of(std::uint32_t thread) const { return thread / threads_; }
+  void merge_lanes(unsigned first_thread, std::uint32_t lanes);
+  Ordered before_in_block(unsigned earlier, Moment moment, unsigned thread) const;
+  bool acquired_in_block(unsigned earlier, Moment moment, unsigned thread) const;
+  bool released(std::uint32_t earlier, Moment moment, const std::vector<Acquired>& to) const;
+  bool released(std::uint32_t earlier, Moment moment, const Location& location, std::size_t count) const;
+
+  std::uint32_t first_thread_ = 0;
+  unsigned threads_ = 0;
+  Moment phase_ = 1, latest_ = 1;
+  std::vector<Moment> moments_;  // by thread, where it is past phase_
+  WarpOrder by_warps_;           // what __syncwarp orders
+  WarpOrder with_shuffles_;      // what shuffles and votes order as well
+
+  // What fences order. All of it is empty in a launch without fences.
+  bool intricate_ = false, has_fences_ = false;
+  std::vector<Fences> fences_;                   // by thread: since the last barrier
+  Fences fences_of_all_;                         // before the last barrier
+  std::vector<std::vector<Moment>> known_;       // by thread: of each thread of the block, or empty
+  std::vector<std::vector<Acquired>> acquired_;  // by thread: of device memory's locations
+  std::vector<Acquired> acquired_by_all_;
+  std::vector<std::vector<Acquired>> learned_;  // by thread: of all locations, since the last barrier
+  Locations device_locations_, shared_locations_;
+};
+
+}  // namespace cpu
