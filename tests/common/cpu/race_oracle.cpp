@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bitset>
 #include <map>
 #include <stdexcept>
@@ -52,15 +53,17 @@ struct Fence {
 /// alone, one for each barrier, each meeting of lanes, and each launch's beginning.
 class HappensBefore {
  public:
-  HappensBefore(const Program& program, const Execution& execution, const std::optional<Stopped>& stopped)
-      : program_(program), execution_(execution), stopped_(stopped) {
+  HappensBefore(const Program& program, const Execution& execution, const std::optional<Stopped>& stopped,
+                const Rules& rules)
+      : program_(program), execution_(execution), stopped_(stopped), rules_(rules) {
     int before = new_node();  // the host fills the array
     for (std::size_t l = 0; l < program.launches.size(); ++l)
       before = add_launch(static_cast<int>(l), before);
     if (stopped_ && !found_stopped_) throw std::logic_error("the thread that was stopped has no access left");
     // Edges 1 to 3. Those of a launch's order are there too, but join no fence and atomic of one launch.
     close();
-    for (const auto& [from, to] : fence_edges()) predecessors_[static_cast<std::size_t>(to)].push_back(from);
+    if (rules_.fences)
+      for (const auto& [from, to] : fence_edges()) edge(from, to);
     close();
   }
 
@@ -94,7 +97,7 @@ class HappensBefore {
       edge(add_actor({l, static_cast<int>(a), 0, 0}, operation, start), end);
       operation += count;
     }
-    return end;
+    return rules_.launches ? end : start;
   }
 
   /// Adds an actor's operations, the first of which has that number in `done`; returns the node of the last.
@@ -105,7 +108,8 @@ class HappensBefore {
                        stopped_->thread == actor.thread;
     for (place.segment = 0; place.segment < launch.segments; ++place.segment) {
       if (place.segment > 0) {
-        const int barrier = shared_node(barriers_, {actor.block, place.segment});
+        const int barrier =
+            rules_.barriers ? shared_node(barriers_, {actor.block, place.segment}) : new_node();
         edge(node, barrier);
         node = barrier;
       }
@@ -132,7 +136,8 @@ class HappensBefore {
   }
 
   int add_operation(const Place& place, int block, const Operation& op, Done done, int previous) {
-    const int node = is_meeting(op.does) ? shared_node(meetings_, {op.meeting, 0}) : new_node();
+    const int node =
+        is_meeting(op.does) && rules_.meetings ? shared_node(meetings_, {op.meeting, 0}) : new_node();
     edge(previous, node);
     if (is_access(op.does)) accesses_.push_back({place, node, block, &op});
     if (is_fence(op.does)) fences_.push_back({node, place.launch, block, op.does == Does::kFence});
@@ -194,8 +199,8 @@ class HappensBefore {
       for (const Atomic& release : atomics_) {
         if (release.launch != fence.launch || !before(fence.node, release.node)) continue;
         for (const Atomic& acquire : atomics_) {
-          const bool in_reach =
-              fence.device || (acquire.launch == fence.launch && acquire.block == fence.block);
+          const bool in_reach = fence.device || !rules_.block_fences_stay_in_block ||
+                                (acquire.launch == fence.launch && acquire.block == fence.block);
           if (in_reach && came_later(release, acquire)) edges.emplace_back(fence.node, acquire.node);
         }
       }
@@ -205,6 +210,7 @@ class HappensBefore {
   const Program& program_;
   const Execution& execution_;
   const std::optional<Stopped>& stopped_;
+  const Rules rules_;
   bool found_stopped_ = false;
   std::vector<std::vector<int>> predecessors_;  // by node
   std::vector<Nodes> before_;                   // by node
@@ -308,8 +314,8 @@ const Operation& operation_at(const Program& program, const Place& place) {
 }
 
 std::vector<Race> races(const Program& program, const Execution& execution,
-                        const std::optional<Stopped>& stopped) {
-  const HappensBefore order(program, execution, stopped);
+                        const std::optional<Stopped>& stopped, const Rules& rules) {
+  const HappensBefore order(program, execution, stopped, rules);
   std::vector<Race> races;
   const auto& accesses = order.accesses();
   for (std::size_t i = 0; i < accesses.size(); ++i)
@@ -335,6 +341,8 @@ std::string text(const Program& program, const Execution& execution) {
     text += fmt::format("launch {}: {} blocks of {} threads\n", l, launch.blocks, launch.threads);
     std::size_t operation = 0;
     for (const Actor& actor : launch.actors) {
+      if (std::all_of(actor.segments.begin(), actor.segments.end(), [](const auto& s) { return s.empty(); }))
+        continue;
       text += fmt::format("  block {}, thread {}:", actor.block, actor.thread);
       for (std::size_t s = 0; s < actor.segments.size(); ++s) {
         if (s > 0) text += " | __syncthreads |";

@@ -68,10 +68,16 @@ struct Stopped {
   int launch, block, thread;
 };
 
+/// Which rules hold. The tests leave one out to see how many of the random programs depend on it.
+struct Rules {
+  bool barriers = true, meetings = true, launches = true, fences = true;
+  bool block_fences_stay_in_block = true;  ///< __threadfence_block() is less than __threadfence()
+};
+
 /// The races of what has been executed, by brute force. `stopped`, if given, has executed its next operation
 /// as well; it must be an access. \throws std::logic_error when the execution is none of the program's
 std::vector<Race> races(const Program& program, const Execution& execution,
-                        const std::optional<Stopped>& stopped = {});
+                        const std::optional<Stopped>& stopped = {}, const Rules& rules = {});
 
 /// The program for a person: what each thread does, in rows. `execution` adds the tickets and marks what has
 /// not been executed.

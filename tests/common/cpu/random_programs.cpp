@@ -528,4 +528,26 @@ Program without(const Program& program, const Place& place) {
   return next;
 }
 
+std::vector<Program> smaller_programs(const Program& program) {
+  std::vector<Program> smaller;
+  for (std::size_t l = 0; l < program.launches.size(); ++l) {
+    if (program.launches.size() > 1) {
+      smaller.push_back(program);
+      smaller.back().launches.erase(smaller.back().launches.begin() + static_cast<std::ptrdiff_t>(l));
+    }
+    for (int s = 0; s + 1 < program.launches[l].segments; ++s) {
+      smaller.push_back(program);
+      Launch& launch = smaller.back().launches[l];
+      --launch.segments;
+      for (Actor& actor : launch.actors) {
+        const auto joined = actor.segments.begin() + s, next = joined + 1;
+        joined->insert(joined->end(), next->begin(), next->end());
+        actor.segments.erase(next);
+      }
+    }
+  }
+  for (const Place& place : places(program)) smaller.push_back(without(program, place));
+  return smaller;
+}
+
 }  // namespace race_oracle

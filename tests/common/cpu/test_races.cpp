@@ -22,6 +22,7 @@
 // of this: every store of a random program has a value of its own.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 #include <regex>
@@ -57,6 +58,7 @@ struct Comparison {
   Verdict verdict = Verdict::kAgree;
   bool racy = false;
   std::string details;
+  Execution execution = {};  ///< of a program that came to its end
 };
 
 struct RaceTests : Findings {
@@ -119,7 +121,7 @@ struct RaceTests : Findings {
 
   static Comparison compare_ended(const Program& program, const Run& run) {
     const auto found = races(program, run.execution);
-    if (found.empty()) return {};
+    if (found.empty()) return {Verdict::kAgree, false, "", run.execution};
     return {Verdict::kMissed, true,
             "the oracle's race:\n" + text_of(program, found[0]) + "\n" + text(program, run.execution)};
   }
@@ -167,15 +169,27 @@ struct RaceTests : Findings {
 
 TEST_CASE_METHOD(RaceTests, "races: random kernels, each decided by brute force") {
   // For more, or for others: WORKBOOK_RACE_SEEDS=first:count
-  unsigned first = 1, count = 5000;
+  unsigned first = 1, count = 8000;
   if (const char* seeds = std::getenv("WORKBOOK_RACE_SEEDS"))
     REQUIRE(std::sscanf(seeds, "%u:%u", &first, &count) == 2);
   unsigned racy = 0, wrong[5] = {};
   std::string examples;
+  // Rules, and how many of the programs without a race would have one if the rule did not hold.
+  struct Needed {
+    const char* rule;
+    Rules rules;
+    unsigned programs = 0;
+  };
+  Needed needed[] = {{"barriers", {.barriers = false}},
+                     {"meetings", {.meetings = false}},
+                     {"launches", {.launches = false}},
+                     {"fences", {.fences = false}}};
   for (unsigned seed = first; seed < first + count; ++seed) {
     const Program program = random_program(seed);
     const Comparison comparison = compare(program);
     racy += comparison.racy;
+    if (!comparison.racy && comparison.verdict == Verdict::kAgree)
+      for (Needed& n : needed) n.programs += !races(program, comparison.execution, {}, n.rules).empty();
     if (comparison.verdict == Verdict::kAgree) continue;
     if (wrong[static_cast<int>(comparison.verdict)]++ > 0) continue;
     const Program small =
@@ -190,4 +204,180 @@ TEST_CASE_METHOD(RaceTests, "races: random kernels, each decided by brute force"
   CHECK(examples.empty());
   CHECK(racy > count * 3 / 10);
   CHECK(racy < count * 7 / 10);
+  for (const Needed& n : needed) {
+    INFO(n.rule << " decide " << n.programs << " programs");
+    CHECK(n.programs > count / 100);
+  }
+}
+
+// The oracle itself, on programs whose verdict a person can see.
+namespace {
+
+Operation load(int at, int size = 4) { return {Does::kLoad, false, at, size}; }
+Operation store(int at, int size = 4) { return {Does::kStore, false, at, size, 1}; }
+Operation atomic(int at) { return {Does::kAtomic, false, at, 4}; }
+Operation shared(Operation op) {
+  op.shared = true;
+  return op;
+}
+Operation fence() { return {Does::kFence}; }
+Operation fence_block() { return {Does::kFenceBlock}; }
+Operation meet(Does does, unsigned mask, int number) { return {does, false, 0, 0, 0, mask, number}; }
+Operation sync(unsigned mask, int number) { return meet(Does::kSyncWarp, mask, number); }
+
+using Segments = std::vector<std::vector<Operation>>;
+struct By {
+  int block, thread;
+  Segments segments;
+};
+
+/// One launch of all that.
+Program launch_of(const std::vector<By>& all) {
+  Program program;
+  program.launches.emplace_back();
+  Launch& launch = program.launches.back();
+  launch.blocks = 3;
+  launch.threads = 70;
+  for (const By& by : all) launch.segments = std::max(launch.segments, static_cast<int>(by.segments.size()));
+  for (const By& by : all) {
+    launch.actors.push_back({by.block, by.thread, by.segments});
+    launch.actors.back().segments.resize(static_cast<std::size_t>(launch.segments));
+  }
+  return program;
+}
+
+/// All of the program has been executed; `tickets` are those of its atomics, in the order in which it names
+/// them.
+Execution ended(const Program& program, const std::vector<Done>& tickets = {}) {
+  Execution execution = not_begun(program);
+  std::size_t next = 0;
+  for (std::size_t l = 0; l < program.launches.size(); ++l) {
+    std::size_t i = 0;
+    for (const Actor& actor : program.launches[l].actors)
+      for (const auto& segment : actor.segments)
+        for (const Operation& op : segment)
+          execution[l][i++] = 1 + (op.does == Does::kAtomic && next < tickets.size() ? tickets[next++] : 0);
+  }
+  return execution;
+}
+
+std::size_t races_of(const std::vector<By>& all, const std::vector<Done>& tickets = {}) {
+  const Program program = launch_of(all);
+  return races(program, ended(program, tickets)).size();
+}
+
+}  // namespace
+
+TEST_CASE("race oracle: what conflicts") {
+  CHECK(races_of({{0, 0, {{store(0)}}}, {0, 1, {{store(0)}}}}) == 1);
+  CHECK(races_of({{0, 0, {{store(0)}}}, {0, 1, {{load(0)}}}}) == 1);
+  CHECK(races_of({{0, 0, {{load(0)}}}, {0, 1, {{store(0)}}}}) == 1);
+  CHECK(races_of({{0, 0, {{load(0)}}}, {0, 1, {{load(0)}}}}) == 0);
+  CHECK(races_of({{0, 0, {{store(0), load(0), store(0)}}}}) == 0);
+  CHECK(races_of({{0, 0, {{store(0)}}}, {0, 1, {{store(4)}}}}) == 0);
+  CHECK(races_of({{0, 0, {{store(0, 1)}}}, {0, 1, {{store(1, 1)}}}}) == 0);
+  CHECK(races_of({{0, 0, {{store(0, 8)}}}, {0, 1, {{load(7, 1)}}}}) == 1);
+  CHECK(races_of({{0, 0, {{store(0, 2)}}}, {0, 1, {{load(2, 2)}}}}) == 0);
+  CHECK(races_of({{0, 0, {{atomic(0)}}}, {1, 1, {{atomic(0)}}}}, {0, 1}) == 0);
+  CHECK(races_of({{0, 0, {{atomic(0)}}}, {0, 1, {{load(0, 1)}}}}) == 1);
+  CHECK(races_of({{0, 0, {{atomic(0)}}}, {0, 1, {{store(0)}}}}) == 1);
+  CHECK(races_of({{0, 0, {{load(0)}}}, {0, 1, {{load(0)}}}, {0, 2, {{store(0)}}}}) == 2);
+  // Shared memory is each block's own.
+  CHECK(races_of({{0, 0, {{shared(store(0))}}}, {1, 0, {{shared(store(0))}}}}) == 0);
+  CHECK(races_of({{0, 0, {{shared(store(0))}}}, {0, 1, {{shared(store(0))}}}}) == 1);
+  CHECK(races_of({{0, 0, {{shared(store(0))}}}, {0, 1, {{store(0)}}}}) == 0);
+}
+
+TEST_CASE("race oracle: barriers order a block, launches everything") {
+  CHECK(races_of({{0, 0, {{store(0)}, {}}}, {0, 40, {{}, {load(0)}}}}) == 0);
+  CHECK(races_of({{0, 0, {{}, {store(0)}}}, {0, 40, {{}, {load(0)}}}}) == 1);
+  CHECK(races_of({{0, 0, {{store(0)}, {}, {}}}, {0, 40, {{}, {}, {load(0)}}}}) == 0);
+  CHECK(races_of({{0, 0, {{store(0)}, {}}}, {1, 40, {{}, {load(0)}}}}) == 1);
+  Program two = launch_of({{0, 0, {{store(0)}}}});
+  two.launches.push_back(launch_of({{1, 3, {{store(0)}}}}).launches[0]);
+  CHECK(races(two, ended(two)).empty());
+}
+
+TEST_CASE("race oracle: meetings of lanes order those in their mask") {
+  for (const Does does : {Does::kSyncWarp, Does::kShuffle, Does::kBallot}) {
+    CHECK(races_of({{0, 0, {{store(0), meet(does, 3, 0)}}}, {0, 1, {{meet(does, 3, 0), load(0)}}}}) == 0);
+    CHECK(races_of({{0, 0, {{meet(does, 3, 0), store(0)}}}, {0, 1, {{meet(does, 3, 0), load(0)}}}}) == 1);
+    // Lane 2 is not in it.
+    CHECK(races_of(
+              {{0, 0, {{store(0), meet(does, 3, 0)}}}, {0, 1, {{meet(does, 3, 0)}}}, {0, 2, {{load(0)}}}}) ==
+          1);
+  }
+  // From lane 0 by lane 1 to lane 2; and in the other order, which hands nothing over.
+  CHECK(races_of({{0, 0, {{store(0), sync(3, 0)}}},
+                  {0, 1, {{sync(3, 0), sync(6, 1)}}},
+                  {0, 2, {{sync(6, 1), load(0)}}}}) == 0);
+  CHECK(races_of({{0, 0, {{store(0), sync(3, 0)}}},
+                  {0, 1, {{sync(6, 1), sync(3, 0)}}},
+                  {0, 2, {{sync(6, 1), load(0)}}}}) == 1);
+}
+
+TEST_CASE("race oracle: a fence and atomics on one word hand over") {
+  const auto handed = [](const std::vector<Operation>& from, const std::vector<Operation>& to, int block,
+                         const std::vector<Done>& tickets) {
+    return races_of({{0, 0, {from}}, {block, 40, {to}}}, tickets) == 0;
+  };
+  for (const int block : {0, 1}) {
+    CHECK(handed({store(0), fence(), atomic(8)}, {atomic(8), load(0)}, block, {0, 1}));
+    CHECK_FALSE(handed({store(0), fence(), atomic(8)}, {atomic(8), load(0)}, block, {1, 0}));
+    CHECK_FALSE(handed({store(0), atomic(8)}, {atomic(8), load(0)}, block, {0, 1}));
+    CHECK_FALSE(handed({store(0), atomic(8), fence()}, {atomic(8), load(0)}, block, {0, 1}));
+    CHECK_FALSE(handed({fence(), store(0), atomic(8)}, {atomic(8), load(0)}, block, {0, 1}));
+    CHECK_FALSE(handed({store(0), fence(), atomic(8)}, {atomic(12), load(0)}, block, {0, 0}));
+    CHECK_FALSE(handed({store(0), fence(), atomic(8)}, {load(0), atomic(8)}, block, {0, 1}));
+    CHECK_FALSE(handed({store(0), fence(), atomic(8)}, {fence(), load(0)}, block, {0}));
+    CHECK(handed({store(0), fence_block(), atomic(8)}, {atomic(8), load(0)}, block, {0, 1}) == (block == 0));
+    CHECK(handed({store(0), fence(), shared(atomic(8))}, {shared(atomic(8)), load(0)}, block, {0, 1}) ==
+          (block == 0));
+  }
+  // The reader hands over to the writer as well.
+  CHECK(handed({load(0), fence(), atomic(8)}, {atomic(8), store(0)}, 1, {0, 1}));
+  // A later atomic on the same word is enough: the first ticket is another's.
+  CHECK(handed({store(0), fence(), atomic(8), atomic(8)}, {atomic(8), load(0)}, 1, {0, 2, 1}));
+}
+
+TEST_CASE("race oracle: between a fence and its atomic, threads of a block may hand over") {
+  const By reader = {1, 0, {{}, {atomic(8), load(0)}}};
+  CHECK(races_of({{0, 0, {{store(0), fence()}, {}}}, {0, 40, {{}, {atomic(8)}}}, reader}, {0, 1}) == 0);
+  CHECK(races_of({{0, 0, {{store(0)}, {}}}, {0, 40, {{}, {fence(), atomic(8)}}}, reader}, {0, 1}) == 0);
+  CHECK(races_of({{0, 0, {{store(0), fence()}, {}}}, {0, 40, {{atomic(8)}, {}}}, reader}, {0, 1}) == 1);
+  CHECK(races_of({{0, 0, {{store(0), fence(), sync(3, 0)}, {}}}, {0, 1, {{sync(3, 0)}, {atomic(8)}}}, reader},
+                 {0, 1}) == 0);
+  // Another block's thread in between hands over what it received, if it passes a fence itself.
+  const By writer = {0, 0, {{store(0), fence(), atomic(8)}}}, third = {2, 0, {{atomic(12), load(0)}}};
+  CHECK(races_of({writer, {1, 0, {{atomic(8), fence(), atomic(12)}}}, third}, {0, 1, 0, 1}) == 0);
+  CHECK(races_of({writer, {1, 0, {{atomic(8), atomic(12)}}}, third}, {0, 1, 0, 1}) == 1);
+}
+
+TEST_CASE("race oracle: only what has been executed counts") {
+  const Program program =
+      launch_of({{0, 0, {{store(0), store(4)}}}, {0, 1, {{load(8), load(0)}}}, {0, 2, {{store(4)}}}});
+  Execution execution = not_begun(program);
+  CHECK(races(program, execution).empty());
+  execution[0][0] = execution[0][2] = 1;
+  CHECK(races(program, execution).empty());
+  CHECK(races(program, execution, Stopped{0, 0, 1}).size() == 1);
+  CHECK(races(program, execution, Stopped{0, 0, 0}).empty());
+  CHECK_THROWS_AS(races(program, execution, Stopped{0, 0, 7}), std::logic_error);
+
+  Operation skip = {Does::kSkipUnless};
+  skip.size = 1;
+  const Program skips = launch_of({{0, 0, {{store(0), store(4)}}}, {0, 1, {{skip, load(0), load(4)}}}});
+  Execution taken = ended(skips), skipped = ended(skips);
+  skipped[0][2] = 2;
+  skipped[0][3] = 0;
+  CHECK(races(skips, taken).size() == 2);
+  CHECK(races(skips, skipped).size() == 1);
+
+  // An atomic at which a launch was stopped came after all others.
+  const Program atomics =
+      launch_of({{0, 0, {{store(0), fence(), atomic(8)}}}, {0, 1, {{load(8), atomic(8)}}}});
+  Execution last = ended(atomics);
+  last[0][4] = 0;
+  CHECK(races(atomics, last).size() == 1);
+  CHECK(races(atomics, last, Stopped{0, 0, 1}).size() == 1);
 }
