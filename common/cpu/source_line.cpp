@@ -27,10 +27,13 @@ std::string shell_quoted(const std::string& text) {
 }
 
 /// The chain of inlined functions at `address`, innermost first.
-std::vector<SourceLine> frames_at(std::uintptr_t address) {
+const std::vector<SourceLine>& frames_at(std::uintptr_t address) {
+  static std::unordered_map<std::uintptr_t, std::vector<SourceLine>> known;
+  const auto [found, is_new] = known.try_emplace(address);
+  std::vector<SourceLine>& frames = found->second;
+  if (!is_new) return frames;
   const std::string command = fmt::format("addr2line -Cfi -e {} {:#x} 2>/dev/null",
                                           shell_quoted(program_path()), address - load_base());
-  std::vector<SourceLine> frames;
   FILE* pipe = popen(command.c_str(), "r");
   if (!pipe) return frames;
   char function[4096], place[4096];
@@ -69,7 +72,7 @@ bool same_line(std::uintptr_t return_address, std::uintptr_t other) {
 }
 
 SourceLine function_at(const void* address) {
-  const auto frames = frames_at(reinterpret_cast<std::uintptr_t>(address));
+  const auto& frames = frames_at(reinterpret_cast<std::uintptr_t>(address));
   return frames.empty() ? SourceLine() : frames.back();
 }
 
