@@ -86,6 +86,12 @@ namespace cpu {
 [[gnu::always_inline]] inline unsigned __float_as_uint(float a) { return __builtin_bit_cast(unsigned, a); }
 [[gnu::always_inline]] inline float __int_as_float(int a) { return __builtin_bit_cast(float, a); }
 [[gnu::always_inline]] inline float __uint_as_float(unsigned a) { return __builtin_bit_cast(float, a); }
+[[gnu::always_inline]] inline long long __double_as_longlong(double a) {
+  return __builtin_bit_cast(long long, a);
+}
+[[gnu::always_inline]] inline double __longlong_as_double(long long a) {
+  return __builtin_bit_cast(double, a);
+}
 
 // Integers.
 [[gnu::always_inline]] inline int __popc(unsigned a) { return __builtin_popcount(a); }

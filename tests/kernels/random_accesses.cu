@@ -12,8 +12,12 @@ __device__ Done load(const char* p, int size) {
       return *reinterpret_cast<const unsigned short*>(p);
     case 4:
       return *reinterpret_cast<const unsigned*>(p);
-    default:
+    case 8:
       return *reinterpret_cast<const unsigned long long*>(p);
+    default: {
+      const uint4 value = *reinterpret_cast<const uint4*>(p);
+      return value.x + value.y + value.z + value.w;
+    }
   }
 }
 
@@ -29,13 +33,18 @@ __device__ void store(char* p, int size, int byte) {
     case 4:
       *reinterpret_cast<unsigned*>(p) = value;
       break;
-    default:
+    case 8:
       *reinterpret_cast<unsigned long long*>(p) = value;
+      break;
+    default: {
+      const unsigned word = value;
+      *reinterpret_cast<uint4*>(p) = make_uint4(word, word, word, word);
+    }
   }
 }
 
 __global__ void random_accesses(RandomProgram program, char* array, Done* done) {
-  __shared__ __align__(8) char s[kMostBytes];
+  __shared__ __align__(16) char s[kMostBytes];
   if (program.initialises >= 0) {
     if (static_cast<int>(threadIdx.x) == program.initialises)
       for (int i = 0; i < kMostBytes; i += 8) *reinterpret_cast<unsigned long long*>(s + i) = 0;

@@ -22,7 +22,7 @@ enum class Does : unsigned char {
 struct RandomOperation {
   Does does;
   bool shared;         ///< in the block's shared memory, not in the array in device memory
-  unsigned char size;  ///< bytes of a load or store
+  unsigned char size;  ///< bytes of a load or store: 1, 2, 4, 8 or 16
   unsigned char offset, value;
   unsigned mask;
 };

@@ -334,7 +334,7 @@ std::string text(const Program& program, const Place& place) {
 }
 
 std::string text(const Program& program, const Execution& execution) {
-  std::string text = fmt::format("array of {} bytes in device memory, {} bytes past a multiple of 8\n",
+  std::string text = fmt::format("array of {} bytes in device memory, {} bytes past a multiple of 16\n",
                                  program.bytes, program.misalignment);
   for (std::size_t l = 0; l < program.launches.size(); ++l) {
     const Launch& launch = program.launches[l];

@@ -39,7 +39,7 @@ struct Launch {
 /// Launches that run one after another on one array in device memory.
 struct Program {
   int bytes = 16;        ///< of the array in device memory
-  int misalignment = 0;  ///< bytes from a multiple of 8 to its start
+  int misalignment = 0;  ///< bytes from a multiple of 16 to its start
   bool uses_shared = false;
   std::vector<Launch> launches;
 };

@@ -11,6 +11,7 @@ using cpu::test_kernels::kMostOperations;
 using cpu::test_kernels::kMostSegments;
 
 constexpr unsigned kLanes = 32;
+constexpr int kSharedBytes = 32;
 /// Few enough that a store's value and the atomics after it fit into a byte, which the oracle relies on.
 constexpr int kMostStores = 100, kMostAtomics = 150;
 
@@ -95,14 +96,14 @@ class Generator {
     actor(a).segments.back().push_back(op);
   }
   bool any_space() { return below(8) < shared_of_8_; }
-  int bytes(bool shared) const { return shared ? 16 : program_.bytes; }
+  int bytes(bool shared) const { return shared ? kSharedBytes : program_.bytes; }
   /// An aligned place for `size` bytes.
   int offset(bool shared, int size) {
-    const int skew = shared ? 0 : program_.misalignment % size;
+    const int skew = shared ? 0 : (size - program_.misalignment % size) % size;
     const int count = (bytes(shared) - skew) / size;
     return count > 0 ? skew + size * below(count) : -1;
   }
-  int access_size() { return pick({1, 1, 2, 2, 4, 4, 4, 4, 8}); }
+  int access_size() { return pick({1, 1, 1, 2, 2, 2, 4, 4, 4, 4, 4, 8, 8, 16}); }
 
   void access(int a, Does does, bool shared, int at, int size) {
     if (at < 0 || at + size > bytes(shared)) return;
@@ -229,10 +230,10 @@ class Generator {
   /// change hands; at a barrier, what belongs to a block. Now and then someone forgets that.
   void owners() {
     const int careless = pick({0, 0, 0, 60, 15});
-    std::vector<int> owner(static_cast<std::size_t>(program_.bytes + 16 * launch().blocks));
+    std::vector<int> owner(static_cast<std::size_t>(program_.bytes + kSharedBytes * launch().blocks));
     const auto any_owner = [&] { return one_in(4) ? -1 : below(actor_count()); };
     const auto byte = [&](bool shared, int block, int at) -> int& {
-      return owner[static_cast<std::size_t>(shared ? program_.bytes + 16 * block + at : at)];
+      return owner[static_cast<std::size_t>(shared ? program_.bytes + kSharedBytes * block + at : at)];
     };
     // Pieces of 4 bytes, some of them cut up.
     for (std::size_t i = 0; i < owner.size(); ++i)
@@ -293,7 +294,7 @@ class Generator {
 
   /// Actor a's element of an array, or -1 where the array ends.
   int element(bool shared, int index, int size) {
-    const int at = (shared ? 0 : program_.misalignment % size) + index * size;
+    const int at = (shared ? 0 : (size - program_.misalignment % size) % size) + index * size;
     return at + size <= bytes(shared) ? at : -1;
   }
 
