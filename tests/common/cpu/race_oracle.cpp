@@ -69,7 +69,8 @@ class HappensBefore {
 
   const std::vector<Access>& accesses() const { return accesses_; }
   bool ordered(const Access& a, const Access& b) const {
-    return before(a.node, b.node) || before(b.node, a.node);
+    return before(a.node, b.node) || before(b.node, a.node) || handed_over(a.node, b.node) ||
+           handed_over(b.node, a.node);
   }
 
  private:
@@ -81,6 +82,13 @@ class HappensBefore {
   void edge(int from, int to) { predecessors_[static_cast<std::size_t>(to)].push_back(from); }
   bool before(int a, int b) const {
     return before_[static_cast<std::size_t>(b)][static_cast<std::size_t>(a)];
+  }
+
+  /// Whether a is the first of two atomics that hand over, and b follows the second.
+  bool handed_over(int a, int b) const {
+    return std::any_of(handovers_.begin(), handovers_.end(), [&](const auto& atomics) {
+      return atomics.first == a && (atomics.second == b || before(atomics.second, b));
+    });
   }
 
   /// Adds what a launch has executed; returns the node of its end.
@@ -122,6 +130,7 @@ class HappensBefore {
           continue;
         }
         const Done done = execution_[static_cast<std::size_t>(place.launch)][operation];
+        if (done == 0 && has_met(place.launch, op)) return add_operation(place, actor.block, op, done, node);
         if (done == 0 && !stops) return node;
         if (done == 0 && !is_access(op.does)) throw std::logic_error("stopped where there is no access");
         if (op.does == Does::kSkipUnless && done == 2) skipped = op.size;
@@ -133,6 +142,18 @@ class HappensBefore {
       }
     }
     return node;
+  }
+
+  /// Whether the lanes have met in that operation: a lane has gone on behind it, so all have come.
+  bool has_met(int l, const Operation& op) const {
+    if (!is_meeting(op.does)) return false;
+    const Launch& launch = program_.launches[static_cast<std::size_t>(l)];
+    std::size_t operation = 0;
+    for (const Actor& actor : launch.actors)
+      for (const auto& segment : actor.segments)
+        for (const Operation& other : segment)
+          if (execution_[static_cast<std::size_t>(l)][operation++] && other.meeting == op.meeting) return true;
+    return false;
   }
 
   int add_operation(const Place& place, int block, const Operation& op, Done done, int previous) {
@@ -193,7 +214,7 @@ class HappensBefore {
   }
 
   /// Rule 5. before_ must be closed over edges 1 to 3.
-  std::vector<std::pair<int, int>> fence_edges() const {
+  std::vector<std::pair<int, int>> fence_edges() {
     std::vector<std::pair<int, int>> edges;
     for (const Fence& fence : fences_)
       for (const Atomic& release : atomics_) {
@@ -201,7 +222,9 @@ class HappensBefore {
         for (const Atomic& acquire : atomics_) {
           const bool in_reach = fence.device || !rules_.block_fences_stay_in_block ||
                                 (acquire.launch == fence.launch && acquire.block == fence.block);
-          if (in_reach && came_later(release, acquire)) edges.emplace_back(fence.node, acquire.node);
+          if (!in_reach || !came_later(release, acquire)) continue;
+          edges.emplace_back(fence.node, acquire.node);
+          handovers_.emplace_back(release.node, acquire.node);
         }
       }
     return edges;
@@ -218,6 +241,7 @@ class HappensBefore {
   std::vector<Access> accesses_;
   std::vector<Atomic> atomics_;
   std::vector<Fence> fences_;
+  std::vector<std::pair<int, int>> handovers_;  // the two atomics
 };
 
 bool overlap(const Access& a, const Access& b) {
