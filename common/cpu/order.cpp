@@ -269,38 +269,49 @@ void Order::end_atomic(unsigned thread) {
   latest_ = std::max(latest_, moments_[thread]);
 }
 
-/// Whether what another block's thread did is visible to a thread that has acquired `to`.
+/// Whether what another block's thread did is visible to a thread of the running block that has acquired
+/// `to`.
 bool Order::released(std::uint32_t earlier, Moment moment, const std::vector<Acquired>& to) const {
   std::vector<Acquired> open = to, seen;
+  for (Acquired& acquired : open) acquired.block = block_of(first_thread_);
   while (!open.empty()) {
     const Acquired next = open.back();
     open.pop_back();
-    const auto known =
-        std::find_if(seen.begin(), seen.end(), [&](const auto& a) { return a.location == next.location; });
+    const auto known = std::find_if(seen.begin(), seen.end(), [&](const auto& a) {
+      return a.location == next.location && a.block == next.block;
+    });
     const std::size_t before = known == seen.end() ? 0 : known->releases;
     if (before >= next.releases) continue;
-    if (released(earlier, moment, *next.location, next.releases)) return true;
-    add(seen, {next});
-    for (std::size_t i = before; i < next.releases; ++i)
-      if (const auto& fenced = next.location->releases[i].fences.everywhere)
-        open.insert(open.end(), fenced->acquired.begin(), fenced->acquired.end());
+    if (released(earlier, moment, next)) return true;
+    if (known == seen.end()) {
+      seen.push_back(next);
+    } else {
+      known->releases = next.releases;
+    }
+    for (std::size_t i = before; i < next.releases; ++i) {
+      const Release& release = next.location->releases[i];
+      if (!release.fences.everywhere) continue;
+      for (Acquired further : release.fences.everywhere->acquired) {
+        further.block = block_of(release.thread);
+        open.push_back(further);
+      }
+    }
   }
   return false;
 }
 
-/// Whether one of the first `count` releases on the location makes it visible by itself. They are in the
-/// order of their blocks.
-bool Order::released(std::uint32_t earlier, Moment moment, const Location& location,
-                     std::size_t count) const {
+/// Whether one of the releases on a location that a thread has acquired makes it visible by itself. They are
+/// in the order of their blocks. One that does not reach the whole device reaches threads of its own block.
+bool Order::released(std::uint32_t earlier, Moment moment, const Acquired& to) const {
   const std::uint32_t block = block_of(earlier);
-  const auto end = location.releases.begin() + static_cast<std::ptrdiff_t>(count);
-  auto release = std::lower_bound(location.releases.begin(), end, block,
-                                  [&](const Release& r, auto b) { return block_of(r.thread) < b; });
+  const auto end = to.location->releases.begin() + static_cast<std::ptrdiff_t>(to.releases);
+  auto release = std::lower_bound(to.location->releases.begin(), end, block,
+                                  [&](const Release& r, std::uint32_t b) { return block_of(r.thread) < b; });
   for (; release != end && block_of(release->thread) == block; ++release) {
-    if (!release->fences.everywhere) continue;
+    const auto& fenced = release->fences.everywhere;
+    if (!fenced && to.block != block) continue;
     if (release->thread == earlier && release->moment == moment) return true;
-    const Fenced& fenced = *release->fences.everywhere;
-    if (moment < fenced.until[earlier - fenced.first_thread]) return true;
+    if (fenced && moment < fenced->until[earlier - fenced->first_thread]) return true;
   }
   return false;
 }

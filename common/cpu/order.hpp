@@ -103,6 +103,7 @@ class Order {
   struct Acquired {
     Location* location;
     std::size_t releases;
+    std::uint32_t block = 0;  ///< whose thread acquired it: set where they are searched
   };
   /// What a fence makes visible: of each thread of its block, the moments that happened before; and what the
   /// thread knew of other blocks.
@@ -139,7 +140,7 @@ class Order {
   Ordered before_in_block(unsigned earlier, Moment moment, unsigned thread) const;
   bool acquired_in_block(unsigned earlier, Moment moment, unsigned thread) const;
   bool released(std::uint32_t earlier, Moment moment, const std::vector<Acquired>& to) const;
-  bool released(std::uint32_t earlier, Moment moment, const Location& location, std::size_t count) const;
+  bool released(std::uint32_t earlier, Moment moment, const Acquired& to) const;
 
   std::uint32_t first_thread_ = 0;
   unsigned threads_ = 0;
