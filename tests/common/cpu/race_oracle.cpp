@@ -18,7 +18,7 @@ using cpu::test_kernels::kMostOperations;
 using cpu::test_kernels::kMostSegments;
 using cpu::test_kernels::kMostThreads;
 
-constexpr std::size_t kMostNodes = 512;
+constexpr std::size_t kMostNodes = 768;
 using Nodes = std::bitset<kMostNodes>;
 
 bool is_access(Does does) { return does == Does::kLoad || does == Does::kStore || does == Does::kAtomic; }
@@ -27,10 +27,11 @@ bool is_meeting(Does does) {
   return does == Does::kSyncWarp || does == Does::kShuffle || does == Does::kBallot;
 }
 
-/// An access that has been executed.
+/// An access that has been executed. What happens before `node` happens before it; it happens before all that
+/// `effect` happens before. The two differ in atomics alone.
 struct Access {
   Place place;
-  int node, block;
+  int node, effect, block;
   const Operation* operation;
 };
 
@@ -39,7 +40,7 @@ using Location = std::tuple<bool, int, int, int>;
 
 struct Atomic {
   Location location;
-  int node, launch, block;
+  int node, effect, launch, block;
   Done ticket;
   bool last;  // the one at which the launch was stopped: it has no ticket, and comes after all others
 };
@@ -69,7 +70,7 @@ class HappensBefore {
 
   const std::vector<Access>& accesses() const { return accesses_; }
   bool ordered(const Access& a, const Access& b) const {
-    return before(a.node, b.node) || before(b.node, a.node);
+    return before(a.effect, b.node) || before(b.effect, a.node);
   }
 
  private:
@@ -139,12 +140,17 @@ class HappensBefore {
     const int node =
         is_meeting(op.does) && rules_.meetings ? shared_node(meetings_, {op.meeting, 0}) : new_node();
     edge(previous, node);
-    if (is_access(op.does)) accesses_.push_back({place, node, block, &op});
+    int effect = node;
+    if (op.does == Does::kAtomic) {
+      effect = new_node();
+      edge(effect, node);
+    }
+    if (is_access(op.does)) accesses_.push_back({place, node, effect, block, &op});
     if (is_fence(op.does)) fences_.push_back({node, place.launch, block, op.does == Does::kFence});
     if (op.does == Does::kAtomic) {
       const Location location =
           op.shared ? Location{true, place.launch, block, op.offset} : Location{false, 0, 0, op.offset};
-      atomics_.push_back({location, node, place.launch, block, done - 1, done == 0});
+      atomics_.push_back({location, node, effect, place.launch, block, done - 1, done == 0});
     }
     return node;
   }
@@ -201,7 +207,9 @@ class HappensBefore {
         for (const Atomic& acquire : atomics_) {
           const bool in_reach = fence.device || !rules_.block_fences_stay_in_block ||
                                 (acquire.launch == fence.launch && acquire.block == fence.block);
-          if (in_reach && came_later(release, acquire)) edges.emplace_back(fence.node, acquire.node);
+          if (!in_reach || !came_later(release, acquire)) continue;
+          edges.emplace_back(fence.node, acquire.node);
+          edges.emplace_back(release.effect, acquire.node);
         }
       }
     return edges;
@@ -311,6 +319,11 @@ const Operation& operation_at(const Program& program, const Place& place) {
   return program.launches[static_cast<std::size_t>(place.launch)]
       .actors[static_cast<std::size_t>(place.actor)]
       .segments[static_cast<std::size_t>(place.segment)][static_cast<std::size_t>(place.index)];
+}
+
+bool load_beside_atomic(const Program& program, const Race& race) {
+  const Does one = operation_at(program, race.one).does, other = operation_at(program, race.other).does;
+  return (one == Does::kLoad && other == Does::kAtomic) || (one == Does::kAtomic && other == Does::kLoad);
 }
 
 std::vector<Race> races(const Program& program, const Execution& execution,
