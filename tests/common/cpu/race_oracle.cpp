@@ -123,7 +123,11 @@ class HappensBefore {
           continue;
         }
         const Done done = execution_[static_cast<std::size_t>(place.launch)][operation];
-        if (done == 0 && !stops) return node;
+        if (done == 0 && !stops) {
+          // The thread may have come to a meeting that is over, and not have gone on yet.
+          if (is_meeting(op.does)) add_operation(place, actor.block, op, done, node);
+          return node;
+        }
         if (done == 0 && !is_access(op.does)) throw std::logic_error("stopped where there is no access");
         if (op.does == Does::kSkipUnless && done == 2) skipped = op.size;
         node = add_operation(place, actor.block, op, done, node);
