@@ -181,7 +181,9 @@ __global__ void last_block_of_threads(int* partial, int* sum, unsigned* count, b
   __syncthreads();
   if (t == 0) last = atomicAdd(count, 1u) == gridDim.x - 1;
   __syncthreads();
-  if (last) add_up(partial, sum);
+  if (!last) return;
+  add_up(partial, sum);
+  if (t == 0) *count = 0;  // for the next launch
 }
 
 __global__ void last_block_one_fence(int* partial, int* sum, unsigned* count, bool mended) {

@@ -18,7 +18,7 @@ using cpu::test_kernels::kMostOperations;
 using cpu::test_kernels::kMostSegments;
 using cpu::test_kernels::kMostThreads;
 
-constexpr std::size_t kMostNodes = 512;
+constexpr std::size_t kMostNodes = 768;
 using Nodes = std::bitset<kMostNodes>;
 
 bool is_access(Does does) { return does == Does::kLoad || does == Does::kStore || does == Does::kAtomic; }
@@ -27,10 +27,11 @@ bool is_meeting(Does does) {
   return does == Does::kSyncWarp || does == Does::kShuffle || does == Does::kBallot;
 }
 
-/// An access that has been executed.
+/// An access that has been executed. What happens before `node` happens before it; it happens before all that
+/// `effect` happens before. The two differ in atomics alone.
 struct Access {
   Place place;
-  int node, block;
+  int node, effect, block;
   const Operation* operation;
 };
 
@@ -39,7 +40,7 @@ using Location = std::tuple<bool, int, int, int>;
 
 struct Atomic {
   Location location;
-  int node, launch, block;
+  int node, effect, launch, block;
   Done ticket;
   bool last;  // the one at which the launch was stopped: it has no ticket, and comes after all others
 };
@@ -69,8 +70,7 @@ class HappensBefore {
 
   const std::vector<Access>& accesses() const { return accesses_; }
   bool ordered(const Access& a, const Access& b) const {
-    return before(a.node, b.node) || before(b.node, a.node) || handed_over(a.node, b.node) ||
-           handed_over(b.node, a.node);
+    return before(a.effect, b.node) || before(b.effect, a.node);
   }
 
  private:
@@ -82,13 +82,6 @@ class HappensBefore {
   void edge(int from, int to) { predecessors_[static_cast<std::size_t>(to)].push_back(from); }
   bool before(int a, int b) const {
     return before_[static_cast<std::size_t>(b)][static_cast<std::size_t>(a)];
-  }
-
-  /// Whether a is the first of two atomics that hand over, and b follows the second.
-  bool handed_over(int a, int b) const {
-    return std::any_of(handovers_.begin(), handovers_.end(), [&](const auto& atomics) {
-      return atomics.first == a && (atomics.second == b || before(atomics.second, b));
-    });
   }
 
   /// Adds what a launch has executed; returns the node of its end.
@@ -130,8 +123,11 @@ class HappensBefore {
           continue;
         }
         const Done done = execution_[static_cast<std::size_t>(place.launch)][operation];
-        if (done == 0 && has_met(place.launch, op)) return add_operation(place, actor.block, op, done, node);
-        if (done == 0 && !stops) return node;
+        if (done == 0 && !stops) {
+          // The thread may have come to a meeting that is over, and not have gone on yet.
+          if (is_meeting(op.does)) add_operation(place, actor.block, op, done, node);
+          return node;
+        }
         if (done == 0 && !is_access(op.does)) throw std::logic_error("stopped where there is no access");
         if (op.does == Does::kSkipUnless && done == 2) skipped = op.size;
         node = add_operation(place, actor.block, op, done, node);
@@ -144,28 +140,21 @@ class HappensBefore {
     return node;
   }
 
-  /// Whether the lanes have met in that operation: a lane has gone on behind it, so all have come.
-  bool has_met(int l, const Operation& op) const {
-    if (!is_meeting(op.does)) return false;
-    const Launch& launch = program_.launches[static_cast<std::size_t>(l)];
-    std::size_t operation = 0;
-    for (const Actor& actor : launch.actors)
-      for (const auto& segment : actor.segments)
-        for (const Operation& other : segment)
-          if (execution_[static_cast<std::size_t>(l)][operation++] && other.meeting == op.meeting) return true;
-    return false;
-  }
-
   int add_operation(const Place& place, int block, const Operation& op, Done done, int previous) {
     const int node =
         is_meeting(op.does) && rules_.meetings ? shared_node(meetings_, {op.meeting, 0}) : new_node();
     edge(previous, node);
-    if (is_access(op.does)) accesses_.push_back({place, node, block, &op});
+    int effect = node;
+    if (op.does == Does::kAtomic) {
+      effect = new_node();
+      edge(effect, node);
+    }
+    if (is_access(op.does)) accesses_.push_back({place, node, effect, block, &op});
     if (is_fence(op.does)) fences_.push_back({node, place.launch, block, op.does == Does::kFence});
     if (op.does == Does::kAtomic) {
       const Location location =
           op.shared ? Location{true, place.launch, block, op.offset} : Location{false, 0, 0, op.offset};
-      atomics_.push_back({location, node, place.launch, block, done - 1, done == 0});
+      atomics_.push_back({location, node, effect, place.launch, block, done - 1, done == 0});
     }
     return node;
   }
@@ -214,7 +203,7 @@ class HappensBefore {
   }
 
   /// Rule 5. before_ must be closed over edges 1 to 3.
-  std::vector<std::pair<int, int>> fence_edges() {
+  std::vector<std::pair<int, int>> fence_edges() const {
     std::vector<std::pair<int, int>> edges;
     for (const Fence& fence : fences_)
       for (const Atomic& release : atomics_) {
@@ -224,7 +213,7 @@ class HappensBefore {
                                 (acquire.launch == fence.launch && acquire.block == fence.block);
           if (!in_reach || !came_later(release, acquire)) continue;
           edges.emplace_back(fence.node, acquire.node);
-          handovers_.emplace_back(release.node, acquire.node);
+          edges.emplace_back(release.effect, acquire.node);
         }
       }
     return edges;
@@ -241,7 +230,6 @@ class HappensBefore {
   std::vector<Access> accesses_;
   std::vector<Atomic> atomics_;
   std::vector<Fence> fences_;
-  std::vector<std::pair<int, int>> handovers_;  // the two atomics
 };
 
 bool overlap(const Access& a, const Access& b) {
@@ -335,6 +323,11 @@ const Operation& operation_at(const Program& program, const Place& place) {
   return program.launches[static_cast<std::size_t>(place.launch)]
       .actors[static_cast<std::size_t>(place.actor)]
       .segments[static_cast<std::size_t>(place.segment)][static_cast<std::size_t>(place.index)];
+}
+
+bool load_beside_atomic(const Program& program, const Race& race) {
+  const Does one = operation_at(program, race.one).does, other = operation_at(program, race.other).does;
+  return (one == Does::kLoad && other == Does::kAtomic) || (one == Does::kAtomic && other == Does::kLoad);
 }
 
 std::vector<Race> races(const Program& program, const Execution& execution,

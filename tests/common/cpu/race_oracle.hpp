@@ -63,6 +63,9 @@ struct Race {
   Place one, other;
 };
 
+/// Whether one of the two is a plain load, the other an atomic.
+bool load_beside_atomic(const Program& program, const Race& race);
+
 /// A thread of a launch that was stopped at an access which it has not noted in `done`.
 struct Stopped {
   int launch, block, thread;

@@ -3,23 +3,26 @@
 // other one none.
 //
 // Two accesses race when they are by different threads, overlap in a byte, at least one writes, not both are
-// atomic, and neither happens before the other. What happens before what:
+// atomic, and neither happens before the other. These rules say what happens before what:
 //
-// 1. A thread's operations happen in the order in which it does them.
+// 1. The operations of a thread happen in their order in the program.
 // 2. All that the threads of a block do before a __syncthreads() happens before all that they do after it.
-// 3. A __syncwarp(mask) does the same for the lanes in its mask. So do shuffles and votes here: CUDA does not
-// promise that
-//    they order memory, so an order that they alone make is worth a note. It is no finding.
+// 3. A __syncwarp(mask) does the same for the lanes in its mask. So do shuffles and votes here. CUDA does not
+//    promise that those order memory, so an order that they alone make is worth a note, but it is no finding.
 // 4. All of a launch happens before all of the next one.
-// 5. A fence and two atomics on one word hand over: when a thread passes a fence, an atomic on a word follows
-// it by the rules
-//    1 to 3 alone, and another thread does an atomic on the same word later, then all that happens before the
-//    fence happens before that later atomic, and so before what follows it. __threadfence() reaches every
-//    thread of the launch,
-//    __threadfence_block() those of its own block. An atomic on another word hands nothing over.
+// 5. A fence and two atomics on one word hand over. A thread passes a fence, an atomic on a word follows the
+// fence by
+//    the rules 1 to 3 alone, and another thread does an atomic on the same word later. Then all that happens
+//    before the fence, and the first atomic itself, happen before the second atomic and before all that
+//    follows it.
+//    __threadfence() reaches every thread of the launch, __threadfence_block() those of its own block. An
+//    atomic on another word hands nothing over.
 //
-// Between blocks there is no order but by the rules 4 and 5. Stores of the same value to a word are not part
-// of this: every store of a random program has a value of its own.
+// Between blocks there is no order but by the rules 4 and 5.
+//
+// Two things are not part of this. Stores of the same value to a word are worth a note at most, so each store
+// of a random program has a value of its own. And a plain load beside an atomic may begin a loop of
+// compare-and-swap, so its finding may wait until the next barrier or the end of the block.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -128,28 +131,8 @@ struct RaceTests : Findings {
             run.execution};
   }
 
-  /// A plain load and an atomic: no race when a compare-and-swap of the load's thread follows. So the finding
-  /// comes at the next barrier, or when the block has ended.
-  static bool may_be_guess(const Program& program, const Race& race) {
-    const Does one = operation_at(program, race.one).does, other = operation_at(program, race.other).does;
-    return (one == Does::kLoad && other == Does::kAtomic) || (one == Does::kAtomic && other == Does::kLoad);
-  }
-
-  /// Whether one of the races is between those two threads.
-  static bool is_named(const Program& program, const std::vector<Race>& races,
-                       const std::vector<Stopped>& named) {
-    const auto is_by = [&](const Place& place, const Stopped& who) {
-      const Actor& actor = program.launches[static_cast<std::size_t>(place.launch)]
-                               .actors[static_cast<std::size_t>(place.actor)];
-      return place.launch == who.launch && actor.block == who.block && actor.thread == who.thread;
-    };
-    return std::any_of(races.begin(), races.end(), [&](const Race& race) {
-      return (is_by(race.one, named[1]) && is_by(race.other, named[0])) ||
-             (is_by(race.one, named[0]) && is_by(race.other, named[1]));
-    });
-  }
-
-  /// The finding must name two threads that race: first the one that was stopped.
+  /// The finding must name two threads that race: the one that was stopped comes first, unless the race is
+  /// that of a load beside an atomic, which both have executed.
   static Comparison compare_stopped(const Program& program, const Run& run) {
     const std::string& finding = *run.finding;
     const auto details = [&](const std::string& more) {
@@ -158,7 +141,7 @@ struct RaceTests : Findings {
     if (finding.rfind("race in ", 0) != 0) return {Verdict::kOther, false, details("")};
     const auto earlier = races(program, run.execution);
     for (const Race& race : earlier)
-      if (!may_be_guess(program, race))
+      if (!load_beside_atomic(program, race))
         return {Verdict::kLate, true, details("the oracle's race:\n" + text_of(program, race) + "\n")};
 
     static const std::regex thread("thread \\((\\d+),0,0\\) of block \\((\\d+),0,0\\)");
@@ -167,17 +150,25 @@ struct RaceTests : Findings {
          match != std::sregex_iterator(); ++match)
       named.push_back({run.launch, std::stoi((*match)[2]), std::stoi((*match)[1])});
     if (named.size() < 2) return {Verdict::kOther, true, details("it does not name two threads\n")};
+    const auto is_by = [&](const Place& place, const Stopped& who) {
+      const Actor& actor = program.launches[static_cast<std::size_t>(place.launch)]
+                               .actors[static_cast<std::size_t>(place.actor)];
+      return place.launch == who.launch && actor.block == who.block && actor.thread == who.thread;
+    };
+    const auto is_named = [&](const Race& race) {
+      return (is_by(race.one, named[1]) && is_by(race.other, named[0])) ||
+             (is_by(race.one, named[0]) && is_by(race.other, named[1]));
+    };
+    if (std::any_of(earlier.begin(), earlier.end(), is_named))
+      return {Verdict::kAgree, true, "", run.execution};
     std::vector<Race> found;
     try {
-      found = is_named(program, earlier, named) ? earlier : races(program, run.execution, named[0]);
+      found = races(program, run.execution, named[0]);
     } catch (const std::logic_error& error) {
       return {Verdict::kFalse, false, details(std::string(error.what()) + "\n")};
     }
-    if (is_named(program, found, named)) {
-      const bool ended = is_named(program, earlier, named);
-      return {Verdict::kAgree, true, "", run.execution,
-              ended ? std::nullopt : std::optional<Stopped>(named[0])};
-    }
+    if (std::any_of(found.begin(), found.end(), is_named))
+      return {Verdict::kAgree, true, "", run.execution, named[0]};
     if (found.empty()) return {Verdict::kFalse, false, details("the oracle knows no race\n")};
     return {Verdict::kFalse, true,
             details("the threads that it names do not race. The oracle's race:\n" +
@@ -357,6 +348,10 @@ TEST_CASE("race oracle: a fence and atomics on one word hand over") {
     CHECK(handed({store(0), fence(), shared(atomic(8))}, {shared(atomic(8)), load(0)}, block, {0, 1}) ==
           (block == 0));
   }
+  // The atomic of the one who hands over is handed over too, as where the last block sets its counter to 0.
+  CHECK(handed({fence(), atomic(8)}, {atomic(8), store(8)}, 1, {0, 1}));
+  CHECK_FALSE(handed({atomic(8)}, {atomic(8), store(8)}, 1, {0, 1}));
+  CHECK_FALSE(handed({fence(), store(0), atomic(8)}, {atomic(8), store(8), load(0)}, 1, {0, 1}));
   // The reader hands over to the writer as well.
   CHECK(handed({load(0), fence(), atomic(8)}, {atomic(8), store(0)}, 1, {0, 1}));
   // A later atomic on the same word is enough: the first ticket is another's.
@@ -395,6 +390,12 @@ TEST_CASE("race oracle: only what has been executed counts") {
   skipped[0][3] = 0;
   CHECK(races(skips, taken).size() == 2);
   CHECK(races(skips, skipped).size() == 1);
+
+  // Lane 1 has passed a meeting that lane 0, which came to it as well, has not left yet.
+  const Program meets = launch_of({{0, 0, {{load(0), sync(3, 0)}}}, {0, 1, {{sync(3, 0), store(0)}}}});
+  Execution passed = ended(meets);
+  passed[0][1] = passed[0][3] = 0;
+  CHECK(races(meets, passed, Stopped{0, 0, 1}).empty());
 
   // An atomic at which a launch was stopped came after all others.
   const Program atomics =
