@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <string>
-#include <utility>
 
 #include "cpu/coordinates.hpp"
 #include "cpu/device.hpp"
 #include "cpu/memory.hpp"
 #include "cpu/names.hpp"
-#include "cpu/source_line.hpp"
+#include "cpu/race_hints.hpp"
 #include "cpu/stop.hpp"
 
 namespace cpu {
@@ -33,6 +32,22 @@ std::string access_line(const Access& access, const std::string& what) {
                      place_text(access.instruction));
 }
 
+std::string no_array(std::uintptr_t address) {
+  return fmt::format("address {:#x}, where there is no array,", address);
+}
+
+/// What to check after an access outside that array.
+std::string index_hint(std::uintptr_t address, const Region& data) {
+  const bool below = address < data.begin;
+  const std::size_t distance = below ? data.begin - address : address - data.begin - data.size;
+  constexpr std::size_t kFar = std::size_t{1} << 20;
+  if (distance > data.size + kFar)
+    return "is the index computed right, for example an int that overflows, or an unsigned 0 - 1? Or was "
+           "the array released?";
+  return below ? "can the index be negative for some thread, as i - 1 is at i = 0?"
+               : "does a guard such as `if (i < n)` keep out every thread that has no element?";
+}
+
 std::string shared_line(const Access& access) {
   return access_line(access, shared_name(access.address, access.size));
 }
@@ -42,14 +57,14 @@ std::string shared_line(const Access& access) {
 void out_of_bounds(Access access) {
   const Buffer* buffer = memory().nearest(access.address);
   if (!buffer)
-    stop_launch({"out of bounds", access_line(access, "device memory where no array lies"),
-                 "was the array allocated, and is it still?"});
+    stop_launch({"out of bounds", access_line(access, no_array(access.address)),
+                 "was the array released? Or is it an index far outside of a local or __shared__ array?"});
   const std::size_t count = buffer->data.size / buffer->element_size;
   stop_launch({"out of bounds",
                fmt::format("{}\n  {} has {} elements of {} bytes: {}[0] to {}[{}]",
                            access_line(access, global_name(*buffer, access.address, access.size)),
                            buffer->name, count, buffer->element_size, buffer->name, buffer->name, count - 1),
-               "is every thread that has no element kept out, as by `if (i < n)`?"});
+               index_hint(access.address, buffer->data)});
 }
 
 void uninitialised_global(Access access, const Buffer& buffer) {
@@ -66,60 +81,71 @@ void race_in_global(Access access, const Buffer& buffer, std::uint32_t earlier, 
   const std::uint32_t in_block = d.launch.threads_per_block, block = earlier / in_block;
   const std::string what = global_name(buffer, access.address, access.size);
   const std::uintptr_t earlier_instruction = d.block.sites.instruction(earlier_site);
+  const bool in_one_warp = earlier % in_block / kWarpSize == d.block.thread.number / kWarpSize;
   stop_launch(
       {"race in device memory",
        fmt::format("{}\n  {} {} {}{}, and nothing orders the two", access_line(access, what),
                    thread_name(earlier % in_block, coordinates(block, d.launch.grid)), verb(earlier_kind),
                    what, earlier_instruction ? " at " + place_text(earlier_instruction) : ""),
-       block == d.block.number
-           ? "does every thread pass a __syncthreads() between the two?"
-           : "blocks run in any order: let each write what no other touches, use an atomic, or\n"
-             "  make two launches of it"});
+       block == d.block.number ? missing_barrier({earlier_instruction, earlier_kind},
+                                                 {access.instruction, access.kind}, in_one_warp)
+                               : blocks_race()});
 }
 
 void outside_shared(Access access) {
-  const Region& dynamic = device().block.shared_memory.dynamic();
-  stop_launch({"out of bounds of shared memory",
-               fmt::format("{}\n  the launch gave the block {} bytes of dynamic shared memory",
-                           access_line(access, fmt::format("byte {} of it", access.address - dynamic.begin)),
-                           dynamic.size),
-               "does the third argument of launch_shared count bytes, and all of them?"});
+  const SharedMemory& shared = device().block.shared_memory;
+  const Region& data = shared.near_dynamic(access.address) ? shared.dynamic() : shared.statics();
+  const bool dynamic = &data == &shared.dynamic();
+  const bool below = access.address < data.begin;
+  const std::string array = dynamic ? "dynamic shared memory" : "the __shared__ arrays";
+  const std::size_t first = access.address - data.begin, last = first + access.size - 1;
+  const std::string what = below     ? fmt::format("{} bytes before {}", data.begin - access.address, array)
+                           : dynamic ? fmt::format("bytes {} to {} of {}", first, last, array)
+                                     : fmt::format("up to {} bytes past {}", last + 1 - data.size, array);
+  std::string details = access_line(access, what);
+  if (dynamic)
+    details += fmt::format("\n  the launch gave the block {} bytes of dynamic shared memory", data.size);
+  stop_launch({"out of bounds of shared memory", details,
+               below     ? "can the index be negative for some thread, as i - 1 is at i = 0?"
+               : dynamic ? "is the size that launch_shared gets in bytes, and does it cover all that is used?"
+                         : "does the index stay below the array's size for every thread?"});
 }
 
 void uninitialised_shared(Access access) {
   const Access load = {access.instruction, access.address, access.size, AccessKind::kLoad};
-  stop_launch(
-      {"uninitialised shared memory",
-       access_line(load, shared_name(access.address, access.size) + ", which this block has not written,"),
-       "shared memory holds nothing when a block starts: is every element written before it is read?"});
+  stop_launch({"uninitialised shared memory",
+               access_line(load, shared_name(access.address, access.size) +
+                                     ", which nothing in this block has written yet,"),
+               fmt::format("does another thread write it, and is a __syncthreads() missing before {}? Or "
+                           "is it never written?",
+                           place_text(access.instruction))});
 }
 
 void race_in_shared(Access access, const ThreadAccess& earlier) {
+  const unsigned thread = device().block.thread.number;
   const std::string what = shared_name(access.address, access.size);
-  const auto line = [&](unsigned thread, AccessKind kind, std::uintptr_t instruction) {
-    return fmt::format("  {} {:7} {} at {}", thread_name(thread), verb(kind), what, place_text(instruction));
+  const auto line = [&](unsigned number, AccessKind kind, std::uintptr_t instruction) {
+    return fmt::format("  {} {:7} {} at {}", thread_name(number), verb(kind), what, place_text(instruction));
   };
-  // Which of the two ran first here says nothing about which should.
-  std::string one = place_text(earlier.instruction), other = place_text(access.instruction);
-  if (source_line(access.instruction).line < source_line(earlier.instruction).line) std::swap(one, other);
   stop_launch(
       {"race in shared memory",
-       fmt::format("{}\n{}, with no barrier between",
-                   line(device().block.thread.number, access.kind, access.instruction),
+       fmt::format("{}\n{}\n  with no barrier between the two", line(thread, access.kind, access.instruction),
                    line(earlier.thread, earlier.kind, earlier.instruction)),
-       fmt::format("does every thread pass a __syncthreads() on its way from {}\n  to {}?", one, other)});
+       missing_barrier({earlier.instruction, earlier.kind}, {access.instruction, access.kind},
+                       thread / kWarpSize == earlier.thread / kWarpSize)});
 }
 
 void copy_in_flight(Access access, const AsyncCopy& copy) {
   const bool own = copy.thread == device().block.thread.number;
-  stop_launch({"asynchronous copy not waited for",
-               fmt::format("{}\n  {} copies to it at {}, and has not waited for that", shared_line(access),
-                           own ? "itself" : thread_name(copy.thread), place_text(copy.instruction)),
-               own ? "pass __pipeline_commit(), then a __pipeline_wait_prior(n) with no more than n commits "
-                     "in between"
-                   : "before the copy, all must have passed a __syncthreads() since they read what was "
-                     "there; behind\n"
-                     "  it, its thread must wait for it, and then all must pass a __syncthreads()"});
+  stop_launch(
+      {"asynchronous copy not waited for",
+       fmt::format("{}\n  {} copies to it at {}, and has not waited for the copy", shared_line(access),
+                   own ? "the same thread" : thread_name(copy.thread), place_text(copy.instruction)),
+       own ? "pass __pipeline_commit(), then a __pipeline_wait_prior(n) with at most n commits "
+             "in between"
+           : "does the thread that copies wait with __pipeline_wait_prior(), and do all threads "
+             "then pass a __syncthreads() before they read? And is there a __syncthreads() between "
+             "the last use of what was there and the copy?"});
 }
 
 void misaligned(Access access) {
@@ -127,19 +153,22 @@ void misaligned(Access access) {
   stop_launch({"misaligned access",
                access_line(access, fmt::format("{} bytes at address {:#x}, which is not a multiple of {}",
                                                size, access.address, size)),
-               fmt::format("a GPU moves {} bytes at once only from a multiple of {}: handle the elements "
-                           "before it one by one",
-                           size, size)});
+               fmt::format("a GPU loads or stores {0} bytes at once only at a multiple of {0}: handle the "
+                           "elements before the first multiple one by one",
+                           size)});
 }
 
 void not_device_memory(Access access) {
-  stop_launch(
-      {"not device memory",
-       access_line(access, fmt::format("address {:#x}, which no array on the device has", access.address)),
-       access.address < 4096
-           ? "a null pointer: was the array passed to the kernel?"
-           : "the host's memory, or past the end of a __shared__ array: a kernel can reach\n"
-             "  device arrays, its own shared memory and constants only"});
+  const bool null = access.address < 4096;
+  const bool local = device().launch.stacks.contains(access.address);
+  stop_launch({"not device memory", access_line(access, no_array(access.address)),
+               null ? "a null pointer: was the array passed to the kernel?"
+               : local
+                   ? "a pointer that has left a local array, or one to another thread's local variable: no "
+                     "other thread can reach these"
+                   : "the host's memory, or far outside of a local or __shared__ array? A kernel can only "
+                     "reach device arrays, its block's shared memory, constants and its own local "
+                     "variables"});
 }
 
 }  // namespace cpu

@@ -25,7 +25,7 @@ struct ThreadAccess;
 
 // In shared memory.
 
-/// Past the dynamic shared memory of the launch.
+/// Before or after the dynamic shared memory of the launch, or the `__shared__` arrays.
 [[noreturn]] void outside_shared(Access access);
 [[noreturn]] void uninitialised_shared(Access access);
 [[noreturn]] void race_in_shared(Access access, const ThreadAccess& earlier);

@@ -16,9 +16,10 @@ struct Finding : std::runtime_error {
 
 /// A mistake of a kernel, as text for its Finding.
 struct Mistake {
+  // No line breaks inside a sentence: whoever shows the message wraps it.
   std::string kind;     ///< such as "out of bounds"
-  std::string details;  ///< which thread did what and where, in lines indented by two spaces
-  std::string look_at;  ///< what to check next
+  std::string details;  ///< which thread did what and where: lines, each indented by two spaces
+  std::string look_at;  ///< what to check next: one paragraph
 };
 
 /// The Finding for a mistake of the kernel at that address.

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <fstream>
+#include <utility>
 
 #include "cpu/device.hpp"
 #include "cpu/fault.hpp"
@@ -74,8 +75,13 @@ class CpuBackend : public Backend {
     cpu::device().counts = Counts();
     cpu::device().each_launch = each_launch_;
     cpu::device().trace.set_enabled(trace_);
-    cpu::run_host_code(stage);
-    return cpu::device().counts;
+    try {
+      cpu::run_host_code(stage);
+    } catch (...) {
+      cpu::device().counts = Counts();
+      throw;
+    }
+    return std::exchange(cpu::device().counts, Counts());
   }
 
  private:
