@@ -105,8 +105,9 @@ std::string end_text(const Outcome& outcome, const std::string& at) {
   const std::string when = at.empty() ? "before it began to check" : "at " + at;
   switch (outcome.end) {
     case Outcome::End::kTooLong:
-      return fmt::format("It was still running after {} seconds, {}, and was stopped: is there an infinite loop?",
-                         judging_time().count(), when);
+      return fmt::format(
+          "It was still running after {} seconds, {}, and was stopped: is there an infinite loop?",
+          judging_time().count(), when);
     case Outcome::End::kTooMuchOutput:
       return fmt::format("It did not stop printing, {}, and was stopped.", when);
     case Outcome::End::kSignal:
