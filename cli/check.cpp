@@ -63,7 +63,7 @@ bool is_readers(const Build& build, const ExerciseFiles& exercise) {
 Verdict judged(const Workbook& workbook, const ExerciseFiles& exercise) {
   if (!fs::exists(exercise.file))
     return {false,
-            fmt::format("  The file is not there. ./workbook reset {} makes it anew.\n", exercise.number()),
+            fmt::format("  The file is not there. ./workbook reset {} restores it.\n", exercise.number()),
             "the file is not there"};
   const Build build = build_target(workbook, program("check", exercise));
   if (!build.done && is_readers(build, exercise))
@@ -123,7 +123,7 @@ void time_exercise_on_gpu(const Workbook& workbook, const ExerciseFiles& exercis
       fmt::format("\n{}, {}", report["device"].get<std::string>(), report["at"].get<std::string>());
   const std::string wrong = report["reader"]["message"];
   if (!wrong.empty())
-    fmt::print("{}: wrong: {}\n", where, wrong);
+    fmt::print("{}", indented(fmt::format("{}: wrong: {}", where, wrong), 0));
   else
     fmt::print("{}: yours {:.2f} us, the solution {:.2f} us (advice, not the verdict)\n", where,
                report["reader"]["time_us"].get<double>(), report["solution"]["time_us"].get<double>());

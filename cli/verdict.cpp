@@ -106,10 +106,10 @@ std::string end_text(const Outcome& outcome, const std::string& at) {
   switch (outcome.end) {
     case Outcome::End::kTooLong:
       return fmt::format(
-          "It had not ended after {} seconds, {}, and was stopped: is there a loop without end?",
+          "It was still running after {} seconds, {}, and was stopped: is there an infinite loop?",
           judging_time().count(), when);
     case Outcome::End::kTooMuchOutput:
-      return fmt::format("It printed without end, {}, and was stopped.", when);
+      return fmt::format("It did not stop printing, {}, and was stopped.", when);
     case Outcome::End::kSignal:
       return fmt::format(
           "It crashed, {}: {}. That happened on the host, outside what the CPU device watches.", when,
@@ -135,6 +135,12 @@ std::string output_text(const std::string& output) {
   for (char& c : shown)  // control characters could change the terminal's settings
     if (static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t') c = '?';
   return "\n  It printed:\n" + indented(shown, 4) + (end < output.size() ? "    ...\n" : "");
+}
+
+/// The text with its first sentence in bold.
+std::string with_bold(std::string text) {
+  const std::size_t end = text.find('.') + 1;
+  return text.replace(0, end, bold(text.substr(0, end)));
 }
 
 /// The status that a judging program wrote; nothing when it wrote none.
@@ -175,15 +181,15 @@ Verdict verdict_of(const std::string& text, const Outcome& outcome) {
                            predictions_text(verdict) + output_text(outcome.output);
   const std::string lesson = verdict.at("lesson");
   if (status == VerdictStatus::kSolved)
-    return {
-        true,
-        fmt::format("{}\n{} {}", body, bold("Solved."),
-                    wrapped(fmt::format("{} ({})", verdict.at("learnt").get<std::string>(), lesson), 0, 70)),
-        "solved"};
+    return {true,
+            body + "\n" +
+                with_bold(wrapped(
+                    fmt::format("Solved. {} ({})", verdict.at("learnt").get<std::string>(), lesson), 0)),
+            "solved"};
   const char* why = !wrong.empty()                       ? "wrong"
                     : !verdict.at("predictions").empty() ? "not all numbers are right"
                                                          : "right, but over budget";
-  return {false, fmt::format("{}\n{} The lesson: {}.\n", body, bold("Not yet."), lesson), why};
+  return {false, body + "\n" + with_bold(wrapped(fmt::format("Not yet. The lesson: {}.", lesson), 0)), why};
 }
 
 }  // namespace workbook

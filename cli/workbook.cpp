@@ -93,36 +93,8 @@ Build build_target(const Workbook& workbook, const std::string& target) {
     return {.done = true, .failed = "", .errors = ""};
   Build build = failed_build(outcome.output, workbook);
   if (outcome.end == Outcome::End::kTooLong)
-    build.errors += "The compiler had not ended after five minutes.\n";
+    build.errors += "The compiler was still running after five minutes, and was stopped.\n";
   return build;
-}
-
-std::string wrapped(const std::string& text, std::size_t indent, std::size_t width) {
-  std::istringstream words(text);
-  std::string out, line;
-  const auto end_line = [&] {
-    if (!line.empty()) out += std::string(indent, ' ') + line + "\n";
-    line.clear();
-  };
-  for (std::string word; words >> word;) {
-    if (!line.empty() && indent + line.size() + 1 + word.size() > width) end_line();
-    line += (line.empty() ? "" : " ") + word;
-  }
-  end_line();
-  return out;
-}
-
-std::string indented(const std::string& text, std::size_t indent, std::size_t width) {
-  std::istringstream lines(text);
-  std::string out;
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t own = std::min(line.find_first_not_of(' '), line.size());
-    if (indent + line.size() > width)
-      out += wrapped(line, indent + own, width);
-    else
-      out += (line.empty() ? "" : std::string(indent, ' ') + line) + "\n";
-  }
-  return out;
 }
 
 }  // namespace workbook

@@ -1,5 +1,5 @@
 /// \file
-/// What the commands share: paths, chapters and exercises, building a target, and wrapping text.
+/// What the commands share: paths, chapters and exercises, building a target.
 #pragma once
 
 #include <filesystem>
@@ -40,12 +40,5 @@ struct Build {
 };
 /// Builds a target with ninja, one build at a time. \throws MachineError when ninja cannot be started
 Build build_target(const Workbook& workbook, const std::string& target);
-
-/// The words of `text` in lines of at most `width` characters, each indented by `indent` spaces.
-std::string wrapped(const std::string& text, std::size_t indent, std::size_t width = 79);
-
-/// `text` with each line that is not empty indented by `indent` spaces. Lines longer than `width` are
-/// wrapped.
-std::string indented(const std::string& text, std::size_t indent, std::size_t width = 79);
 
 }  // namespace workbook

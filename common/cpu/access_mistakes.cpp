@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <string>
-#include <utility>
 
 #include "cpu/coordinates.hpp"
 #include "cpu/device.hpp"
 #include "cpu/memory.hpp"
 #include "cpu/names.hpp"
-#include "cpu/source_line.hpp"
-#include "cpu/stop.hpp"
+#include "cpu/race_hints.hpp"
 
 namespace cpu {
 namespace {
@@ -31,6 +29,22 @@ const char* verb(AccessKind kind) {
 std::string access_line(const Access& access, const std::string& what) {
   return fmt::format("  {} {} {} at {}", running_thread_name(), verb(access.kind), what,
                      place_text(access.instruction));
+}
+
+std::string no_array(std::uintptr_t address) {
+  return fmt::format("address {:#x}, where there is no array,", address);
+}
+
+/// What to check after an access outside that array.
+std::string index_hint(std::uintptr_t address, const Region& data) {
+  const bool below = address < data.begin;
+  const std::size_t distance = below ? data.begin - address : address - data.begin - data.size;
+  constexpr std::size_t kFar = std::size_t{1} << 20;
+  if (distance > data.size + kFar)
+    return "is the index computed right, for example an int that overflows, or an unsigned 0 - 1? Or was "
+           "the array released?";
+  return below ? "can the index be negative for some thread, as i - 1 is at i = 0?"
+               : "does a guard such as `if (i < n)` keep out every thread that has no element?";
 }
 
 std::string shared_line(const Access& access) {
@@ -58,14 +72,14 @@ std::string both_accesses(const Race& race) {
 void out_of_bounds(Access access) {
   const Buffer* buffer = memory().nearest(access.address);
   if (!buffer)
-    stop_launch({"out of bounds", access_line(access, "device memory where no array lies"),
-                 "was the array allocated, and is it still?"});
+    stop_launch({"out of bounds", access_line(access, no_array(access.address)),
+                 "was the array released? Or is it an index far outside of a local or __shared__ array?"});
   const std::size_t count = buffer->data.size / buffer->element_size;
   stop_launch({"out of bounds",
                fmt::format("{}\n  {} has {} elements of {} bytes: {}[0] to {}[{}]",
                            access_line(access, global_name(*buffer, access.address, access.size)),
                            buffer->name, count, buffer->element_size, buffer->name, buffer->name, count - 1),
-               "is every thread that has no element kept out, as by `if (i < n)`?"});
+               index_hint(access.address, buffer->data)});
 }
 
 void uninitialised_global(Access access, const Buffer& buffer) {
@@ -77,65 +91,72 @@ void uninitialised_global(Access access, const Buffer& buffer) {
 }
 
 void outside_shared(Access access) {
-  const Region& dynamic = device().block.shared_memory.dynamic();
-  stop_launch({"out of bounds of shared memory",
-               fmt::format("{}\n  the launch gave the block {} bytes of dynamic shared memory",
-                           access_line(access, fmt::format("byte {} of it", access.address - dynamic.begin)),
-                           dynamic.size),
-               "does the third argument of launch_shared count bytes, and all of them?"});
+  const SharedMemory& shared = device().block.shared_memory;
+  const Region& data = shared.near_dynamic(access.address) ? shared.dynamic() : shared.statics();
+  const bool dynamic = &data == &shared.dynamic();
+  const bool below = access.address < data.begin;
+  const std::string array = dynamic ? "dynamic shared memory" : "the __shared__ arrays";
+  const std::size_t first = access.address - data.begin, last = first + access.size - 1;
+  const std::string what = below     ? fmt::format("{} bytes before {}", data.begin - access.address, array)
+                           : dynamic ? fmt::format("bytes {} to {} of {}", first, last, array)
+                                     : fmt::format("up to {} bytes past {}", last + 1 - data.size, array);
+  std::string details = access_line(access, what);
+  if (dynamic)
+    details += fmt::format("\n  the launch gave the block {} bytes of dynamic shared memory", data.size);
+  stop_launch({"out of bounds of shared memory", details,
+               below     ? "can the index be negative for some thread, as i - 1 is at i = 0?"
+               : dynamic ? "is the size that launch_shared gets in bytes, and does it cover all that is used?"
+                         : "does the index stay below the array's size for every thread?"});
 }
 
 void uninitialised_shared(Access access) {
   const Access load = {access.instruction, access.address, access.size, AccessKind::kLoad};
-  stop_launch(
-      {"uninitialised shared memory",
-       access_line(load, shared_name(access.address, access.size) + ", which this block has not written,"),
-       "shared memory holds nothing when a block starts: is every element written before it is read?"});
+  stop_launch({"uninitialised shared memory",
+               access_line(load, shared_name(access.address, access.size) +
+                                     ", which nothing in this block has written yet,"),
+               fmt::format("does another thread write it, and is a __syncthreads() missing before {}? Or "
+                           "is it never written?",
+                           place_text(access.instruction))});
 }
 
 Mistake race_between(const Race& race) {
   const std::uint32_t in_block = device().launch.threads_per_block;
   if (race.thread / in_block != race.earlier_thread / in_block)
-    return {"race in device memory", both_accesses(race) + ", and nothing orders the two",
-            "blocks run in any order: let each write what no other touches, use an atomic, or\n"
-            "  make two launches of it",
+    return {"race in device memory", both_accesses(race) + "\n  and nothing orders the two", blocks_race(),
             race.access.instruction};
-  // Which of the two ran first here says nothing about which should.
   const Site* earlier = device().block.sites.numbered(race.earlier_site);
-  std::string look_at = "does every thread pass a __syncthreads() between the two?";
-  if (earlier) {
-    std::string one = place_text(earlier->instruction), other = place_text(race.access.instruction);
-    if (source_line(race.access.instruction).line < source_line(earlier->instruction).line)
-      std::swap(one, other);
-    look_at =
-        fmt::format("does every thread pass a __syncthreads() on its way from {}\n  to {}?", one, other);
-  }
-  const std::string details = both_accesses(race) + ", with no barrier between";
+  const RacingAccess first = {earlier ? earlier->instruction : 0,
+                              earlier ? earlier->kind : AccessKind::kLoad};
+  const std::string details = both_accesses(race) + "\n  with no barrier between the two";
+  const std::string look_at =
+      missing_barrier(first, {race.access.instruction, race.access.kind},
+                      race.thread % in_block / kWarpSize == race.earlier_thread % in_block / kWarpSize);
   if (race.shared) return {"race in shared memory", details, look_at, race.access.instruction};
   return {"race in device memory", details, look_at, race.access.instruction};
 }
 
 Mistake same_value_stored(const Race& race) {
-  return {"same value stored by several threads", both_accesses(race) + "; both store the same value",
-          "CUDA calls this a race all the same: let one thread store it", race.access.instruction};
+  return {"same value stored by several threads", both_accesses(race) + "\n  and both store the same value",
+          "CUDA calls this a race all the same: let one thread store it.", race.access.instruction};
 }
 
 Mistake ordered_by_shuffle(const Race& race) {
-  return {"order by a shuffle", both_accesses(race) + ", and only a shuffle or vote is between the two",
-          "CUDA does not promise that shuffles and votes order memory: put a __syncwarp() there",
+  return {"order by a shuffle", both_accesses(race) + "\n  with only a shuffle or vote between the two",
+          "CUDA does not promise that shuffles and votes order memory: put a __syncwarp() there.",
           race.access.instruction};
 }
 
 void copy_in_flight(Access access, const AsyncCopy& copy) {
   const bool own = copy.thread == device().block.thread.number;
-  stop_launch({"asynchronous copy not waited for",
-               fmt::format("{}\n  {} copies to it at {}, and has not waited for that", shared_line(access),
-                           own ? "itself" : thread_name(copy.thread), place_text(copy.instruction)),
-               own ? "pass __pipeline_commit(), then a __pipeline_wait_prior(n) with no more than n commits "
-                     "in between"
-                   : "before the copy, all must have passed a __syncthreads() since they read what was "
-                     "there; behind\n"
-                     "  it, its thread must wait for it, and then all must pass a __syncthreads()"});
+  stop_launch(
+      {"asynchronous copy not waited for",
+       fmt::format("{}\n  {} copies to it at {}, and has not waited for the copy", shared_line(access),
+                   own ? "the same thread" : thread_name(copy.thread), place_text(copy.instruction)),
+       own ? "pass __pipeline_commit(), then a __pipeline_wait_prior(n) with at most n commits "
+             "in between"
+           : "does the thread that copies wait with __pipeline_wait_prior(), and do all threads "
+             "then pass a __syncthreads() before they read? And is there a __syncthreads() between "
+             "the last use of what was there and the copy?"});
 }
 
 void misaligned(Access access) {
@@ -143,19 +164,22 @@ void misaligned(Access access) {
   stop_launch({"misaligned access",
                access_line(access, fmt::format("{} bytes at address {:#x}, which is not a multiple of {}",
                                                size, access.address, size)),
-               fmt::format("a GPU moves {} bytes at once only from a multiple of {}: handle the elements "
-                           "before it one by one",
-                           size, size)});
+               fmt::format("a GPU loads or stores {0} bytes at once only at a multiple of {0}: handle the "
+                           "elements before the first multiple one by one",
+                           size)});
 }
 
 void not_device_memory(Access access) {
-  stop_launch(
-      {"not device memory",
-       access_line(access, fmt::format("address {:#x}, which no array on the device has", access.address)),
-       access.address < 4096
-           ? "a null pointer: was the array passed to the kernel?"
-           : "the host's memory, or past the end of a __shared__ array: a kernel can reach\n"
-             "  device arrays, its own shared memory and constants only"});
+  const bool null = access.address < 4096;
+  const bool local = device().launch.stacks.contains(access.address);
+  stop_launch({"not device memory", access_line(access, no_array(access.address)),
+               null ? "a null pointer: was the array passed to the kernel?"
+               : local
+                   ? "a pointer that has left a local array, or one to another thread's local variable: no "
+                     "other thread can reach these"
+                   : "the host's memory, or far outside of a local or __shared__ array? A kernel can only "
+                     "reach device arrays, its block's shared memory, constants and its own local "
+                     "variables"});
 }
 
 }  // namespace cpu

@@ -33,7 +33,7 @@ Mistake ordered_by_shuffle(const Race& race);
 [[noreturn]] void uninitialised_global(Access access, const Buffer& buffer);
 // In shared memory.
 
-/// Past the dynamic shared memory of the launch.
+/// Before or after the dynamic shared memory of the launch, or the `__shared__` arrays.
 [[noreturn]] void outside_shared(Access access);
 [[noreturn]] void uninitialised_shared(Access access);
 /// An access to the destination of an asynchronous copy in flight.

@@ -45,7 +45,7 @@ void index_out_of_bounds(const OutOfBounds& where, std::uintptr_t index, const v
                fmt::format("  {} uses index {} of an array of type {} at {}", running_thread_name(),
                            index_text(*where.index, index), where.array->name,
                            place_text(reinterpret_cast<std::uintptr_t>(return_address))),
-               "does the index stay below the array's size for every thread and every block size?"});
+               "is the index at least 0 and below the array's size, for every thread and every block size?"});
 }
 
 }  // namespace

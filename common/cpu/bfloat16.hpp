@@ -23,14 +23,14 @@ using nv_bfloat162 = __nv_bfloat162;
 [[gnu::always_inline]] inline __nv_bfloat16 __float2bfloat16_ru(float a) {
   return __nv_bfloat16::rounded<detail::Rounding::kUp>(a);
 }
-/// Of a NaN the upper bits are kept, as a GPU does.
+/// A NaN keeps its upper bits, as on a GPU.
 [[gnu::always_inline]] inline __nv_bfloat16 __double2bfloat16(double a) {
   return a != a ? __nv_bfloat16::quiet_nan(a) : __nv_bfloat16(a);
 }
 [[gnu::always_inline]] inline __nv_bfloat16 __int2bfloat16_rn(int a) { return __nv_bfloat16(a); }
 [[gnu::always_inline]] inline __nv_bfloat16 __uint2bfloat16_rn(unsigned a) { return __nv_bfloat16(a); }
 
-// To wider numbers and integers; an integer out of range becomes the nearest end, NaN becomes 0.
+// To wider numbers and integers; a value out of range becomes the nearest integer, NaN becomes 0.
 [[gnu::always_inline]] inline float __bfloat162float(__nv_bfloat16 a) { return a; }
 [[gnu::always_inline]] inline int __bfloat162int_rn(__nv_bfloat16 a) { return __float2int_rn(a); }
 [[gnu::always_inline]] inline int __bfloat162int_rz(__nv_bfloat16 a) { return __float2int_rz(a); }
@@ -39,7 +39,7 @@ using nv_bfloat162 = __nv_bfloat162;
 [[gnu::always_inline]] inline unsigned __bfloat162uint_rn(__nv_bfloat16 a) { return __float2uint_rn(a); }
 [[gnu::always_inline]] inline unsigned __bfloat162uint_rz(__nv_bfloat16 a) { return __float2uint_rz(a); }
 
-// Bits as another type.
+// The same bits as another type.
 [[gnu::always_inline]] inline short __bfloat16_as_short(__nv_bfloat16 a) {
   return static_cast<short>(a.bits());
 }

@@ -20,6 +20,7 @@ void BlockBarrier::release() {
     threads_.state[t] = ThreadState::kReady;
   }
   vote_ = std::exchange(arrived_, {0, 0});
+  device().block.last_barrier = threads_.waits_at[first];
   device().block.races.pass_barrier();
 }
 
@@ -29,7 +30,7 @@ void BlockBarrier::throw_divergent(unsigned one, unsigned other) const {
                        place_text(threads_.waits_at[t]));
   };
   throw_finding({"barrier that not all threads reach", line(one) + "\n" + line(other),
-                 "all threads of the block must come to the same __syncthreads(): is one inside an if?"});
+                 "all threads of the block must reach the same __syncthreads(): is one inside an if?"});
 }
 
 }  // namespace cpu

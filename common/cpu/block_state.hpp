@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "cpu/async_copies.hpp"
 #include "cpu/iterations.hpp"
 #include "cpu/lanes.hpp"
 #include "cpu/race_check.hpp"
+#include "cpu/region.hpp"
 #include "cpu/request_log.hpp"
 #include "cpu/runtime.hpp"
 #include "cpu/shared_memory.hpp"
@@ -32,7 +34,9 @@ struct BlockState {
   uint3 index{};           ///< blockIdx
   std::size_t number = 0;  ///< in the grid, linear
   RunningThread thread;
-  LaneFlow flow[kWarpSize];  ///< of the running warp's lanes
+  Region stack;                     ///< of the running thread: its local variables
+  std::uintptr_t last_barrier = 0;  ///< instruction of the barrier that the block passed last, or 0
+  LaneFlow flow[kWarpSize];         ///< of the running warp's lanes
   Iterations iterations;
   Steps steps;
 

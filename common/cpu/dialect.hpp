@@ -1,7 +1,7 @@
 /// \file
 /// CUDA C++ for the CPU device: what a kernel file may use when the host compiler compiles it. Included by
-/// kernel files alone, through device.hpp. What a kernel calls is always inlined: a traced function that
-/// stayed out of line could be taken for one of the plain program's.
+/// kernel files alone, through device.hpp. Every function here is always inlined, because the linker could
+/// take a traced function that stayed out of line for one of the plain program's.
 #pragma once
 
 #include <stddef.h>
@@ -17,8 +17,8 @@
 #include "cpu/warp.hpp"
 #include "cpu/wmma.hpp"
 
-// CUDA's own words. A kernel stays out of line so that messages can name it, and takes in what it calls so
-// that its loops can be followed.
+// CUDA's own keywords. A kernel is never inlined, so that messages can name it; everything that it calls is
+// inlined into it, so that its loops can be followed.
 #define __global__ __attribute__((noinline, flatten))
 #define __device__
 #define __host__
@@ -37,7 +37,7 @@
 #define __shared__ static thread_local constinit
 #endif
 
-// Code of the device's own among the kernels': reading a launch's arguments is no memory access of the
+// The device's own code in a kernel file: when it reads a launch's arguments, that is no memory access of the
 // kernel.
 #ifdef __clang__
 #define WORKBOOK_UNTRACED __attribute__((no_sanitize("thread", "coverage")))
@@ -87,7 +87,8 @@ template <class T>
   *p = value;
 }
 
-/// The block's dynamic shared memory as an array of T; its size is the third argument of `launch_shared`.
+/// The block's dynamic shared memory as an array of T; its size in bytes is the argument of
+/// `launch_shared` after the block.
 template <class T>
 [[gnu::always_inline]] inline T* dynamic_shared() {
   return static_cast<T*>(dynamic_shared_memory());

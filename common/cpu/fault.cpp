@@ -71,10 +71,10 @@ Finding touched_by_host() {
   const std::string what = buffer ? fmt::format("{}[{}]", buffer->name,
                                                 (fault.address - buffer->data.begin) / buffer->element_size)
                                   : "device memory";
-  return Finding(fmt::format(
-      "device memory touched by the host: {} ({}:{})\n  host code reads or writes {} at line {}\n"
-      "  look at: arrays on the device are the kernels'; what the host needs of them must be copied",
-      place.function, place.file, place.line, what, place.line));
+  return Finding(
+      fmt::format("device memory touched by the host: {} ({}:{})\n  host code reads or writes {} at line {}\n"
+                  "  look at: only kernels can access arrays on the device: copy to the host what it needs",
+                  place.function, place.file, place.line, what, place.line));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <boost/context/detail/fcontext.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -14,15 +15,19 @@ namespace cpu {
 
 /// A stack on which threads run one after another. A thread that must wait keeps it.
 struct Fiber {
+  static constexpr std::size_t kStackBytes = 64 * 1024;
+
   boost::context::detail::fcontext_t context;
   void* stack_top;
+
+  Region stack() const { return {reinterpret_cast<std::uintptr_t>(stack_top) - kStackBytes, kStackBytes}; }
 };
 
 /// The fibers of a block, and the ones that no thread holds. Control goes from the scheduler to a fiber
 /// (`resume`) and back (`suspend`).
 class Fibers {
  public:
-  static constexpr std::size_t kStackBytes = 64 * 1024;
+  static constexpr std::size_t kStackBytes = Fiber::kStackBytes;
 
   /// At most `most` fibers. Each runs `body` again and again, and is suspended when it returns. \throws
   /// std::runtime_error

@@ -22,9 +22,10 @@ struct Finding : std::runtime_error {
 
 /// A mistake of a kernel, as text for its Finding.
 struct Mistake {
+  // No line breaks inside a sentence: whoever shows the message wraps it.
   FindingKind kind;                ///< such as "out of bounds"
-  std::string details;             ///< which thread did what and where, in lines indented by two spaces
-  std::string look_at;             ///< what to check next
+  std::string details;             ///< which thread did what and where: lines, each indented by two spaces
+  std::string look_at;             ///< what to check next: one paragraph
   std::uintptr_t instruction = 0;  ///< for a note: of the notes on one source line the first is kept
   bool can_go_on = false;          ///< the launch could have gone on after it
 };

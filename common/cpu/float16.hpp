@@ -1,17 +1,18 @@
 /// \file
 /// The two 16-bit floating-point types of CUDA, as one template: half.hpp and bfloat16.hpp name them. Results
-/// are rounded once, to the bit as a GPU of compute capability 9.0 rounds them; subnormals are kept, what is
-/// too large becomes infinity, and every NaN that arithmetic makes is 0x7fff, which NVIDIA's PTX manual calls
-/// the canonical NaN.
+/// are rounded once and equal those of a GPU of compute capability 9.0 to the bit. Subnormals are kept,
+/// values that are too large become infinity, and every NaN that arithmetic makes is 0x7fff, which NVIDIA's
+/// PTX manual calls the canonical NaN.
 ///
-/// All arithmetic is done in double and rounded to 16 bits at the end. With p = 11 significant bits (half) or
-/// 8 (bfloat16), that the first rounding, to 53 bits, does no harm has these reasons:
-/// - A product of two has at most 2p = 22 bits and an exponent that double has: it is exact.
+/// All arithmetic is done in double and rounded to 16 bits at the end. The significand has p = 11 bits (half)
+/// or 8 (bfloat16). The first rounding, to 53 bits, does no harm because:
+/// - A product of two numbers has at most 2p = 22 bits and an exponent within double's range: it is exact.
 /// - A sum, of two numbers or of such a product and a number, may span more than 53 bits. It is rounded to
-///   odd: when not exact, to the one of the two neighbours whose last bit is 1. That bit stands for all that
-///   was cut off, so a second rounding to at most 53 - 2 bits, in any direction, sees on which side of its
-///   own midpoints and values the exact sum lies (S. Boldo and G. Melquiond, Emulation of a FMA and correctly
-///   rounded sums: proved algorithms using rounding to odd, IEEE Transactions on Computers 57, 2008).
+///   odd: when not exact, to the one of the two neighbours whose last bit is 1. That bit stands for
+///   everything that was cut off. So a second rounding to at most 53 - 2 bits, in any direction, still sees
+///   on which side of its own midpoints and values the exact sum is (S. Boldo and G. Melquiond, Emulation of
+///   a FMA and correctly rounded sums: proved algorithms using rounding to odd, IEEE Transactions on
+///   Computers 57, 2008).
 /// - A quotient x / y could only go wrong near a midpoint m, of at most p + 1 bits. If x differs from m * y,
 /// it
 ///   does so by a unit in the last place of either, at least 2^-(2p + 1) = 2^-23 of it; a double is off by
@@ -64,7 +65,7 @@ template <class Format, Rounding kRounding = Rounding::kNearestEven>
   if (value != value) return kCanonicalNan;
   if (magnitude == 0x7ffull << 52) return static_cast<unsigned short>(sign | Format::kInfinity);
 
-  // A double below its own least exponent is taken for a little more than it is: far too small to matter.
+  // A subnormal double is read as a slightly larger number: it is far too small to matter.
   const int exponent = static_cast<int>(magnitude >> 52) - 1023;
   const int least = Format::kLeastExponent, kept_exponent = exponent > least ? exponent : least;
   const int wanted_shift = 52 - Format::kFractionBits + (kept_exponent - exponent);
@@ -88,7 +89,8 @@ template <class Format, Rounding kRounding = Rounding::kNearestEven>
 /// a + b, rounded to odd.
 [[gnu::always_inline]] inline double add_to_odd(double a, double b) {
   const double sum = a + b;
-  // What the sum left out, exactly (D. Knuth, The Art of Computer Programming, volume 2, section 4.2.2).
+  // The rounding error of the sum, exactly (D. Knuth, The Art of Computer Programming, volume 2,
+  // section 4.2.2).
   const double b_in_sum = sum - a, left_out = (a - (sum - b_in_sum)) + (b - b_in_sum);
   const auto bits = __builtin_bit_cast(unsigned long long, sum);
   const bool exact = left_out == 0 || left_out != left_out;  // NaN: the sum is NaN or infinite
@@ -98,8 +100,8 @@ template <class Format, Rounding kRounding = Rounding::kNearestEven>
 
 }  // namespace detail
 
-// The operations are friends of the types, and found by their arguments: one argument of the type is enough,
-// the others convert to it as in CUDA. Names without an explanation are CUDA's.
+// The operations are friends of the types, so they are found if one argument has the type; the others convert
+// to it as in CUDA. Names without an explanation are CUDA's.
 
 /// One 16-bit number: `__half` or `__nv_bfloat16`.
 template <class Format>
@@ -159,12 +161,12 @@ class Float16 {
   [[gnu::always_inline]] friend Float16 __hfma(Float16 a, Float16 b, Float16 c) {
     return Float16(detail::add_to_odd(a.exact() * b.exact(), c.exact()));
   }
-  /// The same, with 0 in the place of a negative result.
+  /// The same, but 0 where the result is negative.
   [[gnu::always_inline]] friend Float16 __hfma_relu(Float16 a, Float16 b, Float16 c) {
     const Float16 sum = __hfma(a, b, c);
     return sum.bits_ & 0x8000 ? from_bits(0) : sum;
   }
-  // A GPU's nvcc may join a __hmul and a __hadd to one __hfma; these it leaves alone.
+  // nvcc may fuse a __hmul and a __hadd into one __hfma, but not these.
   [[gnu::always_inline]] friend Float16 __hadd_rn(Float16 a, Float16 b) { return __hadd(a, b); }
   [[gnu::always_inline]] friend Float16 __hsub_rn(Float16 a, Float16 b) { return __hsub(a, b); }
   [[gnu::always_inline]] friend Float16 __hmul_rn(Float16 a, Float16 b) { return __hmul(a, b); }
@@ -175,7 +177,7 @@ class Float16 {
   [[gnu::always_inline]] friend Float16 __habs(Float16 a) {
     return __hisnan(a) ? from_bits(detail::kCanonicalNan) : from_bits(a.bits_ & 0x7fffu);
   }
-  // A NaN is the other operand's turn; -0 is less than +0.
+  // If one operand is NaN, the result is the other; -0 is less than +0.
   [[gnu::always_inline]] friend Float16 __hmax(Float16 a, Float16 b) {
     if (__hisnan(a)) return canonical(b);
     if (__hisnan(b)) return a;
@@ -270,7 +272,7 @@ struct alignas(4) Float16x2 {
   }
   [[gnu::always_inline]] unsigned bits() const { return x.bits() | static_cast<unsigned>(y.bits()) << 16; }
 
-// Each does to both numbers what the function of one number does.
+// Each applies the function of one number to both numbers.
 #define WORKBOOK_UNARY(name, of_one) \
   [[gnu::always_inline]] friend Float16x2 name(Float16x2 a) { return {of_one(a.x), of_one(a.y)}; }
 #define WORKBOOK_BINARY(name, of_one)                                      \

@@ -37,6 +37,7 @@ void run_block(const uint3& index) {
   const unsigned threads = d.launch.threads_per_block;
   d.block.index = index;
   d.block.number = linear_number(index, d.launch.grid);
+  d.block.last_barrier = 0;
   d.block.steps.begin_block();
   d.block.races.begin_block(d.block.number);
   d.block.shared_shadow.begin_block();
@@ -71,8 +72,11 @@ void report(Device& d) {
 }  // namespace
 
 void abandon_launch() {
+  Device& d = device();
   grid_runs = false;
-  device().block.log.abandon();
+  d.counts = d.launch.counted_before;
+  d.trace.take();
+  d.block.log.abandon();
   scheduler().abandon();
 }
 
@@ -81,6 +85,7 @@ void run(const Launch& launch) {
   Device& d = device();
   const Program parts = program();
   begin_launch(d.launch, launch, parts);
+  d.launch.counted_before = d.counts;
   begin_launch(d.block, launch, parts);
   memory().clear_cold_caches();
   run_grid(launch.grid);

@@ -23,14 +23,14 @@ using half2 = __half2;
 [[gnu::always_inline]] inline __half __float2half_ru(float a) {
   return __half::rounded<detail::Rounding::kUp>(a);
 }
-/// Of a NaN the upper bits are kept, as a GPU does.
+/// A NaN keeps its upper bits, as on a GPU.
 [[gnu::always_inline]] inline __half __double2half(double a) {
   return a != a ? __half::quiet_nan(a) : __half(a);
 }
 [[gnu::always_inline]] inline __half __int2half_rn(int a) { return __half(a); }
 [[gnu::always_inline]] inline __half __uint2half_rn(unsigned a) { return __half(a); }
 
-// To wider numbers and integers; an integer out of range becomes the nearest end, NaN becomes 0.
+// To wider numbers and integers; a value out of range becomes the nearest integer, NaN becomes 0.
 [[gnu::always_inline]] inline float __half2float(__half a) { return a; }
 [[gnu::always_inline]] inline int __half2int_rn(__half a) { return __float2int_rn(a); }
 [[gnu::always_inline]] inline int __half2int_rz(__half a) { return __float2int_rz(a); }
@@ -39,7 +39,7 @@ using half2 = __half2;
 [[gnu::always_inline]] inline unsigned __half2uint_rn(__half a) { return __float2uint_rn(a); }
 [[gnu::always_inline]] inline unsigned __half2uint_rz(__half a) { return __float2uint_rz(a); }
 
-// Bits as another type.
+// The same bits as another type.
 [[gnu::always_inline]] inline short __half_as_short(__half a) { return static_cast<short>(a.bits()); }
 [[gnu::always_inline]] inline unsigned short __half_as_ushort(__half a) { return a.bits(); }
 [[gnu::always_inline]] inline __half __short_as_half(short a) {

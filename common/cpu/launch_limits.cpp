@@ -21,20 +21,19 @@ void check_grid(const Launch& launch) {
            "round the number of blocks up, not down");
   if (grid.x > 0x7fffffffu || grid.y > 65535 || grid.z > 65535)
     refuse(launch,
-           fmt::format("a grid of {} x {} x {} blocks: the most are 2147483647 x 65535 x 65535", grid.x,
+           fmt::format("a grid of {} x {} x {} blocks: the limit is 2147483647 x 65535 x 65535", grid.x,
                        grid.y, grid.z),
-           "put the long dimension first");
+           "put the longest dimension into x");
 }
 
 void check_block(const Launch& launch) {
   const uint3 block = launch.block;
   const std::size_t threads = std::size_t{block.x} * block.y * block.z;
   if (threads == 0 || threads > kMostThreads || block.z > 64)
-    refuse(
-        launch,
-        fmt::format("a block of {} x {} x {} threads: a block has 1 to {} threads, at most 64 of them in z",
-                    block.x, block.y, block.z, kMostThreads),
-        "use more blocks with fewer threads each");
+    refuse(launch,
+           fmt::format("a block of {} x {} x {} threads: a block has 1 to {} threads, and z is at most 64",
+                       block.x, block.y, block.z, kMostThreads),
+           "use more blocks with fewer threads each");
 }
 
 void check_shared_memory(const Launch& launch) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "cpu/counts.hpp"
 #include "cpu/region.hpp"
 #include "cpu/runtime.hpp"
 
@@ -15,6 +16,7 @@ namespace cpu {
 struct LaunchState : Launch {
   std::uint32_t number = 0;  ///< launches so far, this one included
   std::uint32_t threads_per_block = 0;
+  workbook::Counts counted_before;  ///< by earlier launches: what is left when this one is ended early
   Region arena, stacks;
   std::vector<Region> constants;  ///< what a kernel can read but not write
 

@@ -1,6 +1,6 @@
 /// \file
-/// Arithmetic intrinsics of the dialect. Those that round in a stated way give what a GPU gives, to the bit;
-/// the fast approximations are computed in double here, and a GPU's may differ by the bounds of the CUDA C++
+/// Arithmetic intrinsics of the dialect. Those with a stated rounding give the GPU's result, to the bit. The
+/// fast approximations are computed in double; a GPU's result may differ by the bounds of the CUDA C++
 /// Programming Guide, section "Intrinsic Functions".
 #pragma once
 
@@ -17,13 +17,13 @@ namespace cpu {
 [[gnu::always_inline]] inline float __fdiv_rn(float a, float b) { return a / b; }
 [[gnu::always_inline]] inline float __fsqrt_rn(float a) { return sqrtf(a); }
 [[gnu::always_inline]] inline float __frcp_rn(float a) { return 1.0f / a; }
-/// No 1 / sqrt(a) lies nearer than 2^-51.7 of itself to a midpoint of float's (all of [1, 4) were tried), and
-/// a double's errors are smaller.
+/// No 1 / sqrt(a) is closer to the midpoint of two floats than 2^-51.7 of its own value (all of [1, 4) were
+/// tried), and the errors of double are smaller.
 [[gnu::always_inline]] inline float __frsqrt_rn(float a) {
   return static_cast<float>(1.0 / sqrt(static_cast<double>(a)));
 }
 
-// Fast approximations. tests/kernels/arithmetic_float.inc holds the bounds, and a GPU to them.
+// Fast approximations. Their bounds are in tests/kernels/arithmetic_float.inc, which also tests a GPU.
 [[gnu::always_inline]] inline float rsqrtf(float a) {
   return static_cast<float>(1.0 / sqrt(static_cast<double>(a)));
 }
@@ -52,14 +52,14 @@ namespace cpu {
   return static_cast<float>(pow(static_cast<double>(a), static_cast<double>(b)));
 }
 [[gnu::always_inline]] inline float __fdividef(float a, float b) { return a / b; }
-/// The distribution function of the normal distribution, as of an exact GELU.
+/// The distribution function of the normal distribution: the exact GELU uses it.
 [[gnu::always_inline]] inline float normcdff(float a) {
   return static_cast<float>(0.5 * erfc(-static_cast<double>(a) / M_SQRT2));
 }
-/// a between 0 and 1; NaN becomes 0.
+/// a, limited to 0 to 1; NaN becomes 0.
 [[gnu::always_inline]] inline float __saturatef(float a) { return a > 0 ? (a < 1 ? a : 1.0f) : 0.0f; }
 
-/// float to int as the instruction cvt does it: out of range goes to the nearest end, NaN to 0.
+/// float to int as the instruction cvt does it: a value out of range becomes the nearest int, NaN becomes 0.
 [[gnu::always_inline]] inline int clamp_to_int(float whole) {
   if (whole != whole) return 0;
   if (whole >= 2147483648.0f) return INT_MAX;
@@ -81,7 +81,7 @@ namespace cpu {
 [[gnu::always_inline]] inline float __int2float_rn(int a) { return static_cast<float>(a); }
 [[gnu::always_inline]] inline float __uint2float_rn(unsigned a) { return static_cast<float>(a); }
 
-// Bits as another type.
+// The same bits as another type.
 [[gnu::always_inline]] inline int __float_as_int(float a) { return __builtin_bit_cast(int, a); }
 [[gnu::always_inline]] inline unsigned __float_as_uint(float a) { return __builtin_bit_cast(unsigned, a); }
 [[gnu::always_inline]] inline float __int_as_float(int a) { return __builtin_bit_cast(float, a); }
@@ -127,7 +127,7 @@ template <class T>
 [[gnu::always_inline]] constexpr T max(T a, T b) {
   return a < b ? b : a;
 }
-// A NaN is the other operand's turn; the C library's functions return it when it is a signalling one.
+// If one operand is NaN, the result is the other; the C library's functions return a signalling NaN.
 template <class T>
 [[gnu::always_inline]] constexpr T lesser_number(T a, T b) {
   return a != a || b < a ? b : a;
@@ -144,7 +144,7 @@ template <class T>
 [[gnu::always_inline]] inline float max(float a, float b) { return greater_number(a, b); }
 [[gnu::always_inline]] inline double min(double a, double b) { return lesser_number(a, b); }
 [[gnu::always_inline]] inline double max(double a, double b) { return greater_number(a, b); }
-// Of two types, in the type that a + b has.
+// min and max of two types: the result has the type of a + b.
 #define WORKBOOK_MIXED(A, B, Both)                                                \
   [[gnu::always_inline]] constexpr Both min(A a, B b) { return min<Both>(a, b); } \
   [[gnu::always_inline]] constexpr Both min(B a, A b) { return min<Both>(a, b); } \

@@ -12,8 +12,12 @@ namespace {
 
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kAlignment = 256;  // as cudaMalloc
-constexpr std::size_t kArenaBytes = std::size_t{1} << 40;
+constexpr std::size_t kArenaBytes = std::size_t{1} << 45;
 constexpr std::size_t kSmallestArena = std::size_t{1} << 30;
+// Red zones of a full arena: 256 GiB. An address within half of one belongs to its nearest array: any 32-bit
+// index that is wrong, of elements of up to 16 bytes. What is farther away, at the ends of the arena, was
+// meant to be other memory.
+constexpr std::size_t kRedZonesPerArena = 128;
 
 std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -35,23 +39,34 @@ Memory::Memory() {
 
 Memory::~Memory() { munmap(reinterpret_cast<void*>(arena_.begin), arena_.size); }
 
+Memory::Buffers::const_iterator Memory::first_after(std::uintptr_t address) const {
+  return std::upper_bound(buffers_.begin(), buffers_.end(), address,
+                          [](std::uintptr_t a, const auto& b) { return a < b->pages.begin; });
+}
+
+std::uintptr_t Memory::first_fit(std::size_t bytes, std::size_t red_zone) const {
+  std::uintptr_t begin = arena_.begin + red_zone;
+  for (const auto& next : buffers_) {
+    if (begin + bytes + red_zone <= next->pages.begin) return begin;
+    begin = next->pages.begin + next->pages.size + red_zone;
+  }
+  return begin + bytes + red_zone <= arena_.begin + arena_.size ? begin : 0;
+}
+
 void* Memory::allocate(std::size_t bytes, std::size_t misalignment, std::string name,
                        std::size_t element_size) {
   const std::size_t size = round_up(misalignment + bytes, kPage);
-  const std::size_t red_zone = kPage;
-  // First fit: the first gap between two arrays that holds this one and a red zone on either side.
-  std::uintptr_t begin = arena_.begin + red_zone;
-  auto next = buffers_.begin();
-  while (next != buffers_.end() && begin + size + red_zone > (*next)->pages.begin) {
-    begin = (*next)->pages.begin + (*next)->pages.size + red_zone;
-    ++next;
+  std::uintptr_t begin = 0;
+  for (std::size_t red_zone = arena_.size / kRedZonesPerArena; begin == 0; red_zone /= 2) {
+    if (red_zone < kPage) throw std::bad_alloc();
+    begin = first_fit(size, red_zone + kPage);  // no power of two: arrays of one size would share TLB sets
   }
-  if (begin + size + red_zone > arena_.begin + arena_.size) throw std::bad_alloc();
   if (!give_access({begin, size}, open_)) throw std::bad_alloc();
 
   static_assert(kPage % kAlignment == 0 && kPage % (4 * LastAccesses::kChunk) == 0);
   const Region data = {begin + misalignment, bytes}, pages = {begin, size};
-  buffers_.insert(next, std::make_unique<Buffer>(data, pages, std::move(name), element_size));
+  auto buffer = std::make_unique<Buffer>(data, pages, std::move(name), element_size);
+  buffers_.insert(first_after(begin), std::move(buffer));
   return reinterpret_cast<void*>(data.begin);
 }
 
@@ -68,8 +83,7 @@ void Memory::release(void* data) {
 }
 
 Buffer* Memory::owner(std::uintptr_t address) {
-  const auto after = std::upper_bound(buffers_.begin(), buffers_.end(), address,
-                                      [](std::uintptr_t a, const auto& b) { return a < b->pages.begin; });
+  const auto after = first_after(address);
   if (after == buffers_.begin()) return nullptr;
   Buffer* buffer = std::prev(after)->get();
   return buffer->pages.contains(address) ? buffer : nullptr;
@@ -77,13 +91,13 @@ Buffer* Memory::owner(std::uintptr_t address) {
 
 const Buffer* Memory::nearest(std::uintptr_t address) const {
   const Buffer* best = nullptr;
-  std::size_t best_distance = 0;
+  std::size_t best_distance = arena_.size / kRedZonesPerArena / 2;
   for (const auto& buffer : buffers_) {
     const Region& data = buffer->data;
     const std::size_t distance = address < data.begin     ? data.begin - address
                                  : data.contains(address) ? 0
                                                           : address - (data.begin + data.size);
-    if (!best || distance < best_distance) {
+    if (distance <= best_distance) {
       best = buffer.get();
       best_distance = distance;
     }
@@ -94,7 +108,7 @@ const Buffer* Memory::nearest(std::uintptr_t address) const {
 void Memory::set_initialised(const void* data, std::size_t bytes, bool initialised) {
   const auto address = reinterpret_cast<std::uintptr_t>(data);
   Buffer* buffer = owner(address);
-  if (!buffer) throw std::logic_error("no array lies at the address that the host writes");
+  if (!buffer) throw std::logic_error("there is no array at the address that the host writes");
   const std::size_t offset = address - buffer->pages.begin;
   buffer->written.set(offset, offset + bytes, initialised);
 }

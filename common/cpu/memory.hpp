@@ -1,6 +1,7 @@
 /// \file
 /// The CPU device's memory. All arrays are in one reserved range of addresses, with unmapped red zones
-/// between them. So an address alone tells whether it is the device's, and whether it is outside every array.
+/// around them. So an address alone tells whether it is the device's, whether it is outside every array, and
+/// which array was meant.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +31,8 @@ class Memory {
   /// The array whose pages hold `address`, or null. The address may still be before or after the array's
   /// data.
   Buffer* owner(std::uintptr_t address);
-  /// The array that starts or ends nearest to `address`, or null when there are none.
+  /// The array that an access to `address` was meant for: the one that starts or ends nearest to it. Null
+  /// when none is near.
   const Buffer* nearest(std::uintptr_t address) const;
 
   /// Records that the host has written these bytes, or that they count as never written.
@@ -62,9 +64,15 @@ class Memory {
   void clear_cold_caches();
 
  private:
+  using Buffers = std::vector<std::unique_ptr<Buffer>>;
+
+  Buffers::const_iterator first_after(std::uintptr_t address) const;
+  /// The lowest address for so many bytes, with a red zone on either side; 0 where there is none.
+  std::uintptr_t first_fit(std::size_t bytes, std::size_t red_zone) const;
+
   Region arena_;
   bool open_ = true;
-  std::vector<std::unique_ptr<Buffer>> buffers_;  // in order of address
+  Buffers buffers_;  // in order of address
 };
 
 Memory& memory();

@@ -17,21 +17,22 @@ namespace {
 
 [[noreturn]] void unsupported_copy(std::uintptr_t instruction, const std::string& what,
                                    const std::string& look_at) {
-  stop_launch({"asynchronous copy that there is not",
+  stop_launch({"unsupported asynchronous copy",
                fmt::format("  {} {} at {}", running_thread_name(), what, place_text(instruction)), look_at});
 }
 
 void check_sizes(std::uintptr_t instruction, size_t bytes, size_t zeros) {
   if ((bytes != 4 && bytes != 8 && bytes != 16) || zeros > bytes)
-    unsupported_copy(instruction, fmt::format("copies {} bytes, {} of them zeros", bytes, zeros),
-                     "__pipeline_memcpy_async copies 4, 8 or 16 bytes, of which at most all are zeros");
+    unsupported_copy(
+        instruction, fmt::format("copies {} bytes, {} of them zeros", bytes, zeros),
+        "__pipeline_memcpy_async copies 4, 8 or 16 bytes, and zeros replace at most that many of them");
 }
 
 [[noreturn]] void wrong_memory(std::uintptr_t instruction, void* to, const void* from, unsigned size) {
   unsupported_copy(instruction,
                    fmt::format("copies from {} to {}", memory_name(from, size), memory_name(to, size)),
-                   "__pipeline_memcpy_async copies from device memory, its second argument, to shared\n"
-                   "  memory, its first");
+                   "__pipeline_memcpy_async copies to shared memory (its first argument) from device memory "
+                   "(its second)");
 }
 
 }  // namespace

@@ -15,8 +15,8 @@ namespace cpu {
   pipeline_copy(shared, global, bytes, zeros);
 }
 [[gnu::always_inline]] inline void __pipeline_commit() { pipeline_commit(); }
-/// Waits until at most the last `left` commits of the calling thread are in flight; more than 8 count as
-/// 8.
+/// Waits until at most the last `left` commits of the calling thread are in flight; 8 is the most that can
+/// be left.
 [[gnu::always_inline]] inline void __pipeline_wait_prior(size_t left) { pipeline_wait(left); }
 
 }  // namespace cpu

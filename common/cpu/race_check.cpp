@@ -284,8 +284,8 @@ void RaceCheck::add_write(Groups& groups, const AccessGroup& now) const {
 
 /// A read or an atomic: it does not take the place of others that are not ordered before it.
 void RaceCheck::add_to_set(Groups& groups, const AccessGroup& now, const Part& part) const {
-  // An earlier one that is ordered before this one: whoever comes after this one comes after that as well. Not
-  // so of atomics that release: one may be visible elsewhere without the other.
+  // An earlier one that is ordered before this one: whoever comes after this one comes after that as well.
+  // Not so of atomics that release: one may be visible elsewhere without the other.
   if (part.role == Role::kRead || !order_.is_intricate()) {
     std::uint32_t other = 0;
     std::erase_if(groups, [&](const AccessGroup& group) {

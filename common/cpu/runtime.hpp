@@ -27,23 +27,24 @@ struct Launch {
 /// capability 9.0.
 int most_shared_bytes();
 
-/// Multiprocessors: 132, as an H200 has. Blocks run one after another all the same.
+/// Multiprocessors: 132, as an H200 has, although blocks run one after another.
 [[gnu::const]] int multiprocessors();
 
 /// Runs all threads of all blocks and returns when the grid is done.
 /// \throws cpu::Finding at the first mistake of the kernel that the device can see.
 void run(const Launch& launch);
 
-// threadIdx, blockIdx, blockDim and gridDim. A thread never sees them change, so the compiler may ask once.
+// threadIdx, blockIdx, blockDim and gridDim. A thread never sees them change, so the compiler may call each
+// once.
 [[gnu::const]] uint3 thread_index();
 [[gnu::const]] uint3 block_index();
 [[gnu::const]] uint3 block_extent();
 [[gnu::const]] uint3 grid_extent();
 
-/// __syncthreads(), which also counts the threads that came with `predicate` true.
+/// __syncthreads(), which also counts the threads that pass `predicate` true.
 struct BarrierVote {
   int in_favour;
-  int threads;  ///< that came: those of the block that have not ended
+  int threads;  ///< that reached the barrier: those of the block that have not ended
 };
 BarrierVote barrier(bool predicate);
 
@@ -95,9 +96,9 @@ unsigned atomicXor(unsigned* address, unsigned value);
 // Asynchronous copies from device memory to shared memory (pipeline.hpp).
 /// Begins to copy `bytes` (4, 8 or 16) bytes, the last `zeros` of which become 0 instead.
 void pipeline_copy(void* to, const void* from, size_t bytes, size_t zeros);
-/// Makes one group of the copies that the thread has begun since its last commit.
+/// Puts the copies that the thread has begun since its last commit into one group.
 void pipeline_commit();
-/// Ends all groups of the thread but the last `left`.
+/// Waits for all groups of the thread but the last `left`.
 void pipeline_wait(size_t left);
 
 // Tensor cores (wmma.hpp).
@@ -120,7 +121,7 @@ struct WarpMatrix {
   bool by_columns;
 };
 
-// All 32 lanes of the warp come to each of these with the same arguments, but for their own elements.
+// All 32 lanes of the warp call each of these with the same arguments, except for their own elements.
 void warp_load(const WarpFragment& to, const WarpMatrix& from);
 void warp_store(void* to, const WarpMatrix& layout, const WarpFragment& from);
 /// d = a * b + c.
@@ -130,7 +131,7 @@ void warp_multiply(const WarpFragment& d, const WarpFragment& a, const WarpFragm
 /// The block's dynamic shared memory, 16-byte aligned.
 [[gnu::const]] void* dynamic_shared_memory();
 
-// The C library's, in a kernel: traced like any other access.
+// The C library's functions in a kernel: traced like any other access.
 void* memcpy(void* to, const void* from, size_t bytes);
 void* memset(void* to, int value, size_t bytes);
 

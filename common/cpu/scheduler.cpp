@@ -85,6 +85,7 @@ void Scheduler::run_threads() {
 /// Runs a fiber until its thread must wait, or has ended and there is none left to start. A waiting thread
 /// keeps the fiber.
 void Scheduler::switch_to(Fiber* fiber) {
+  device().block.stack = fiber->stack();
   fibers_.resume(fiber);
   if (mistake_) throw_finding(*mistake_);
   if (threads_.state[current_] == ThreadState::kDone) fibers_.give_back(fiber);

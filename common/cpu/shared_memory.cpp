@@ -6,17 +6,23 @@
 namespace cpu {
 namespace {
 
-alignas(128) char dynamic_storage[kMostSharedBytes];
+/// Dynamic shared memory is in the middle of it.
+constexpr std::size_t kRedZone = std::size_t{1} << 20;
+alignas(128) char storage[kRedZone + kMostSharedBytes + kRedZone];
 
 }  // namespace
 
 void SharedMemory::begin_launch(const Region& statics, std::size_t dynamic_bytes) {
-  const auto begin = reinterpret_cast<std::uintptr_t>(dynamic_storage);
+  const auto begin = reinterpret_cast<std::uintptr_t>(storage);
   statics_ = statics;
-  dynamic_ = {begin, dynamic_bytes};
-  storage_ = {begin, kMostSharedBytes};
+  dynamic_ = {begin + kRedZone, dynamic_bytes};
+  around_dynamic_ = {begin, sizeof storage};
+  if (statics.size > 0)
+    around_statics_ = {statics.begin - kMostStaticSharedBytes, statics.size + 2 * kMostStaticSharedBytes};
 }
 
-void* dynamic_shared_memory() { return dynamic_storage; }
+std::size_t SharedMemory::most_bytes() const { return statics_.size + kMostSharedBytes; }
+
+void* dynamic_shared_memory() { return storage + kRedZone; }
 
 }  // namespace cpu

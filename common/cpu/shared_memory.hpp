@@ -29,15 +29,17 @@ class SharedMemory {
     return offset < statics_.size ? statics_.begin + offset : dynamic_.begin + (offset - statics_.size);
   }
   /// Largest offset that there can be, plus one.
-  std::size_t most_bytes() const { return statics_.size + storage_.size; }
+  std::size_t most_bytes() const;
 
   const Region& statics() const { return statics_; }
   const Region& dynamic() const { return dynamic_; }
-  /// What dynamic shared memory is the beginning of.
-  const Region& storage() const { return storage_; }
+  /// Whether an address is near dynamic shared memory, where nothing else is.
+  bool near_dynamic(std::uintptr_t address) const { return around_dynamic_.contains(address); }
+  /// Whether an address is near the `__shared__` arrays.
+  bool near_statics(std::uintptr_t address) const { return around_statics_.contains(address); }
 
  private:
-  Region statics_, dynamic_, storage_;
+  Region statics_, dynamic_, around_dynamic_, around_statics_;
 };
 
 }  // namespace cpu

@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <cctype>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <unordered_map>
 #include <vector>
 
@@ -52,6 +55,40 @@ const std::vector<SourceLine>& frames_at(std::uintptr_t address) {
   return frames;
 }
 
+/// A source file by its name in the debug information, which is relative to the project: a folder above the
+/// program's. Not open where the sources are not there.
+std::ifstream source_file(const std::string& name) {
+  std::ifstream file(name);
+  const std::filesystem::path program = program_path();
+  for (auto folder = program.parent_path(); !file && folder != folder.parent_path();
+       folder = folder.parent_path())
+    file = std::ifstream(folder / name);
+  return file;
+}
+
+/// Whether a line declares or calls the function: has its name, and after that a parenthesis.
+bool declares(const std::string& line, const std::string& function) {
+  const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  for (auto at = line.find(function); at != std::string::npos; at = line.find(function, at + 1)) {
+    if (at > 0 && is_part(line[at - 1])) continue;
+    const auto next = line.find_first_not_of(' ', at + function.size());
+    if (next != std::string::npos && line[next] == '(') return true;
+  }
+  return false;
+}
+
+/// The line of a function's name. Compilers give the line where its body begins; the declaration may have
+/// begun lines before. Where the name is not found, that line.
+int line_of_name(const SourceLine& body) {
+  constexpr int kMostLines = 40;  // of a declaration
+  std::ifstream file = source_file(body.file);
+  std::string line;
+  int found = body.line;
+  for (int number = 1; number <= body.line && std::getline(file, line); ++number)
+    if (number > body.line - kMostLines && declares(line, body.function)) found = number;
+  return found;
+}
+
 }  // namespace
 
 const SourceLine& source_line(std::uintptr_t return_address) {
@@ -71,9 +108,14 @@ bool same_line(std::uintptr_t return_address, std::uintptr_t other) {
   return one.line == two.line && one.file == two.file;
 }
 
-SourceLine function_at(const void* address) {
+const SourceLine& function_at(const void* address) {
+  static std::unordered_map<const void*, SourceLine> known;
+  const auto [found, is_new] = known.try_emplace(address);
+  if (!is_new) return found->second;
   const auto& frames = frames_at(reinterpret_cast<std::uintptr_t>(address));
-  return frames.empty() ? SourceLine() : frames.back();
+  if (!frames.empty()) found->second = frames.back();
+  found->second.line = line_of_name(found->second);
+  return found->second;
 }
 
 }  // namespace cpu

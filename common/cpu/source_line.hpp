@@ -21,7 +21,7 @@ const SourceLine& source_line(std::uintptr_t return_address);
 /// Whether two instructions are in the same source line: the compiler may have made several of one call.
 bool same_line(std::uintptr_t return_address, std::uintptr_t other);
 
-/// Name of the function that starts at `address`, and where it is defined.
-SourceLine function_at(const void* address);
+/// Name of the function that starts at `address`, and the line where its definition has the name.
+const SourceLine& function_at(const void* address);
 
 }  // namespace cpu

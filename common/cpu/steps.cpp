@@ -23,8 +23,8 @@ void Steps::pass_limit(std::uintptr_t instruction) {
   stop_launch({"a loop that does not end",
                fmt::format("  {} is at {} when its block has taken {} steps", running_thread_name(),
                            place_text(instruction), budget_),
-               "does what the loop waits for ever change? If the kernel needs more steps, set\n"
-               "  WORKBOOK_STEPS to their number"});
+               "does what the loop waits for ever change? If the kernel needs more steps, set "
+               "WORKBOOK_STEPS to their number"});
 }
 
 }  // namespace cpu

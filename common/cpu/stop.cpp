@@ -40,8 +40,8 @@ Finding stack_overflow(std::uintptr_t instruction) {
                   Fibers::kStackBytes / 1024, place_text(instruction + 1));
   return finding_in(device().launch.kernel,
                     {"too many local variables", details,
-                     "a GPU puts a large local array into device memory, thread by thread: is it needed,\n"
-                     "  or does it belong into shared memory?"});
+                     "a GPU keeps a large local array in device memory, one for each thread: is it needed, "
+                     "or does it belong in shared memory?"});
 }
 
 }  // namespace cpu

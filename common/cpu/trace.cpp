@@ -22,8 +22,10 @@ constexpr auto kVolatile = AccessManner::kVolatile;
 /// be read there.
 void trace_elsewhere(Access access) {
   const Device& d = device();
-  if (d.block.shared_memory.storage().contains(access.address)) outside_shared(access);
-  if (access.kind != kLoad || !d.launch.is_constant(access.address)) not_device_memory(access);
+  if (access.kind == kLoad && d.launch.is_constant(access.address)) return;
+  const SharedMemory& shared = d.block.shared_memory;
+  if (shared.near_dynamic(access.address) || shared.near_statics(access.address)) outside_shared(access);
+  not_device_memory(access);
 }
 
 // Always inline: it runs once for each access of each thread.
@@ -34,16 +36,16 @@ void trace_elsewhere(Access access) {
   Device& d = device();
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const auto instruction = reinterpret_cast<std::uintptr_t>(return_address);
-  if (d.launch.stacks.contains(address)) return;  // a thread's local variable
+  if (d.block.stack.contains(address)) return;  // a local variable
   d.block.steps.count(instruction);
   const Access access = {instruction, address, size, kind, manner};
   if (address & (size - 1)) misaligned(access);
   if (d.launch.arena.contains(address)) return log_access(check_global(access, size), address);
-  const auto offset = d.block.shared_memory.offset(address);
-  if (!offset) return trace_elsewhere(access);
+  const auto last_byte = d.block.shared_memory.offset(address + size - 1);
+  if (!last_byte || *last_byte < size - 1) return trace_elsewhere(access);
   Site& site = d.block.sites.at(instruction, Space::kShared, kind, size);
   log_access(site, address);
-  check_shared(access, *offset, site);
+  check_shared(access, *last_byte - (size - 1), site);
 }
 
 /// The same, out of line: for what is rare.

@@ -1,6 +1,6 @@
 /// \file
-/// What CUDA has and the CPU device has not: using it is a compile error that says what to use instead. The
-/// functions are declared so that the compiler knows their names; there is none behind them.
+/// Features of CUDA that the CPU device does not have: using one is a compile error that says what to use
+/// instead. The functions are declared so that the compiler knows their names, and never defined.
 #pragma once
 
 #define WORKBOOK_UNSUPPORTED(name, why) \
@@ -14,7 +14,7 @@
 
 namespace cpu {
 
-#define WORKBOOK_NO_CLOCK "the CPU device counts and tells no time: time kernels on a GPU, with --device gpu"
+#define WORKBOOK_NO_CLOCK "the CPU device does not measure time: time kernels on a GPU, with --device gpu"
 WORKBOOK_UNSUPPORTED(clock, WORKBOOK_NO_CLOCK)
 WORKBOOK_UNSUPPORTED(clock64, WORKBOOK_NO_CLOCK)
 WORKBOOK_UNSUPPORTED(__nanosleep, WORKBOOK_NO_CLOCK)
@@ -65,7 +65,7 @@ WORKBOOK_UNSUPPORTED(__reduce_add_sync, "not supported: add up with __shfl_xor_s
 #undef WORKBOOK_UNSUPPORTED
 #undef WORKBOOK_UNSUPPORTED_OF_TYPE
 
-// Words of the language; and asm last, which must not stand in the headers before it.
+// Keywords of the language; and asm last, which must not stand in the headers before it.
 #define WORKBOOK_NO_WORD(text) _Pragma(#text)
 #define __managed__ WORKBOOK_NO_WORD(GCC error "managed memory is not supported: list arrays in chapter.cu")
 #define __cluster_dims__(...) \

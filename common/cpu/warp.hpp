@@ -1,6 +1,6 @@
 /// \file
-/// Barriers, votes and shuffles of the dialect. Every thread of a warp must call a `_sync` function with the
-/// same mask, and be in it.
+/// Barriers, votes and shuffles of the dialect. All lanes that a mask names must call the `_sync` function,
+/// with the same mask.
 #pragma once
 
 #include "cpu/float16.hpp"
@@ -63,8 +63,8 @@ template <class T>
 
 }  // namespace detail
 
-// A warp is cut into segments of `width` lanes, a power of two. A source outside the own segment gives the
-// own value. The rules are those of the instruction shfl.sync in NVIDIA's PTX manual.
+// A warp is cut into segments of `width` lanes, a power of two. A lane whose source is outside its
+// segment gets its own value. The rules are those of the instruction shfl.sync in NVIDIA's PTX manual.
 template <class T>
 [[gnu::always_inline]] inline T __shfl_sync(unsigned mask, T value, int source, int width = 32) {
   const int lane = lane_index(), first = lane & -width;
@@ -87,7 +87,7 @@ template <class T>
   return detail::shuffle(mask, value, source > last ? lane : source);
 }
 
-// A __half2 or __nv_bfloat162 goes as its 4 bytes.
+// A __half2 or __nv_bfloat162 is passed as its 4 bytes.
 template <class F>
 [[gnu::always_inline]] inline Float16x2<F> __shfl_sync(unsigned mask, Float16x2<F> value, int source,
                                                        int width = 32) {

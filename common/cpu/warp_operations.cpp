@@ -15,7 +15,7 @@ void WarpOperations::arrive(unsigned thread, const WarpCall& call) {
     stop_launch({"warp operation without the caller",
                  fmt::format("  {} names the lanes {:#010x} at {}, and is lane {}", thread_name(thread),
                              call.mask, place_text(threads_.waits_at[thread]), lane),
-                 "a lane may only call a _sync function with a mask that holds its own bit"});
+                 "the mask that a lane passes to a _sync function must contain the bit of that lane"});
   calls_[thread] = call;
 }
 
@@ -103,13 +103,14 @@ void WarpOperations::check_complete(const Warp& warp) const {
   const bool collective = call.operation == WarpOperation::kCollective;
   const std::string needs =
       collective ? "needs all lanes of its warp" : fmt::format("names the lanes {:#010x}", call.mask);
-  throw_finding({"warp operation that a lane does not come to",
-                 fmt::format("  {} {} at {}\n  and waits for {}", thread_name(caller), needs,
-                             place_text(threads_.waits_at[caller]), missing_lane(caller, warp)),
-                 collective
-                     ? "whole warps must come to it: not inside an if that some lanes do not take"
-                     : "the mask may only name lanes that make the same call: not those that an if or a\n"
-                       "  return keeps out"});
+  throw_finding(
+      {"warp operation that a lane does not reach",
+       fmt::format("  {} {} at {}\n  and waits for {}", thread_name(caller), needs,
+                   place_text(threads_.waits_at[caller]), missing_lane(caller, warp)),
+       collective
+           ? "whole warps must reach it: it cannot be inside an if that only some lanes take"
+           : "the mask may only name lanes that make the same call, not those that an if or a return keeps "
+             "out"});
 }
 
 /// The first lane that the caller waits for, and why it cannot come.

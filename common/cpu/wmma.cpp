@@ -57,8 +57,8 @@ int own_elements(const WarpFragment& f) {
   }
 }
 
-/// An element of an operand: its line and the depth in it. Of an accumulator: the lines of the left and of
-/// the right operand that it is the product of.
+/// An element of an operand: its line and the depth in it. An element of an accumulator: the lines of the
+/// left and the right operand whose product it is.
 struct Place {
   int line, depth;
 };
@@ -157,7 +157,7 @@ void check_alignment(const Lane& lane, const Transfer& how, const void* caller) 
   if (address % 32 != 0)
     stop_launch({"misaligned fragment",
                  fmt::format("{}\n  which is not a multiple of 32 bytes", access_text(lane, caller)),
-                 "does each tile begin at a multiple of 32 bytes? Declare shared tiles __align__(32)"});
+                 "does each tile begin at a multiple of 32 bytes? Declare shared tiles with __align__(32)"});
   if (lane.matrix.stride * how.element_bytes % 16 != 0)
     stop_launch({"misaligned fragment",
                  fmt::format("{}\n  with a leading dimension of {} elements: not a multiple of 16 bytes",
@@ -175,10 +175,11 @@ void move_fragment(Lane lane, char* memory, const void* caller) {
   check_alignment(lane, how, caller);
   warp_collective(compare_lanes, &lane, caller);
   if (!lane.agrees)
-    stop_launch({"fragment of several matrices",
-                 fmt::format("{}\n  with another address or leading dimension than lane 0",
-                             access_text(lane, caller)),
-                 "all lanes of a warp must pass the same: does the address depend on threadIdx % 32?"});
+    stop_launch(
+        {"fragment of several matrices",
+         fmt::format("{}\n  with an address or leading dimension that differs from lane 0's",
+                     access_text(lane, caller)),
+         "all lanes of a warp must pass the same matrix: does the address depend on threadIdx % 32?"});
 
   if (lane.stores && how.transposes) warp_collective(transpose_matrices, &lane, caller);
   const unsigned bytes = how.element_bytes * static_cast<unsigned>(how.step);

@@ -1,7 +1,7 @@
 /// \file
-/// Matrix products of a warp on its tensor cores, with the names of mma.h. Each lane holds its own elements
-/// of a matrix, those that the instruction mma.sync gives it (wmma.cpp says which), so that loads and stores
-/// cost the traffic that they cost on a GPU of compute capability 8.0 or more.
+/// Matrix products of a warp on its tensor cores, with the names of mma.h. Each lane holds the elements of a
+/// fragment that mma.sync gives it (wmma.cpp says which), so loads and stores cause the same traffic as on a
+/// GPU of compute capability 8.0 or more.
 ///
 /// Shapes and types, m x n x k: 16x16x16, 32x8x16 and 8x32x16 of `__half` or `__nv_bfloat16`, 16x16x8 of
 /// `precision::tf32`. Accumulators are float, with `__half` also `__half`.
@@ -82,8 +82,8 @@ constexpr bool supported() {
          ((kIs16Bit<T> && shape_of_16_bit) || (__is_same(T, precision::tf32) && shape_of_tf32));
 }
 
-/// Elements of a fragment. Those of `__half` that are multiplied hold 16, as mma.h has it for the sake of
-/// older GPUs: the same ones several times.
+/// Elements of a fragment. Operands of `__half` hold 16, as in mma.h, which repeats elements to suit older
+/// GPUs.
 template <class Use, int M, int N, int K, class T>
 constexpr int kElements = __is_same(Use, accumulator) ? M* N / 32
                           : __is_same(T, __half)      ? 16
@@ -92,7 +92,8 @@ constexpr int kElements = __is_same(Use, accumulator) ? M* N / 32
 
 }  // namespace detail
 
-/// One lane's elements `x` of a matrix. In accumulators of one shape x[i] is the same element of the matrix.
+/// One lane's elements `x` of a matrix. In all accumulators of one shape, x[i] is the same element of the
+/// matrix.
 template <class Use, int M, int N, int K, class T, class Layout = void>
 struct fragment {
   static_assert(
@@ -117,7 +118,7 @@ template <class Use, int M, int N, int K, class T, class Layout>
 
 }  // namespace detail
 
-/// float to the nearest number with 10 bits of fraction, halves away from zero.
+/// float to the nearest number with 10 bits of fraction; ties go away from zero.
 [[gnu::always_inline]] inline float __float_to_tf32(float a) {
   if (a != a) return __uint_as_float(0x7fffffffu);
   const unsigned bits = __float_as_uint(a);
@@ -132,7 +133,7 @@ template <class Use, int M, int N, int K, class T, class Layout>
 }
 
 /// Every lane gets its elements of a matrix whose rows (or columns, as the fragment's layout says) begin
-/// `stride` elements apart: a multiple of 16 bytes, from a multiple of 32 bytes on.
+/// `stride` elements apart. The stride is a multiple of 16 bytes, the first address one of 32 bytes.
 template <class Use, int M, int N, int K, class T, class Layout>
 [[gnu::always_inline]] inline void load_matrix_sync(fragment<Use, M, N, K, T, Layout>& f,
                                                     const typename detail::Element<T>::Storage* from,
@@ -147,7 +148,7 @@ template <int M, int N, int K, class T>
   warp_load(detail::own(f), {from, stride, layout == mem_col_major});
 }
 
-/// The same the other way.
+/// Stores a fragment to such a matrix.
 template <int M, int N, int K, class T>
 [[gnu::always_inline]] inline void store_matrix_sync(T* to, const fragment<accumulator, M, N, K, T>& f,
                                                      unsigned stride, layout_t layout) {

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <fstream>
+#include <utility>
 
 #include "cpu/device.hpp"
 #include "cpu/fault.hpp"
@@ -76,8 +77,13 @@ class CpuBackend : public Backend {
     cpu::device().each_launch = each_launch_;
     cpu::device().trace.set_enabled(trace_);
     cpu::notes().begin_run(noted_);
-    cpu::run_host_code(stage);
-    return cpu::device().counts;
+    try {
+      cpu::run_host_code(stage);
+    } catch (...) {
+      cpu::device().counts = Counts();
+      throw;
+    }
+    return std::exchange(cpu::device().counts, Counts());
   }
   std::vector<std::string> notes() const override { return cpu::notes().texts(); }
 

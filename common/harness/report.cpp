@@ -79,11 +79,18 @@ std::string heading(const Report& report, const ShapeResult& result, const std::
   return bold(what + between + device) + "\n\n";
 }
 
+/// The wrapped text, whose first word is printed in red.
+std::string wrong_text(const std::string& text) {
+  std::string out = indented(text, 0);
+  const std::string first = text.substr(0, text.find(' '));
+  return out.replace(0, first.size(), red(first));
+}
+
 std::string what_is_wrong(const ShapeResult& result) {
   std::string out;
   for (const StageResult& stage : result.stages)
     if (stage.status == Status::kWrong)
-      out += fmt::format("\n{} {}: {}\n", red("WRONG"), stage.stage->name, stage.message);
+      out += "\n" + wrong_text(fmt::format("WRONG {}: {}", stage.stage->name, stage.message));
   return out;
 }
 

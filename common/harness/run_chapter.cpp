@@ -178,8 +178,9 @@ int run_chapter(int argc, const char* const* argv, const Chapter& cpu, const Cha
     return complain(error, kMachineLacks);
   } catch (const std::bad_alloc&) {
     return complain(std::runtime_error("memory ran out: choose a smaller --size"), kMachineLacks);
-  } catch (const std::exception& error) {
-    return complain(error, kWrong);
+  } catch (const std::exception& error) {  // several lines, where it is a finding of the CPU device
+    fmt::print(stderr, "{}", indented(fmt::format("{}: {}", cpu.name, error.what()), 0));
+    return kWrong;
   }
 }
 

@@ -78,7 +78,7 @@ ExitStatus play_on(Backend& backend, const PlayOptions& options, const std::func
     if (counted && launches.empty() && finding.empty()) fmt::print("\nplay() has launched no kernel.\n");
     if (!counted && finding.empty())
       fmt::print("\nIt ran to its end. A GPU tells no counts here: the CPU device does.\n");
-    if (!finding.empty()) fmt::print("\n{}\n", finding);
+    if (!finding.empty()) fmt::print("\n{}", indented(finding, 0));
   }
   return finding.empty() ? kDone : kWrong;
 }

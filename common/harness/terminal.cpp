@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <sstream>
 
 namespace workbook {
 namespace {
@@ -34,6 +36,41 @@ std::string without_trailing_space(std::string line) {
 std::string bold(const std::string& text) { return painted("1", text); }
 std::string red(const std::string& text) { return painted("31", text); }
 std::string percent(double share) { return fmt::format("{:.0f}%", 100 * share); }
+
+std::size_t line_width() {
+  constexpr std::size_t kUsual = 80, kLeast = 20;
+  winsize size = {};
+  const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return std::max(known ? std::size_t{size.ws_col} : kUsual, kLeast) - 1;
+}
+
+std::string wrapped(const std::string& text, std::size_t indent, std::size_t width) {
+  std::istringstream words(text);
+  std::string out, line;
+  const auto end_line = [&] {
+    if (!line.empty()) out += std::string(indent, ' ') + line + "\n";
+    line.clear();
+  };
+  for (std::string word; words >> word;) {
+    if (!line.empty() && indent + columns(line) + 1 + columns(word) > width) end_line();
+    line += (line.empty() ? "" : " ") + word;
+  }
+  end_line();
+  return out;
+}
+
+std::string indented(const std::string& text, std::size_t indent, std::size_t width) {
+  std::istringstream lines(text);
+  std::string out;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t own = std::min(line.find_first_not_of(' '), line.size());
+    if (indent + columns(line) > width)
+      out += wrapped(line, indent + own, width);
+    else
+      out += (line.empty() ? "" : std::string(indent, ' ') + line) + "\n";
+  }
+  return out;
+}
 
 std::string Table::text() const {
   std::vector<std::size_t> widths;

@@ -1,8 +1,9 @@
 /// \file
-/// Output for the reader: colours, percentages, tables, a progress line.
+/// Output for the reader: colours, percentages, wrapped text, tables, a progress line.
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,15 @@ namespace workbook {
 std::string bold(const std::string& text);
 /// The same in red.
 std::string red(const std::string& text);
+
+/// Characters that a line may have: one less than the columns of the terminal that standard output is, or 79
+/// where it is none.
+std::size_t line_width();
+/// The words of `text` in lines of at most `width` characters, each indented by `indent` spaces.
+std::string wrapped(const std::string& text, std::size_t indent, std::size_t width = line_width());
+/// `text` with each line that is not empty indented by `indent` spaces. Lines longer than `width` are
+/// wrapped, and continued where the line's own indentation ends.
+std::string indented(const std::string& text, std::size_t indent, std::size_t width = line_width());
 
 /// "75%" for 0.75.
 std::string percent(double share);

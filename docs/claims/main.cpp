@@ -14,6 +14,7 @@
 #include "harness/backend.hpp"
 #include "harness/derived_counts.hpp"
 #include "harness/exit_status.hpp"
+#include "harness/terminal.hpp"
 
 namespace {
 
@@ -150,7 +151,7 @@ void race() {
     at.backend->run([&] { cpu::claims::normalise_racing(at.a, at.out, kRows); });
     fmt::print("nothing was found\n");
   } catch (const cpu::Finding& found) {
-    fmt::print("{}\n", found.what());
+    fmt::print("{}", workbook::indented(found.what(), 0));
   }
 }
 

@@ -98,12 +98,12 @@ def verdicts():
     check("a finding, in the device's words", "  out[i] = a[i] * b[i];\n", NOT_YET,
           "out of bounds: kernel multiply", "thread (1,0,0) of block (0,0,0)", "look at: ",
           "wrong  N = 1 2 3", "N = 256:\n  out[0] is ")
-    check("a loop without end in the kernel",
+    check("an infinite loop in the kernel",
           "  for (int j = i; j < n; j += blockDim.x / 512) out[j] = a[j] * b[j];\n",
           NOT_YET, "a loop that does not end: kernel multiply", "at line 16")
-    check("a loop without end of which the compiler leaves nothing",
+    check("an infinite loop of which the compiler leaves nothing",
           "  for (int j = 0; j < 2;) out[i] = a[i];\n", NOT_YET,
-          "It had not ended after 2 seconds, at N = 1, and was stopped", "is there a loop without end?",
+          "It was still running after 2 seconds, at N = 1, and was stopped", "is there an infinite loop?",
           environment=SHORT)
     twice = "launch(fused, (n - 1) / kThreads + 1, kThreads, q, k, v, out, n);\n  launch("
     FILE.write_text(solution().replace("launch(", twice))
@@ -123,12 +123,12 @@ def disasters():
                "  for (;;) { char* volatile p = (char*)calloc(1 << 28, 1); if (!p) abort(); *p = 1; }\n",
                "It crashed, at N = 1")
     begin = time.monotonic()
-    host_check("a loop without end on the host", "  for (volatile int i = 0; i < 2;) i = 0;\n",
-               "It had not ended after 2 seconds, at N = 1, and was stopped", environment=SHORT)
+    host_check("an infinite loop on the host", "  for (volatile int i = 0; i < 2;) i = 0;\n",
+               "It was still running after 2 seconds, at N = 1, and was stopped", environment=SHORT)
     expect("... is stopped after its time", time.monotonic() - begin < 60, "")
     host_check("10 GB of output", "  for (long i = 0; i < 10000000000 / 50; ++i)\n"
                "    printf(\"%s\\n\", \"a line of fifty characters, more or less, as it is\");\n",
-               "It printed without end, at N = 1, and was stopped", "a line of fifty characters", "...")
+               "It did not stop printing, at N = 1, and was stopped", "a line of fifty characters", "...")
     host_check("a huge file", "  FILE* f = fopen(\"workbook-huge\", \"w\");\n"
                "  for (long i = 0; i < 10000000; ++i)\n"
                "    fputs(\"a line of fifty characters, more or less, as it is\", f);\n",

@@ -1,4 +1,7 @@
 // The parts of the workbook's program: names, skeletons, state, limits, verdicts.
+#include <fcntl.h>
+#include <pty.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +14,7 @@
 #include "harness/errors.hpp"
 #include "harness/files.hpp"
 #include "harness/run_exercise.hpp"
+#include "harness/terminal.hpp"
 #include "process.hpp"
 #include "renamed.hpp"
 #include "skeleton.hpp"
@@ -260,4 +264,27 @@ TEST_CASE("text is broken into lines between words") {
   CHECK(wrapped("one two three", 2, 9) == "  one two\n  three\n");
   CHECK(wrapped("", 2).empty());
   CHECK(indented("a\n\nb", 2) == "  a\n\n  b\n");
+  CHECK(indented("a\n  one two three", 2, 11) == "  a\n    one two\n    three\n");
+  CHECK(wrapped("≈≈≈ ≈≈≈", 0, 7) == "≈≈≈ ≈≈≈\n");  // characters, not bytes
+}
+
+TEST_CASE("lines are as wide as the terminal, and 79 characters where there is none") {
+  const int before = dup(STDOUT_FILENO);
+  const auto width_on = [&](int output) {
+    fflush(stdout);
+    dup2(output, STDOUT_FILENO);
+    const std::size_t width = line_width();
+    dup2(before, STDOUT_FILENO);
+    return width;
+  };
+  int terminal = 0, program = 0;
+  REQUIRE(openpty(&terminal, &program, nullptr, nullptr, nullptr) == 0);
+  for (const unsigned short columns : {40, 80, 120}) {
+    const winsize size = {24, columns, 0, 0};
+    REQUIRE(ioctl(program, TIOCSWINSZ, &size) == 0);
+    CHECK(width_on(program) == columns - 1u);
+  }
+  const int file = open("/dev/null", O_WRONLY);
+  CHECK(width_on(file) == 79);
+  for (const int one : {terminal, program, file, before}) close(one);
 }

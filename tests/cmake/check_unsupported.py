@@ -24,7 +24,7 @@ __global__ void kernel(float* out, int n) {{
 
 # Code in a kernel, before it or after it, and a part of the message that it gives. Where the message is not
 # ours but the compiler's, there are two: that of g++ and that of clang.
-NO_TIME = "the CPU device counts and tells no time: time kernels on a GPU, with --device gpu"
+NO_TIME = "the CPU device does not measure time: time kernels on a GPU, with --device gpu"
 NO_TEXTURES = "textures and surfaces are not supported: pass a pointer to the kernel"
 NO_RUNTIME = "not in a kernel file, where memory is the program's to allocate"
 IN_KERNEL = {

@@ -295,7 +295,7 @@ TEST_CASE_METHOD(Findings, "finding: threads of a block wait at two barriers") {
 TEST_CASE_METHOD(Findings, "finding: a lane that is named does not come") {
   const auto out = zeros<int>(32);
   const std::string message = finding([&](bool mended) { test_kernels::missing_lane(out->data(), mended); });
-  CHECK_THAT(message, ContainsSubstring("warp operation that a lane does not come to: kernel missing_lane"));
+  CHECK_THAT(message, ContainsSubstring("warp operation that a lane does not reach: kernel missing_lane"));
   CHECK_THAT(message, ContainsSubstring("waits for thread (16,0,0) of block (0,0,0), which has ended"));
 }
 
@@ -316,7 +316,7 @@ TEST_CASE_METHOD(Findings, "finding: dynamic shared memory is smaller than what 
   const std::string message =
       finding([&](bool mended) { test_kernels::small_dynamic_shared(out->data(), mended); });
   CHECK_THAT(message, ContainsSubstring("out of bounds of shared memory: kernel small_dynamic_shared"));
-  CHECK_THAT(message, ContainsSubstring("writes byte 128 of it"));
+  CHECK_THAT(message, ContainsSubstring("writes bytes 128 to 131 of dynamic shared memory at line "));
 }
 
 TEST_CASE_METHOD(Findings, "finding: a store to a variable of the program") {

@@ -278,7 +278,7 @@ TEST_CASE_METHOD(Tensor, "finding: a copy that its thread does not wait for") {
   const std::string message = of_pipeline(PipelineMistake::kNoWait);
   CHECK_THAT(message, ContainsSubstring("asynchronous copy not waited for: kernel pipelined"));
   CHECK_THAT(message, ContainsSubstring("thread (0,0,0) of block (0,0,0) reads tile_a[0] at line "));
-  CHECK_THAT(message, ContainsSubstring("itself copies to it at line "));
+  CHECK_THAT(message, ContainsSubstring("the same thread copies to it at line "));
   CHECK_THAT(message, ContainsSubstring("__pipeline_wait_prior"));
 }
 
@@ -299,7 +299,7 @@ TEST_CASE_METHOD(Tensor, "finding: no barrier behind the wait, so that others' c
   CHECK_THAT(message, ContainsSubstring("thread (1,0,0) of block (0,0,0) copies to it at line "));
   // Without any barrier the first thread comes before the others have begun their copies.
   CHECK_THAT(of_pipeline(PipelineMistake::kNoBarrierBehindWait),
-             ContainsSubstring("reads tile_a[1], which this block has not written"));
+             ContainsSubstring("reads tile_a[1], which nothing in this block has written yet, at "));
 }
 
 TEST_CASE_METHOD(Tensor, "finding: what a copy has brought is read before a barrier") {
@@ -319,7 +319,8 @@ TEST_CASE_METHOD(Tensor, "finding: a copy to what others still read") {
   const std::string in_buffer = of_pipeline(PipelineMistake::kNoBarrierBeforeReuse);
   CHECK_THAT(in_buffer, ContainsSubstring("asynchronous copy not waited for: kernel pipelined"));
   CHECK_THAT(in_buffer, ContainsSubstring("thread (1,0,0) of block (0,0,0) reads tile_a[0] at line "));
-  CHECK_THAT(in_buffer, ContainsSubstring("must have passed a __syncthreads() since they read"));
+  CHECK_THAT(in_buffer,
+             ContainsSubstring("a __syncthreads() between the last use of what was there and the copy?"));
 }
 
 TEST_CASE_METHOD(Tensor, "finding: asynchronous copies that a GPU does not make") {
@@ -333,8 +334,7 @@ TEST_CASE_METHOD(Tensor, "finding: asynchronous copies that a GPU does not make"
 
 TEST_CASE_METHOD(Tensor, "finding: fragments in a branch that not the whole warp takes") {
   const std::string message = of_fragment(FragmentMistake::kHalfOfTheWarp);
-  CHECK_THAT(message,
-             ContainsSubstring("warp operation that a lane does not come to: kernel through_shared"));
+  CHECK_THAT(message, ContainsSubstring("warp operation that a lane does not reach: kernel through_shared"));
   CHECK_THAT(message,
              ContainsSubstring("thread (0,0,0) of block (0,0,0) needs all lanes of its warp at line "));
   CHECK_THAT(message, ContainsSubstring("waits for thread (16,0,0) of block (0,0,0), which has ended"));
@@ -348,7 +348,7 @@ TEST_CASE_METHOD(Tensor, "finding: fragments at addresses that a GPU does not lo
   CHECK_THAT(of_fragment(FragmentMistake::kMisaligned),
              ContainsSubstring("loads a fragment from tile_a[8] at line "));
   CHECK_THAT(of_fragment(FragmentMistake::kAddressOfLane),
-             ContainsSubstring("with another address or leading dimension than lane 0"));
+             ContainsSubstring("with an address or leading dimension that differs from lane 0's"));
 }
 
 TEST_CASE_METHOD(Tensor, "finding: a fragment of what other lanes may not have written") {

@@ -1,0 +1,71 @@
+#include "cpu/race_hints.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "cpu/device.hpp"
+#include "cpu/names.hpp"
+#include "cpu/source_line.hpp"
+
+namespace cpu {
+namespace {
+
+/// Whether the order of two lines is the order in which an iteration passes them.
+bool in_one_function(const SourceLine& one, const SourceLine& other) {
+  return one.file == other.file && one.function == other.function;
+}
+
+/// Whether the barrier that the block passed last is in a line between two others.
+bool last_barrier_between(const SourceLine& first, const SourceLine& last) {
+  if (!device().block.last_barrier) return false;
+  const SourceLine& barrier = source_line(device().block.last_barrier);
+  return in_one_function(barrier, first) && in_one_function(barrier, last) && first.line < barrier.line &&
+         barrier.line < last.line;
+}
+
+/// The hint for accesses in one line: by one iteration of a loop and the next, or by one execution of it.
+std::string missing_in_line(const std::string& line, const std::string& barrier, bool both_write) {
+  if (both_write)
+    return fmt::format(
+        "do several threads write the same element at {}? Let one of them do it, or use an atomic. If they "
+        "write it in different iterations of a loop, {} is missing between the iterations.",
+        line, barrier);
+  return fmt::format(
+      "if {} is in a loop, is {} missing between one iteration and the next? If a single iteration reads "
+      "what another thread writes: read into a variable, pass the barrier, then write.",
+      line, barrier);
+}
+
+}  // namespace
+
+std::string missing_barrier(const RacingAccess& one, const RacingAccess& other, bool in_one_warp) {
+  const std::string barrier = in_one_warp
+                                  ? "a __syncthreads() (or a __syncwarp(), if only this warp uses the array)"
+                                  : "a __syncthreads()";
+  if (!one.instruction || !other.instruction)
+    return fmt::format("is {} missing between the two accesses, or between two iterations of a loop?",
+                       barrier);
+  if (same_line(one.instruction, other.instruction))
+    return missing_in_line(place_text(one.instruction), barrier,
+                           one.kind == AccessKind::kStore && other.kind == AccessKind::kStore);
+  // The threads of a block run one after another here, so which of the two ran first says nothing.
+  std::uintptr_t first = one.instruction, last = other.instruction;
+  if (source_line(last).line < source_line(first).line) std::swap(first, last);
+  const std::string from = place_text(first), to = place_text(last);
+  if (last_barrier_between(source_line(first), source_line(last)))
+    return fmt::format(
+        "is {} missing after {}, before {} runs again (in a loop, or in another call)? The barrier at {} "
+        "only separates {} from the {} that follows it.",
+        barrier, to, from, place_text(device().block.last_barrier), from, to);
+  return fmt::format(
+      "is {} missing between {} and {}? Or after {}, before {} runs again (in a loop, or in another call)?",
+      barrier, from, to, to, from);
+}
+
+std::string blocks_race() {
+  return "blocks run in any order: let each block write only what no other block touches, use an atomic, or "
+         "split the kernel into two launches";
+}
+
+}  // namespace cpu

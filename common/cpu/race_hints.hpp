@@ -1,0 +1,27 @@
+/// \file
+/// What to check after a race: where the barrier may be missing.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cpu/access.hpp"
+
+namespace cpu {
+
+/// An access that takes part in a race, by the instruction that makes it; 0 where that is not known.
+struct RacingAccess {
+  std::uintptr_t instruction;
+  AccessKind kind;
+};
+
+/// The hint for a race between two threads of one block, in the order in which they ran here. A barrier may
+/// be missing between the two lines, or after the later line, before the earlier one runs again in a loop's
+/// next iteration. The hint names both places, unless the barrier that the block passed last is between the
+/// lines: then only the second is left.
+std::string missing_barrier(const RacingAccess& one, const RacingAccess& other, bool in_one_warp);
+
+/// The hint for a race between threads of two blocks.
+std::string blocks_race();
+
+}  // namespace cpu
