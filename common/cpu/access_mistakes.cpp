@@ -9,6 +9,7 @@
 #include "cpu/device.hpp"
 #include "cpu/memory.hpp"
 #include "cpu/names.hpp"
+#include "cpu/notes.hpp"
 #include "cpu/source_line.hpp"
 #include "cpu/stop.hpp"
 
@@ -53,11 +54,13 @@ void out_of_bounds(Access access) {
 }
 
 void uninitialised_global(Access access, const Buffer& buffer) {
+  if (is_noted("uninitialised device memory", access.instruction)) return;
   const Access load = {access.instruction, access.address, access.size, AccessKind::kLoad};
-  stop_launch(
+  stop_or_note(
       {"uninitialised device memory",
        access_line(load, global_name(buffer, access.address, access.size) + ", which nothing has written,"),
-       "was the array filled by the host, or by an earlier kernel, to its last element?"});
+       "was the array filled by the host, or by an earlier kernel, to its last element?",
+       access.instruction});
 }
 
 void race_in_global(Access access, const Buffer& buffer, std::uint32_t earlier, AccessKind earlier_kind,
@@ -87,11 +90,13 @@ void outside_shared(Access access) {
 }
 
 void uninitialised_shared(Access access) {
+  if (is_noted("uninitialised shared memory", access.instruction)) return;
   const Access load = {access.instruction, access.address, access.size, AccessKind::kLoad};
-  stop_launch(
+  stop_or_note(
       {"uninitialised shared memory",
        access_line(load, shared_name(access.address, access.size) + ", which this block has not written,"),
-       "shared memory holds nothing when a block starts: is every element written before it is read?"});
+       "shared memory holds nothing when a block starts: is every element written before it is read?",
+       access.instruction});
 }
 
 void race_in_shared(Access access, const ThreadAccess& earlier) {
@@ -111,25 +116,30 @@ void race_in_shared(Access access, const ThreadAccess& earlier) {
 }
 
 void copy_in_flight(Access access, const AsyncCopy& copy) {
+  if (is_noted("asynchronous copy not waited for", access.instruction)) return;
   const bool own = copy.thread == device().block.thread.number;
-  stop_launch({"asynchronous copy not waited for",
-               fmt::format("{}\n  {} copies to it at {}, and has not waited for that", shared_line(access),
-                           own ? "itself" : thread_name(copy.thread), place_text(copy.instruction)),
-               own ? "pass __pipeline_commit(), then a __pipeline_wait_prior(n) with no more than n commits "
-                     "in between"
-                   : "before the copy, all must have passed a __syncthreads() since they read what was "
-                     "there; behind\n"
-                     "  it, its thread must wait for it, and then all must pass a __syncthreads()"});
+  stop_or_note({"asynchronous copy not waited for",
+                fmt::format("{}\n  {} copies to it at {}, and has not waited for that", shared_line(access),
+                            own ? "itself" : thread_name(copy.thread), place_text(copy.instruction)),
+                own ? "pass __pipeline_commit(), then a __pipeline_wait_prior(n) with no more than n commits "
+                      "in between"
+                    : "before the copy, all must have passed a __syncthreads() since they read what was "
+                      "there; behind\n"
+                      "  it, its thread must wait for it, and then all must pass a __syncthreads()",
+                access.instruction});
 }
 
-void misaligned(Access access) {
+void misaligned(Access access, bool can_go_on) {
+  if (is_noted("misaligned access", access.instruction)) return;
   const unsigned size = access.size;
-  stop_launch({"misaligned access",
-               access_line(access, fmt::format("{} bytes at address {:#x}, which is not a multiple of {}",
-                                               size, access.address, size)),
-               fmt::format("a GPU moves {} bytes at once only from a multiple of {}: handle the elements "
-                           "before it one by one",
-                           size, size)});
+  const auto stop = can_go_on ? stop_or_note : stop_launch;
+  stop({"misaligned access",
+        access_line(access, fmt::format("{} bytes at address {:#x}, which is not a multiple of {}", size,
+                                        access.address, size)),
+        fmt::format("a GPU moves {} bytes at once only from a multiple of {}: handle the elements "
+                    "before it one by one",
+                    size, size),
+        access.instruction});
 }
 
 void not_device_memory(Access access) {

@@ -37,14 +37,14 @@ namespace cpu {
 /// Checks an access to shared memory at that offset.
 [[gnu::always_inline]] inline void check_shared(const Access& access, std::size_t offset) {
   BlockState& block = device().block;
-  if (const AsyncCopy* copy = block.copies.to(offset, access.size)) copy_in_flight(access, *copy);
+  if (const AsyncCopy* copy = block.copies.to(offset, access.size)) return copy_in_flight(access, *copy);
   const ThreadAccess now = {block.thread.number, access.instruction, access.kind};
   ThreadAccess earlier;
   switch (block.shared_shadow.access(offset, access.size, now, &earlier)) {
     case SharedShadow::Verdict::kFine:
       return;
     case SharedShadow::Verdict::kUninitialised:
-      uninitialised_shared(access);
+      return uninitialised_shared(access);
     case SharedShadow::Verdict::kRace:
       race_in_shared(access, earlier);
   }

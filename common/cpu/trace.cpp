@@ -25,6 +25,8 @@ void trace_elsewhere(Access access) {
   if (access.kind != kLoad || !d.launch.is_constant(access.address)) not_device_memory(access);
 }
 
+void trace_misaligned(Access access);
+
 // Always inline: it runs once for each access of each thread.
 [[gnu::always_inline]] inline void trace(const void* pointer, unsigned size, AccessKind kind,
                                          const void* return_address) {
@@ -35,7 +37,7 @@ void trace_elsewhere(Access access) {
   if (d.launch.stacks.contains(address)) return;  // a thread's local variable
   d.block.steps.count(instruction);
   const Access access = {instruction, address, size, kind};
-  if (address & (size - 1)) misaligned(access);
+  if (address & (size - 1)) return trace_misaligned(access);
   if (d.launch.arena.contains(address)) return log_access(check_global(access, size), address);
   const auto offset = d.block.shared_memory.offset(address);
   if (!offset) return trace_elsewhere(access);
@@ -47,6 +49,15 @@ void trace_elsewhere(Access access) {
 [[gnu::noinline]] void trace_rare(const void* pointer, unsigned size, AccessKind kind,
                                   const void* return_address) {
   trace(pointer, size, kind, return_address);
+}
+
+/// Byte by byte, if the launch goes on after it. It cannot after an access of 16 bytes: compilers use
+/// instructions for it that need aligned addresses.
+void trace_misaligned(Access access) {
+  misaligned(access, access.size <= 8);
+  for (unsigned byte = 0; byte < access.size; ++byte)
+    trace_rare(reinterpret_cast<const char*>(access.address) + byte, 1, access.kind,
+               reinterpret_cast<const void*>(access.instruction));
 }
 
 /// A copy of a whole structure: the widest accesses that its alignment allows, as nvcc compiles it.
