@@ -93,8 +93,8 @@ void BlockBarrier::note_ended(unsigned waiting, unsigned ended) const {
                     name_of(operations_[waiting]), place_text(threads_.waits_at[waiting]), thread_name(ended),
                     others),
         "it works because a GPU of compute capability 7.0 or more does not wait for threads that\n"
-        "  have ended. But later code cannot use them: can they skip their work with an `if`\n"
-        "  instead of a return, and all threads come to the barrier?",
+        "  have ended. But code that is added later cannot use them: can all threads come to the\n"
+        "  barrier, with an `if` around their work alone?",
         kernel});
 }
 

@@ -60,8 +60,8 @@ play("a finding after which a launch can go on", IN_PLACE, 1, "uninitialised dev
      "To go on after such a finding, and get it as a note: --note uninitialised")
 play("... which does", IN_PLACE, 0, "note: uninitialised device memory: kernel twice", "twice 4 256 64",
      options=["--note", "uninitialised"])
-play("... and not after one that cannot", IN_PLACE, 2, "--note bounds: no launch can go on after such a finding",
-     options=["--note", "bounds"])
+play("... and not after one that cannot", IN_PLACE, 2,
+     "--note bounds: no launch can go on after such a finding", options=["--note", "bounds"])
 play("a compiler error", FILE.replace("2.0f * x[i]", "y"), 1, "mine.cu:7:", "error:")
 play("no play()", "", 1, "needs a function void play() in namespace DEVICE")
 play("another device", FILE, 2, "--device tpu: cpu or gpu", options=["--device", "tpu"])

@@ -9,7 +9,8 @@ namespace DEVICE::test_kernels {
 
 // --- Barriers ---
 
-/// out[64 b + t] = 63 - t, negative in the second warp; 4 blocks of 64. The two warps come to barriers in two lines.
+/// out[64 b + t] = 63 - t, negative in the second warp; 4 blocks of 64. The two warps come to barriers in two
+/// lines.
 void barrier_by_warp(int* out, bool mended);
 /// out[t]: of the 64 threads, those with an even t; 100 is added in the second warp, which votes in another
 /// line.

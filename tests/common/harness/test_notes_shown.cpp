@@ -155,7 +155,7 @@ TEST_CASE("a finding after which a launch can go on says once which option does 
   INFO(stopped.output);
   CHECK(stopped.status == 1);
   CHECK(times(stopped.output, "WRONG 3_mistake: barrier that not all threads reach") == 1);
-  CHECK(times(stopped.output, "note: ") == 1);  // the fragile stage's
+  CHECK(times(stopped.output, kNote) == 1);
   CHECK(times(stopped.output, "To go on after such a finding, and get it as a note: --note barrier\n") == 1);
 
   const Run noted = chapter({"--note", "barrier", "--note", "race"});
