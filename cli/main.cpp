@@ -81,13 +81,12 @@ constexpr Parameter kDevice = {"[--device cpu|gpu]", [](CLI::App& app, Arguments
                                }};
 constexpr Parameter kJson = {
     "[--json]", [](CLI::App& app, Arguments& a) { app.add_flag("--json", a.json, "for a program to read"); }};
-constexpr Parameter kNote = {
-    "[--note KIND]", [](CLI::App& app, Arguments& a) {
-      app.add_option("--note", a.notes,
-                     "go on after findings of this kind, show them as notes:\n" + note_words_text())
-          ->type_name("KIND")
-          ->allow_extra_args(false);
-    }};
+constexpr Parameter kNote = {"[--note KIND]", [](CLI::App& app, Arguments& a) {
+                               app.add_option("--note", a.notes,
+                                              "go on after findings of this kind:\n" + note_words_text())
+                                   ->type_name("KIND")
+                                   ->allow_extra_args(false);
+                             }};
 constexpr Parameter kOut = {"[--out FOLDER]", [](CLI::App& app, Arguments& a) {
                               app.add_option("--out", a.out, "where the JSON goes");
                             }};
@@ -199,7 +198,11 @@ constexpr LauncherCommand kLauncherCommands[] = {{"docs", "build the book"},
                                                  {"doctor", "what this machine has and lacks"}};
 
 void print_usage() {
-  const auto line = [](const std::string& call, const char* does) { fmt::print("  {:37} {}\n", call, does); };
+  constexpr std::size_t kWidth = 37;
+  const auto line = [&](const std::string& call, const char* does) {
+    if (call.size() > kWidth) fmt::print("  {}\n", call);
+    fmt::print("  {:{}} {}\n", call.size() > kWidth ? "" : call, kWidth, does);
+  };
   fmt::print("./workbook, followed by\n");
   line("", "where you are, and the next step");
   for (const Command& command : commands())

@@ -37,10 +37,8 @@ void BlockBarrier::release() {
   while (threads_.state[first] != ThreadState::kAtBarrier) ++first;
   std::optional<unsigned> ended, elsewhere;
   for (unsigned t = 0; t < threads_.count(); ++t) {
-    if (threads_.state[t] == ThreadState::kDone) {
-      if (!ended) ended = t;
-      continue;
-    }
+    if (threads_.state[t] == ThreadState::kDone && !ended) ended = t;
+    if (threads_.state[t] != ThreadState::kAtBarrier) continue;
     if (operations_[t] != operations_[first]) throw_mixed({first, t});
     if (!elsewhere && !same_line(threads_.waits_at[t], threads_.waits_at[first])) elsewhere = t;
   }
@@ -55,17 +53,19 @@ void BlockBarrier::release() {
 
 /// Reports threads of the block that wait at different lines.
 void BlockBarrier::check_lines(const Pair& at_several_lines) const {
-  if (const std::optional<Pair> lanes = lanes_at_several_lines())
+  if (const std::optional<Pair> lanes = lanes_at_several_lines()) {
+    const std::uintptr_t where = threads_.waits_at[lanes->one];
+    if (is_noted("barrier that not all threads reach", where)) return;
     return throw_or_note(
         {"barrier that not all threads reach", pair_text(*lanes),
-         "all threads of the block must come to the same __syncthreads(): is one inside an if?",
-         threads_.waits_at[lanes->one]});
+         "all threads of the block must come to the same __syncthreads(): is one inside an if?", where});
+  }
   const std::uintptr_t instruction = threads_.waits_at[at_several_lines.one];
   if (is_noted("barrier in several lines", instruction)) return;
   note({"barrier in several lines", pair_text(at_several_lines),
-        "it works because a GPU counts the warps that arrive, at whichever line. But CUDA defines\n"
-        "  a barrier in an if only where all threads of the block take the same branch: can one\n"
-        "  barrier outside of the if replace these?",
+        "it works because a GPU counts the warps that arrive, at whichever line.\n"
+        "  But CUDA defines a barrier in an if only where all threads of the block take\n"
+        "  the same branch: can one barrier outside of the if replace these?",
         instruction});
 }
 
@@ -92,16 +92,16 @@ void BlockBarrier::note_ended(unsigned waiting, unsigned ended) const {
         fmt::format("  {} passes {} at {}\n  without {}{}", thread_name(waiting),
                     name_of(operations_[waiting]), place_text(threads_.waits_at[waiting]), thread_name(ended),
                     others),
-        "it works because a GPU of compute capability 7.0 or more does not wait for threads that\n"
-        "  have ended. But code that is added later cannot use them: can all threads come to the\n"
-        "  barrier, with an `if` around their work alone?",
+        "it works because a GPU of compute capability 7.0 or more does not wait\n"
+        "  for threads that have ended. But code that is added later cannot use them:\n"
+        "  can all threads come to the barrier, with an `if` around their work alone?",
         kernel});
 }
 
 void BlockBarrier::throw_mixed(const Pair& threads) const {
   throw_finding({"votes and barriers mixed", pair_text(threads),
-                 "a barrier completes when all threads of the block have come to the same one of\n"
-                 "  __syncthreads(), __syncthreads_count(), _and() and _or(): is one inside an if?"});
+                 "a barrier completes when all threads of the block have come to the same one\n"
+                 "  of __syncthreads(), __syncthreads_count(), _and() and _or(): is one in an if?"});
 }
 
 /// Where two threads wait, in two lines.
