@@ -10,6 +10,7 @@
 #include "check.hpp"
 #include "harness/device_kind.hpp"
 #include "harness/errors.hpp"
+#include "harness/note_words.hpp"
 #include "overview.hpp"
 #include "play.hpp"
 #include "renamed.hpp"
@@ -25,7 +26,7 @@ using namespace workbook;
 struct Arguments {
   std::string device = "cpu", exercise, file, folder, out, shell;
   bool all = false, compare = false, json = false, reveal = false;
-  std::vector<std::string> chapters, rest;
+  std::vector<std::string> chapters, notes, rest;
 };
 
 /// One thing that a command takes.
@@ -80,6 +81,12 @@ constexpr Parameter kDevice = {"[--device cpu|gpu]", [](CLI::App& app, Arguments
                                }};
 constexpr Parameter kJson = {
     "[--json]", [](CLI::App& app, Arguments& a) { app.add_flag("--json", a.json, "for a program to read"); }};
+constexpr Parameter kNote = {"[--note KIND]", [](CLI::App& app, Arguments& a) {
+                               app.add_option("--note", a.notes,
+                                              "go on after findings of this kind:\n" + note_words_text())
+                                   ->type_name("KIND")
+                                   ->allow_extra_args(false);
+                             }};
 constexpr Parameter kOut = {"[--out FOLDER]", [](CLI::App& app, Arguments& a) {
                               app.add_option("--out", a.out, "where the JSON goes");
                             }};
@@ -141,10 +148,10 @@ const std::vector<Command>& commands() {
        "begin again; keeps your file",
        [](const Workbook& w, const Arguments& a) -> int { return reset_command(w, a.exercise); }},
       {"play",
-       {kFile, kDevice, kJson},
+       {kFile, kDevice, kJson, kNote},
        "run kernels of your own",
        [](const Workbook& w, const Arguments& a) {
-         return play_command(w, a.file, parse_device(a.device), a.json);
+         return play_command(w, a.file, parse_device(a.device), a.json, a.notes);
        }},
       {"bench",
        {kChapterNames, kOut},
@@ -191,7 +198,11 @@ constexpr LauncherCommand kLauncherCommands[] = {{"docs", "build the book"},
                                                  {"doctor", "what this machine has and lacks"}};
 
 void print_usage() {
-  const auto line = [](const std::string& call, const char* does) { fmt::print("  {:37} {}\n", call, does); };
+  constexpr std::size_t kWidth = 37;
+  const auto line = [&](const std::string& call, const char* does) {
+    if (call.size() > kWidth) fmt::print("  {}\n", call);
+    fmt::print("  {:{}} {}\n", call.size() > kWidth ? "" : call, kWidth, does);
+  };
   fmt::print("./workbook, followed by\n");
   line("", "where you are, and the next step");
   for (const Command& command : commands())

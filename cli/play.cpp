@@ -4,13 +4,16 @@
 
 #include "harness/errors.hpp"
 #include "harness/files.hpp"
+#include "harness/note_words.hpp"
 #include "process.hpp"
 
 namespace workbook {
 
 namespace fs = std::filesystem;
 
-int play_command(const Workbook& workbook, const std::string& file, DeviceKind device, bool json) {
+int play_command(const Workbook& workbook, const std::string& file, DeviceKind device, bool json,
+                 const std::vector<std::string>& notes) {
+  require_note_words(notes, device);
   if (!fs::is_regular_file(file)) throw UsageError(fmt::format("{} is no file", file));
 
   // The build compiles this file, which includes the reader's.
@@ -28,6 +31,7 @@ int play_command(const Workbook& workbook, const std::string& file, DeviceKind d
   std::vector<std::string> call = {(workbook.build / "bin" / "play").string(), file, "--device",
                                    text_of(device)};
   if (json) call.push_back("--json");
+  for (const std::string& kind : notes) call.insert(call.end(), {"--note", kind});
   return run_program(call);
 }
 

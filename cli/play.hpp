@@ -8,8 +8,10 @@
 namespace workbook {
 
 /// `play FILE`: builds the file, calls its `void play()` on the device, and shows what each launch cost, or
-/// the mistake that was found; with `json`, for a program to read. Returns the exit status of that program,
-/// or kWrong when the file does not compile. \throws UsageError
-int play_command(const Workbook& workbook, const std::string& file, DeviceKind device, bool json);
+/// the mistake that was found; with `json`, for a program to read. Findings of the kinds that `notes` names
+/// are notes. Returns the exit status of that program, or kWrong when the file does not compile. \throws
+/// UsageError
+int play_command(const Workbook& workbook, const std::string& file, DeviceKind device, bool json,
+                 const std::vector<std::string>& notes);
 
 }  // namespace workbook

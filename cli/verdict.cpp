@@ -100,6 +100,13 @@ std::string predictions_text(const json& verdict) {
   return table.text();
 }
 
+/// Notes of the CPU device: they stand beside the verdict and do not change it.
+std::string notes_text(const json& verdict) {
+  std::string out;
+  for (const json& note : verdict.at("notes")) out += "\n" + indented(note.get<std::string>(), 2);
+  return out;
+}
+
 /// How a program ended that wrote no verdict.
 std::string end_text(const Outcome& outcome, const std::string& at) {
   const std::string when = at.empty() ? "before it began to check" : "at " + at;
@@ -178,7 +185,7 @@ Verdict verdict_of(const std::string& text, const Outcome& outcome) {
 
   const std::string wrong = cases_text(verdict, false);
   const std::string body = cases_text(verdict, true) + wrong + mistakes_text(verdict) + budget_text(verdict) +
-                           predictions_text(verdict) + output_text(outcome.output);
+                           predictions_text(verdict) + notes_text(verdict) + output_text(outcome.output);
   const std::string lesson = verdict.at("lesson");
   if (status == VerdictStatus::kSolved)
     return {true,

@@ -8,7 +8,9 @@
 #include "cpu/device.hpp"
 #include "cpu/memory.hpp"
 #include "cpu/names.hpp"
+#include "cpu/notes.hpp"
 #include "cpu/race_hints.hpp"
+#include "cpu/stop.hpp"
 
 namespace cpu {
 namespace {
@@ -83,11 +85,13 @@ void out_of_bounds(Access access) {
 }
 
 void uninitialised_global(Access access, const Buffer& buffer) {
+  if (is_noted("uninitialised device memory", access.instruction)) return;
   const Access load = {access.instruction, access.address, access.size, AccessKind::kLoad};
-  stop_launch(
+  stop_or_note(
       {"uninitialised device memory",
        access_line(load, global_name(buffer, access.address, access.size) + ", which nothing has written,"),
-       "was the array filled by the host, or by an earlier kernel, to its last element?"});
+       "was the array filled by the host, or by an earlier kernel, to its last element?",
+       access.instruction});
 }
 
 void outside_shared(Access access) {
@@ -110,13 +114,15 @@ void outside_shared(Access access) {
 }
 
 void uninitialised_shared(Access access) {
+  if (is_noted("uninitialised shared memory", access.instruction)) return;
   const Access load = {access.instruction, access.address, access.size, AccessKind::kLoad};
-  stop_launch({"uninitialised shared memory",
-               access_line(load, shared_name(access.address, access.size) +
-                                     ", which nothing in this block has written yet,"),
-               fmt::format("does another thread write it, and is a __syncthreads() missing before {}? Or "
-                           "is it never written?",
-                           place_text(access.instruction))});
+  stop_or_note({"uninitialised shared memory",
+                access_line(load, shared_name(access.address, access.size) +
+                                      ", which nothing in this block has written yet,"),
+                fmt::format("does another thread write it, and is a __syncthreads() missing before {}? Or "
+                            "is it never written?",
+                            place_text(access.instruction)),
+                access.instruction});
 }
 
 Mistake race_between(const Race& race) {
@@ -147,8 +153,9 @@ Mistake ordered_by_shuffle(const Race& race) {
 }
 
 void copy_in_flight(Access access, const AsyncCopy& copy) {
+  if (is_noted("asynchronous copy not waited for", access.instruction)) return;
   const bool own = copy.thread == device().block.thread.number;
-  stop_launch(
+  stop_or_note(
       {"asynchronous copy not waited for",
        fmt::format("{}\n  {} copies to it at {}, and has not waited for the copy", shared_line(access),
                    own ? "the same thread" : thread_name(copy.thread), place_text(copy.instruction)),
@@ -156,17 +163,21 @@ void copy_in_flight(Access access, const AsyncCopy& copy) {
              "in between"
            : "does the thread that copies wait with __pipeline_wait_prior(), and do all threads "
              "then pass a __syncthreads() before they read? And is there a __syncthreads() between "
-             "the last use of what was there and the copy?"});
+             "the last use of what was there and the copy?",
+       access.instruction});
 }
 
-void misaligned(Access access) {
+void misaligned(Access access, bool can_go_on) {
+  if (is_noted("misaligned access", access.instruction)) return;
   const unsigned size = access.size;
-  stop_launch({"misaligned access",
-               access_line(access, fmt::format("{} bytes at address {:#x}, which is not a multiple of {}",
-                                               size, access.address, size)),
-               fmt::format("a GPU loads or stores {0} bytes at once only at a multiple of {0}: handle the "
-                           "elements before the first multiple one by one",
-                           size)});
+  const auto stop = can_go_on ? stop_or_note : stop_launch;
+  stop({"misaligned access",
+        access_line(access, fmt::format("{} bytes at address {:#x}, which is not a multiple of {}", size,
+                                        access.address, size)),
+        fmt::format("a GPU loads or stores {0} bytes at once only at a multiple of {0}: handle the "
+                    "elements before the first multiple one by one",
+                    size),
+        access.instruction});
 }
 
 void not_device_memory(Access access) {

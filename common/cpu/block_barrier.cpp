@@ -2,35 +2,115 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string>
 #include <utility>
 
 #include "cpu/device.hpp"
 #include "cpu/names.hpp"
+#include "cpu/notes.hpp"
 #include "cpu/source_line.hpp"
 #include "cpu/stop.hpp"
 
 namespace cpu {
 
+namespace {
+
+const char* name_of(BarrierOperation operation) {
+  switch (operation) {
+    case BarrierOperation::kSync:
+      break;
+    case BarrierOperation::kCount:
+      return "__syncthreads_count()";
+    case BarrierOperation::kAnd:
+      return "__syncthreads_and()";
+    case BarrierOperation::kOr:
+      return "__syncthreads_or()";
+  }
+  return "__syncthreads()";
+}
+
+}  // namespace
+
 void BlockBarrier::release() {
   unsigned first = 0;
   while (threads_.state[first] != ThreadState::kAtBarrier) ++first;
-  for (unsigned t = first; t < threads_.count(); ++t) {
+  std::optional<unsigned> ended, elsewhere;
+  for (unsigned t = 0; t < threads_.count(); ++t) {
+    if (threads_.state[t] == ThreadState::kDone && !ended) ended = t;
     if (threads_.state[t] != ThreadState::kAtBarrier) continue;
-    if (!same_line(threads_.waits_at[t], threads_.waits_at[first])) throw_divergent(first, t);
-    threads_.state[t] = ThreadState::kReady;
+    if (operations_[t] != operations_[first]) throw_mixed({first, t});
+    if (!elsewhere && !same_line(threads_.waits_at[t], threads_.waits_at[first])) elsewhere = t;
   }
+  if (elsewhere) check_lines({first, *elsewhere});
+  if (ended) note_ended(first, *ended);
+  for (unsigned t = first; t < threads_.count(); ++t)
+    if (threads_.state[t] == ThreadState::kAtBarrier) threads_.state[t] = ThreadState::kReady;
   vote_ = std::exchange(arrived_, {0, 0});
   device().block.last_barrier = threads_.waits_at[first];
   device().block.races.pass_barrier();
 }
 
-void BlockBarrier::throw_divergent(unsigned one, unsigned other) const {
+/// Reports threads of the block that wait at different lines.
+void BlockBarrier::check_lines(const Pair& at_several_lines) const {
+  if (const std::optional<Pair> lanes = lanes_at_several_lines()) {
+    const std::uintptr_t where = threads_.waits_at[lanes->one];
+    if (is_noted("barrier that not all threads reach", where)) return;
+    return throw_or_note(
+        {"barrier that not all threads reach", pair_text(*lanes),
+         "all threads of the block must reach the same __syncthreads(): is one inside an if?", where});
+  }
+  const std::uintptr_t instruction = threads_.waits_at[at_several_lines.one];
+  if (is_noted("barrier in several lines", instruction)) return;
+  note({"barrier in several lines", pair_text(at_several_lines),
+        "it works because a GPU counts the warps that arrive, at whichever line. "
+        "But CUDA defines a barrier in an if only where all threads of the block take "
+        "the same branch: can one barrier outside of the if replace these?",
+        instruction});
+}
+
+/// Two lanes of one warp that wait at different lines, if there are any.
+std::optional<BlockBarrier::Pair> BlockBarrier::lanes_at_several_lines() const {
+  std::optional<unsigned> leader;  // the first lane of the warp that waits
+  for (unsigned t = 0; t < threads_.count(); ++t) {
+    if (threads_.state[t] != ThreadState::kAtBarrier) continue;
+    if (!leader || *leader / kWarpSize != t / kWarpSize) leader = t;
+    if (!same_line(threads_.waits_at[t], threads_.waits_at[*leader])) return Pair{*leader, t};
+  }
+  return std::nullopt;
+}
+
+/// Notes, once for each kernel, that the barrier completes although threads have ended.
+void BlockBarrier::note_ended(unsigned waiting, unsigned ended) const {
+  const auto kernel = reinterpret_cast<std::uintptr_t>(device().launch.kernel);
+  if (is_noted("barrier without the threads that have ended", kernel)) return;
+  const auto count = std::count(threads_.state.begin(), threads_.state.end(), ThreadState::kDone);
+  const std::string others = count == 1   ? ", which has ended"
+                             : count == 2 ? " and another one, which have ended"
+                                          : fmt::format(" and {} others, which have ended", count - 1);
+  note({"barrier without the threads that have ended",
+        fmt::format("  {} passes {} at {}\n  without {}{}", thread_name(waiting),
+                    name_of(operations_[waiting]), place_text(threads_.waits_at[waiting]), thread_name(ended),
+                    others),
+        "it works because a GPU of compute capability 7.0 or more does not wait "
+        "for threads that have ended. But code that is added later cannot use them: "
+        "can all threads come to the barrier, with an `if` around their work alone?",
+        kernel});
+}
+
+void BlockBarrier::throw_mixed(const Pair& threads) const {
+  throw_finding({"votes and barriers mixed", pair_text(threads),
+                 "a barrier completes when all threads of the block have come to the same one "
+                 "of __syncthreads(), __syncthreads_count(), _and() and _or(): is one in an if?"});
+}
+
+/// Where two threads wait, in two lines.
+std::string BlockBarrier::pair_text(const Pair& threads) const {
   const auto line = [&](unsigned t) {
-    return fmt::format("  {} waits at __syncthreads() at {}", thread_name(t),
+    return fmt::format("  {} waits at {} at {}", thread_name(t), name_of(operations_[t]),
                        place_text(threads_.waits_at[t]));
   };
-  throw_finding({"barrier that not all threads reach", line(one) + "\n" + line(other),
-                 "all threads of the block must reach the same __syncthreads(): is one inside an if?"});
+  return line(threads.one) + "\n" + line(threads.other);
 }
 
 }  // namespace cpu

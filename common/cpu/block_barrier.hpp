@@ -2,6 +2,10 @@
 /// __syncthreads(), and the vote that can go with it.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "cpu/block_threads.hpp"
 #include "cpu/runtime.hpp"
 
@@ -11,22 +15,39 @@ class BlockBarrier {
  public:
   explicit BlockBarrier(BlockThreads& threads) : threads_(threads) {}
 
-  void begin_block() { arrived_ = {0, 0}; }
+  void begin_block() {
+    arrived_ = {0, 0};
+    operations_.resize(threads_.count());
+  }
   /// A thread arrives at the barrier, with a vote.
-  void arrive(bool predicate) {
+  void arrive(unsigned thread, BarrierOperation operation, bool predicate) {
+    operations_[thread] = operation;
     ++arrived_.threads;
     arrived_.in_favour += predicate;
   }
   /// Every thread that has not ended has arrived: completes the barrier, and makes the threads ready.
-  /// \throws Finding when they wait at several barriers
+  ///
+  /// The hardware counts the threads that arrive (PTX ISA, barrier), so whole warps may come from different
+  /// lines, and threads that have ended are not waited for: both get a note. But the lanes of one warp must
+  /// come to the same instruction (.aligned), and all threads to the same operation (barrier.red).
+  /// \throws Finding
   void release();
   /// The vote of the last barrier that was completed.
   const BarrierVote& vote() const { return vote_; }
 
  private:
-  [[noreturn]] void throw_divergent(unsigned one, unsigned other) const;
+  /// Two threads that wait.
+  struct Pair {
+    unsigned one, other;
+  };
+  void check_lines(const Pair& at_several_lines) const;
+  std::optional<Pair> lanes_at_several_lines() const;
+  void note_ended(unsigned waiting, unsigned ended) const;
+  [[noreturn]] void throw_mixed(const Pair& threads) const;
+  std::string pair_text(const Pair& threads) const;
 
   BlockThreads& threads_;
+  std::vector<BarrierOperation> operations_;  // by thread: the one that it came to last
   BarrierVote arrived_{0, 0};
   BarrierVote vote_{0, 0};
 };

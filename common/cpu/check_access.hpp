@@ -37,9 +37,9 @@ namespace cpu {
 /// Checks an access to shared memory at that offset.
 [[gnu::always_inline]] inline void check_shared(const Access& access, std::size_t offset, Site& site) {
   BlockState& block = device().block;
-  if (const AsyncCopy* copy = block.copies.to(offset, access.size)) copy_in_flight(access, *copy);
+  if (const AsyncCopy* copy = block.copies.to(offset, access.size)) return copy_in_flight(access, *copy);
   if (access.kind != AccessKind::kStore && !block.shared_shadow.has(offset, access.size))
-    uninitialised_shared(access);
+    return uninitialised_shared(access);
   if (access.kind != AccessKind::kLoad) block.shared_shadow.write(offset, access.size);
   if (!block.races.is_on()) return;
   if (!site.number) block.sites.give_number(site);

@@ -7,26 +7,20 @@
 
 namespace cpu {
 
-void Notes::begin_run(const std::vector<std::string>& words) {
-  words_ = words;
-  notes_.clear();
-  by_instruction_.clear();
-  by_line_.clear();
-}
-
 bool Notes::wanted(FindingKind kind) const {
   return kind.can_go_on() && std::find(words_.begin(), words_.end(), kind.word()) != words_.end();
 }
 
-std::vector<std::string> Notes::texts() const {
+std::vector<std::string> Notes::take() {
   const std::lock_guard lock(mutex_);
-  std::vector<const Note*> ordered;
-  for (const Note& one : notes_) ordered.push_back(&one);
-  std::stable_sort(ordered.begin(), ordered.end(),
-                   [](const Note* a, const Note* b) { return a->moment < b->moment; });
+  std::stable_sort(notes_.begin(), notes_.end(),
+                   [](const Note& a, const Note& b) { return a.moment < b.moment; });
   std::vector<std::string> texts;
-  for (const Note* one : ordered)
-    texts.push_back(std::string("note: ") + finding_in(one->kernel, one->mistake).what());
+  for (const Note& one : notes_)
+    texts.push_back(std::string("note: ") + finding_in(one.kernel, one.mistake).what());
+  notes_.clear();
+  by_instruction_.clear();
+  by_line_.clear();
   return texts;
 }
 

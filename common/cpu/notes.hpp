@@ -25,15 +25,16 @@ void note(const Mistake& mistake);
 /// takes much longer than an access.
 bool is_noted(FindingKind kind, std::uintptr_t instruction);
 
-/// All notes of one run, which may have several launches.
+/// The notes of several launches.
 class Notes {
  public:
-  /// Drops all notes. Findings whose kinds have one of these words are from now on notes.
-  void begin_run(const std::vector<std::string>& words);
+  /// From now on, findings of the kinds that have one of these words are notes, and no others.
+  void want(const std::vector<std::string>& words) { words_ = words; }
   /// Whether findings of that kind are notes.
   bool wanted(FindingKind kind) const;
-  /// The messages, in the order of launches and blocks: like a finding's, with "note: " in front.
-  std::vector<std::string> texts() const;
+  /// The messages of all notes so far, in the order of launches and blocks: like a finding's, with "note: "
+  /// in front. Drops the notes.
+  std::vector<std::string> take();
 
   void add(const Mistake& mistake);
   bool has(FindingKind kind, std::uintptr_t instruction) const;

@@ -50,8 +50,8 @@ void pipeline_copy(void* to, const void* from, size_t bytes, size_t zeros) {
   if (!offset || (read > 0 && !device().launch.arena.contains(source)))
     wrong_memory(instruction, to, from, size);
   const Access store = {instruction, target, size, AccessKind::kStore};
-  if (source % size != 0) misaligned({instruction, source, size, AccessKind::kLoad});
-  if (target % size != 0) misaligned(store);
+  if (source % size != 0) misaligned({instruction, source, size, AccessKind::kLoad}, false);
+  if (target % size != 0) misaligned(store, false);
 
   Site* load = read > 0 ? &check_global({instruction, source, read, AccessKind::kLoad}, size) : nullptr;
   check_shared(store, *offset, block.sites.at(instruction, Space::kShared, AccessKind::kStore, size));
@@ -72,7 +72,7 @@ void pipeline_wait(size_t left) {
   const unsigned thread = block.thread.number;
   block.steps.count(instruction);
   // The second of the two writes that a copy counts as. It cannot race with an earlier access: nobody has
-  // touched the destination since the first.
+  // touched the destination since the first, but for accesses that have got a note.
   for (const AsyncCopy& copy : block.copies.wait(thread, std::min(left, kMostLeft))) {
     const std::uintptr_t target = block.shared_memory.address(copy.offset);
     check_shared({instruction, target, copy.size, AccessKind::kStore}, copy.offset,

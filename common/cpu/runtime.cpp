@@ -10,8 +10,8 @@
 
 namespace cpu {
 
-BarrierVote barrier(bool predicate) {
-  return scheduler().barrier(predicate, reinterpret_cast<std::uintptr_t>(CALLER));
+BarrierVote barrier(BarrierOperation operation, bool predicate) {
+  return scheduler().barrier(operation, predicate, reinterpret_cast<std::uintptr_t>(CALLER));
 }
 void warp_sync(unsigned mask) {
   scheduler().warp_operation({.operation = WarpOperation::kSync, .mask = mask},

@@ -41,12 +41,15 @@ void run(const Launch& launch);
 [[gnu::const]] uint3 block_extent();
 [[gnu::const]] uint3 grid_extent();
 
-/// __syncthreads(), which also counts the threads that pass `predicate` true.
+/// What a thread calls to reach its block's barrier: __syncthreads(), or a vote such as
+/// __syncthreads_count().
+enum class BarrierOperation : unsigned char { kSync, kCount, kAnd, kOr };
 struct BarrierVote {
   int in_favour;
   int threads;  ///< that reached the barrier: those of the block that have not ended
 };
-BarrierVote barrier(bool predicate);
+/// Waits for all threads of the block, and counts those that came with `predicate` true.
+BarrierVote barrier(BarrierOperation operation, bool predicate);
 
 // Warp operations: each waits for all lanes that `mask` names.
 /// __syncwarp().

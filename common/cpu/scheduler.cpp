@@ -105,11 +105,11 @@ void Scheduler::wait(ThreadState state) {
   fibers_.suspend();
 }
 
-BarrierVote Scheduler::barrier(bool predicate, std::uintptr_t instruction) {
+BarrierVote Scheduler::barrier(BarrierOperation operation, bool predicate, std::uintptr_t instruction) {
   BlockState& block = device().block;
   block.steps.count(instruction);
   threads_.waits_at[current_] = instruction;
-  barrier_.arrive(predicate);
+  barrier_.arrive(current_, operation, predicate);
   const std::uintptr_t last = block.thread.flow->last;
   wait(ThreadState::kAtBarrier);
   block.thread.flow->last = last;  // other warps have used it since

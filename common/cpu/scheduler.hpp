@@ -28,7 +28,7 @@ class Scheduler {
   // What the running thread calls. Each suspends it.
 
   /// Waits for the other threads of the block.
-  BarrierVote barrier(bool predicate, std::uintptr_t instruction);
+  BarrierVote barrier(BarrierOperation operation, bool predicate, std::uintptr_t instruction);
   /// Waits for the lanes that the call names, and returns its result.
   std::uint64_t warp_operation(const WarpCall& call, std::uintptr_t instruction);
   /// Waits for the lanes of the warp that have begun fewer iterations.

@@ -28,6 +28,8 @@ void trace_elsewhere(Access access) {
   not_device_memory(access);
 }
 
+void trace_misaligned(Access access);
+
 // Always inline: it runs once for each access of each thread.
 [[gnu::always_inline]] inline void trace(const void* pointer, unsigned size, AccessKind kind,
                                          const void* return_address,
@@ -39,7 +41,7 @@ void trace_elsewhere(Access access) {
   if (d.block.stack.contains(address)) return;  // a local variable
   d.block.steps.count(instruction);
   const Access access = {instruction, address, size, kind, manner};
-  if (address & (size - 1)) misaligned(access);
+  if (address & (size - 1)) return trace_misaligned(access);
   if (d.launch.arena.contains(address)) return log_access(check_global(access, size), address);
   const auto last_byte = d.block.shared_memory.offset(address + size - 1);
   if (!last_byte || *last_byte < size - 1) return trace_elsewhere(access);
@@ -52,6 +54,15 @@ void trace_elsewhere(Access access) {
 [[gnu::noinline]] void trace_rare(const void* pointer, unsigned size, AccessKind kind,
                                   const void* return_address, AccessManner manner = AccessManner::kPlain) {
   trace(pointer, size, kind, return_address, manner);
+}
+
+/// Byte by byte, if the launch goes on after it. It cannot after an access of 16 bytes: compilers use
+/// instructions for it that need aligned addresses.
+void trace_misaligned(Access access) {
+  misaligned(access, access.size <= 8);
+  for (unsigned byte = 0; byte < access.size; ++byte)
+    trace_rare(reinterpret_cast<const char*>(access.address) + byte, 1, access.kind,
+               reinterpret_cast<const void*>(access.instruction));
 }
 
 /// A copy of a whole structure: the widest accesses that its alignment allows, as nvcc compiles it.

@@ -10,15 +10,15 @@ namespace cpu {
 
 constexpr int warpSize = 32;
 
-[[gnu::always_inline]] inline void __syncthreads() { barrier(false); }
+[[gnu::always_inline]] inline void __syncthreads() { barrier(BarrierOperation::kSync, false); }
 [[gnu::always_inline]] inline int __syncthreads_count(int predicate) {
-  return barrier(predicate != 0).in_favour;
+  return barrier(BarrierOperation::kCount, predicate != 0).in_favour;
 }
 [[gnu::always_inline]] inline int __syncthreads_or(int predicate) {
-  return barrier(predicate != 0).in_favour > 0;
+  return barrier(BarrierOperation::kOr, predicate != 0).in_favour > 0;
 }
 [[gnu::always_inline]] inline int __syncthreads_and(int predicate) {
-  const BarrierVote vote = barrier(predicate != 0);
+  const BarrierVote vote = barrier(BarrierOperation::kAnd, predicate != 0);
   return vote.in_favour == vote.threads;
 }
 

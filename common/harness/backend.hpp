@@ -62,9 +62,9 @@ class Backend {
 
   /// Runs `stage` and waits for it. \throws std::exception with a message for the reader when it fails.
   virtual Counts run(const std::function<void()>& stage) = 0;
-  /// The notes of the last run(), also of one that failed: messages for the reader about what works but is
-  /// fragile. Only the CPU device has any.
-  virtual std::vector<std::string> notes() const { return {}; }
+  /// The notes of all run() since the last call, also of those that failed: messages for the reader about
+  /// what works but is fragile. Only the CPU device has any.
+  virtual std::vector<std::string> take_notes() { return {}; }
 };
 
 /// The CPU device: it runs and counts, and does not measure time. If `each_launch` is given, it is called

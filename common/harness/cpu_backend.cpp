@@ -30,7 +30,9 @@ std::size_t available_memory() {
 class CpuBackend : public Backend {
  public:
   CpuBackend(std::function<void(const LaunchCounts&)> each_launch, bool trace, std::vector<std::string> noted)
-      : each_launch_(std::move(each_launch)), trace_(trace), noted_(std::move(noted)) {}
+      : each_launch_(std::move(each_launch)), trace_(trace), noted_(std::move(noted)) {
+    cpu::notes().take();  // of earlier backends
+  }
 
   DeviceInfo info() const override {
     DeviceInfo info;
@@ -76,7 +78,7 @@ class CpuBackend : public Backend {
     cpu::device().counts = Counts();
     cpu::device().each_launch = each_launch_;
     cpu::device().trace.set_enabled(trace_);
-    cpu::notes().begin_run(noted_);
+    cpu::notes().want(noted_);
     try {
       cpu::run_host_code(stage);
     } catch (...) {
@@ -85,7 +87,7 @@ class CpuBackend : public Backend {
     }
     return std::exchange(cpu::device().counts, Counts());
   }
-  std::vector<std::string> notes() const override { return cpu::notes().texts(); }
+  std::vector<std::string> take_notes() override { return cpu::notes().take(); }
 
  private:
   std::function<void(const LaunchCounts&)> each_launch_;

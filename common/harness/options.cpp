@@ -8,6 +8,7 @@
 
 #include "harness/errors.hpp"
 #include "harness/model.hpp"
+#include "harness/note_words.hpp"
 
 namespace workbook {
 namespace {
@@ -94,7 +95,11 @@ std::optional<Options> parse_options(int argc, const char* const* argv, const Ch
   app.add_flag("--resources", options.resources, "show registers and occupancy (GPU)");
   app.add_flag("--once", options.once, "run each stage once, silently: for profilers");
   app.add_option("--trace", options.trace, "write what one warp accesses to a file")->type_name("FILE");
-  app.footer("Cards for --model:\n" + card_names(76));
+  app.add_option("--note", options.notes, "go on after findings of this kind, see below")
+      ->type_name("KIND")
+      ->allow_extra_args(false);
+  app.footer("Kinds for --note, findings of the CPU device that become notes:\n" + note_words_text() +
+             "\n\nCards for --model:\n" + card_names(76));
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -109,6 +114,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv, const Ch
     throw UsageError(
         fmt::format("--model {}: no such card is known; accepted are {}", options.model, card_names()));
   for (const std::string& stage : options.stages) require_stage(stage, chapter);
+  require_note_words(options.notes, options.device);
   if (app.count("--json") && options.json.empty()) throw UsageError("--json: expected the path of a file");
   if (app.count("--trace")) require_traceable(options);
   if (options.once && app.count("--json")) throw UsageError("--once and --json exclude each other");

@@ -21,6 +21,7 @@ struct Options {
   std::string model;                 ///< the name of a card to predict times for; empty: none
   bool resources = false;            ///< show registers and occupancy
   bool once = false;                 ///< run each stage once, without output
+  std::vector<std::string> notes;    ///< kinds of findings that are to be notes: words of note_words()
   std::string trace;                 ///< the path of a file for the requests of one warp; empty: none
 };
 

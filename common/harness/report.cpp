@@ -86,6 +86,15 @@ std::string wrong_text(const std::string& text) {
   return out.replace(0, first.size(), red(first));
 }
 
+/// The notes of each stage, as "2_fused: note: ...".
+std::string notes_text(const ShapeResult& result) {
+  std::string out;
+  for (const StageResult& stage : result.stages)
+    for (const std::string& note : stage.notes)
+      out += "\n" + indented(fmt::format("{}: {}", stage.stage->name, note), 0);
+  return out;
+}
+
 std::string what_is_wrong(const ShapeResult& result) {
   std::string out;
   for (const StageResult& stage : result.stages)
@@ -212,6 +221,7 @@ nlohmann::json stage_json(const Report& report, const ShapeResult& result, const
                         {"against", base_of(chapter, *stage.stage).name},
                         {"status", text_of(stage.status)},
                         {"message", stage.message},
+                        {"notes", stage.notes},
                         {"error", stage.compared ? nlohmann::json(stage.error) : nlohmann::json(nullptr)},
                         {"kernels", stage.stage->kernels},
                         {"traffic", traffic_json(report, result, stage)},
@@ -285,7 +295,8 @@ std::string today() { return fmt::format("{:%F}", fmt::localtime(std::time(nullp
 std::string table_text(const Report& report, const ShapeResult& result) {
   const bool gpu = report.device.kind == DeviceKind::kGpu;
   return heading(report, result, gpu ? report.device.name : "CPU device (it counts, no times)") +
-         (gpu ? timed_table(report, result) : counted_table(report, result)) + what_is_wrong(result);
+         (gpu ? timed_table(report, result) : counted_table(report, result)) + what_is_wrong(result) +
+         notes_text(result);
 }
 
 std::string model_text(const Report& report, const ShapeResult& result, const std::string& card_name) {

@@ -24,7 +24,8 @@ struct Report {
   std::vector<ShapeResult> shapes;
 };
 
-/// The table of one shape: counts on the CPU device, times on a GPU; below it what is wrong, if anything.
+/// The table of one shape: counts on the CPU device, times on a GPU; below it what is wrong, and notes,
+/// if there are any.
 std::string table_text(const Report& report, const ShapeResult& result);
 
 /// A lower bound for the time of each stage on the card of that name: its bytes divided by the card's

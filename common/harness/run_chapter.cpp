@@ -9,6 +9,7 @@
 #include "harness/errors.hpp"
 #include "harness/exit_status.hpp"
 #include "harness/files.hpp"
+#include "harness/note_words.hpp"
 #include "harness/options.hpp"
 #include "harness/report.hpp"
 #include "harness/run_stage.hpp"
@@ -40,13 +41,15 @@ struct ChosenDevice {
   Backend& backend() const { return gpu ? *gpu : *cpu; }
 };
 
-ChosenDevice choose_device(std::optional<DeviceKind> wanted, const Chapter& cpu, const Chapter* gpu) {
-  if (wanted == DeviceKind::kCpu) return {&cpu, make_cpu_backend(), nullptr, ""};
+ChosenDevice choose_device(const Options& options, const Chapter& cpu, const Chapter* gpu) {
+  const std::optional<DeviceKind> wanted = options.device;
+  const auto cpu_backend = [&] { return make_cpu_backend({}, false, options.notes); };
+  if (wanted == DeviceKind::kCpu) return {&cpu, cpu_backend(), nullptr, ""};
   GpuOrReason found = make_gpu_backend();
   if (found.backend) return {gpu, nullptr, std::move(found.backend), ""};
   if (wanted == DeviceKind::kGpu)
     throw MachineError(fmt::format("--device gpu: {}; accepted here: cpu", found.reason));
-  return {&cpu, make_cpu_backend(), nullptr, found.reason};
+  return {&cpu, cpu_backend(), nullptr, found.reason};
 }
 
 std::vector<Shape> shapes_to_run(const Options& options, const Chapter& chapter, bool gpu) {
@@ -76,7 +79,7 @@ int trace(const Chapter& chapter, const Options& options, const Shape& shape) {
   const std::unique_ptr<OutputFile> file = open_output("--trace", options.trace);
   std::vector<LaunchCounts> launches;
   const auto backend =
-      make_cpu_backend([&](const LaunchCounts& launch) { launches.push_back(launch); }, true);
+      make_cpu_backend([&](const LaunchCounts& launch) { launches.push_back(launch); }, true, options.notes);
   require_memory(chapter, shape, *backend, *backend);
   Problem problem(chapter, shape, *backend);
   std::vector<StageTrace> traces;
@@ -109,6 +112,7 @@ ShapeResult run_shape(const ChosenDevice& device, const Options& options, const 
     if (!wanted(stage, options)) continue;
     say(stage.name);
     result.stages.push_back(problem.check(stage));
+    result.stages.back().notes = device.backend().take_notes();
     result.least_bytes.push_back(problem.least_bytes(stage.output));
   }
   if (device.gpu) {
@@ -129,7 +133,8 @@ std::string what_next(const Chapter& chapter) {
 
 int run(const Options& options, const Chapter& cpu, const Chapter* gpu) {
   if (!options.trace.empty()) return trace(cpu, options, options.size.value_or(cpu.cpu_shape));
-  const ChosenDevice device = choose_device(options.device, cpu, gpu);
+  const ChosenDevice device = choose_device(options, cpu, gpu);
+  if (device.gpu) require_note_words(options.notes, DeviceKind::kGpu);
   const Chapter& chapter = *device.chapter;
   const std::unique_ptr<Backend> host = make_cpu_backend();
   const std::vector<Shape> shapes = shapes_to_run(options, chapter, device.gpu != nullptr);
@@ -144,19 +149,24 @@ int run(const Options& options, const Chapter& cpu, const Chapter* gpu) {
 
   Report report = {&chapter, device.backend().info(), {}};
   bool right = true;
+  std::vector<std::string> note_words;
   for (const Shape& shape : shapes) {
     {
       Progress progress;
       report.shapes.push_back(run_shape(device, options, shape, progress));
     }
     const ShapeResult& result = report.shapes.back();
-    for (const StageResult& stage : result.stages) right &= stage.status != Status::kWrong;
+    for (const StageResult& stage : result.stages) {
+      right &= stage.status != Status::kWrong;
+      note_words.push_back(stage.note_word);
+    }
     fmt::print("{}{}", report.shapes.size() > 1 ? "\n" : "", table_text(report, result));
     if (!options.model.empty()) fmt::print("\n{}", model_text(report, result, options.model));
     if (options.resources) fmt::print("\n{}", resources_text(report, result));
     fflush(stdout);
   }
   if (json) json->finish(json_text(report));
+  fmt::print("{}", how_to_go_on(note_words));
   if (!device.why_no_gpu.empty()) fmt::print("\nNot timed: {}.\n", device.why_no_gpu);
   fmt::print("{}", what_next(chapter));
   return right ? kDone : kWrong;

@@ -167,6 +167,7 @@ bool judge_code(const Exercise& exercise, const std::string& path, ordered_json&
                                 {"right", result.status == Status::kOk},
                                 {"message", result.message}});
   }
+  verdict["notes"] = backend->take_notes();
   return right && judge_costs(exercise, cases.back().shape, counts, verdict);
 }
 
@@ -223,6 +224,7 @@ void judge(const Exercise& exercise, const std::string& path) {
                           {"cases", ordered_json::array()},
                           {"budget", ordered_json::array()},
                           {"predictions", ordered_json::array()},
+                          {"notes", ordered_json::array()},
                           {"learnt", exercise.learnt},
                           {"lesson", exercise.lesson}};
   const bool solved =

@@ -36,6 +36,7 @@ struct Version {
 ///     cases[]       shape ("5"), alignment (in words), right, message
 ///     budget[]      what, counted, allowed, per_element, over, excess; only when all cases are right
 ///     predictions[] name, unit, predicted, counted ("right", "more" or "fewer")
+///     notes[]       what works but is fragile, of all cases; only at the end
 ///     learnt, lesson
 ///
 /// Returns kDone when there is a verdict, kBadUsage for other arguments, kMachineLacks when the file cannot

@@ -5,9 +5,12 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "cpu/finding.hpp"
 #include "harness/backend.hpp"
 #include "harness/derived_counts.hpp"
+#include "harness/errors.hpp"
 #include "harness/exit_status.hpp"
+#include "harness/note_words.hpp"
 #include "harness/terminal.hpp"
 #include "play_memory.hpp"
 
@@ -46,6 +49,7 @@ struct PlayOptions {
   std::string file;  ///< the reader's file, as the output names it
   DeviceKind device = DeviceKind::kCpu;
   bool json = false;
+  std::vector<std::string> notes;  ///< kinds of findings that are to be notes
 };
 
 /// Runs the reader's code with `run`, which appends to `launches`, and reports. Returns kDone, or kWrong when
@@ -56,17 +60,22 @@ ExitStatus play_on(Backend& backend, const PlayOptions& options, const std::func
   device = &backend;
   out = options.json ? stderr : stdout;
   if (!options.json) fmt::print("{}, {}\n", options.file, name);
-  std::string finding;
+  std::string finding, note_word;
   try {
     run();
+  } catch (const cpu::Finding& found) {
+    finding = found.what();
+    note_word = found.note_word;
   } catch (const std::exception& found) {
     finding = found.what();
   }
   device = nullptr;
+  const std::vector<std::string> notes = backend.take_notes();
 
   const bool counted = options.device == DeviceKind::kCpu;
   if (options.json) {
-    ordered_json report = {{"schema", 1}, {"file", options.file}, {"device", name}, {"finding", finding}};
+    ordered_json report = {
+        {"schema", 1}, {"file", options.file}, {"device", name}, {"finding", finding}, {"notes", notes}};
     report["launches"] = counted ? ordered_json::array() : ordered_json(nullptr);
     for (const LaunchCounts& launch : launches) {
       report["launches"].push_back(launch_json(launch));
@@ -79,6 +88,8 @@ ExitStatus play_on(Backend& backend, const PlayOptions& options, const std::func
     if (!counted && finding.empty())
       fmt::print("\nIt ran to its end. A GPU tells no counts here: the CPU device does.\n");
     if (!finding.empty()) fmt::print("\n{}", indented(finding, 0));
+    for (const std::string& note : notes) fmt::print("\n{}", indented(note, 0));
+    fmt::print("{}", how_to_go_on({note_word}));
   }
   return finding.empty() ? kDone : kWrong;
 }
@@ -111,16 +122,24 @@ int run_play(int argc, const char* const* argv, void (*cpu)(), void (*gpu)()) {
   std::string kind = text_of(options.device);
   app.add_option("--device", kind)->check(CLI::IsMember({"cpu", "gpu"}));
   app.add_flag("--json", options.json);
+  app.add_option("--note", options.notes)->allow_extra_args(false);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kDone : kBadUsage;  // 0 for --help
   }
   options.device = *device_kind_named(kind);
+  try {
+    require_note_words(options.notes, options.device);
+  } catch (const UsageError& error) {
+    fmt::print(stderr, "play: {}\n", error.what());
+    return kBadUsage;
+  }
 
   if (options.device == DeviceKind::kCpu) {
     std::vector<LaunchCounts> launches;
-    const auto backend = make_cpu_backend([&](const LaunchCounts& launch) { launches.push_back(launch); });
+    const auto backend = make_cpu_backend([&](const LaunchCounts& launch) { launches.push_back(launch); },
+                                          false, options.notes);
     return play_on(
         *backend, options, [&] { backend->run(cpu); }, launches);
   }

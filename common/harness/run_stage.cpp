@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <stdexcept>
 
+#include "cpu/finding.hpp"
 #include "harness/errors.hpp"
 #include "harness/options.hpp"
 
@@ -203,6 +204,10 @@ void Problem::run_and_compare(const Stage& stage, unsigned char poison_value, St
   try {
     poison(poison_value);
     result.counts = backend_.run([&] { stage.run(data_of(sets_[0])); });
+  } catch (const cpu::Finding& finding) {
+    result.message = finding.what();
+    result.note_word = finding.note_word;
+    return;
   } catch (const std::exception& failure) {
     result.message = failure.what();
     return;

@@ -43,6 +43,8 @@ struct StageResult {
   ContenderTiming time;     ///< in microseconds
   ContenderTiming ceiling;  ///< of a streaming kernel with the same mix and number of bytes, in the same run
   std::vector<Resources> resources;  ///< of each kernel, on a GPU
+  std::string note_word;  ///< what --note calls the finding that stopped it; empty: it could not go on
+  std::vector<std::string> notes;  ///< of the device; Problem leaves them to its caller
 };
 
 /// The bytes that a stage should move: what its `traffic` says, and without one the least that its output

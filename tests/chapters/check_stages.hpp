@@ -2,11 +2,14 @@
 /// Runs the stages of a chapter and compares each with its row of the ladder.
 #pragma once
 
+#include <fmt/format.h>
+
 #include "catch.hpp"
+#include "cpu/notes.hpp"
 #include "harness/run_stage.hpp"
 
-/// Checks that every stage that is `wanted`, and that suits this device and the problem's `shape`, is right;
-/// then calls look(stage, result). A stage that is left out must say what it needs.
+/// Checks that every stage that is `wanted`, and that suits this device and the problem's `shape`, is right
+/// and has no notes; then calls look(stage, result). A stage that is left out must say what it needs.
 template <class Wanted, class Look>
 void check_stages(const workbook::Chapter& chapter, workbook::Problem& problem, const workbook::Shape& shape,
                   Wanted wanted, Look look) {
@@ -22,6 +25,7 @@ void check_stages(const workbook::Chapter& chapter, workbook::Problem& problem, 
       continue;
     }
     CHECK(result.status == workbook::Status::kOk);
+    CHECK(fmt::format("{}", fmt::join(cpu::notes().take(), "\n")) == "");
     look(stage, result);
   }
 }

@@ -55,6 +55,13 @@ sectors = [launch["load_sectors"] for launch in report["launches"]]
 expect("... with the same counts", sectors == [125, 156] and not report["finding"], report)
 play("a finding", FILE.replace("if (i < n) ", ""), 1, "out of bounds: kernel twice",
      "reads x[1000] at line 7")
+IN_PLACE = FILE.replace("if (i < n) out[i] = 2.0f * x[i];", "if (i < n) out[i] = out[i] + x[i];")
+play("a finding after which a launch can go on", IN_PLACE, 1, "uninitialised device memory: kernel twice",
+     "To go on after such a finding, and get it as a note: --note uninitialised")
+play("... which does", IN_PLACE, 0, "note: uninitialised device memory: kernel twice", "twice 4 256 64",
+     options=["--note", "uninitialised"])
+play("... and not after one that cannot", IN_PLACE, 2,
+     "--note bounds: no launch can go on after such a finding", options=["--note", "bounds"])
 play("a compiler error", FILE.replace("2.0f * x[i]", "y"), 1, "mine.cu:7:", "error:")
 play("no play()", "", 1, "needs a function void play() in namespace DEVICE")
 play("another device", FILE, 2, "--device tpu: cpu or gpu", options=["--device", "tpu"])

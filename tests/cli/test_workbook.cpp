@@ -56,6 +56,7 @@ nlohmann::json report(VerdictStatus status) {
           {"cases", {{{"shape", "5"}, {"alignment", ""}, {"right", true}, {"message", ""}}}},
           {"budget", nlohmann::json::array()},
           {"predictions", nlohmann::json::array()},
+          {"notes", nlohmann::json::array()},
           {"learnt", "Something."},
           {"lesson", "docs/x.md"}};
 }

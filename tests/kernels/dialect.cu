@@ -222,7 +222,7 @@ __global__ void bytes_in_turn(signed char* bytes, signed char* out) {
 __global__ void two_barriers(float* out, bool mended) {
   if (mended) {
     __syncthreads();
-  } else if (threadIdx.x < 32) {
+  } else if (threadIdx.x < 16) {
     __syncthreads();
     out[threadIdx.x] = 1;
   } else {

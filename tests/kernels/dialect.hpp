@@ -58,7 +58,7 @@ void bytes_side_by_side(signed char* out, bool mended);
 /// Thread 0 writes bytes of one word in turn; after the barrier or __syncwarp behind a byte the others read
 /// it. Correct.
 void bytes_in_turn(signed char* bytes, signed char* out);
-/// Half the block waits at one barrier, half at another.
+/// Half a warp waits at one barrier, the other threads of the block at another.
 void two_barriers(float* out, bool mended);
 /// A full mask in a branch that 16 lanes take.
 void missing_lane(int* out, bool mended);

@@ -36,24 +36,26 @@ def complaints(verdict):
 
 
 def judge(program, version):
+    """Whether it is solved, its complaints, and its notes."""
     status, verdict = report_of(program, version)
     expect(f"there is a verdict on {version}", status == 0 and verdict.get("status") in ("solved", "not yet"),
            f"exit status {status}: {verdict}")
-    return verdict["status"] == "solved", complaints(verdict)
+    return verdict["status"] == "solved", complaints(verdict), verdict["notes"]
 
 
 def on_cpu(program, folder):
-    solved, found = judge(program, "skeleton")
+    solved, found, _ = judge(program, "skeleton")
     expect("the skeleton is refused", not solved and found, found)
-    solved, found = judge(program, "solution")
+    solved, found, notes = judge(program, "solution")
     expect("the solution passes", solved and not found, found)
+    expect("the solution has no notes", not notes, notes)
     patches = sorted(folder.glob("*.patch"))
     expect(f"there are at least {LEAST_MUTANTS} mutants", len(patches) >= LEAST_MUTANTS, patches)
     for patch in patches:
         head, separator, text = patch.read_text().splitlines()[0].partition(" | ")
         begins = head.startswith("# ") and separator and text
         expect(f"{patch.name} begins with # reason | text", begins, head)
-        solved, found = judge(program, f"mutant_{patch.stem}")
+        solved, found, _ = judge(program, f"mutant_{patch.stem}")
         refused = not solved and any(text in one for one in found)
         expect(f"{patch.stem} is refused: {head[2:]} ({text})", refused,
                "\n".join(found[:3]) or "it was accepted")

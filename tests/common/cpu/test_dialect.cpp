@@ -289,7 +289,7 @@ TEST_CASE_METHOD(Findings, "finding: threads of a block wait at two barriers") {
   CHECK_THAT(message, ContainsSubstring("barrier that not all threads reach: kernel two_barriers"));
   CHECK_THAT(message, ContainsSubstring("thread (0,0,0) of block (0,0,0) waits at __syncthreads() at line "));
   CHECK_THAT(message,
-             ContainsSubstring("thread (32,0,0) of block (0,0,0) waits at __syncthreads() at line "));
+             ContainsSubstring("thread (16,0,0) of block (0,0,0) waits at __syncthreads() at line "));
 }
 
 TEST_CASE_METHOD(Findings, "finding: a lane that is named does not come") {

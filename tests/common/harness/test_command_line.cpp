@@ -107,6 +107,14 @@ TEST_CASE("unknown names are refused, and the right ones named") {
   check_refused(chapter("--size 5 --sweep"), 2, {"exclude each other"});
   check_refused(chapter("--once --json x"), 2, {"exclude each other"});
   check_refused(chapter("--trace x --sweep"), 2, {"--trace and --sweep exclude each other"});
+  for (const std::string& program :
+       {std::string("01_multiply_add' "), std::string("workbook' play '" SOURCE_DIR "/README.md' ")}) {
+    const auto note = [&](const std::string& words) { return run("'" BIN_DIR "/" + program + words); };
+    check_refused(note("--note rice"), 2, {"--note rice: there is no such kind", "race, uninitialised"});
+    check_refused(note("--note race --note ''"), 2, {"there is no such kind", "race, uninitialised"});
+    check_refused(note("--note bounds"), 2, {"--note bounds: no launch can go on after", "race, uninit"});
+    check_refused(note("--note race --device gpu"), 2, {"--note: only the CPU device", "--device cpu"});
+  }
   check_refused(chapter("--trace x --device gpu"), 2, {"--trace: only the CPU device"});
   check_refused(chapter("--trace ''"), 2, {"--trace: expected the path of a file"});
   check_refused(chapter("--trace /dev/null"), 2, {"--trace /dev/null", "no ordinary file"});

@@ -1,0 +1,247 @@
+// Notes beside results: in a chapter's program, in play, and in the verdict on an exercise.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "catch.hpp"
+#include "exercise.hpp"
+#include "harness/files.hpp"
+#include "harness/note_words.hpp"
+#include "harness/run_chapter.hpp"
+#include "harness/run_exercise.hpp"
+#include "harness/run_play.hpp"
+#include "kernels/notes.hpp"
+#include "play_memory.hpp"
+#include "verdict.hpp"
+
+using namespace workbook;
+namespace test_kernels = cpu::test_kernels;
+
+namespace {
+
+struct Run {
+  int status;
+  std::string output;
+};
+
+/// The exit status of `program(arguments)`, and what it printed on standard output.
+template <class Program>
+Run run(Program program, std::vector<const char*> arguments) {
+  FILE* const file = std::tmpfile();
+  REQUIRE(file);
+  std::fflush(stdout);
+  const int before = dup(STDOUT_FILENO);
+  dup2(fileno(file), STDOUT_FILENO);
+  arguments.insert(arguments.begin(), "program");
+  const int status = program(static_cast<int>(arguments.size()), arguments.data());
+  std::fflush(stdout);
+  dup2(before, STDOUT_FILENO);
+  close(before);
+  std::rewind(file);
+  std::string output;
+  for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) output += static_cast<char>(c);
+  std::fclose(file);
+  return {status, output};
+}
+
+// A chapter of kernels that reverse 64 numbers or 32.
+
+constexpr Array kArrays[] = {{"all", Type::kUint32, Role::kOutput, [](const Shape&) { return 64LL; },
+                              [](const Data&, double* expected, double*) {
+                                for (int i = 0; i < 64; ++i) expected[i] = 63 - i;
+                              }},
+                             {"half", Type::kUint32, Role::kOutput, [](const Shape&) { return 32LL; },
+                              [](const Data&, double* expected, double*) {
+                                for (int i = 0; i < 32; ++i) expected[i] = 31 - i;
+                              }}};
+
+int* ints(const Data& data, const char* name) { return static_cast<int*>(data.array(name, Type::kUint32)); }
+
+constexpr auto kNoRounding = [](const Shape&) { return 0; };
+
+constexpr Stage kStages[] = {
+    {.name = "1_correct",
+     .idea = "",
+     .output = "half",
+     .run = [](const Data& data) { test_kernels::barrier_in_if(ints(data, "half"), true); },
+     .roundings = kNoRounding},
+    {.name = "2_fragile",
+     .idea = "",
+     .output = "half",
+     .run = [](const Data& data) { test_kernels::barrier_in_if(ints(data, "half"), false); },
+     .roundings = kNoRounding},
+    {.name = "3_mistake",
+     .idea = "",
+     .output = "all",
+     .run = [](const Data& data) { test_kernels::barrier_by_half_warp(ints(data, "all"), false); },
+     .roundings = kNoRounding}};
+
+Run chapter(std::vector<const char*> arguments) {
+  Chapter chapter = {};
+  chapter.name = "notes";
+  chapter.formula = "reversed";
+  chapter.dims = "N";
+  chapter.arrays = kArrays;
+  chapter.array_count = 2;
+  chapter.stages = kStages;
+  chapter.stage_count = 3;
+  chapter.cpu_shape = {{1, 1, 1}};
+  chapter.fill = [](const Data&) {};
+  arguments.insert(arguments.begin(), {"--device", "cpu"});
+  return run([&](int argc, const char* const* argv) { return run_chapter(argc, argv, chapter, nullptr); },
+             arguments);
+}
+
+/// An exercise whose code is that of a stage.
+Exercise exercise(const Stage& stage) {
+  static constexpr Shape shapes[] = {{{1, 1, 1}}, {{2, 1, 1}}};
+  return {.learnt = "Something.",
+          .lesson = "docs/x.md",
+          .arrays = kArrays,
+          .array_count = 2,
+          .fill = [](const Data&) {},
+          .run = stage.run,
+          .output = stage.output,
+          .roundings = kNoRounding,
+          .shapes = shapes,
+          .shape_count = 2};
+}
+
+constexpr const char* kNote = "note: barrier without the threads that have ended: kernel barrier_in_if";
+
+std::size_t times(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+struct File {
+  std::string path =
+      (std::filesystem::temp_directory_path() / ("workbook-notes-" + std::to_string(getpid()))).string();
+  ~File() { std::filesystem::remove(path); }
+};
+
+/// What the program writes to the file that it is given after `arguments`.
+template <class Program>
+nlohmann::json json_of(Program program, std::vector<const char*> arguments) {
+  const File file;
+  arguments.push_back(file.path.c_str());
+  program(arguments);
+  return nlohmann::json::parse(file_text(file.path));
+}
+
+}  // namespace
+
+TEST_CASE("a chapter's program shows a stage's notes below the table, and a correct stage has none") {
+  const Run correct = chapter({"--stage", "1_correct"});
+  CHECK(correct.status == 0);
+  CHECK(correct.output.find("note") == correct.output.find("notes: reversed"));  // the chapter's name
+  CHECK(times(correct.output, "note:") == 0);
+
+  const Run fragile = chapter({"--stage", "2_fragile"});
+  INFO(fragile.output);
+  CHECK(fragile.status == 0);
+  CHECK(times(fragile.output, std::string("\n2_fragile: ") + kNote) == 1);  // the stage runs twice
+  CHECK(fragile.output.find("predicted") < fragile.output.find(kNote));
+  CHECK(times(fragile.output, "WRONG") == 0);
+  CHECK(times(fragile.output, "--note") == 0);
+}
+
+TEST_CASE("a finding after which a launch can go on says once which option does it") {
+  const Run stopped = chapter({});
+  INFO(stopped.output);
+  CHECK(stopped.status == 1);
+  CHECK(times(stopped.output, "WRONG 3_mistake: barrier that not all threads reach") == 1);
+  CHECK(times(stopped.output, kNote) == 1);
+  CHECK(times(stopped.output, "To go on after such a finding, and get it as a note: --note barrier\n") == 1);
+
+  const Run noted = chapter({"--note", "barrier", "--note", "race"});
+  INFO(noted.output);
+  CHECK(noted.status == 0);
+  CHECK(times(noted.output, "WRONG") == 0);
+  CHECK(times(noted.output, "\n3_mistake: note: barrier that not all threads reach") == 1);
+  CHECK(times(noted.output, "To go on") == 0);
+  CHECK(chapter({"--note", "race"}).status == 1);
+}
+
+TEST_CASE("a chapter's JSON has the notes of each stage") {
+  const auto report = json_of([](std::vector<const char*> arguments) { chapter(arguments); }, {"--json"});
+  const auto& stages = report[0]["stages"];
+  CHECK(stages[0]["notes"] == nlohmann::json::array());
+  REQUIRE(stages[1]["notes"].size() == 1);
+  CHECK(stages[1]["notes"][0].get<std::string>().starts_with(kNote));
+  CHECK(stages[1]["status"] == "ok");
+}
+
+TEST_CASE("play shows notes after the counts, the option, and both in its JSON") {
+  constexpr auto fragile = [] {
+    auto* out = static_cast<int*>(play::allocate("out", 64, sizeof(int)));
+    test_kernels::barrier_in_if(out, false);
+    play::release(out);
+  };
+  constexpr auto mistake = [] {
+    auto* out = static_cast<int*>(play::allocate("out", 64, sizeof(int)));
+    test_kernels::barrier_by_half_warp(out, false);
+    play::release(out);
+  };
+  const auto play_file = [](void (*code)(), std::vector<const char*> arguments) {
+    arguments.insert(arguments.begin(), "mine.cu");
+    return run([&](int argc, const char* const* argv) { return run_play(argc, argv, code, nullptr); },
+               arguments);
+  };
+  const Run noted = play_file(fragile, {});
+  CHECK(noted.status == 0);
+  CHECK(times(noted.output, kNote) == 1);
+  CHECK(noted.output.find("sectors") < noted.output.find(kNote));
+  CHECK(times(noted.output, "--note") == 0);
+  const auto report = nlohmann::json::parse(play_file(fragile, {"--json"}).output);
+  CHECK(report["notes"].size() == 1);
+  CHECK(report["finding"] == "");
+
+  const Run stopped = play_file(mistake, {});
+  CHECK(stopped.status == 1);
+  CHECK(times(stopped.output, "note: --note barrier\n") == 1);
+  const Run gone_on = play_file(mistake, {"--note", "barrier"});
+  CHECK(gone_on.status == 0);
+  CHECK(times(gone_on.output, "note: barrier that not all threads reach") == 1);
+  CHECK(play_file(mistake, {"--note", "rice"}).status == 2);
+}
+
+TEST_CASE("an exercise with a note is solved, and the note is shown once for all cases") {
+  const auto judged = [](Exercise (*exercise)()) {
+    const Version version = {"reader", exercise};
+    const auto verdict = json_of(
+        [&](std::vector<const char*> arguments) {
+          run([&](int argc, const char* const* argv) { return judge_exercise(argc, argv, &version, 1); },
+              arguments);
+        },
+        {"reader"});
+    unsetenv("WORKBOOK_STEPS");  // which judge_exercise sets
+    return verdict;
+  };
+  const auto fragile = judged([] { return exercise(kStages[1]); });
+  CHECK(fragile["status"] == "solved");
+  CHECK(fragile["notes"].size() == 1);
+  const Verdict verdict = verdict_of(fragile.dump(), {});
+  CHECK(verdict.solved);
+  CHECK(times(verdict.text, std::string("\n  ") + kNote) == 1);
+  CHECK(times(verdict.text, "Solved.") == 1);
+
+  const auto correct = judged([] { return exercise(kStages[0]); });
+  CHECK(correct["notes"].empty());
+  CHECK(times(verdict_of(correct.dump(), {}).text, "note") == 0);
+
+  const auto mistake = judged([] { return exercise(kStages[2]); });
+  CHECK(mistake["status"] == "not yet");
+  CHECK(times(verdict_of(mistake.dump(), {}).text, "--note") == 0);  // not for exercises
+}
+
+TEST_CASE("the words of --note are those of findings after which a launch can go on") {
+  CHECK(note_words() == std::vector<std::string>{"race", "uninitialised", "barrier", "copy", "misaligned"});
+  CHECK(how_to_go_on({"", ""}).empty());
+  CHECK(how_to_go_on({"race", "", "copy", "race"}) ==
+        "\nTo go on after such a finding, and get it as a note: --note copy --note race\n");
+}
