@@ -15,6 +15,7 @@ enum class ThreadState : unsigned char {
   kReady,
   kWaitsForLanes,  ///< for those of its warp that have begun fewer iterations
   kInWarpOperation,
+  kSpins,  ///< until another thread has done something
   kAtBarrier,
   kDone
 };

@@ -37,7 +37,9 @@ inline constexpr FindingKindRow kFindingKinds[] = {
     {"votes and barriers mixed", "vote", false},
     {"fragment of several matrices", "fragment", false},
     {"unsupported asynchronous copy", "unsupported", false},
-    {"a loop that does not end", "loop", false},
+    {"infinite loop", "loop", false},
+    {"deadlock", "loop", false},
+    {"block that waits for a later block", "loop", false},
     {"too many local variables", "stack", false},
     {"launch refused", "launch", false},
     // Notes only: nothing stops a launch for them.

@@ -49,9 +49,13 @@ void Iterations::begin_launch(std::uintptr_t begin, std::uintptr_t end, LaneFlow
   begin_ = begin;
   end_ = end;
   too_deep_ = false;
+  prepare(lanes);
+}
+
+void Iterations::prepare(LaneFlow (&lanes)[kWarpSize]) const {
   for (LaneFlow& lane : lanes) {
     lane.time = 0;
-    lane.visited.assign((end - begin) / 4 + 1, 0);
+    lane.visited.assign((end_ - begin_) / 4 + 1, 0);
     restart(lane);
   }
 }
@@ -141,7 +145,7 @@ bool Iterations::jump_back(LaneFlow& lane, std::uintptr_t block, std::uintptr_t 
 }
 
 bool Iterations::follow_jump(LaneFlow& lane, std::uintptr_t block) {
-  if (block - begin_ >= end_ - begin_) return false;  // another function's
+  if (block - begin_ >= end_ - begin_) return true;  // another function's
   const std::uintptr_t from = lane.last;
   bool begins = false;
   if (lane.skipped_to) {

@@ -90,12 +90,16 @@ class Iterations {
   /// The kernel's blocks are in [begin, end); code elsewhere is not followed. Prepares the lanes.
   void begin_launch(std::uintptr_t begin, std::uintptr_t end, LaneFlow (&lanes)[kWarpSize]);
 
+  /// Prepares the lanes of another warp, which runs while one is paused.
+  void prepare(LaneFlow (&lanes)[kWarpSize]) const;
+
   /// A lane starts the kernel.
   void start(LaneFlow& lane) const { lane.last = begin_ - 1; }
   /// A lane starts, or continues after a barrier of the whole block.
   void restart(LaneFlow& lane) const;
 
-  /// The lane comes to `block`. Returns whether that began another iteration.
+  /// The lane comes to `block`. Returns whether that began another iteration, or may have: in a function that
+  /// is not followed.
   bool visit(LaneFlow& lane, std::uintptr_t block) {
     if (block <= lane.last || block > lane.limit) return follow_jump(lane, block);
     note(lane, block);

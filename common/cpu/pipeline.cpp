@@ -44,7 +44,7 @@ void pipeline_copy(void* to, const void* from, size_t bytes, size_t zeros) {
   const auto instruction = reinterpret_cast<std::uintptr_t>(CALLER);
   const auto source = reinterpret_cast<std::uintptr_t>(from), target = reinterpret_cast<std::uintptr_t>(to);
   const auto size = static_cast<unsigned>(bytes), read = static_cast<unsigned>(bytes - zeros);
-  block.steps.count(instruction);
+  block.steps.count_call(instruction);
   check_sizes(instruction, bytes, zeros);
   const auto offset = block.shared_memory.offset(target);
   if (!offset || (read > 0 && !device().launch.arena.contains(source)))
@@ -70,7 +70,7 @@ void pipeline_wait(size_t left) {
   BlockState& block = device().block;
   const auto instruction = reinterpret_cast<std::uintptr_t>(CALLER);
   const unsigned thread = block.thread.number;
-  block.steps.count(instruction);
+  block.steps.count_call(instruction);
   // The second of the two writes that a copy counts as. It cannot race with an earlier access: nobody has
   // touched the destination since the first, but for accesses that have got a note.
   for (const AsyncCopy& copy : block.copies.wait(thread, std::min(left, kMostLeft))) {

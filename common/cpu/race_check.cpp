@@ -364,7 +364,7 @@ void RaceCheck::open_store(const Race& race) {
   if (open_store_) return;  // of the same access, another word
   open_store_ = {race, {}};
   std::memcpy(open_store_->before, reinterpret_cast<const void*>(race.access.address), race.access.size);
-  device().block.steps.look_at_next();
+  device().block.steps.settle_next_store();
 }
 
 void RaceCheck::settle_store() {

@@ -98,15 +98,45 @@ void RequestLog::end_segment() {
   segment_.clear();
 }
 
-void RequestLog::abandon() {
+/// The site has no part in the segment any more.
+void RequestLog::leave(Site& site) {
+  site.first = nullptr;
+  site.open = 0;
+  site.cursor_lane = kWarpSize;
+  site.in_segment = false;
+}
+
+void RequestLog::pause(unsigned warp) {
+  std::vector<PausedSite>& paused = paused_[warp];
   for (Site* site : segment_) {
-    for (OpenRequest* request = site->first; request; request = request->next) unused_.push_back(request);
-    site->first = nullptr;
-    site->open = 0;
-    site->cursor_lane = kWarpSize;
-    site->in_segment = false;
+    paused.push_back({site, site->first, site->open, site->ambiguous_mask});
+    leave(*site);
   }
   segment_.clear();
+}
+
+void RequestLog::resume(unsigned warp) {
+  for (const PausedSite& paused : paused_[warp]) {
+    begin(*paused.site);
+    paused.site->first = paused.first;
+    paused.site->open = paused.open;
+    paused.site->ambiguous_mask = paused.ambiguous_mask;
+  }
+  paused_[warp].clear();
+}
+
+void RequestLog::abandon() {
+  const auto drop = [&](OpenRequest* request) {
+    for (; request; request = request->next) unused_.push_back(request);
+  };
+  for (Site* site : segment_) {
+    drop(site->first);
+    leave(*site);
+  }
+  segment_.clear();
+  for (const auto& [warp, sites] : paused_)
+    for (const PausedSite& paused : sites) drop(paused.first);
+  paused_.clear();
 }
 
 }  // namespace cpu

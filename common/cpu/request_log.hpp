@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "cpu/iterations.hpp"
@@ -48,6 +49,11 @@ class RequestLog {
   /// Counts all requests; every lane of the warp has stopped.
   void end_segment();
 
+  /// Another warp runs before the segment of this one has ended.
+  void pause(unsigned warp);
+  /// Goes on with the segment of a warp that was paused.
+  void resume(unsigned warp);
+
   /// Drops all open requests of a launch that was ended early.
   void abandon();
 
@@ -56,15 +62,25 @@ class RequestLog {
   /// it is.
   static constexpr unsigned kMostOpen = 4096;
 
+  /// What a site has of a segment that is paused.
+  struct PausedSite {
+    Site* site;
+    OpenRequest* first;
+    unsigned open;
+    std::uint32_t ambiguous_mask;
+  };
+
   OpenRequest* find_request(Site& site, unsigned lane, const Position& position, OpenRequest** link);
   OpenRequest* new_request(const Position& position, OpenRequest* next);
   void begin(Site& site);
+  static void leave(Site& site);
   void close(Site& site, OpenRequest** link);
   void count_and_trace(Site& site, const Request& request);
 
   TrafficCounter& traffic_;
   RequestTrace& trace_;
-  std::vector<Site*> segment_;  // the sites that the segment has touched
+  std::vector<Site*> segment_;                                    // the sites that the segment has touched
+  std::unordered_map<unsigned, std::vector<PausedSite>> paused_;  // by warp
   std::vector<std::unique_ptr<OpenRequest>> requests_;
   std::vector<OpenRequest*> unused_;
 };

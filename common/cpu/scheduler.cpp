@@ -1,9 +1,11 @@
 #include "cpu/scheduler.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "cpu/coordinates.hpp"
+#include "cpu/deadlock.hpp"
 #include "cpu/device.hpp"
 #include "cpu/launch_limits.hpp"
 #include "cpu/stop.hpp"
@@ -17,30 +19,114 @@ void Scheduler::run_block(unsigned threads) {
   barrier_.begin_block();
   warp_operations_.begin_block();
   done_ = 0;
+  paused_.resize((threads + kWarpSize - 1) / kWarpSize);
+  spins_.resize(threads);
+  seen_.resize(threads);
   for (;;) {
+    const std::uint64_t before = progress_;
+    bool complete = true;
     for (unsigned first = 0; first < threads; first += kWarpSize)
-      run_warp({first, std::min(first + kWarpSize, threads)});
+      complete &= run_warp({first, std::min(first + kWarpSize, threads)});
     if (done_ == threads) return;
-    barrier_.release();
+    if (complete)
+      barrier_.release();
+    else if (progress_ == before)
+      throw_deadlock(threads_, spins_);
   }
 }
 
-/// Runs the threads of one warp until all have ended or are at the barrier.
-void Scheduler::run_warp(const Warp& warp) {
+/// Runs the threads of one warp until all have ended or are at the barrier, and returns true. Returns false
+/// when other warps must run first, because threads spin or because the warp has had its turn.
+bool Scheduler::run_warp(const Warp& warp) {
   warp_ = warp;
-  do {
-    for (unsigned t = warp.first; t < warp.end; ++t) {
-      if (threads_.state[t] == ThreadState::kReady) {
-        make_current(t);
-        switch_to(threads_.fiber[t]);
-      }
-      if (threads_.state[t] == ThreadState::kNotStarted) start_from(t);
-    }
-  } while (warp_operations_.release(warp) || catch_up(warp) || warp_operations_.release_active(warp));
-  warp_operations_.check_complete(warp);
   BlockState& block = device().block;
+  block.steps.begin_slice();
+  if (resume(warp)) let_all_go_on(warp);
+  do {
+    run_ready_lanes(warp);
+    while (block.steps.slice_over()) {
+      if (others_can_run(warp)) {
+        pause(warp);
+        return false;
+      }
+      let_all_go_on(warp);
+      block.steps.begin_slice();
+      run_ready_lanes(warp);
+    }
+  } while (warp_operations_.release(warp) || catch_up(warp) || warp_operations_.release_active(warp) ||
+           wake_spinning(warp));
+  if (threads_.lanes_in(ThreadState::kSpins, warp)) {
+    pause(warp);
+    return false;
+  }
+  warp_operations_.check_complete(warp);
   block.log.end_segment();
   for (unsigned lane = 0; lane < warp.end - warp.first; ++lane) block.iterations.restart(block.flow[lane]);
+  return true;
+}
+
+/// Runs each lane that can until it must wait.
+void Scheduler::run_ready_lanes(const Warp& warp) {
+  for (unsigned t = warp.first; t < warp.end; ++t) {
+    if (threads_.state[t] == ThreadState::kReady) {
+      make_current(t);
+      switch_to(threads_.fiber[t]);
+    }
+    if (threads_.state[t] == ThreadState::kNotStarted) start_from(t);
+  }
+}
+
+/// Lets the lanes poll again that last did so before some other thread ran. Returns whether there were any.
+bool Scheduler::wake_spinning(const Warp& warp) {
+  bool any = false;
+  for (const unsigned lane : lanes_of(threads_.lanes_in(ThreadState::kSpins, warp))) {
+    const unsigned t = warp.first + lane;
+    if (seen_[t] == progress_) continue;
+    threads_.state[t] = ThreadState::kReady;
+    any = true;
+  }
+  return any;
+}
+
+/// Lets all lanes go on, not only the slowest: one may wait, in a loop that counts, for a faster one.
+void Scheduler::let_all_go_on(const Warp& warp) {
+  threads_.make_ready(threads_.lanes_in(ThreadState::kWaitsForLanes, warp), warp);
+  wake_spinning(warp);
+}
+
+bool Scheduler::others_can_run(const Warp& warp) const {
+  for (unsigned t = 0; t < threads_.count(); ++t)
+    if ((t < warp.first || t >= warp.end) && threads_.state[t] != ThreadState::kDone &&
+        threads_.state[t] != ThreadState::kAtBarrier)
+      return true;
+  return false;
+}
+
+/// Keeps what the warp's counts depend on: it goes on later as if it had never been left.
+void Scheduler::pause(const Warp& warp) {
+  BlockState& block = device().block;
+  if (launch_ != device().launch.number) spare_.clear();
+  launch_ = device().launch.number;
+  if (spare_.empty()) {
+    spare_.push_back(std::make_unique<WarpFlow>());
+    block.iterations.prepare(spare_.back()->lane);
+  }
+  std::unique_ptr<WarpFlow>& flow = paused_[warp.number()] = std::move(spare_.back());
+  spare_.pop_back();
+  std::swap(flow->lane, block.flow);
+  block.log.pause(warp.number());
+}
+
+/// Returns whether the warp was paused.
+bool Scheduler::resume(const Warp& warp) {
+  std::unique_ptr<WarpFlow>& flow = paused_[warp.number()];
+  if (!flow) return false;
+  BlockState& block = device().block;
+  make_current(warp.first);
+  std::swap(flow->lane, block.flow);
+  block.log.resume(warp.number());
+  spare_.push_back(std::move(flow));
+  return true;
 }
 
 /// Lets the slowest of the lanes that wait for others continue. Returns whether there were any.
@@ -50,7 +136,9 @@ bool Scheduler::catch_up(const Warp& warp) {
   if (!waiting) return false;
   std::vector<const Position*> stopped;
   const Position* slowest = nullptr;
-  for (const unsigned lane : lanes_of(waiting | threads_.lanes_in(ThreadState::kInWarpOperation, warp))) {
+  const std::uint32_t others =
+      threads_.lanes_in(ThreadState::kInWarpOperation, warp) | threads_.lanes_in(ThreadState::kSpins, warp);
+  for (const unsigned lane : lanes_of(waiting | others)) {
     const Position* position = &block.flow[lane].position;
     if (stopped.empty() || stopped.back()->key() != position->key()) stopped.push_back(position);
     if (waiting >> lane & 1 && (!slowest || before(*position, *slowest))) slowest = position;
@@ -86,9 +174,12 @@ void Scheduler::run_threads() {
 /// keeps the fiber.
 void Scheduler::switch_to(Fiber* fiber) {
   device().block.stack = fiber->stack();
+  only_polled_ = false;
   fibers_.resume(fiber);
   if (mistake_) throw_finding(*mistake_);
   if (threads_.state[current_] == ThreadState::kDone) fibers_.give_back(fiber);
+  if (!only_polled_) ++progress_;
+  seen_[current_] = progress_;
 }
 
 void Scheduler::make_current(unsigned thread) {
@@ -100,6 +191,7 @@ void Scheduler::make_current(unsigned thread) {
 
 /// Suspends the running thread in that state; returns when the scheduler resumes it.
 void Scheduler::wait(ThreadState state) {
+  device().block.steps.interrupt();
   threads_.state[current_] = state;
   threads_.fiber[current_] = fibers_.running();
   fibers_.suspend();
@@ -107,7 +199,7 @@ void Scheduler::wait(ThreadState state) {
 
 BarrierVote Scheduler::barrier(BarrierOperation operation, bool predicate, std::uintptr_t instruction) {
   BlockState& block = device().block;
-  block.steps.count(instruction);
+  block.steps.count_call(instruction);
   threads_.waits_at[current_] = instruction;
   barrier_.arrive(current_, operation, predicate);
   const std::uintptr_t last = block.thread.flow->last;
@@ -117,12 +209,18 @@ BarrierVote Scheduler::barrier(BarrierOperation operation, bool predicate, std::
 }
 
 std::uint64_t Scheduler::warp_operation(const WarpCall& call, std::uintptr_t instruction) {
-  device().block.steps.count(instruction);
+  device().block.steps.count_call(instruction);
   const unsigned thread = current_;
   threads_.waits_at[thread] = instruction;
   warp_operations_.arrive(thread, call);
   wait(ThreadState::kInWarpOperation);
   return warp_operations_.result(thread);
+}
+
+void Scheduler::spin(Spin&& spin, bool again) {
+  spins_[current_] = std::move(spin);
+  only_polled_ = again;
+  wait(ThreadState::kSpins);
 }
 
 void Scheduler::stop(const Mistake& mistake) {
@@ -134,6 +232,8 @@ void Scheduler::stop(const Mistake& mistake) {
 void Scheduler::abandon() {
   mistake_.reset();
   fibers_.abandon();
+  for (std::unique_ptr<WarpFlow>& flow : paused_)
+    if (flow) spare_.push_back(std::move(flow));
 }
 
 Scheduler& scheduler() {

@@ -4,13 +4,17 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <vector>
 
 #include "cpu/block_barrier.hpp"
 #include "cpu/block_threads.hpp"
 #include "cpu/fibers.hpp"
 #include "cpu/finding.hpp"
+#include "cpu/iterations.hpp"
 #include "cpu/runtime.hpp"
+#include "cpu/spin_probe.hpp"
 #include "cpu/warp_operations.hpp"
 
 namespace cpu {
@@ -33,12 +37,29 @@ class Scheduler {
   std::uint64_t warp_operation(const WarpCall& call, std::uintptr_t instruction);
   /// Waits for the lanes of the warp that have begun fewer iterations.
   void wait_for_warp() { wait(ThreadState::kWaitsForLanes); }
+  /// Waits until another thread has done something: the running one spins. `again`: it was resumed, and
+  /// nothing that it polls had changed.
+  void spin(Spin&& spin, bool again);
+  /// Gives back what the running thread passed to `spin`.
+  Spin&& take_spin() { return static_cast<Spin&&>(spins_[current_]); }
+  /// Where the running thread's stack ends.
+  const void* stack_top() const { return fibers_.running()->stack_top; }
   /// Ends the launch: `run_block` throws the mistake's Finding.
   [[noreturn]] void stop(const Mistake& mistake);
 
  private:
-  void run_warp(const Warp& warp);
+  struct WarpFlow {
+    LaneFlow lane[kWarpSize];
+  };
+
+  bool run_warp(const Warp& warp);
+  void run_ready_lanes(const Warp& warp);
   bool catch_up(const Warp& warp);
+  bool wake_spinning(const Warp& warp);
+  void let_all_go_on(const Warp& warp);
+  bool others_can_run(const Warp& warp) const;
+  void pause(const Warp& warp);
+  bool resume(const Warp& warp);
   void start_from(unsigned thread);
   void run_threads();
   void switch_to(Fiber* fiber);
@@ -54,6 +75,18 @@ class Scheduler {
   unsigned next_ = 0;     // thread that the running fiber starts when its current one has ended
   unsigned done_ = 0;     // threads that have ended
   std::optional<Mistake> mistake_;
+
+  // Threads that spin. Whatever a thread does may be what another one waits for, so each time that one has
+  // run counts as progress, unless it only polled again.
+  std::uint64_t progress_ = 0;
+  bool only_polled_ = false;         // all that the running thread did
+  std::vector<Spin> spins_;          // by thread
+  std::vector<std::uint64_t> seen_;  // by thread: the progress when it polled last
+
+  // Warps that were left before all their lanes had ended or come to the barrier, by number.
+  std::vector<std::unique_ptr<WarpFlow>> paused_;
+  std::vector<std::unique_ptr<WarpFlow>> spare_;  // of the launch
+  std::uint32_t launch_ = 0;
 };
 
 /// The one scheduler.

@@ -6,25 +6,101 @@
 
 #include "cpu/device.hpp"
 #include "cpu/names.hpp"
+#include "cpu/scheduler.hpp"
 #include "cpu/stop.hpp"
 
 namespace cpu {
+namespace {
+
+// Steps between two probes. They are doubled as long as nothing spins, so that a kernel in which no thread
+// does hardly pays for them.
+constexpr std::uint64_t kFirstInterval = 1024, kLeastInterval = 32, kMostInterval = 1 << 18;
+
+/// Steps after which a warp lets others run, for loops that wait and count: SpinProbe cannot tell those from
+/// loops that compute. A turn takes about 20 ms.
+constexpr std::uint64_t kSlice = 1 << 20;
+
+}  // namespace
 
 void Steps::begin_launch() {
   const char* text = std::getenv("WORKBOOK_STEPS");
   const std::uint64_t wanted = text ? std::strtoull(text, nullptr, 10) : 0;
   budget_ = wanted ? wanted : 1'000'000'000;
+  interval_ = kFirstInterval;
 }
 
-void Steps::pass_limit(std::uintptr_t instruction) {
-  limit_ = budget_;
+void Steps::begin_slice() {
+  slice_end_ = taken_ + kSlice;
+  slice_over_ = false;
+  plan();
+}
+
+void Steps::plan() { next_ = std::min({budget_ + 1, slice_end_, taken_ + (probe_.on() ? 1 : interval_)}); }
+
+void Steps::give_up() {
+  probe_.end();
+  interval_ = std::min(2 * interval_, kMostInterval);
+  plan();
+}
+
+void Steps::look(std::uintptr_t instruction, std::uintptr_t address, unsigned size, AccessKind kind) {
+  if (was_for_store()) return;
+  check_budget(instruction);
+  const unsigned thread = device().block.thread.number;
+  if (taken_ >= slice_end_) {
+    probe_.end();
+    begin_slice();
+    slice_over_ = true;
+    return scheduler().wait_for_warp();
+  }
+  if (probe_.on() && probe_.thread() != thread) return give_up();
+  if (!probe_.on()) probe_.begin(thread);
+  switch (probe_.look({instruction, address, size, kind})) {
+    case SpinProbe::Verdict::kUnknown:
+      return plan();
+    case SpinProbe::Verdict::kGivesUp:
+      return give_up();
+    case SpinProbe::Verdict::kSpins:
+      break;
+  }
+  probe_.end();
+  interval_ = kLeastInterval;
+  device().block.traffic.set_approximate();  // how often a thread polls depends on when the others run
+  scheduler().spin(probe_.take(), probe_.again());
+  probe_.resume(thread, scheduler().take_spin());
+  plan();
+}
+
+void Steps::look_at_call(std::uintptr_t instruction) {
+  if (was_for_store()) return;
+  check_budget(instruction);
+  probe_.on() ? give_up() : plan();
+}
+
+void Steps::settle_next_store() {
+  planned_ = next_;
+  next_ = 0;
+}
+
+/// Settles the store that `settle_next_store` was called for. Returns whether nothing else is to be done yet.
+bool Steps::was_for_store() {
+  if (!device().block.races.has_open_store()) return false;
+  next_ = planned_;
   device().block.races.settle_store();
+  return taken_ < next_;
+}
+
+void Steps::check_budget(std::uintptr_t instruction) const {
   if (taken_ <= budget_) return;
-  stop_launch({"a loop that does not end",
-               fmt::format("  {} is at {} when its block has taken {} steps", running_thread_name(),
-                           place_text(instruction), budget_),
-               "does what the loop waits for ever change? If the kernel needs more steps, set "
-               "WORKBOOK_STEPS to their number"});
+  std::string look_at =
+      "does what the loop waits for ever change? If the kernel needs more steps, set "
+      "WORKBOOK_STEPS to their number";
+  if (device().launch.blocks() > 1)
+    look_at += ". Does it wait for a later block? Blocks run one after another on the CPU device";
+  stop_launch({"infinite loop",
+               fmt::format("  {} is at {}\n  Still running after {} steps: an infinite loop?",
+                           running_thread_name(), place_text(instruction), budget_),
+               look_at});
 }
 
 }  // namespace cpu

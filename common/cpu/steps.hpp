@@ -1,8 +1,13 @@
 /// \file
-/// Stops loops that do not end.
+/// Counts the steps of a block. Every so many steps it looks whether the running thread spins, and whether
+/// other threads should have their turn; and it stops loops that do not end.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+
+#include "cpu/access.hpp"
+#include "cpu/spin_probe.hpp"
 
 namespace cpu {
 
@@ -14,21 +19,56 @@ class Steps {
   void begin_launch();
   void begin_block() {
     taken_ = 0;
-    limit_ = budget_;
+    interrupt();
+    begin_slice();
   }
 
-  void count(std::uintptr_t instruction) {
-    if (++taken_ > limit_) pass_limit(instruction);
+  // Each is one step of the running thread, and may suspend it.
+
+  /// The thread is about to access memory. Not an Access, so that the caller can keep it in registers.
+  void count(std::uintptr_t instruction, std::uintptr_t address, unsigned size, AccessKind kind) {
+    if (++taken_ >= next_) [[unlikely]]
+      look(instruction, address, size, kind);
   }
-  /// At the running thread's next step, a store that it has just made is looked at (RaceCheck::settle_store).
-  void look_at_next() { limit_ = 0; }
+  /// It begins another iteration of a loop, at that block.
+  void count_iteration(std::uintptr_t block) { count(block, 0, 0, AccessKind::kLoad); }
+  /// It is at another instruction that calls the device.
+  void count_call(std::uintptr_t instruction) {
+    if (++taken_ >= next_) [[unlikely]]
+      look_at_call(instruction);
+  }
+
+  /// Whether the running thread is being watched. It should then not wait for others without need.
+  bool probing() const { return probe_.on(); }
+  /// The running thread waits: other threads run next.
+  void interrupt() {
+    if (probe_.on()) give_up();
+  }
+
+  /// At the running thread's next step, the store that it makes now is settled (RaceCheck::settle_store).
+  void settle_next_store();
+
+  /// A warp begins to run.
+  void begin_slice();
+  /// Whether a warp that runs since `begin_slice` has had its turn.
+  bool slice_over() const { return slice_over_; }
 
  private:
-  void pass_limit(std::uintptr_t instruction);
+  void look(std::uintptr_t instruction, std::uintptr_t address, unsigned size, AccessKind kind);
+  void look_at_call(std::uintptr_t instruction);
+  bool was_for_store();
+  void check_budget(std::uintptr_t instruction) const;
+  void give_up();
+  void plan();
 
   std::uint64_t taken_ = 0;
+  std::uint64_t next_ = 0;     // step at which to look
+  std::uint64_t planned_ = 0;  // the same, but for a store to settle
   std::uint64_t budget_ = 0;
-  std::uint64_t limit_ = 0;  // the budget, or 0 for a look at the next step
+  std::uint64_t interval_ = 0;  // steps to the next probe
+  std::uint64_t slice_end_ = 0;
+  bool slice_over_ = false;
+  SpinProbe probe_;
 };
 
 }  // namespace cpu

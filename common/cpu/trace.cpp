@@ -39,7 +39,7 @@ void trace_misaligned(Access access);
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const auto instruction = reinterpret_cast<std::uintptr_t>(return_address);
   if (d.block.stack.contains(address)) return;  // a local variable
-  d.block.steps.count(instruction);
+  d.block.steps.count(instruction, address, size, kind);
   const Access access = {instruction, address, size, kind, manner};
   if (address & (size - 1)) return trace_misaligned(access);
   if (d.launch.arena.contains(address)) return log_access(check_global(access, size), address);
@@ -106,8 +106,8 @@ void __sanitizer_cov_trace_pc() {
   cpu::BlockState& state = cpu::device().block;
   cpu::LaneFlow& lane = *state.thread.flow;
   if (!state.iterations.visit(lane, block)) return;
-  state.steps.count(block);
-  if (lane.iterations < cpu::kMostIterationsAhead) return;
+  state.steps.count_iteration(block);
+  if (lane.iterations < cpu::kMostIterationsAhead || state.steps.probing()) return;
   lane.iterations = 0;
   cpu::scheduler().wait_for_warp();
 }

@@ -100,7 +100,7 @@ def verdicts():
           "wrong  N = 1 2 3", "N = 256:\n  out[0] is ")
     check("an infinite loop in the kernel",
           "  for (int j = i; j < n; j += blockDim.x / 512) out[j] = a[j] * b[j];\n",
-          NOT_YET, "a loop that does not end: kernel multiply", "at line 16")
+          NOT_YET, "infinite loop: kernel multiply", "at line 16")
     check("an infinite loop of which the compiler leaves nothing",
           "  for (int j = 0; j < 2;) out[i] = a[i];\n", NOT_YET,
           "It was still running after 2 seconds, at N = 1, and was stopped", "is there an infinite loop?",

@@ -1,0 +1,129 @@
+#include "cpu/deadlock.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+
+#include "cpu/device.hpp"
+#include "cpu/names.hpp"
+#include "cpu/stop.hpp"
+
+namespace cpu {
+namespace {
+
+std::string polled_name(const Spin& spin) {
+  return memory_name(reinterpret_cast<const void*>(spin.polled.address), spin.polled.size);
+}
+
+/// Whether the loop waits for another thread. One that stores has only forgotten to move on.
+bool polls(const Spin& spin) { return spin.polled.size != 0 && !spin.stores; }
+
+bool polls_device_memory(const Spin& spin) {
+  return polls(spin) && device().launch.arena.contains(spin.polled.address);
+}
+
+bool is_last_block() { return device().block.number + 1 == device().launch.blocks(); }
+
+/// The thread to report. One that polls device memory may wait for another block, and others for it.
+unsigned thread_to_report(const BlockThreads& threads, const std::vector<Spin>& spins) {
+  const auto rank = [&](unsigned t) {
+    if (!polls(spins[t])) return 0;
+    return polls_device_memory(spins[t]) && !is_last_block() ? 1 : 2;
+  };
+  unsigned best = threads.count();
+  for (unsigned t = 0; t < threads.count(); ++t)
+    if (threads.state[t] == ThreadState::kSpins && (best == threads.count() || rank(t) < rank(best)))
+      best = t;
+  return best;
+}
+
+/// What a thread is doing, as "waits at __syncthreads() at line 14".
+std::string activity(const BlockThreads& threads, const std::vector<Spin>& spins, unsigned t) {
+  switch (threads.state[t]) {
+    case ThreadState::kSpins:
+      return polls(spins[t]) ? fmt::format("polls {} at {}", polled_name(spins[t]),
+                                           place_text(spins[t].polled.instruction))
+                             : "is in a loop at " + place_text(spins[t].at.instruction);
+    case ThreadState::kAtBarrier:
+      return "waits at __syncthreads() at " + place_text(threads.waits_at[t]);
+    case ThreadState::kInWarpOperation:
+      return "waits for lanes of its warp at " + place_text(threads.waits_at[t]);
+    default:
+      return "has ended";
+  }
+}
+
+/// Equal for threads that do the same.
+auto activity_key(const BlockThreads& threads, const std::vector<Spin>& spins, unsigned t) {
+  const Spin& spin = spins[t];
+  switch (threads.state[t]) {
+    case ThreadState::kSpins:
+      return std::tuple(threads.state[t], polls(spin) ? spin.polled.instruction : spin.at.instruction,
+                        polls(spin) ? spin.polled.address : 0);
+    case ThreadState::kDone:
+      return std::tuple(threads.state[t], std::uintptr_t{0}, std::uintptr_t{0});
+    default:
+      return std::tuple(threads.state[t], threads.waits_at[t], std::uintptr_t{0});
+  }
+}
+
+/// A line for each thing that the other threads are doing.
+std::string others(const BlockThreads& threads, const std::vector<Spin>& spins, unsigned but) {
+  constexpr std::size_t kMostLines = 4;
+  struct Group {
+    unsigned first, count;
+  };
+  std::vector<Group> groups;
+  for (unsigned t = 0; t < threads.count(); ++t) {
+    if (t == but) continue;
+    const auto does_the_same = [&](const Group& group) {
+      return activity_key(threads, spins, group.first) == activity_key(threads, spins, t);
+    };
+    const auto group = std::find_if(groups.begin(), groups.end(), does_the_same);
+    if (group != groups.end()) {
+      ++group->count;
+    } else if (groups.size() < kMostLines) {
+      groups.push_back({t, 1});
+    }
+  }
+  std::string lines;
+  for (const Group& group : groups) {
+    lines += fmt::format("\n  {} {}", thread_name(group.first), activity(threads, spins, group.first));
+    if (group.count > 1) lines += fmt::format(", and so for {} more", group.count - 1);
+  }
+  return lines;
+}
+
+}  // namespace
+
+void throw_deadlock(const BlockThreads& threads, const std::vector<Spin>& spins) {
+  const unsigned t = thread_to_report(threads, spins);
+  const Spin& spin = spins[t];
+  const std::string who = thread_name(t) + " " + activity(threads, spins, t);
+  if (!polls(spin))
+    throw_finding({"infinite loop",
+                   fmt::format("  {}, each iteration of which {}", who,
+                               spin.stores ? "reads and writes the same as the one before"
+                                           : "changes nothing and reads no memory"),
+                   "what was meant to end the loop? Does each iteration move on, as by ++i?"});
+  if (polls_device_memory(spin) && !is_last_block())
+    throw_finding(
+        {"block that waits for a later block",
+         fmt::format("  {}, and no thread of its block can change that\n"
+                     "  Blocks run one after another on the CPU device, so a value that a later block "
+                     "stores never arrives.{}",
+                     who, others(threads, spins, t)),
+         "is a later block meant to store it? On a GPU that works only if all blocks are resident at "
+         "the same time: launch fewer blocks, or make it a cooperative launch. If a thread of this "
+         "block is meant to store it, what keeps it from doing so?"});
+  throw_finding(
+      {"deadlock",
+       fmt::format("  {}, and no thread of the block will ever change that{}", who,
+                   others(threads, spins, t)),
+       "which thread was meant to change it, and what keeps it from doing so? If none was: does each "
+       "iteration of the loop move on, as by ++i?"});
+}
+
+}  // namespace cpu
