@@ -14,6 +14,7 @@
 #include "cpu/shared_shadow.hpp"
 #include "cpu/sites.hpp"
 #include "cpu/steps.hpp"
+#include "cpu/trace.hpp"
 #include "cpu/traffic_counter.hpp"
 
 namespace cpu {
@@ -27,13 +28,13 @@ struct RunningThread {
 
 struct BlockState {
   BlockState(LaunchState& launch, workbook::Counts& counts, RequestTrace& trace)
-      : races(launch), traffic(counts), log(traffic, trace) {}
+      : races(launch), traffic(counts), log(traffic, trace, iterations) {}
 
   uint3 index{};           ///< blockIdx
   std::size_t number = 0;  ///< in the grid, linear
   RunningThread thread;
   LaneFlow flow[kWarpSize];  ///< of the running warp's lanes
-  Iterations iterations;
+  Iterations iterations{reinterpret_cast<std::uintptr_t>(&__sanitizer_cov_trace_pc)};
   Steps steps;
 
   SharedMemory shared_memory;

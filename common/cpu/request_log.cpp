@@ -6,7 +6,6 @@ namespace cpu {
 
 void RequestLog::begin(Site& site) {
   site.in_segment = true;
-  site.ambiguous_mask = 0;
   segment_.push_back(&site);
 }
 
@@ -52,10 +51,7 @@ void RequestLog::close(Site& site, OpenRequest** link) {
   // The same iteration again, by other lanes: which of them ran together is not known.
   const OpenRequest* next = request->next;
   if (next && next->key == request->key && next->mask != request->mask) traffic_.set_approximate();
-  if (request->position.ambiguous()) {
-    traffic_.set_approximate(site.ambiguous_mask && site.ambiguous_mask != request->mask);
-    site.ambiguous_mask = request->mask;
-  }
+  traffic_.set_approximate(iterations_.ambiguous(request->position));
   *link = request->next;
   --site.open;
   unused_.push_back(request);

@@ -26,7 +26,8 @@ struct OpenRequest : Request {
 /// or the end.
 class RequestLog {
  public:
-  RequestLog(TrafficCounter& traffic, RequestTrace& trace) : traffic_(traffic), trace_(trace) {}
+  RequestLog(TrafficCounter& traffic, RequestTrace& trace, const Iterations& iterations)
+      : traffic_(traffic), trace_(trace), iterations_(iterations) {}
 
   [[gnu::always_inline]] void add(Site& site, unsigned lane, const Position& position,
                                   std::uintptr_t address) {
@@ -64,6 +65,7 @@ class RequestLog {
 
   TrafficCounter& traffic_;
   RequestTrace& trace_;
+  const Iterations& iterations_;
   std::vector<Site*> segment_;  // the sites that the segment has touched
   std::vector<std::unique_ptr<OpenRequest>> requests_;
   std::vector<OpenRequest*> unused_;

@@ -40,7 +40,7 @@ void Scheduler::run_warp(const Warp& warp) {
   warp_operations_.check_complete(warp);
   BlockState& block = device().block;
   block.log.end_segment();
-  for (unsigned lane = 0; lane < warp.end - warp.first; ++lane) block.iterations.restart(block.flow[lane]);
+  block.iterations.end_segment(block.flow, warp.end - warp.first);
 }
 
 /// Lets the slowest of the lanes that wait for others continue. Returns whether there were any.
@@ -108,9 +108,9 @@ BarrierVote Scheduler::barrier(bool predicate, std::uintptr_t instruction) {
   block.steps.count(instruction);
   threads_.waits_at[current_] = instruction;
   barrier_.arrive(predicate);
-  const std::uintptr_t last = block.thread.flow->last;
+  const LanePlace place = block.thread.flow->place;
   wait(ThreadState::kAtBarrier);
-  block.thread.flow->last = last;  // other warps have used it since
+  block.iterations.resume(*block.thread.flow, place);  // other warps have used it since
   return barrier_.vote();
 }
 

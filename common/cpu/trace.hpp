@@ -11,3 +11,6 @@ namespace cpu {
 void trace_access(const void* address, unsigned size, AccessKind kind, const void* return_address);
 
 }  // namespace cpu
+
+/// The compiler calls it at the start of the basic blocks of kernels.
+extern "C" void __sanitizer_cov_trace_pc();
