@@ -215,9 +215,12 @@ bool begins_loop_without_places(Graph& graph, unsigned from, unsigned to) {
 
 }  // namespace
 
-const Step* Place::step(std::uintptr_t from) const {
-  const auto found = std::find_if(steps.begin(), steps.end(), [&](const Step& s) { return s.from == from; });
-  return found == steps.end() ? nullptr : &*found;
+// The finaliser of splitmix64 (S. Vigna, public domain), to spread the bits of its numbers over a key.
+std::uint64_t loop_key(std::uint64_t around, const Loop& loop) {
+  std::uint64_t x = around + loop.header * kOddStep;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+  return x ^ x >> 31;
 }
 
 bool Place::may_call(std::uintptr_t function) const {
@@ -238,6 +241,9 @@ ControlFlow::ControlFlow(const Region& code, std::uintptr_t marker) : code_(code
     if (!blocks[b].is_place) continue;
     Place& place = places_[blocks[b].begin];
     place.loops.assign(blocks[b].loops.begin(), blocks[b].loops.end());
+    if (!place.loops.empty()) place.loop = static_cast<std::uint16_t>(place.loops.back()->order);
+    for (const Loop* loop : place.loops)
+      place.keys.push_back(loop_key(place.keys.empty() ? 0 : place.keys.back(), *loop));
     place.call = {blocks[b].begin, b};
   }
 
@@ -276,25 +282,30 @@ ControlFlow::ControlFlow(const Region& code, std::uintptr_t marker) : code_(code
     }
   }
 
-  quiet_.assign(code.size / 4 + 1, kNever);
-  if (blocks.size() >= kNever) return;
+  slots_.resize(code.size / 4 + 1);
+  for (const auto& [address, place] : places_) {
+    Slot& slot = slots_[(address - code.begin) / 4];
+    slot.place = &place;
+    slot.depth = static_cast<std::uint16_t>(place.loops.size());
+    for (const Step& step : place.steps)
+      if (step.change == Change::kBeginsAgain && step.level + 1 == place.loops.size() &&
+          !place.loops.back()->ambiguous)
+        slot.latch = static_cast<std::uint32_t>(step.from - code.begin);
+  }
+  if (blocks.size() < kNever) find_quiet_places();
+}
+
+void ControlFlow::find_quiet_places() {
+  const bool calls_itself = std::any_of(places_.begin(), places_.end(),
+                                        [&](const auto& p) { return p.second.may_call(code_.begin); });
   for (const auto& [address, place] : places_) {
     const auto is_quiet = [&](const Step& step) {
-      if (step.from == 0) return false;
+      if (step.from == 0) return step.change == Change::kNone && !calls_itself;
       return step.change == Change::kNone || places_.at(step.from).loops != place.loops;
     };
     if (std::all_of(place.steps.begin(), place.steps.end(), is_quiet))
-      quiet_[(address - code.begin) / 4] = loop_number(place);
+      slots_[(address - code_.begin) / 4].quiet = place.loop;
   }
-}
-
-const Place* ControlFlow::place(std::uintptr_t address) const {
-  const auto found = places_.find(address);
-  return found == places_.end() ? nullptr : &found->second;
-}
-
-std::uint16_t ControlFlow::loop_number(const Place& place) {
-  return place.loops.empty() ? 0 : static_cast<std::uint16_t>(place.loops.back()->order);
 }
 
 }  // namespace cpu

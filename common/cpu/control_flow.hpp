@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <unordered_map>
+#include <map>
 #include <vector>
 
 #include "cpu/region.hpp"
@@ -43,15 +43,27 @@ struct Step {
 struct Place {
   std::vector<const Loop*> loops;  ///< around it, outermost first
   std::vector<Step> steps;         ///< to it
-  Loop call;                       ///< stands for what is called from here
+  std::uint16_t loop = 0;          ///< number of the innermost one; 0 where there is none
+  /// Key of each loop's first iteration where the function is the kernel.
+  std::vector<std::uint64_t> keys;
+  Loop call;  ///< stands for what is called from here
 
   // What a lane may do before it comes to another place.
   std::vector<std::uintptr_t> calls;  ///< of these functions; 0 for one that is not known
   bool returns = false;
 
-  const Step* step(std::uintptr_t from) const;
+  /// Null when none leads from there.
+  const Step* step(std::uintptr_t from) const {
+    for (const Step& step : steps)
+      if (step.from == from) return &step;
+    return nullptr;
+  }
   bool may_call(std::uintptr_t function) const;
 };
+
+/// Key of a loop's first iteration, from the key around it. Each further iteration adds kOddStep.
+std::uint64_t loop_key(std::uint64_t around, const Loop& loop);
+constexpr std::uint64_t kOddStep = 0x9e3779b97f4a7c15;
 
 class ControlFlow {
  public:
@@ -60,20 +72,33 @@ class ControlFlow {
 
   const Region& code() const { return code_; }
   /// The place at that address; null when there is none.
-  const Place* place(std::uintptr_t address) const;
+  const Place* place(std::uintptr_t address) const {
+    const std::uintptr_t offset = address - code_.begin;
+    return offset < code_.size ? slots_[offset / 4].place : nullptr;
+  }
 
-  /// A number for the innermost loop around a place.
-  static std::uint16_t loop_number(const Place& place);
-  /// For each 4 bytes of the code: the number of the loop that a place there is in if lanes that come from
-  /// the same loop neither leave, enter nor begin any; else kNever.
-  const std::vector<std::uint16_t>& quiet() const { return quiet_; }
+  /// What there is in 4 bytes of code. Places are further apart than that.
+  struct Slot {
+    /// Number of the loop that the place is in if lanes that come from the same loop neither leave, enter nor
+    /// begin any; else kNever.
+    std::uint16_t quiet = kNever;
+    /// Depth of the place in the function's loops.
+    std::uint16_t depth = 0;
+    /// Distance from the code's start of the place from which only the innermost loop begins again; 0 where
+    /// there is none, or several.
+    std::uint32_t latch = 0;
+    const Place* place = nullptr;
+  };
+  const Slot* slots() const { return slots_.data(); }
   static constexpr std::uint16_t kNever = 0xffff;
 
  private:
+  void find_quiet_places();
+
   Region code_;
   std::deque<Loop> loops_;
-  std::unordered_map<std::uintptr_t, Place> places_;
-  std::vector<std::uint16_t> quiet_;
+  std::map<std::uintptr_t, Place> places_;
+  std::vector<Slot> slots_;
 };
 
 }  // namespace cpu

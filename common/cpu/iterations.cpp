@@ -1,6 +1,7 @@
 #include "cpu/iterations.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "cpu/symbols.hpp"
 
@@ -8,17 +9,6 @@ namespace cpu {
 namespace {
 
 using Change = Step::Change;
-
-constexpr std::uint64_t kOddStep = 0x9e3779b97f4a7c15;
-
-/// Key of a loop's first iteration: the finaliser of splitmix64 (S. Vigna, public domain), to spread the bits
-/// of its numbers over a key. Each iteration adds kOddStep.
-std::uint64_t key_of(std::uint64_t around, const Loop& loop) {
-  std::uint64_t x = around + loop.header * kOddStep;
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-  return x ^ x >> 31;
-}
 
 /// Outermost level at which the two differ.
 unsigned first_difference(const Position& a, const Position& b) {
@@ -47,12 +37,13 @@ bool passed(const Position& then, const Position& now) {
 
 /// The function that contains the address; null where its code is not known.
 const ControlFlow* Iterations::function_at(std::uintptr_t address) {
+  if (const auto found = function_of_.find(address); found != function_of_.end()) return found->second;
   constexpr std::size_t kMostBytes = 1u << 24;
   const Region code = function_region(address);
-  if (code.size > kMostBytes) return nullptr;
+  if (code.size > kMostBytes) return function_of_[address] = nullptr;
   auto& function = functions_[code.begin];
   if (!function) function = std::make_unique<ControlFlow>(code, marker_);
-  return function.get();
+  return function_of_[address] = function.get();
 }
 
 void Iterations::begin_launch(std::uintptr_t kernel) {
@@ -65,14 +56,14 @@ void Iterations::go_to(LaneFlow& lane, const ControlFlow& function) const {
   lane.place.function = &function;
   lane.begin = function.code().begin;
   lane.size = function.code().size;
-  lane.quiet = function.quiet().data();
+  lane.slots = function.slots();
 }
 
 void Iterations::start(LaneFlow& lane) const {
   lane.place.callers.clear();
   lane.place.last = 0;
   lane.place.base = 0;
-  lane.place.loop = ControlFlow::kNever - 1;  // so that the first place comes to `follow`
+  lane.place.loop = 0;
   lane.position.depth = 0;
   lane.called_from = 0;
   if (kernel_) {
@@ -84,7 +75,7 @@ void Iterations::start(LaneFlow& lane) const {
 
 void Iterations::enter(Position& position, const Loop& loop) const {
   if (position.depth == Position::kMostDepth) return;
-  const std::uint64_t key = key_of(position.key(), loop);
+  const std::uint64_t key = loop_key(position.key(), loop);
   position.level[position.depth++] = {&loop, 0, key};
 }
 
@@ -92,8 +83,18 @@ void Iterations::enter_loops(LaneFlow& lane, const Place& place, std::size_t fir
   for (std::size_t i = first; i < place.loops.size(); ++i) enter(lane.position, *place.loops[i]);
 }
 
-void Iterations::resume(LaneFlow& lane, const LanePlace& place) const {
-  lane.place = place;
+void Iterations::resume(LaneFlow& lane, LanePlace&& saved) const {
+  lane.place = std::move(saved);
+  const LanePlace& place = lane.place;
+  if (place.callers.empty() && place.function) {
+    go_to(lane, *place.function);
+    const Place* last = place.function->place(place.last);
+    const std::size_t loops = last ? std::min<std::size_t>(last->loops.size(), Position::kMostDepth) : 0;
+    for (std::size_t i = 0; i < loops; ++i) lane.position.level[i] = {last->loops[i], 0, last->keys[i]};
+    lane.position.depth = static_cast<unsigned>(loops);
+    lane.called_from = 0;
+    return;
+  }
   lane.position.depth = 0;
   lane.called_from = 0;
   for (const LanePlace::Caller& caller : place.callers) {
@@ -178,7 +179,19 @@ void Iterations::enter_call(LaneFlow& lane, const Place& from, const ControlFlow
 
 bool Iterations::follow(LaneFlow& lane, std::uintptr_t block) {
   LanePlace& now = lane.place;
+  if (const std::uintptr_t offset = block - lane.begin; offset < lane.size) {  // the most frequent case
+    const ControlFlow::Slot& slot = lane.slots[offset / 4];
+    if (slot.latch && slot.latch == now.last - lane.begin && lane.position.depth == now.base + slot.depth) {
+      begin_again(lane.position.level[lane.position.depth - 1]);
+      ++lane.iterations;
+      lane.called_from = 0;
+      now.last = block;
+      now.loop = slot.place->loop;
+      return true;
+    }
+  }
   if (!now.function) return false;
+  if (now.last == 0 && !now.function->code().contains(block)) return false;  // what calls the kernel
   const ControlFlow* function = now.function->code().contains(block) ? now.function : function_at(block);
   const Place* place = function ? function->place(block) : nullptr;
   if (!place) return false;
@@ -192,7 +205,7 @@ bool Iterations::follow(LaneFlow& lane, std::uintptr_t block) {
     if (step) {
       const bool begins = take(lane, *place, *step);
       now.last = block;
-      now.loop = ControlFlow::loop_number(*place);
+      now.loop = place->loop;
       return begins;
     }
     if (now.callers.empty()) {

@@ -54,8 +54,8 @@ bool passed(const Position& then, const Position& now);
 struct LanePlace {
   std::uintptr_t last = 0;
   const ControlFlow* function = nullptr;
-  std::uint16_t loop = ControlFlow::kNever;  ///< number of the innermost loop around `last`
-  unsigned base = 0;                         ///< depth of the position at which the function was called
+  std::uint16_t loop = 0;  ///< number of the innermost one around `last`
+  unsigned base = 0;       ///< depth of the position at which the function was called
 
   struct Caller {
     const ControlFlow* function;
@@ -71,7 +71,7 @@ struct LaneFlow {
   // Of place.function, for `visit`.
   std::uintptr_t begin = 0;
   std::size_t size = 0;
-  const std::uint16_t* quiet = nullptr;
+  const ControlFlow::Slot* slots = nullptr;
 
   LanePlace place;
   Position position;
@@ -92,14 +92,14 @@ class Iterations {
   /// A lane starts the kernel.
   void start(LaneFlow& lane) const;
   /// A lane continues from there after a barrier of the whole block: it counts iterations from 0 again.
-  void resume(LaneFlow& lane, const LanePlace& place) const;
+  void resume(LaneFlow& lane, LanePlace&& place) const;
   /// The lanes of a warp have all come to a barrier or to their end.
   void end_segment(LaneFlow* lanes, unsigned count);
 
   /// The lane comes to the place `block`. Returns whether that began another iteration.
   bool visit(LaneFlow& lane, std::uintptr_t block) {
     const std::uintptr_t offset = block - lane.begin;
-    if (offset >= lane.size || lane.quiet[offset / 4] != lane.place.loop) return follow(lane, block);
+    if (offset >= lane.size || lane.slots[offset / 4].quiet != lane.place.loop) return follow(lane, block);
     lane.place.last = block;
     return false;
   }
@@ -131,8 +131,9 @@ class Iterations {
   const ControlFlow* kernel_ = nullptr;
   bool is_lost_ = false;
   std::unordered_map<std::uintptr_t, std::unique_ptr<ControlFlow>> functions_;  // by first address
-  std::vector<Latch> latches_ = std::vector<Latch>(1u << kLatchBits);  // the last of ambiguous loops, by key
-  std::unordered_set<const Loop*> diverged_;                           // ambiguous loops
+  std::unordered_map<std::uintptr_t, const ControlFlow*> function_of_;  // by any address that was looked up
+  std::vector<Latch> latches_ = std::vector<Latch>(1u << kLatchBits);   // the last of ambiguous loops, by key
+  std::unordered_set<const Loop*> diverged_;                            // ambiguous loops
 };
 
 }  // namespace cpu

@@ -1,6 +1,7 @@
 #include "cpu/scheduler.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "cpu/coordinates.hpp"
@@ -108,9 +109,9 @@ BarrierVote Scheduler::barrier(bool predicate, std::uintptr_t instruction) {
   block.steps.count(instruction);
   threads_.waits_at[current_] = instruction;
   barrier_.arrive(predicate);
-  const LanePlace place = block.thread.flow->place;
+  LanePlace place = std::move(block.thread.flow->place);
   wait(ThreadState::kAtBarrier);
-  block.iterations.resume(*block.thread.flow, place);  // other warps have used it since
+  block.iterations.resume(*block.thread.flow, std::move(place));  // other warps have used it since
   return barrier_.vote();
 }
 

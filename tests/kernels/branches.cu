@@ -126,34 +126,40 @@ __global__ void coded(const int* codes, const float* a, const float* b, const fl
 }
 
 __global__ void causal(const float* queries, const float* keys, float* out, int n) {
-  const int t = threadIdx.x, row = blockIdx.x * kTile + t;
+  const int t = threadIdx.x;
   __shared__ float tile[kTile * kDepth], scores[kTile * (kTile + 1)];
-  float most = -INFINITY, total = 0;
+  float* const own = scores + t * (kTile + 1);
   for (int first = 0; first < n; first += kTile) {
     for (int x = 0; x < kDepth; ++x) tile[x * kTile + t] = first + t < n ? keys[(first + t) * kDepth + x] : 0;
     __syncthreads();
-    if (row < n) {
-      float tile_most = -INFINITY;
+    for (int row = t; row < n; row += kTile) {
+      float most = -INFINITY;
       for (int y = 0; y < kTile; ++y) {
         if (first + y >= n) break;
         float score = 0;
-        if (first + y > row)
-          score = -INFINITY;
-        else
-          for (int x = 0; x < kDepth; ++x) score += queries[row * kDepth + x] * tile[x * kTile + y];
-        scores[t * (kTile + 1) + y] = score;
-        if (score > tile_most) tile_most = score;
+        for (int x = 0; x < kDepth; ++x) score += queries[row * kDepth + x] * tile[x * kTile + y];
+        if (first + y > row) score = -INFINITY;
+        own[y] = score;
+        if (score > most) most = score;
       }
       float sum = 0;
       for (int y = 0; y < kTile; ++y) {
         if (first + y >= n) break;
-        if (first + y > row) continue;
-        sum += expf(scores[t * (kTile + 1) + y] - tile_most);
+        if (first + y > row)
+          own[y] = 0;
+        else
+          own[y] = expf(own[y]);
+        sum += own[y];
       }
-      const float new_most = max(most, tile_most);
-      if (new_most > -INFINITY) total = total * expf(most - new_most) + sum * expf(tile_most - new_most);
-      most = new_most;
-      if (first <= row) out[row] = total;
+      for (int x = 0; x < kDepth; ++x) {
+        float product = 0;
+        for (int y = 0; y < kTile; ++y) {
+          if (first + y >= n) break;
+          if (own[y] == 0) continue;
+          product += own[y] * tile[x * kTile + y];
+        }
+        out[row * kDepth + x] = (first > 0 ? out[row * kDepth + x] : 0) + product + max(most, 0.0f) * sum;
+      }
     }
     __syncthreads();
   }
@@ -208,7 +214,7 @@ void coded_columns(const int* codes, const float* a, const float* b, const float
   launch(coded, 1, kLanes, codes, a, b, c, out, rows);
 }
 void causal_tiles(const float* queries, const float* keys, float* out, int n) {
-  launch(causal, (n + kTile - 1) / kTile, kTile, queries, keys, out, n);
+  launch(causal, 1, kTile, queries, keys, out, n);
 }
 void walk(const int* next, const float* value, float* out) { launch(walking, 1, kLanes, next, value, out); }
 void sums_of_two_calls(const int* lengths, const float* in, float* out) {

@@ -29,8 +29,10 @@ void clamped_columns(Way way, const float* in, const int* codes, const float* ta
 /// one of `c`, but for a code of 4; 5 ends the loop. For codes 6 and 7, functions that are not inlined load.
 void coded_columns(const int* codes, const float* a, const float* b, const float* c, float* out, int rows);
 
-/// Tile by tile over n rows of keys, of 8 elements, with two loops over each tile, which lanes leave or skip
-/// in part: a softmax of the first keys, kept up as it goes. Blocks of 32 threads, one for each 32 queries.
+/// The control flow of a causal attention, a row of n queries and keys of 8 elements for each thread: over
+/// tiles of 32 keys, over the thread's rows, and three times over the tile. To out, n x 8, each tile adds its
+/// keys, weighted by exp(score) for a key that is not after the row, and the greatest score that is above 0
+/// times the sum of the weights.
 void causal_tiles(const float* queries, const float* keys, float* out, int n);
 
 /// Thread t walks from next[t] until it comes to a negative number. It steps to next[i] while that is odd,

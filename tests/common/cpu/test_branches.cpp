@@ -119,91 +119,101 @@ TEST_CASE_METHOD(Branches, "branches: each lane loads what its codes say", "[bra
               expected);
 }
 
-TEST_CASE_METHOD(Branches, "branches: causal tiles, two loops that lanes leave or skip in part",
-                 "[branches]") {
+TEST_CASE_METHOD(Branches, "branches: the loops of a causal attention", "[branches]") {
   constexpr int kTile = 32, kDepth = 8;
-  for (const int n : {32, 70, 128}) {
+  for (const int n : {64, 70, 128}) {
     INFO(n << " rows");
     const std::vector<float> queries = floats(n * kDepth), keys = floats(n * kDepth);
     Lockstep loads, stores, shared;
-    std::vector<float> totals(size(n));
-    for (int row = 0; row < (n + kTile - 1) / kTile * kTile; ++row) {
-      const int block = row / kTile, t = row % kTile;
-      double total = 0;
+    std::vector<double> expected(size(n * kDepth));
+    for (int t = 0; t < kTile; ++t)
       for (int first = 0; first < n; first += kTile) {
+        const int end = std::min(kTile, n - first);
         for (int x = 0; x < kDepth; ++x) {
-          if (first + t < n) loads.access(0, {block, first, x}, (first + t) * kDepth + x);
-          shared.access(0, {block, first, x}, 0);
+          if (first + t < n) loads.access(0, {first, x}, (first + t) * kDepth + x);
+          shared.access(0, {first, x}, 0);
         }
-        if (row >= n) continue;
-        for (int y = 0; y < kTile && first + y < n; ++y) {
-          double score = 0;
-          for (int x = 0; x < kDepth && first + y <= row; ++x) {
-            loads.access(1, {block, first, y, x}, row * kDepth + x);
-            shared.access(1, {block, first, y, x}, 0);
-            score += double{queries[size(row * kDepth + x)]} * double{keys[size((first + y) * kDepth + x)]};
+        for (int row = t; row < n; row += kTile) {
+          const auto key = [&](int y, int x) { return double{keys[size((first + y) * kDepth + x)]}; };
+          double most = 0, sum = 0, scores[kTile] = {};
+          for (int y = 0; y < end; ++y) {
+            double score = 0;
+            for (int x = 0; x < kDepth; ++x) {
+              loads.access(1, {first, row / kTile, y, x}, row * kDepth + x);
+              shared.access(1, {first, row / kTile, y, x}, 0);
+              score += double{queries[size(row * kDepth + x)]} * key(y, x);
+            }
+            shared.access(2, {first, row / kTile, y}, 0);  // the score
+            if (first + y <= row) {
+              shared.access(3, {first, row / kTile, y}, 0);  // the score again
+              scores[y] = std::exp(score);
+              most = std::max(most, score);
+              sum += scores[y];
+            }
+            // The weight: one store after both branches, and no load of what the thread has just stored.
+            shared.access(4, {first, row / kTile, y}, 0);
           }
-          shared.access(2, {block, first, y}, 0);
-          if (first + y <= row) shared.access(3, {block, first, y}, 0);
-          if (first + y <= row) total += std::exp(score);
+          for (int x = 0; x < kDepth; ++x) {
+            for (int y = 0; y < end; ++y) {
+              shared.access(6, {first, row / kTile, x, y}, 0);
+              if (first + y <= row) {
+                shared.access(7, {first, row / kTile, x, y}, 0);
+                expected[size(row * kDepth + x)] += scores[y] * key(y, x);
+              }
+            }
+            if (first > 0) loads.access(2, {first, row / kTile, x}, row * kDepth + x);
+            stores.access(0, {first, row / kTile, x}, row * kDepth + x);
+            expected[size(row * kDepth + x)] += most * sum;
+          }
         }
-        if (first <= row) stores.access(0, {block, first}, row);
       }
-      if (row < n) totals[size(row)] = static_cast<float>(total);
-    }
-    const auto device_queries = upload(queries), device_keys = upload(keys), out = upload(floats(n));
+    const auto device_queries = upload(queries), device_keys = upload(keys), out = upload(floats(n * kDepth));
     const Counts counts = backend->run(
         [&] { test_kernels::causal_tiles(device_queries->data(), device_keys->data(), out->data(), n); });
     check_loads(counts, loads);
     CHECK(counts.store_requests == stores.requests());
     CHECK(counts.store_sectors == stores.sectors());
     CHECK(counts.shared_requests == shared.requests());
-    // out[row] is the sum of exp(score - most): its logarithm differs by `most`, which is at most kDepth.
     const std::vector<float> values = out->values();
     for (std::size_t i = 0; i < values.size(); ++i) {
-      CHECK(values[i] >= 1);
-      CHECK(std::fabs(std::log(values[i]) - std::log(totals[i])) <= kDepth);
+      INFO(i << ": " << values[i] << ", expected " << expected[i]);
+      REQUIRE(std::fabs(values[i] - expected[i]) <= 1e-4 * (1 + std::fabs(expected[i])));
     }
   }
 }
 
-TEST_CASE_METHOD(Branches, "branches: loops that cannot be told apart are marked where lanes part",
-                 "[branches]") {
+// `continue` in a loop, or a loop in a loop: a compiler may make the same code of both. Lanes that take turns
+// at odd and even numbers then go on together, or wait for one another after the odd ones.
+TEST_CASE_METHOD(Branches, "branches: two loops with one header are marked where lanes part", "[branches]") {
   constexpr int kNodes = 4096;
-  std::vector<int> next(kNodes);
-  for (int i = 0; i < kNodes; ++i)
-    next[size(i)] = i + kLanes + static_cast<int>(random() % 3) < kNodes
-                        ? i + kLanes + static_cast<int>(random() % 3)
-                        : -1;
   for (const bool parts : {false, true}) {
-    INFO(parts);
-    if (!parts)  // all lanes take an odd step, then two even ones
-      for (int i = 0; i < kNodes; ++i) {
-        const int row = i / kLanes + 1;
-        next[size(i)] =
-            row % 3 == 0 ? row * kLanes + (i % kLanes / 2 * 2 + 1) : row * kLanes + i % kLanes / 2 * 2;
-        if (row == kNodes / kLanes) next[size(i)] = -1;
-      }
-    if (parts)
-      for (int i = 0; i < kNodes; ++i) {
-        const int to = i + kLanes + static_cast<int>(random() % 3);
-        next[size(i)] = to < kNodes ? to : -1;
-      }
-    Lockstep one_loop;
+    INFO((parts ? "lanes part" : "lanes stay together"));
+    std::vector<int> next(kNodes);
+    for (int i = 0; i < kNodes; ++i) {
+      const int row = i / kLanes + 1, lane = i % kLanes;
+      const int odd = parts ? static_cast<int>(random() % 2) : row % 3 == 0;
+      next[size(i)] = row == kNodes / kLanes ? -1 : row * kLanes + lane / 2 * 2 + odd;
+    }
+    Lockstep one_loop, nested;
     for (int t = 0; t < kLanes; ++t) {
-      int i = t;
+      int i = t, outer = 0, inner = 0;
       for (int round = 0; i >= 0; ++round) {
         one_loop.access(0, {round}, i);
+        nested.access(0, {outer, inner++}, i);
         i = next[size(i)];
-        if (i >= 0 && i % 2 == 0) one_loop.access(1, {round}, i);
+        if (i < 0 || i % 2 != 0) continue;
+        one_loop.access(1, {round}, i);
+        nested.access(1, {outer++}, i);
+        inner = 0;
       }
     }
     const auto device_next = upload(next);
     const auto value = upload(floats(kNodes)), out = upload(floats(kLanes));
     const Counts counts =
         backend->run([&] { test_kernels::walk(device_next->data(), value->data(), out->data()); });
-    if (!counts.approximate) check_loads(counts, one_loop);
-    if (!parts) CHECK_FALSE(counts.approximate);
+    if (parts && counts.approximate) continue;
+    const bool is_one_loop = counts.load_requests == one_loop.requests();
+    check_loads(counts, is_one_loop ? one_loop : nested);
   }
 }
 
