@@ -1,7 +1,6 @@
 #include "cpu/control_flow.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -292,15 +291,19 @@ ControlFlow::ControlFlow(const Region& code, std::uintptr_t marker) : code_(code
           !place.loops.back()->ambiguous)
         slot.latch = static_cast<std::uint32_t>(step.from - code.begin);
   }
-  if (blocks.size() < kNever) find_quiet_places();
+  if (blocks.size() + 1 < kNever) find_quiet_places();
+}
+
+std::uintptr_t ControlFlow::entry() const {
+  for (const auto& [address, place] : places_)
+    if (const Step* step = place.step(0); step && step->change == Change::kNone) return address;
+  return 0;
 }
 
 void ControlFlow::find_quiet_places() {
-  const bool calls_itself = std::any_of(places_.begin(), places_.end(),
-                                        [&](const auto& p) { return p.second.may_call(code_.begin); });
   for (const auto& [address, place] : places_) {
     const auto is_quiet = [&](const Step& step) {
-      if (step.from == 0) return step.change == Change::kNone && !calls_itself;
+      if (step.from == 0) return false;
       return step.change == Change::kNone || places_.at(step.from).loops != place.loops;
     };
     if (std::all_of(place.steps.begin(), place.steps.end(), is_quiet))

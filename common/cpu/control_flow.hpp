@@ -77,6 +77,9 @@ class ControlFlow {
     return offset < code_.size ? slots_[offset / 4].place : nullptr;
   }
 
+  /// A place that a caller comes to first, with no loop around it; 0 where there is none.
+  std::uintptr_t entry() const;
+
   /// What there is in 4 bytes of code. Places are further apart than that.
   struct Slot {
     /// Number of the loop that the place is in if lanes that come from the same loop neither leave, enter nor

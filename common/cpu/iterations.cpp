@@ -49,6 +49,7 @@ const ControlFlow* Iterations::function_at(std::uintptr_t address) {
 void Iterations::begin_launch(std::uintptr_t kernel) {
   kernel_ = function_at(kernel);
   is_lost_ = !kernel_;
+  kernel_entry_ = kernel_ ? kernel_->entry() : 0;
   diverged_.clear();
 }
 
@@ -63,7 +64,7 @@ void Iterations::start(LaneFlow& lane) const {
   lane.place.callers.clear();
   lane.place.last = 0;
   lane.place.base = 0;
-  lane.place.loop = 0;
+  lane.place.loop = ControlFlow::kNever - 1;  // so that the first place comes to `follow`
   lane.position.depth = 0;
   lane.called_from = 0;
   if (kernel_) {
@@ -179,6 +180,11 @@ void Iterations::enter_call(LaneFlow& lane, const Place& from, const ControlFlow
 
 bool Iterations::follow(LaneFlow& lane, std::uintptr_t block) {
   LanePlace& now = lane.place;
+  if (block == kernel_entry_ && now.last == 0) {
+    now.last = block;
+    now.loop = 0;
+    return false;
+  }
   if (const std::uintptr_t offset = block - lane.begin; offset < lane.size) {  // the most frequent case
     const ControlFlow::Slot& slot = lane.slots[offset / 4];
     if (slot.latch && slot.latch == now.last - lane.begin && lane.position.depth == now.base + slot.depth) {

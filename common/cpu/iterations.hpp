@@ -129,6 +129,7 @@ class Iterations {
 
   std::uintptr_t marker_;
   const ControlFlow* kernel_ = nullptr;
+  std::uintptr_t kernel_entry_ = 0;
   bool is_lost_ = false;
   std::unordered_map<std::uintptr_t, std::unique_ptr<ControlFlow>> functions_;  // by first address
   std::unordered_map<std::uintptr_t, const ControlFlow*> function_of_;  // by any address that was looked up
