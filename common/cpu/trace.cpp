@@ -90,7 +90,7 @@ void __sanitizer_cov_trace_pc() {
   cpu::LaneFlow& lane = *state.thread.flow;
   if (!state.iterations.visit(lane, block)) return;
   state.steps.count(block);
-  if (lane.iterations < cpu::kMostIterationsAhead) return;
+  if (lane.iterations <= cpu::kMostIterationsAhead) return;
   lane.iterations = 0;
   cpu::scheduler().wait_for_warp();
 }
