@@ -8,14 +8,15 @@ set(WORKBOOK_CXX_WARNINGS -Wall -Wextra)
 # What makes the compiler report each memory access of a kernel to the CPU device (common/cpu/trace.cpp), one by one and
 # as the source has them: no access may be merged with its neighbours or moved into a vector. Kernels are optimised in
 # every build type: without optimisation the traced and the untraced code would share inline functions.
-# Basic blocks report too (trace-pc), in the order of the source: loops are told apart by addresses (iterations.hpp).
+# Basic blocks report too (trace-pc): the device reads from the machine code between them which of them are loops
+# (control_flow.hpp). A jump by a table would not say where it leads (-fno-jump-tables).
 # A loop without end stays one (-fno-finite-loops), an index past an array of known size is reported (bounds), and so is a
 # large local array, by touching each page of it (stack-clash-protection).
 # A call of the device's must return to the kernel, for its return address names the source line: no sibling calls.
 # Readers look at 16 bytes as uint4 and as 8 halfs; nvcc lets them: no strict aliasing.
 # DWARF 4, since addr2line of binutils 2.40 names the wrong file for DWARF 5 of g++ 12.
 set(WORKBOOK_KERNEL_FLAGS
-    -O2 -gdwarf-4 -fno-optimize-sibling-calls -fno-strict-aliasing -fno-finite-loops
+    -O2 -gdwarf-4 -fno-jump-tables -fno-optimize-sibling-calls -fno-strict-aliasing -fno-finite-loops
     -fsanitize=thread -fsanitize=bounds -fstack-clash-protection -Wno-unknown-pragmas)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND WORKBOOK_KERNEL_FLAGS

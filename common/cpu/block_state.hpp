@@ -16,6 +16,7 @@
 #include "cpu/shared_shadow.hpp"
 #include "cpu/sites.hpp"
 #include "cpu/steps.hpp"
+#include "cpu/trace.hpp"
 #include "cpu/traffic_counter.hpp"
 
 namespace cpu {
@@ -29,7 +30,7 @@ struct RunningThread {
 
 struct BlockState {
   BlockState(LaunchState& launch, workbook::Counts& counts, RequestTrace& trace)
-      : races(launch), traffic(counts), log(traffic, trace) {}
+      : races(launch), traffic(counts), log(traffic, trace, iterations) {}
 
   uint3 index{};           ///< blockIdx
   std::size_t number = 0;  ///< in the grid, linear
@@ -37,7 +38,7 @@ struct BlockState {
   Region stack;                     ///< of the running thread: its local variables
   std::uintptr_t last_barrier = 0;  ///< instruction of the barrier that the block passed last, or 0
   LaneFlow flow[kWarpSize];         ///< of the running warp's lanes
-  Iterations iterations;
+  Iterations iterations{reinterpret_cast<std::uintptr_t>(&__sanitizer_cov_trace_pc)};
   Steps steps;
 
   SharedMemory shared_memory;

@@ -94,18 +94,23 @@ template <class T>
   return static_cast<T*>(dynamic_shared_memory());
 }
 
+/// Runs one thread of a kernel: `closure` is a Body.
+template <class Body>
+WORKBOOK_UNTRACED void run_thread(const void* closure) {
+  (*static_cast<const Body*>(closure))();
+}
+
 /// Runs `kernel<<<grid, block, shared_bytes>>>(args...)` on the CPU device, to its end.
 /// \throws cpu::Finding at the first mistake of the kernel that the device can see.
 template <class... Params, class... Args>
 void launch_shared(void (*kernel)(Params...), dim3 grid, dim3 block, size_t shared_bytes, Args... args) {
   static_assert(sizeof...(Params) == sizeof...(Args), "launch: the kernel takes another number of arguments");
   const auto body = [=]() WORKBOOK_UNTRACED { kernel(args...); };
-  using Body = decltype(body);
   run({.kernel = reinterpret_cast<const void*>(kernel),
        .grid = {grid.x, grid.y, grid.z},
        .block = {block.x, block.y, block.z},
        .shared_bytes = shared_bytes,
-       .thread = [](const void* closure) WORKBOOK_UNTRACED { (*static_cast<const Body*>(closure))(); },
+       .thread = run_thread<decltype(body)>,
        .closure = &body});
 }
 

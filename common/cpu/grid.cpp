@@ -28,8 +28,7 @@ void begin_launch(BlockState& state, const Launch& launch, const Program& parts)
   state.races.begin_launch();
   state.shared_shadow.resize(state.shared_memory.most_bytes());
   state.copies.resize(state.shared_memory.most_bytes());
-  const Region kernel = function_region(reinterpret_cast<std::uintptr_t>(launch.kernel));
-  state.iterations.begin_launch(kernel.begin, kernel.begin + kernel.size, state.flow);
+  state.iterations.begin_launch(reinterpret_cast<std::uintptr_t>(launch.kernel));
 }
 
 void run_block(const uint3& index) {
@@ -89,7 +88,7 @@ void run(const Launch& launch) {
   begin_launch(d.block, launch, parts);
   memory().clear_cold_caches();
   run_grid(launch.grid);
-  d.counts.approximate |= d.block.iterations.too_deep();
+  d.counts.approximate |= d.block.iterations.is_lost();
   ++d.counts.kernels;
   report(d);
 }

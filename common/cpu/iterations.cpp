@@ -1,25 +1,14 @@
 #include "cpu/iterations.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "cpu/symbols.hpp"
 
 namespace cpu {
 namespace {
 
-constexpr std::uint64_t kOddStep = 0x9e3779b97f4a7c15;
-
-/// Key of a loop's first iteration: the finaliser of splitmix64 (S. Vigna, public domain), to spread the bits
-/// of its numbers over a key. Each iteration adds kOddStep.
-std::uint64_t key_of(std::uint64_t around, const Loop& loop) {
-  std::uint64_t x = around + (loop.header ^ loop.latch << 32) * kOddStep;
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-  return x ^ x >> 31;
-}
-
-bool contains(const Loop& loop, const Loop& other) {
-  if (loop.header == other.header) return other.latch < loop.latch;
-  return loop.header < other.header && other.header <= loop.latch;
-}
+using Change = Step::Change;
 
 /// Outermost level at which the two differ.
 unsigned first_difference(const Position& a, const Position& b) {
@@ -28,138 +17,210 @@ unsigned first_difference(const Position& a, const Position& b) {
   return i;
 }
 
+void begin_again(Position::Level& level) {
+  ++level.count;
+  level.key += kOddStep;
+}
+
 }  // namespace
 
 bool before(const Position& a, const Position& b) {
   const unsigned i = first_difference(a, b);
   if (i == a.depth || i == b.depth) return a.depth < b.depth;
-  const Loop &one = *a.level[i].loop, &other = *b.level[i].loop;
-  if (&one == &other) return a.level[i].count < b.level[i].count;
-  // A loop that does not appear is in its first iteration.
-  if (contains(one, other)) return false;
-  if (contains(other, one)) return true;
-  return one.header < other.header;
+  if (a.level[i].loop == b.level[i].loop) return a.level[i].count < b.level[i].count;
+  return a.level[i].loop->order < b.level[i].loop->order;
 }
 
 bool passed(const Position& then, const Position& now) {
   return first_difference(then, now) < then.depth && before(then, now);
 }
 
-void Iterations::begin_launch(std::uintptr_t begin, std::uintptr_t end, LaneFlow (&lanes)[kWarpSize]) {
-  begin_ = begin;
-  end_ = end;
-  too_deep_ = false;
-  prepare(lanes);
+/// The function that contains the address; null where its code is not known.
+const ControlFlow* Iterations::function_at(std::uintptr_t address) {
+  if (const auto found = function_of_.find(address); found != function_of_.end()) return found->second;
+  constexpr std::size_t kMostBytes = 1u << 24;
+  const Region code = function_region(address);
+  if (code.size > kMostBytes) return function_of_[address] = nullptr;
+  auto& function = functions_[code.begin];
+  if (!function) function = std::make_unique<ControlFlow>(code, marker_);
+  return function_of_[address] = function.get();
 }
 
-void Iterations::prepare(LaneFlow (&lanes)[kWarpSize]) const {
-  for (LaneFlow& lane : lanes) {
-    lane.time = 0;
-    lane.visited.assign((end_ - begin_) / 4 + 1, 0);
-    restart(lane);
-  }
+void Iterations::begin_launch(std::uintptr_t kernel) {
+  kernel_ = function_at(kernel);
+  is_lost_ = !kernel_;
+  kernel_entry_ = kernel_ ? kernel_->entry() : 0;
+  diverged_.clear();
 }
 
-void Iterations::restart(LaneFlow& lane) const {
-  if (lane.time > UINT32_MAX / 2) {
-    std::fill(lane.visited.begin(), lane.visited.end(), 0);
-    lane.time = 0;
-  }
-  lane.begun = lane.time + 1;
+void Iterations::go_to(LaneFlow& lane, const ControlFlow& function) const {
+  lane.place.function = &function;
+  lane.begin = function.code().begin;
+  lane.size = function.code().size;
+  lane.slots = function.slots();
+}
+
+void Iterations::start(LaneFlow& lane) const {
+  lane.place.callers.clear();
+  lane.place.last = 0;
+  lane.place.base = 0;
+  lane.place.loop = ControlFlow::kNever - 1;  // so that the first place comes to `follow`
   lane.position.depth = 0;
-  lane.limit = limit(lane.position);
-  lane.skipped_to = 0;
-  lane.iterations = 0;
+  lane.called_from = 0;
+  if (kernel_) {
+    go_to(lane, *kernel_);
+  } else {
+    lane.size = 0;
+  }
 }
 
-void Iterations::leave_innermost(LaneFlow& lane) const {
-  lane.begun = lane.begun_around[--lane.position.depth];
-  lane.limit = limit(lane.position);
+void Iterations::enter(Position& position, const Loop& loop) const {
+  if (position.depth == Position::kMostDepth) return;
+  const std::uint64_t key = loop_key(position.key(), loop);
+  position.level[position.depth++] = {&loop, 0, key};
 }
 
-/// Another iteration of the innermost loop.
-void Iterations::begin_again(LaneFlow& lane) const {
-  Position::Level& level = lane.position.level[lane.position.depth - 1];
-  ++level.count;
-  level.key += kOddStep;
-  lane.begun = lane.time + 1;
-  ++lane.iterations;
+void Iterations::enter_loops(LaneFlow& lane, const Place& place, std::size_t first) const {
+  for (std::size_t i = first; i < place.loops.size(); ++i) enter(lane.position, *place.loops[i]);
 }
 
-/// The loop that begins again at `header` after `latch`.
-Loop& Iterations::loop(std::uintptr_t header, std::uintptr_t latch) {
-  const auto [found, is_new] =
-      loops_.try_emplace(header << 32 ^ latch, Loop{header, latch});  // a program has less than 2^32 bytes
-  if (is_new)
-    for (auto& [key, other] : loops_)
-      if (other.header == header && other.latch != latch) other.ambiguous = found->second.ambiguous = true;
-  return found->second;
-}
-
-/// The second iteration of a loop in the innermost loop.
-void Iterations::enter(LaneFlow& lane, std::uintptr_t header, std::uintptr_t latch) {
-  Position& position = lane.position;
-  if (position.depth == Position::kMostDepth) {
-    too_deep_ = true;
+void Iterations::resume(LaneFlow& lane, LanePlace&& saved) const {
+  lane.place = std::move(saved);
+  const LanePlace& place = lane.place;
+  if (place.callers.empty() && place.function) {
+    go_to(lane, *place.function);
+    const Place* last = place.function->place(place.last);
+    const std::size_t loops = last ? std::min<std::size_t>(last->loops.size(), Position::kMostDepth) : 0;
+    for (std::size_t i = 0; i < loops; ++i) lane.position.level[i] = {last->loops[i], 0, last->keys[i]};
+    lane.position.depth = static_cast<unsigned>(loops);
+    lane.called_from = 0;
     return;
   }
-  lane.begun_around[position.depth] = lane.begun;
-  Loop& entered = loop(header, latch);
-  const std::uint64_t key = key_of(position.key(), entered);
-  position.level[position.depth++] = {&entered, 0, key};
-  lane.limit = latch;
-  begin_again(lane);
+  lane.position.depth = 0;
+  lane.called_from = 0;
+  for (const LanePlace::Caller& caller : place.callers) {
+    const Place* from = caller.function->place(caller.last);
+    if (!from) continue;
+    enter_loops(lane, *from, 0);
+    enter(lane.position, from->call);
+  }
+  if (!place.function) return;
+  go_to(lane, *place.function);
+  if (const Place* last = place.function->place(place.last)) enter_loops(lane, *last, 0);
 }
 
-/// Where the loop begins that a jump from `from` back to `block` leads into: usually at the block. If the
-/// block is in the middle of a loop that the lane has left, that loop is the inner one of two, and begins
-/// first.
-std::uintptr_t Iterations::header(std::uintptr_t block, std::uintptr_t from) const {
-  std::uintptr_t first = block;
-  for (const auto& [key, loop] : loops_)
-    if (loop.header < block && block <= loop.latch && loop.latch < from) first = std::min(first, loop.header);
-  return first;
+void Iterations::end_segment(LaneFlow* lanes, unsigned count) {
+  for (unsigned lane = 0; lane < count; ++lane) lanes[lane].iterations = 0;
 }
 
-/// A jump to a lower address. Returns whether it began another iteration.
-bool Iterations::jump_back(LaneFlow& lane, std::uintptr_t block, std::uintptr_t from) {
+/// An iteration of an ambiguous loop ends: have other lanes ended it elsewhere?
+void Iterations::note_latch(const Position::Level& level, std::uintptr_t from) {
+  Latch& latch = latches_[level.key >> (64 - kLatchBits)];
+  if (latch.key == level.key && latch.from != from) diverged_.insert(level.loop);
+  latch = {level.key, from};
+}
+
+bool Iterations::ambiguous(const Position& position) const {
+  if (diverged_.empty()) return false;
+  return std::any_of(position.level, position.level + position.depth,
+                     [&](const Position::Level& l) { return diverged_.contains(l.loop); });
+}
+
+/// Takes a lane to a place of its function. Returns whether that began another iteration.
+bool Iterations::take(LaneFlow& lane, const Place& place, const Step& step) {
   Position& position = lane.position;
-  const auto innermost = [&] { return position.level[position.depth - 1].loop; };
-  const auto begins_again = [&](std::uintptr_t header) {
-    while (position.depth && header < innermost()->header) leave_innermost(lane);
-    return position.depth && header == innermost()->header && from == innermost()->latch;
-  };
-  std::uintptr_t first = block;
-  if (begins_again(first) || begins_again(first = header(block, from))) {
-    begin_again(lane);
-    return true;
+  const std::size_t around = step.change == Change::kNone ? place.loops.size() : step.level;
+  const unsigned depth = lane.place.base + static_cast<unsigned>(around);
+  bool begins = false;
+  if (step.change == Change::kBeginsAgain) {
+    if (depth < position.depth) {
+      Position::Level& level = position.level[depth];
+      if (level.loop->ambiguous) note_latch(level, step.from);
+      begin_again(level);
+      position.depth = depth + 1;
+      enter_loops(lane, place, around + 1);
+    } else {
+      is_lost_ = true;  // nested too deep
+    }
+    begins = true;
+    ++lane.iterations;
+  } else {
+    is_lost_ |= step.change == Change::kNotFollowed;
+    position.depth = std::min(position.depth, depth);
+    enter_loops(lane, place, around);
   }
-  if (visited(lane, block) >= lane.begun) {
-    enter(lane, first, from);
-    return true;
-  }
-  lane.skipped_to = block;
-  lane.skipped_from = from;
-  lane.limit = 0;  // so that the next block comes to `follow_jump`
-  return false;
+  lane.called_from = 0;
+  return begins;
 }
 
-bool Iterations::follow_jump(LaneFlow& lane, std::uintptr_t block) {
-  if (block - begin_ >= end_ - begin_) return true;  // another function's
-  const std::uintptr_t from = lane.last;
-  bool begins = false;
-  if (lane.skipped_to) {
-    lane.limit = limit(lane.position);
-    if (block > from && visited(lane, block) >= lane.begun) {
-      enter(lane, lane.skipped_to, lane.skipped_from);
-      begins = true;
-    }
-    lane.skipped_to = 0;
+/// Back to the function that has called the lane's.
+void Iterations::leave_call(LaneFlow& lane) const {
+  LanePlace& now = lane.place;
+  const LanePlace::Caller caller = now.callers.back();
+  now.callers.pop_back();
+  now.base = caller.base;
+  now.last = caller.last;
+  go_to(lane, *caller.function);
+  const auto depth = static_cast<unsigned>(now.function->place(now.last)->loops.size());
+  lane.position.depth = std::min(lane.position.depth, now.base + depth);
+  lane.called_from = now.last;
+  lane.calls = caller.calls;
+}
+
+void Iterations::enter_call(LaneFlow& lane, const Place& from, const ControlFlow& function) const {
+  LanePlace& now = lane.place;
+  lane.calls = lane.called_from == now.last ? lane.calls + 1 : 0;
+  now.callers.push_back({now.function, now.last, now.base, lane.calls});
+  enter(lane.position, from.call);
+  for (unsigned i = 0; i < lane.calls; ++i) begin_again(lane.position.level[lane.position.depth - 1]);
+  now.base = lane.position.depth;
+  now.last = 0;
+  go_to(lane, function);
+}
+
+bool Iterations::follow(LaneFlow& lane, std::uintptr_t block) {
+  LanePlace& now = lane.place;
+  if (block == kernel_entry_ && now.last == 0) {
+    now.last = block;
+    now.loop = 0;
+    return false;
   }
-  while (block > lane.limit) leave_innermost(lane);
-  if (block <= from) begins |= jump_back(lane, block, from);
-  note(lane, block);
-  return begins;
+  if (const std::uintptr_t offset = block - lane.begin; offset < lane.size) {  // the most frequent case
+    const ControlFlow::Slot& slot = lane.slots[offset / 4];
+    if (slot.latch && slot.latch == now.last - lane.begin && lane.position.depth == now.base + slot.depth) {
+      begin_again(lane.position.level[lane.position.depth - 1]);
+      ++lane.iterations;
+      lane.called_from = 0;
+      now.last = block;
+      now.loop = slot.place->loop;
+      return true;
+    }
+  }
+  if (!now.function) return true;
+  if (now.last == 0 && !now.function->code().contains(block)) return false;  // what calls the kernel
+  const ControlFlow* function = now.function->code().contains(block) ? now.function : function_at(block);
+  const Place* place = function ? function->place(block) : nullptr;
+  if (!place) return true;
+  for (;;) {
+    const Step* step = function == now.function ? place->step(now.last) : nullptr;
+    const Place* last = step ? nullptr : now.function->place(now.last);
+    if (!step && last && place->step(0) && last->may_call(function->code().begin)) {
+      enter_call(lane, *last, *function);
+      step = place->step(0);
+    }
+    if (step) {
+      const bool begins = take(lane, *place, *step);
+      now.last = block;
+      now.loop = place->loop;
+      return begins;
+    }
+    if (now.callers.empty()) {
+      // The function that has called the kernel is not followed.
+      is_lost_ |= last && !last->returns;
+      return true;
+    }
+    leave_call(lane);
+  }
 }
 
 }  // namespace cpu

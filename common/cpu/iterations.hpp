@@ -1,50 +1,33 @@
 /// \file
 /// Which iteration of which loops a lane is in. The lanes of a warp run one after another here but together
 /// on a GPU, so what they do in the same iteration is what the hardware does at once.
-///
-/// The compiler calls the device at the start of each basic block (-fsanitize=coverage=trace-pc), and keeps
-/// blocks in the order of the source (-fno-reorder-blocks). A jump to a lower address, to a block that the
-/// lane has already run in this iteration, begins another iteration of the loop that starts there. A step
-/// past the block that jumped leaves the loop. A jump to a lower address that the lane has not yet run leads
-/// into the middle of a loop if the lane then comes to a block that it has run; if not, it leads to code that
-/// the compiler has moved out of line.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
+#include "cpu/control_flow.hpp"
 #include "cpu/lanes.hpp"
 
 namespace cpu {
 
-struct Loop {
-  std::uintptr_t header;  ///< its first block
-  std::uintptr_t latch;   ///< the block from which it begins again
-
-  /// Another loop has the same header. They are treated as nested, and the one with the lower latch as the
-  /// inner one; they could also be one loop with two latches.
-  bool ambiguous = false;
-};
-
-/// The loops around a place in a kernel, outermost first, and how often each has begun again. A loop appears
-/// only from its second iteration on, because its first cannot be told from the code before it.
+/// The loops around a place in a kernel, outermost first, and how often each has begun again. What a function
+/// does that is called and not inlined is in the loops around the call, and in one of its own for the call.
 struct Position {
-  static constexpr unsigned kMostDepth = 8;  ///< loops nested deeper are not told apart
+  static constexpr unsigned kMostDepth = 12;  ///< loops nested deeper are not told apart
 
   struct Level {
-    Loop* loop;
+    const Loop* loop;
     std::uint32_t count;
     std::uint64_t key;  ///< of this level and those around it
   };
   unsigned depth = 0;
   Level level[kMostDepth];
 
-  /// Whether lanes in the same iteration may seem to be in different ones.
-  bool ambiguous() const {
-    return std::any_of(level, level + depth, [](const Level& l) { return l.loop->ambiguous; });
-  }
   /// Equal for equal positions; for others practically never.
   std::uint64_t key() const { return depth ? level[depth - 1].key : 0; }
 
@@ -67,70 +50,92 @@ bool before(const Position& a, const Position& b);
 /// Whether a lane at `now` can no longer come to `then`.
 bool passed(const Position& then, const Position& now);
 
+/// Where a lane is: a function of the kernel and its last place there, and those that have called it.
+struct LanePlace {
+  std::uintptr_t last = 0;
+  const ControlFlow* function = nullptr;
+  std::uint16_t loop = 0;  ///< number of the innermost one around `last`
+  unsigned base = 0;       ///< depth of the position at which the function was called
+
+  struct Caller {
+    const ControlFlow* function;
+    std::uintptr_t last;
+    unsigned base;
+    unsigned calls;  ///< from that place before this one
+  };
+  std::vector<Caller> callers;  ///< outermost first
+};
+
 /// How far a lane has come in its kernel.
 struct LaneFlow {
-  std::uintptr_t last = 0;   ///< block that it was in last
-  std::uintptr_t limit = 0;  ///< end of the innermost loop: a block up to here is in it
+  // Of place.function, for `visit`.
+  std::uintptr_t begin = 0;
+  std::size_t size = 0;
+  const ControlFlow::Slot* slots = nullptr;
+
+  LanePlace place;
   Position position;
-
-  // When the lane was in which block: `time` counts the blocks it has run.
-  std::uint32_t time = 0;
-  std::uint32_t begun = 0;  ///< when the iteration began
-  std::uint32_t begun_around[Position::kMostDepth];
-  std::vector<std::uint32_t> visited;  ///< by block: the last time; blocks are 4 bytes or more apart
-
-  std::uintptr_t skipped_to = 0;    ///< not 0 after a jump back to a block that it had not run
-  std::uintptr_t skipped_from = 0;  ///< the block that jumped
-  unsigned iterations = 0;          ///< begun since the lane last waited for the others
+  std::uintptr_t called_from = 0;  ///< place of the last call, while the lane is still there
+  unsigned calls = 0;              ///< from there
+  unsigned iterations = 0;         ///< begun since the lane last waited for the others
 };
 
 /// Follows lanes through one kernel.
 class Iterations {
  public:
-  /// The kernel's blocks are in [begin, end); code elsewhere is not followed. Prepares the lanes.
-  void begin_launch(std::uintptr_t begin, std::uintptr_t end, LaneFlow (&lanes)[kWarpSize]);
+  /// `marker` is the function that the compiler calls at each place.
+  explicit Iterations(std::uintptr_t marker) : marker_(marker) {}
 
-  /// Prepares the lanes of another warp, which runs while one is paused.
-  void prepare(LaneFlow (&lanes)[kWarpSize]) const;
+  /// The kernel's code contains the address `kernel`.
+  void begin_launch(std::uintptr_t kernel);
 
   /// A lane starts the kernel.
-  void start(LaneFlow& lane) const { lane.last = begin_ - 1; }
-  /// A lane starts, or continues after a barrier of the whole block.
-  void restart(LaneFlow& lane) const;
+  void start(LaneFlow& lane) const;
+  /// A lane continues from there after a barrier of the whole block: it counts iterations from 0 again.
+  void resume(LaneFlow& lane, LanePlace&& place) const;
+  /// The lanes of a warp have all come to a barrier or to their end.
+  void end_segment(LaneFlow* lanes, unsigned count);
 
-  /// The lane comes to `block`. Returns whether that began another iteration, or may have: in a function that
-  /// is not followed.
+  /// The lane comes to the place `block`. Returns whether that began another iteration, or may have: in code
+  /// that is not followed.
   bool visit(LaneFlow& lane, std::uintptr_t block) {
-    if (block <= lane.last || block > lane.limit) return follow_jump(lane, block);
-    note(lane, block);
+    const std::uintptr_t offset = block - lane.begin;
+    if (offset >= lane.size || lane.slots[offset / 4].quiet != lane.place.loop) return follow(lane, block);
+    lane.place.last = block;
     return false;
   }
 
-  /// Whether there were more loops around one another than are told apart.
-  bool too_deep() const { return too_deep_; }
+  /// Whether lanes have gone on from the same iteration of one of the loops in ways that could be the next
+  /// iteration of different loops.
+  bool ambiguous(const Position& position) const;
+  /// Whether a lane has begun an iteration that could not be told from others.
+  bool is_lost() const { return is_lost_; }
 
  private:
-  std::uint32_t& visited(LaneFlow& lane, std::uintptr_t block) const {
-    return lane.visited[(block - begin_) / 4];
-  }
-  void note(LaneFlow& lane, std::uintptr_t block) const {
-    lane.last = block;
-    visited(lane, block) = ++lane.time;
-  }
-  bool follow_jump(LaneFlow& lane, std::uintptr_t block);
-  std::uintptr_t header(std::uintptr_t block, std::uintptr_t from) const;
-  bool jump_back(LaneFlow& lane, std::uintptr_t block, std::uintptr_t from);
-  std::uintptr_t limit(const Position& position) const {
-    return position.depth ? position.level[position.depth - 1].loop->latch : end_ - 1;
-  }
-  void leave_innermost(LaneFlow& lane) const;
-  void begin_again(LaneFlow& lane) const;
-  Loop& loop(std::uintptr_t header, std::uintptr_t latch);
-  void enter(LaneFlow& lane, std::uintptr_t header, std::uintptr_t latch);
+  const ControlFlow* function_at(std::uintptr_t address);
+  bool follow(LaneFlow& lane, std::uintptr_t block);
+  bool take(LaneFlow& lane, const Place& place, const Step& step);
+  void enter(Position& position, const Loop& loop) const;
+  void enter_loops(LaneFlow& lane, const Place& place, std::size_t first) const;
+  void go_to(LaneFlow& lane, const ControlFlow& function) const;
+  void leave_call(LaneFlow& lane) const;
+  void enter_call(LaneFlow& lane, const Place& from, const ControlFlow& function) const;
+  void note_latch(const Position::Level& level, std::uintptr_t from);
 
-  std::uintptr_t begin_ = 0, end_ = 0;
-  bool too_deep_ = false;
-  std::unordered_map<std::uintptr_t, Loop> loops_;  // by header and latch
+  struct Latch {
+    std::uint64_t key;  ///< of the iteration that ends
+    std::uintptr_t from;
+  };
+  static constexpr unsigned kLatchBits = 10;
+
+  std::uintptr_t marker_;
+  const ControlFlow* kernel_ = nullptr;
+  std::uintptr_t kernel_entry_ = 0;
+  bool is_lost_ = false;
+  std::unordered_map<std::uintptr_t, std::unique_ptr<ControlFlow>> functions_;  // by first address
+  std::unordered_map<std::uintptr_t, const ControlFlow*> function_of_;  // by any address that was looked up
+  std::vector<Latch> latches_ = std::vector<Latch>(1u << kLatchBits);   // the last of ambiguous loops, by key
+  std::unordered_set<const Loop*> diverged_;                            // ambiguous loops
 };
 
 }  // namespace cpu

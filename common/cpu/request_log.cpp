@@ -6,7 +6,6 @@ namespace cpu {
 
 void RequestLog::begin(Site& site) {
   site.in_segment = true;
-  site.ambiguous_mask = 0;
   segment_.push_back(&site);
 }
 
@@ -52,10 +51,7 @@ void RequestLog::close(Site& site, OpenRequest** link) {
   // The same iteration again, by other lanes: which of them ran together is not known.
   const OpenRequest* next = request->next;
   if (next && next->key == request->key && next->mask != request->mask) traffic_.set_approximate();
-  if (request->position.ambiguous()) {
-    traffic_.set_approximate(site.ambiguous_mask && site.ambiguous_mask != request->mask);
-    site.ambiguous_mask = request->mask;
-  }
+  traffic_.set_approximate(iterations_.ambiguous(request->position));
   *link = request->next;
   --site.open;
   unused_.push_back(request);
@@ -109,7 +105,7 @@ void RequestLog::leave(Site& site) {
 void RequestLog::pause(unsigned warp) {
   std::vector<PausedSite>& paused = paused_[warp];
   for (Site* site : segment_) {
-    paused.push_back({site, site->first, site->open, site->ambiguous_mask});
+    paused.push_back({site, site->first, site->open});
     leave(*site);
   }
   segment_.clear();
@@ -120,7 +116,6 @@ void RequestLog::resume(unsigned warp) {
     begin(*paused.site);
     paused.site->first = paused.first;
     paused.site->open = paused.open;
-    paused.site->ambiguous_mask = paused.ambiguous_mask;
   }
   paused_[warp].clear();
 }

@@ -27,7 +27,8 @@ struct OpenRequest : Request {
 /// or the end.
 class RequestLog {
  public:
-  RequestLog(TrafficCounter& traffic, RequestTrace& trace) : traffic_(traffic), trace_(trace) {}
+  RequestLog(TrafficCounter& traffic, RequestTrace& trace, const Iterations& iterations)
+      : traffic_(traffic), trace_(trace), iterations_(iterations) {}
 
   [[gnu::always_inline]] void add(Site& site, unsigned lane, const Position& position,
                                   std::uintptr_t address) {
@@ -67,7 +68,6 @@ class RequestLog {
     Site* site;
     OpenRequest* first;
     unsigned open;
-    std::uint32_t ambiguous_mask;
   };
 
   OpenRequest* find_request(Site& site, unsigned lane, const Position& position, OpenRequest** link);
@@ -79,6 +79,7 @@ class RequestLog {
 
   TrafficCounter& traffic_;
   RequestTrace& trace_;
+  const Iterations& iterations_;
   std::vector<Site*> segment_;                                    // the sites that the segment has touched
   std::unordered_map<unsigned, std::vector<PausedSite>> paused_;  // by warp
   std::vector<std::unique_ptr<OpenRequest>> requests_;

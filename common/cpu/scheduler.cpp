@@ -61,7 +61,7 @@ bool Scheduler::run_warp(const Warp& warp) {
   }
   warp_operations_.check_complete(warp);
   block.log.end_segment();
-  for (unsigned lane = 0; lane < warp.end - warp.first; ++lane) block.iterations.restart(block.flow[lane]);
+  block.iterations.end_segment(block.flow, warp.end - warp.first);
   return true;
 }
 
@@ -105,12 +105,7 @@ bool Scheduler::others_can_run(const Warp& warp) const {
 /// Keeps what the warp's counts depend on: it goes on later as if it had never been left.
 void Scheduler::pause(const Warp& warp) {
   BlockState& block = device().block;
-  if (launch_ != device().launch.number) spare_.clear();
-  launch_ = device().launch.number;
-  if (spare_.empty()) {
-    spare_.push_back(std::make_unique<WarpFlow>());
-    block.iterations.prepare(spare_.back()->lane);
-  }
+  if (spare_.empty()) spare_.push_back(std::make_unique<WarpFlow>());
   std::unique_ptr<WarpFlow>& flow = paused_[warp.number()] = std::move(spare_.back());
   spare_.pop_back();
   std::swap(flow->lane, block.flow);
@@ -202,9 +197,9 @@ BarrierVote Scheduler::barrier(BarrierOperation operation, bool predicate, std::
   block.steps.count_call(instruction);
   threads_.waits_at[current_] = instruction;
   barrier_.arrive(current_, operation, predicate);
-  const std::uintptr_t last = block.thread.flow->last;
+  LanePlace place = std::move(block.thread.flow->place);
   wait(ThreadState::kAtBarrier);
-  block.thread.flow->last = last;  // other warps have used it since
+  block.iterations.resume(*block.thread.flow, std::move(place));  // other warps have used it since
   return barrier_.vote();
 }
 

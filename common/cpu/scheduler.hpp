@@ -86,7 +86,6 @@ class Scheduler {
   // Warps that were left before all their lanes had ended or come to the barrier, by number.
   std::vector<std::unique_ptr<WarpFlow>> paused_;
   std::vector<std::unique_ptr<WarpFlow>> spare_;  // of the launch
-  std::uint32_t launch_ = 0;
 };
 
 /// The one scheduler.

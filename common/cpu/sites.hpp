@@ -29,7 +29,6 @@ struct Site {
   OpenRequest* first = nullptr;   ///< in the order in which a lane passes their positions
   OpenRequest* cursor = nullptr;  ///< the last that `cursor_lane` added to
   unsigned cursor_lane = kWarpSize;
-  std::uint32_t ambiguous_mask = 0;  ///< lanes of the last request whose position is ambiguous
 };
 
 /// Finds the site of an access. One instruction has several where it both loads and stores (memcpy).

@@ -107,7 +107,7 @@ void __sanitizer_cov_trace_pc() {
   cpu::LaneFlow& lane = *state.thread.flow;
   if (!state.iterations.visit(lane, block)) return;
   state.steps.count_iteration(block);
-  if (lane.iterations < cpu::kMostIterationsAhead || state.steps.probing()) return;
+  if (lane.iterations <= cpu::kMostIterationsAhead || state.steps.probing()) return;
   lane.iterations = 0;
   cpu::scheduler().wait_for_warp();
 }

@@ -12,3 +12,6 @@ void trace_access(const void* address, unsigned size, AccessKind kind, const voi
                   AccessManner manner = AccessManner::kPlain);
 
 }  // namespace cpu
+
+/// The compiler calls it at the start of the basic blocks of kernels.
+extern "C" void __sanitizer_cov_trace_pc();
