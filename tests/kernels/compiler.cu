@@ -30,7 +30,6 @@ __global__ void fill_loop(int* out, int length) {
 }
 
 __global__ void shift_loop(float* x, int length) {
-  x += threadIdx.x * (length + 1);
   for (int i = 0; i < length; ++i) x[i] = x[i + 1];
 }
 
@@ -75,31 +74,31 @@ __global__ void store_in_both_branches(float* out) {
     out[t] = 2;
 }
 
+template <int kTile, int kDepth, int kRows, int kColumns>
 __global__ void register_tiles(const float* a, const float* b, float* c, int size) {
-  constexpr int kTile = 32, kDepth = 8, kRows = 8, kColumns = 4;
-  __shared__ float tile_a[kDepth * kTile], tile_b[kDepth * kTile];
-  const int t = threadIdx.x, row = t / 8, column = t % 8;
+  __shared__ float tile_a[kTile * kDepth], tile_b[kDepth * kTile];
+  const int row = threadIdx.x / (kTile / kColumns), column = threadIdx.x % (kTile / kColumns);
   a += blockIdx.y * kTile * size;
   b += blockIdx.x * kTile;
   c += blockIdx.y * kTile * size + blockIdx.x * kTile;
   float sums[kRows * kColumns] = {0.0f};
   float of_a[kRows] = {0.0f}, of_b[kColumns] = {0.0f};
   for (int first = 0; first < size; first += kDepth) {
-    for (int k = 0; k < kDepth; ++k) {
-      tile_a[k * kTile + t] = a[t * size + first + k];
-      tile_b[k * kTile + t] = b[(first + k) * size + t];
+    for (unsigned i = threadIdx.x; i < kTile * kDepth; i += 32) {
+      tile_a[i] = a[i / kDepth * size + first + i % kDepth];
+      tile_b[i] = b[(first + i / kTile) * size + i % kTile];
     }
     __syncthreads();
-    for (int k = 0; k < kDepth; ++k) {
-      for (int i = 0; i < kRows; ++i) of_a[i] = tile_a[k * kTile + row * kRows + i];
-      for (int j = 0; j < kColumns; ++j) of_b[j] = tile_b[k * kTile + column * kColumns + j];
-      for (int i = 0; i < kRows; ++i)
-        for (int j = 0; j < kColumns; ++j) sums[i * kColumns + j] += of_a[i] * of_b[j];
+    for (unsigned k = 0; k < kDepth; ++k) {
+      for (unsigned i = 0; i < kRows; ++i) of_a[i] = tile_a[(row * kRows + i) * kDepth + k];
+      for (unsigned j = 0; j < kColumns; ++j) of_b[j] = tile_b[k * kTile + column * kColumns + j];
+      for (unsigned i = 0; i < kRows; ++i)
+        for (unsigned j = 0; j < kColumns; ++j) sums[i * kColumns + j] += of_a[i] * of_b[j];
     }
     __syncthreads();
   }
-  for (int i = 0; i < kRows; ++i)
-    for (int j = 0; j < kColumns; ++j)
+  for (unsigned i = 0; i < kRows; ++i)
+    for (unsigned j = 0; j < kColumns; ++j)
       c[(row * kRows + i) * size + column * kColumns + j] = sums[i * kColumns + j];
 }
 
@@ -121,7 +120,7 @@ __global__ void barrier_in_both_branches(float* out, bool mended) {
 void copy_loop(const float* in, float* out, int length) { launch(kernel::copy_loop, 1, 32, in, out, length); }
 void clear_loop(float* out, int length) { launch(kernel::clear_loop, 1, 32, out, length); }
 void fill_loop(int* out, int length) { launch(kernel::fill_loop, 1, 32, out, length); }
-void shift_loop(float* x, int length) { launch(kernel::shift_loop, 1, 32, x, length); }
+void shift_loop(float* x, int length) { launch(kernel::shift_loop, 1, 1, x, length); }
 void clear_four(float* x) { launch(kernel::clear_four, 1, 32, x); }
 void copy_structs(const void* in, void* out) {
   launch(kernel::copy_structs, 1, 32, static_cast<const kernel::Wide*>(in), static_cast<kernel::Wide*>(out));
@@ -140,7 +139,7 @@ void load_between_branches(const float* in, float* out) {
 void store_in_both_branches(float* out) { launch(kernel::store_in_both_branches, 1, 32, out); }
 void register_tiles(const float* a, const float* b, float* c, int size) {
   const unsigned blocks = static_cast<unsigned>(size / 32);
-  launch(kernel::register_tiles, dim3(blocks, blocks), 32, a, b, c, size);
+  launch(kernel::register_tiles<32, 8, 8, 4>, dim3(blocks, blocks), 32, a, b, c, size);
 }
 void copy_too_much(const float* in, float* out, int length, bool mended) {
   launch(kernel::copy_loop, 1, 1, in, out, mended ? length : length + 1);

@@ -15,7 +15,7 @@ void copy_loop(const float* in, float* out, int length);
 void clear_loop(float* out, int length);
 /// The same for int elements, whose bytes all become 0xff.
 void fill_loop(int* out, int length);
-/// x[i] = x[i + 1], by a loop over floats.
+/// x[i] = x[i + 1], by a loop over floats; one thread.
 void shift_loop(float* x, int length);
 /// x[0..3] = 0 by assignments that stand side by side.
 void clear_four(float* x);
