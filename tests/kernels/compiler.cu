@@ -74,6 +74,16 @@ __global__ void store_in_both_branches(float* out) {
     out[t] = 2;
 }
 
+__global__ void load_in_both_branches(const float* in, float* out) {
+  const int t = threadIdx.x;
+  float value;
+  if (t % 2 == 0)
+    value = in[t];
+  else
+    value = in[t ^ 1];
+  out[t] = value;
+}
+
 template <int kTile, int kDepth, int kRows, int kColumns>
 __global__ void register_tiles(const float* a, const float* b, float* c, int size) {
   __shared__ float tile_a[kTile * kDepth], tile_b[kDepth * kTile];
@@ -147,6 +157,9 @@ void copy_too_much(const float* in, float* out, int length, bool mended) {
 void copy_struct_too_many(const void* in, void* out, bool mended) {
   launch(kernel::copy_structs, 1, mended ? 32 : 33, static_cast<const kernel::Wide*>(in),
          static_cast<kernel::Wide*>(out));
+}
+void load_in_both_branches(const float* in, float* out, bool mended) {
+  launch(kernel::load_in_both_branches, 1, mended ? 32 : 64, in, out);
 }
 void barrier_in_both_branches(float* out, bool mended) {
   launch(kernel::barrier_in_both_branches, 1, 32, out, mended);

@@ -1,5 +1,9 @@
 // Optimisers turn loops into calls of memcpy, join neighbouring accesses, and move or copy them across
 // branches. The CPU device must count and check the accesses of the source nevertheless.
+#include <fstream>
+#include <regex>
+#include <string>
+
 #include "catch.hpp"
 #include "common/cpu/findings.hpp"
 #include "kernels/compiler.hpp"
@@ -17,6 +21,16 @@ void check_global(const Counts& counts, long long loads, long long load_sectors,
   CHECK(counts.store_requests == stores);
   CHECK(counts.store_sectors == store_sectors);
   CHECK_FALSE(counts.approximate);
+}
+
+/// The number of the line of the kernels' file that is `code`.
+int line_of(const std::string& code) {
+  std::ifstream file(SOURCE_DIR "/tests/kernels/compiler.cu");
+  int number = 1;
+  for (std::string line; std::getline(file, line); ++number)
+    if (line == code) return number;
+  FAIL("no line of tests/kernels/compiler.cu is " << code);
+  return 0;
 }
 
 }  // namespace
@@ -129,6 +143,22 @@ TEST_CASE_METHOD(Findings, "compiler: finding: a structure is copied from past t
       finding([&](bool mended) { test_kernels::copy_struct_too_many(in->data(), out->data(), mended); });
   CHECK_THAT(message, ContainsSubstring("out of bounds: kernel copy_structs"));
   CHECK_THAT(message, ContainsSubstring("thread (32,0,0) of block (0,0,0) reads in[512..515] at line "));
+}
+
+TEST_CASE_METHOD(Findings,
+                 "compiler: finding: a load that may have been merged with that of another branch") {
+  const auto in = counting<float>(32, "in"), out = counting<float>(64, "out");
+  const std::string message =
+      finding([&](bool mended) { test_kernels::load_in_both_branches(in->data(), out->data(), mended); });
+  std::smatch found;
+  REQUIRE(std::regex_search(message, found, std::regex("reads in\\[32\\] at (or near )?line ([0-9]+)\n")));
+  const int line = std::stoi(found[2]), load = line_of("    value = in[t];");
+  if (found[1].matched) {
+    CHECK(line >= load - 1);  // the condition
+    CHECK(line <= load + 3);  // the store of what was loaded
+  } else {
+    CHECK(line == load);
+  }
 }
 
 TEST_CASE_METHOD(Findings, "compiler: finding: the barriers of two branches are two") {
