@@ -2,8 +2,8 @@
 
     python3 tests/cmake/check_compilers.py BUILD COMPILER
 
-BUILD is a build folder whose bin/ has cpu_counts, made by COMPILER. The other compiler builds that program and the tests
-of the CPU device in BUILD/other-compiler; those tests hold every count and every finding.
+BUILD is a build folder whose bin/ has cpu_counts, made by COMPILER. The other compiler builds that program
+and the tests of the CPU device in BUILD/other-compiler; those tests hold every count and every finding.
 """
 
 import json
@@ -65,7 +65,7 @@ def counts(folder):
 
 def differences(ours, theirs):
     """The kernels whose counts differ, with what differs."""
-    return {name: {key: (value, theirs[name][key]) for key, value in row.items() if theirs[name][key] != value}
+    return {name: {key: (row[key], theirs[name][key]) for key in row if theirs[name][key] != row[key]}
             for name, row in ours.items() if theirs[name] != row}
 
 
@@ -89,7 +89,8 @@ def main():
     expect("docs/cpu_device.md names them", not unnamed, ", ".join(unnamed))
 
     tests = run(there / "bin" / "cpu_device_tests", cwd=ROOT, env=os.environ | {"NO_COLOR": "1"})
-    expect(f"built by {another}, the CPU device passes its tests", tests.returncode == 0, tests.stdout[-8000:])
+    expect(f"built by {another}, the CPU device passes its tests", tests.returncode == 0,
+           tests.stdout[-8000:])
     return 0
 
 
