@@ -8,6 +8,10 @@ set(WORKBOOK_CXX_WARNINGS -Wall -Wextra)
 # What makes the compiler report each memory access of a kernel to the CPU device (common/cpu/trace.cpp), one by one and
 # as the source has them: no access may be merged with its neighbours or moved into a vector. Kernels are optimised in
 # every build type: without optimisation the traced and the untraced code would share inline functions.
+# A loop that copies or clears stays a loop (no-builtin). What stands between two branches is not copied into both
+# (thread-jumps, jump-threading-threshold, max-small-block-size), and what both branches do is not merged (tree-sink,
+# hoist-common, sink-common, tail-merge), nor are bytes that are joined to a number (g++ does that among the
+# expensive-optimizations). asserts of kernels are checked in every build type (-UNDEBUG).
 # Basic blocks report too (trace-pc), in the order of the source: loops are told apart by addresses (iterations.hpp).
 # A loop without end stays one (-fno-finite-loops), an index past an array of known size is reported (bounds), and so is a
 # large local array, by touching each page of it (stack-clash-protection).
