@@ -8,6 +8,10 @@ set(WORKBOOK_CXX_WARNINGS -Wall -Wextra)
 # What makes the compiler report each memory access of a kernel to the CPU device (common/cpu/trace.cpp), one by one and
 # as the source has them: no access may be merged with its neighbours or moved into a vector. Kernels are optimised in
 # every build type: without optimisation the traced and the untraced code would share inline functions.
+# A loop that copies or clears stays a loop (no-builtin). What stands between two branches is not copied into both
+# (thread-jumps, jump-threading-threshold, max-small-block-size), and what both branches do is not merged (tree-sink,
+# hoist-common, sink-common, tail-merge), nor are bytes that are joined to a number (g++ does that among the
+# expensive-optimizations). asserts of kernels are checked in every build type (-UNDEBUG).
 # Basic blocks report too (trace-pc): the device reads from the machine code between them which of them are loops
 # (control_flow.hpp). A jump by a table would not say where it leads (-fno-jump-tables).
 # A loop without end stays one (-fno-finite-loops), an index past an array of known size is reported (bounds), and so is a
@@ -16,17 +20,23 @@ set(WORKBOOK_CXX_WARNINGS -Wall -Wextra)
 # Readers look at 16 bytes as uint4 and as 8 halfs; nvcc lets them: no strict aliasing.
 # DWARF 4, since addr2line of binutils 2.40 names the wrong file for DWARF 5 of g++ 12.
 set(WORKBOOK_KERNEL_FLAGS
-    -O2 -gdwarf-4 -fno-jump-tables -fno-optimize-sibling-calls -fno-strict-aliasing -fno-finite-loops
+    -O2 -gdwarf-4 -UNDEBUG -fno-jump-tables -fno-optimize-sibling-calls -fno-strict-aliasing -fno-finite-loops
+    -fno-builtin-memcpy -fno-builtin-memset -fno-builtin-memmove
     -fsanitize=thread -fsanitize=bounds -fstack-clash-protection -Wno-unknown-pragmas)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND WORKBOOK_KERNEL_FLAGS
        --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1 -fsanitize-coverage=trace-pc
-       -fno-reorder-blocks -fno-reorder-blocks-and-partition -fno-tree-vectorize -fno-store-merging)
+       -fno-reorder-blocks -fno-reorder-blocks-and-partition -fno-tree-vectorize -fno-store-merging
+       -fno-thread-jumps -fno-tree-sink -fno-expensive-optimizations)
 else()
   list(APPEND WORKBOOK_KERNEL_FLAGS
-       "SHELL:-mllvm -tsan-instrument-func-entry-exit=0" "SHELL:-mllvm -tsan-distinguish-volatile=1" "SHELL:-mllvm -tsan-instrument-read-before-write=1"
+       "SHELL:-mllvm -tsan-instrument-func-entry-exit=0" "SHELL:-mllvm -tsan-distinguish-volatile=1"
+       "SHELL:-mllvm -tsan-instrument-read-before-write=1"
        -fsanitize-coverage=trace-pc,no-prune
-       -fno-slp-vectorize -fno-vectorize -fno-unroll-loops -Wno-pass-failed)
+       -fno-slp-vectorize -fno-vectorize -fno-unroll-loops -Wno-pass-failed
+       "SHELL:-mllvm -jump-threading-threshold=0" "SHELL:-mllvm -simplifycfg-max-small-block-size=0"
+       "SHELL:-mllvm -simplifycfg-hoist-common=false" "SHELL:-mllvm -simplifycfg-sink-common=false"
+       "SHELL:-mllvm -enable-tail-merge=false")
 endif()
 
 # add_cpu_kernels(TARGET SOURCE [NAMESPACE])
@@ -59,7 +69,7 @@ function(add_gpu_kernels target)
   target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/common ${CMAKE_SOURCE_DIR}/common/kernels)
   # One stream per thread, so that a plain <<<grid, block>>> can be captured into a graph.
   list(TRANSFORM WORKBOOK_PREFIX_MAP PREPEND -Xcompiler= OUTPUT_VARIABLE prefix_map)
-  target_compile_options(${target} PRIVATE --default-stream=per-thread --extended-lambda -lineinfo -Xcompiler=-Wall
+  target_compile_options(${target} PRIVATE --default-stream=per-thread --extended-lambda -lineinfo -UNDEBUG -Xcompiler=-Wall
                                            ${prefix_map})
   set_property(GLOBAL APPEND PROPERTY WORKBOOK_GPU_TARGETS ${target})
 endfunction()

@@ -4,6 +4,7 @@
 /// take a traced function that stayed out of line for one of the plain program's.
 #pragma once
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -50,6 +51,14 @@
 #define blockDim (::cpu::block_extent())
 #define gridDim (::cpu::grid_extent())
 
+// What compilers and the C library's headers call is the device's own instead: the copy of a structure may
+// become a memcpy, which must be traced (trace.cpp), and an assert that fails is a finding (assertions.cpp).
+__asm__(
+    ".set memcpy, __tsan_memcpy\n"
+    ".set memmove, __tsan_memmove\n"
+    ".set memset, __tsan_memset\n"
+    ".set __assert_fail, workbook_assert_fail");
+
 namespace cpu {
 
 struct dim3 {
@@ -85,6 +94,12 @@ template <class T>
 template <class T>
 [[gnu::always_inline]] inline void __stwt(T* p, const T& value) {
   *p = value;
+}
+
+/// Ends the launch with an error: on the CPU device, with a finding that names this line.
+[[gnu::always_inline, noreturn]] inline void __trap(const char* file = __builtin_FILE(),
+                                                    int line = __builtin_LINE()) {
+  trap(file, line);
 }
 
 /// The block's dynamic shared memory as an array of T; its size in bytes is the argument of

@@ -41,6 +41,8 @@ inline constexpr FindingKindRow kFindingKinds[] = {
     {"deadlock", "loop", false},
     {"block that waits for a later block", "loop", false},
     {"too many local variables", "stack", false},
+    {"assertion failed", "assert", false},
+    {"trap", "assert", false},
     {"launch refused", "launch", false},
     // Notes only: nothing stops a launch for them.
     {"barrier in several lines", "", true},

@@ -22,8 +22,9 @@ std::string running_thread_name() { return thread_name(device().block.thread.num
 std::string place_text(std::uintptr_t instruction) {
   const SourceLine place = source_line(instruction);
   const SourceLine kernel = function_at(device().launch.kernel);
-  if (place.file == kernel.file) return fmt::format("line {}", place.line);
-  return fmt::format("{}:{}", place.file, place.line);
+  const char* const near = place.is_near ? "or near " : "";
+  if (place.file == kernel.file) return fmt::format("{}line {}", near, place.line);
+  return fmt::format("{}{}:{}", near, place.file, place.line);
 }
 
 std::string global_name(const Buffer& buffer, std::uintptr_t address, unsigned size) {

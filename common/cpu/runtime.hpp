@@ -65,6 +65,9 @@ unsigned warp_active();
 /// __threadfence(), or __threadfence_block().
 void thread_fence(bool whole_device);
 
+/// __trap() in that line of that file.
+[[noreturn]] void trap(const char* file, int line);
+
 // Atomics on global and shared memory; each returns the old value.
 int atomicAdd(int* address, int value);
 unsigned atomicAdd(unsigned* address, unsigned value);

@@ -89,15 +89,31 @@ int line_of_name(const SourceLine& body) {
   return found;
 }
 
+/// The innermost frame at `address` that is not part of the CPU device.
+SourceLine line_at(std::uintptr_t address) {
+  SourceLine line;
+  for (const SourceLine& frame : frames_at(address)) {
+    line = frame;
+    if (frame.file.find("common/cpu/") == std::string::npos) break;
+  }
+  return line;
+}
+
 }  // namespace
 
 const SourceLine& source_line(std::uintptr_t return_address) {
   static std::unordered_map<std::uintptr_t, SourceLine> known;
   const auto [found, is_new] = known.try_emplace(return_address);
   if (!is_new) return found->second;
-  for (const SourceLine& frame : frames_at(return_address - 1)) {
-    found->second = frame;
-    if (frame.file.find("common/cpu/") == std::string::npos) break;
+  found->second = line_at(return_address - 1);
+  // clang gives no line to what it has merged from several: a line of the instructions before it is near.
+  constexpr std::uintptr_t kMostBytes = 64;
+  for (std::uintptr_t bytes = 2; found->second.line == 0 && bytes < kMostBytes; ++bytes) {
+    const SourceLine before = line_at(return_address - bytes);
+    if (before.line != 0 && before.function == found->second.function) {
+      found->second = before;
+      found->second.is_near = true;
+    }
   }
   return found->second;
 }

@@ -11,6 +11,7 @@ struct SourceLine {
   std::string function;  ///< without namespaces and parameters; empty when unknown
   std::string file;      ///< relative to the project; empty when unknown
   int line = 0;
+  bool is_near = false;  ///< the instruction stands for several lines, and this one is near them
 };
 
 /// The source line of the instruction before `return_address`: of a chain of inlined functions the innermost

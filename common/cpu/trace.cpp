@@ -128,15 +128,15 @@ void __tsan_write4(void* p) { cpu::trace(p, 4, cpu::kStore, CALLER); }
 void __tsan_write8(void* p) { cpu::trace(p, 8, cpu::kStore, CALLER); }
 void __tsan_write16(void* p) { cpu::trace(p, 16, cpu::kStore, CALLER); }
 
-// Accesses through a pointer whose type promises no alignment.
-void __tsan_unaligned_read2(void* p) { cpu::trace_rare(p, 2, cpu::kLoad, CALLER); }
-void __tsan_unaligned_read4(void* p) { cpu::trace_rare(p, 4, cpu::kLoad, CALLER); }
-void __tsan_unaligned_read8(void* p) { cpu::trace_rare(p, 8, cpu::kLoad, CALLER); }
-void __tsan_unaligned_read16(void* p) { cpu::trace_rare(p, 16, cpu::kLoad, CALLER); }
-void __tsan_unaligned_write2(void* p) { cpu::trace_rare(p, 2, cpu::kStore, CALLER); }
-void __tsan_unaligned_write4(void* p) { cpu::trace_rare(p, 4, cpu::kStore, CALLER); }
-void __tsan_unaligned_write8(void* p) { cpu::trace_rare(p, 8, cpu::kStore, CALLER); }
-void __tsan_unaligned_write16(void* p) { cpu::trace_rare(p, 16, cpu::kStore, CALLER); }
+// Accesses of a type that is aligned to less than its size, such as a structure of two ints.
+void __tsan_unaligned_read2(void* p) { cpu::trace_range(p, 2, cpu::kLoad, CALLER); }
+void __tsan_unaligned_read4(void* p) { cpu::trace_range(p, 4, cpu::kLoad, CALLER); }
+void __tsan_unaligned_read8(void* p) { cpu::trace_range(p, 8, cpu::kLoad, CALLER); }
+void __tsan_unaligned_read16(void* p) { cpu::trace_range(p, 16, cpu::kLoad, CALLER); }
+void __tsan_unaligned_write2(void* p) { cpu::trace_range(p, 2, cpu::kStore, CALLER); }
+void __tsan_unaligned_write4(void* p) { cpu::trace_range(p, 4, cpu::kStore, CALLER); }
+void __tsan_unaligned_write8(void* p) { cpu::trace_range(p, 8, cpu::kStore, CALLER); }
+void __tsan_unaligned_write16(void* p) { cpu::trace_range(p, 16, cpu::kStore, CALLER); }
 
 void __tsan_volatile_read1(void* p) { cpu::trace_rare(p, 1, cpu::kLoad, CALLER, cpu::kVolatile); }
 void __tsan_volatile_read2(void* p) { cpu::trace_rare(p, 2, cpu::kLoad, CALLER, cpu::kVolatile); }
@@ -152,7 +152,7 @@ void __tsan_volatile_write16(void* p) { cpu::trace_rare(p, 16, cpu::kStore, CALL
 void __tsan_read_range(void* p, unsigned long bytes) { cpu::trace_range(p, bytes, cpu::kLoad, CALLER); }
 void __tsan_write_range(void* p, unsigned long bytes) { cpu::trace_range(p, bytes, cpu::kStore, CALLER); }
 
-// clang calls these where it would call the C library for a copy or fill.
+// In place of the C library's (dialect.hpp).
 void* __tsan_memcpy(void* to, const void* from, unsigned long bytes) {
   cpu::trace_range(from, bytes, cpu::kLoad, CALLER);
   cpu::trace_range(to, bytes, cpu::kStore, CALLER);

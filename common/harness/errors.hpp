@@ -17,4 +17,9 @@ struct MachineError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A kernel has stopped the device for good: this process can run nothing more on it.
+struct DeviceLost : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 }  // namespace workbook

@@ -6,6 +6,7 @@
 #include "gpu/error.hpp"
 #include "gpu/timing.hpp"
 #include "harness/backend.hpp"
+#include "harness/errors.hpp"
 #include "harness/model.hpp"
 
 namespace workbook {
@@ -32,6 +33,16 @@ std::string driver_release() {
   std::ifstream file("/sys/module/nvidia/version");
   std::string release;
   return file >> release ? release : "unknown";
+}
+
+/// What to look at after an error that ends the use of the device; empty where its name says it all.
+std::string advice(cudaError_t error) {
+  if (error == cudaErrorAssert) return ": the lines before this one say which assert failed, and where";
+  if (error == cudaErrorLaunchFailure || error == cudaErrorIllegalInstruction)
+    return ": did a kernel execute __trap()? --device cpu says where";
+  if (error == cudaErrorIllegalAddress || error == cudaErrorMisalignedAddress)
+    return ": --device cpu says where";
+  return "";
 }
 
 class CudaBackend : public GpuBackend {
@@ -103,8 +114,14 @@ class CudaBackend : public GpuBackend {
     return counts;
   }
   void run_uncounted(const std::function<void()>& host_code) override {
-    host_code();
-    check(cudaStreamSynchronize(cudaStreamPerThread), "kernel");
+    try {
+      host_code();
+      check(cudaStreamSynchronize(cudaStreamPerThread), "kernel");
+    } catch (const gpu::Error& error) {
+      const cudaError_t state = cudaDeviceSynchronize();
+      if (state == cudaSuccess) throw;  // such as a launch that was refused
+      throw DeviceLost(error.what() + advice(state));
+    }
   }
 
   std::vector<ContenderTiming> time(const std::vector<Contender>& contenders, int sets) override {

@@ -243,12 +243,17 @@ ExitStatus time_versions(GpuBackend& gpu, const std::string& path, const Version
   std::vector<Stage> stages;
   for (int i = 0; i < count; ++i) stages.push_back(stage_of(versions[i].exercise(), versions[i].name));
   Problem problem(chapter, shape, gpu);
-  std::vector<StageResult> results;
-  for (const Stage& stage : stages) results.push_back(problem.check(stage));
-  problem.time(gpu, results);
-
   ordered_json report = {{"device", gpu.info().name},
                          {"at", fmt::format("{} = {}", exercise.dims, shape_text(shape, exercise.dims))}};
+  std::vector<StageResult> results;
+  try {
+    for (const Stage& stage : stages) results.push_back(problem.check(stage));
+    problem.time(gpu, results);
+  } catch (const DeviceLost& lost) {
+    for (const Stage& stage : stages) report[stage.name] = {{"message", lost.what()}, {"time_us", 0}};
+    write_file(path, report);
+    return kWrong;
+  }
   for (const StageResult& result : results)
     report[result.stage->name] = {{"message", result.message}, {"time_us", result.time.cold.median}};
   write_file(path, report);

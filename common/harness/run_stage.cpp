@@ -204,6 +204,8 @@ void Problem::run_and_compare(const Stage& stage, unsigned char poison_value, St
   try {
     poison(poison_value);
     result.counts = backend_.run([&] { stage.run(data_of(sets_[0])); });
+  } catch (const DeviceLost& lost) {
+    throw DeviceLost(fmt::format("stage {}: {}", stage.name, lost.what()));
   } catch (const cpu::Finding& finding) {
     result.message = finding.what();
     result.note_word = finding.note_word;

@@ -3,8 +3,29 @@
 #include "device.hpp"
 #include "features.hpp"
 
+__device__ inline void check_elsewhere(int value, int limit) { assert(value < limit && "elsewhere"); }
+
 namespace DEVICE::test_kernels {
 namespace kernel {
+
+__global__ void copy_below_by_assert(const int* in, int* out, int limit) {
+  const int value = in[threadIdx.x];
+  assert(value < limit);
+  out[threadIdx.x] = value;
+}
+
+__global__ void copy_below_elsewhere(const int* in, int* out, int limit) {
+  const int value = in[threadIdx.x];
+  check_elsewhere(value, limit);
+  out[threadIdx.x] = value;
+}
+
+__global__ void copy_below_by_trap(const int* in, int* out, int limit) {
+  const int value = in[threadIdx.x];
+  if (value < 0) __trap();
+  if (value >= limit) __trap();
+  out[threadIdx.x] = value;
+}
 
 __global__ void half_vectors(const uint4* in, uint4* out) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -121,6 +142,28 @@ __global__ void prints(const float* in) {
 }
 
 }  // namespace kernel
+}  // namespace DEVICE::test_kernels
+
+#include <cassert>
+namespace DEVICE::test_kernels::kernel {
+__global__ void copy_below_by_cassert(const int* in, int* out, int limit) {
+  const int value = in[threadIdx.x];
+  assert(value < limit);
+  out[threadIdx.x] = value;
+}
+}  // namespace DEVICE::test_kernels::kernel
+
+#include <assert.h>
+namespace DEVICE::test_kernels {
+namespace kernel {
+
+__global__ void copy_below_by_assert_h(const int* in, int* out, int limit) {
+  const int value = in[threadIdx.x];
+  assert(value < limit);
+  out[threadIdx.x] = value;
+}
+
+}  // namespace kernel
 
 void half_vectors(const unsigned short* in, unsigned short* out, int n) {
   launch(kernel::half_vectors, n / 256, 32, reinterpret_cast<const uint4*>(in),
@@ -163,6 +206,23 @@ void reversed(const int* in, int* out, bool dynamic) {
     launch(kernel::reversed<64>, 1, 64, in, out);
 }
 void unrolled_sums(const float* in, float* out) { launch(kernel::unrolled_sums, 1, 64, in, out); }
+void copy_below(const int* in, int* out, int limit, CheckedBy by) {
+  switch (by) {
+    case CheckedBy::kAssert:
+      return launch(kernel::copy_below_by_assert, 1, 32, in, out, limit);
+    case CheckedBy::kCassert:
+      return launch(kernel::copy_below_by_cassert, 1, 32, in, out, limit);
+    case CheckedBy::kAssertH:
+      return launch(kernel::copy_below_by_assert_h, 1, 32, in, out, limit);
+    case CheckedBy::kElsewhere:
+      return launch(kernel::copy_below_elsewhere, 1, 32, in, out, limit);
+    case CheckedBy::kTrap:
+      return launch(kernel::copy_below_by_trap, 1, 32, in, out, limit);
+  }
+}
+void copy_below_or_fail(const int* in, int* out, int limit, bool traps) {
+  copy_below(in, out, limit, traps ? CheckedBy::kTrap : CheckedBy::kAssert);
+}
 void prints(const float* in) { launch(kernel::prints, 1, 32, in); }
 
 void run_feature(int feature, void* in, void* out) {

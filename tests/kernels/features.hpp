@@ -38,6 +38,14 @@ void unrolled_sums(const float* in, float* out);
 /// Thread 3 prints "thread 3 has 1.50" where in[3] is 1.5.
 void prints(const float* in);
 
+/// out[t] = in[t], each of which must be below `limit`; 32 threads. They check it by assert as a file has it
+/// that includes nothing for it, <cassert> or <assert.h>, by assert outside the device's namespace, or by
+/// __trap().
+enum class CheckedBy { kAssert, kCassert, kAssertH, kElsewhere, kTrap };
+void copy_below(const int* in, int* out, int limit, CheckedBy by);
+/// The same by __trap() where `traps`, else by assert.
+void copy_below_or_fail(const int* in, int* out, int limit, bool traps);
+
 /// Runs number `feature` of the kernels above whose results do not depend on the order of threads, on arrays
 /// of kFeatureWords words each. Other values of `feature` than [0, kFeatures) do nothing.
 constexpr int kFeatures = 11, kFeatureWords = 1024;

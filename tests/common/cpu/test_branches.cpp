@@ -150,8 +150,8 @@ TEST_CASE_METHOD(Branches, "branches: the loops of a causal attention", "[branch
               most = std::max(most, score);
               sum += scores[y];
             }
-            // The weight: one store after both branches, and no load of what the thread has just stored.
-            shared.access(4, {first, row / kTile, y}, 0);
+            // The weight: a store in each branch, and no load of what the thread has just stored.
+            shared.access(first + y <= row ? 4 : 5, {first, row / kTile, y}, 0);
           }
           for (int x = 0; x < kDepth; ++x) {
             for (int y = 0; y < end; ++y) {

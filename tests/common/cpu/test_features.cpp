@@ -2,9 +2,11 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <fstream>
 
 #include "catch.hpp"
 #include "common/cpu/device_arrays.hpp"
+#include "cpu/finding.hpp"
 #include "kernels/features.hpp"
 
 namespace {
@@ -22,7 +24,31 @@ struct Features {
   std::unique_ptr<DeviceArray<T>> empty(std::size_t count) {
     return std::make_unique<DeviceArray<T>>(*backend, count);
   }
+
+  /// What copy_below says where thread 20 has a value that is too large; it must say nothing where none has.
+  std::string finding_of_copy_below(test_kernels::CheckedBy by) {
+    const auto in = counting<int>(32), out = empty<int>(32);
+    CHECK_NOTHROW(backend->run([&] { test_kernels::copy_below(in->data(), out->data(), 32, by); }));
+    CHECK(out->values() == in->values());
+    try {
+      backend->run([&] { test_kernels::copy_below(in->data(), out->data(), 20, by); });
+    } catch (const cpu::Finding& found) {
+      return found.what();
+    }
+    FAIL("the kernel ran to its end");
+    return "";
+  }
 };
+
+/// The numbers of the lines of the kernels' file that are `code`, in order.
+std::vector<int> lines_of(const std::string& code) {
+  std::ifstream file(SOURCE_DIR "/tests/kernels/features.cu");
+  std::vector<int> found;
+  int number = 1;
+  for (std::string line; std::getline(file, line); ++number)
+    if (line == code) found.push_back(number);
+  return found;
+}
 
 }  // namespace
 
@@ -158,4 +184,34 @@ TEST_CASE_METHOD(Features, "dialect: printf, thread by thread as the device runs
   const std::size_t length = std::fread(text, 1, sizeof text - 1, file);
   std::fclose(file);
   CHECK(std::string(text, length) == "thread 3 has 1.50\n");
+}
+
+TEST_CASE_METHOD(Features,
+                 "dialect: assert, with <cassert>, <assert.h> or no #include: a finding where it fails") {
+  using test_kernels::CheckedBy;
+  const std::vector<int> lines = lines_of("  assert(value < limit);");
+  REQUIRE(lines.size() == 3);
+  const std::pair<CheckedBy, std::string> kernels[] = {{CheckedBy::kAssert, "copy_below_by_assert"},
+                                                       {CheckedBy::kCassert, "copy_below_by_cassert"},
+                                                       {CheckedBy::kAssertH, "copy_below_by_assert_h"}};
+  for (int i = 0; i < 3; ++i) {
+    const std::string message = finding_of_copy_below(kernels[i].first);
+    CHECK_THAT(message, ContainsSubstring("assertion failed: kernel " + kernels[i].second +
+                                          " (tests/kernels/features.cu:"));
+    CHECK_THAT(message,
+               ContainsSubstring("in thread (20,0,0) of block (0,0,0), assert(value < limit) is false "
+                                 "at line " +
+                                 std::to_string(lines[i]) + "\n"));
+  }
+  CHECK_THAT(finding_of_copy_below(CheckedBy::kElsewhere),
+             ContainsSubstring("assert(value < limit && \"elsewhere\") is false at line "));
+}
+
+TEST_CASE_METHOD(Features, "dialect: __trap(): a finding where it is reached") {
+  const std::string message = finding_of_copy_below(test_kernels::CheckedBy::kTrap);
+  const std::vector<int> lines = lines_of("  if (value >= limit) __trap();");
+  REQUIRE(lines.size() == 1);
+  CHECK_THAT(message, ContainsSubstring("trap: kernel copy_below_by_trap (tests/kernels/features.cu:"));
+  CHECK_THAT(message, ContainsSubstring("thread (20,0,0) of block (0,0,0) executes __trap() at line " +
+                                        std::to_string(lines[0]) + "\n"));
 }

@@ -1,10 +1,22 @@
 // The backend of a GPU. Without one every test here is reported as skipped, with the reason.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
 #include "catch.hpp"
 #include "common/gpu/gpu_or_skip.hpp"
+#include "harness/run_chapter.hpp"
 #include "harness/run_stage.hpp"
 
 namespace gpu::multiply_add {
 workbook::Chapter chapter();
+}
+namespace gpu::test_kernels {
+void copy_below_or_fail(const int* in, int* out, int limit, bool traps);
 }
 
 namespace {
@@ -12,6 +24,44 @@ namespace {
 using namespace workbook;
 
 const Chapter kMultiplyAdd = gpu::multiply_add::chapter();
+
+/// Names the mistake of the chapter that a test runs in a process of its own: no later test could use the
+/// GPU.
+constexpr const char* kMistake = "WORKBOOK_TEST_MISTAKE";
+
+/// Launches a kernel that fails at the chapter's numbers, seen as integers.
+void fail(const Data& data, bool traps) {
+  gpu::test_kernels::copy_below_or_fail(reinterpret_cast<const int*>(data.floats("q")),
+                                        reinterpret_cast<int*>(data.floats("out")), -0x7fffffff, traps);
+}
+
+/// Runs the chapter with that mistake in its second stage, and ends the process with its exit status.
+[[noreturn]] void run_with_mistake(const std::string& mistake) {
+  std::vector<Stage> stages(kMultiplyAdd.stages, kMultiplyAdd.stages + kMultiplyAdd.stage_count);
+  stages[1].run = mistake == "trap" ? [](const Data& data) { fail(data, true); }
+                                    : [](const Data& data) { fail(data, false); };
+  Chapter chapter = kMultiplyAdd;
+  chapter.stages = stages.data();
+  const char* const argv[] = {"chapter", "--device", "gpu", "--size", "1000"};
+  std::exit(run_chapter(5, argv, chapter, &chapter));
+}
+
+/// What this test program prints, and how it ends, when it runs `test` with a mistake.
+struct Ended {
+  std::string output;
+  int status;
+};
+Ended with_mistake(const std::string& test, const std::string& mistake) {
+  const std::string command = std::string(kMistake) + "=" + mistake + " /proc/" + std::to_string(getpid()) +
+                              "/exe '" + test + "' 2>&1";
+  std::string output;
+  FILE* pipe = popen(command.c_str(), "r");
+  REQUIRE(pipe);
+  char text[4096];
+  while (fgets(text, sizeof text, pipe)) output += text;
+  const int status = pclose(pipe);
+  return {output, WIFEXITED(status) ? WEXITSTATUS(status) : -1};
+}
 
 }  // namespace
 
@@ -60,4 +110,23 @@ TEST_CASE("gpu: timing fills in every field, and cold is not faster than warm") 
     CHECK(result.time.warm.median < result.time.cold.median);  // 16 MiB fit in the L2 of a data-centre card
     CHECK(problem.resources(*gpu, *result.stage).size() == static_cast<std::size_t>(result.stage->kernels));
   }
+}
+
+TEST_CASE("gpu: an assert that fails and __trap() end a chapter with one line, and exit status 1") {
+  const auto gpu = gpu_or_skip();
+  if (const char* mistake = std::getenv(kMistake)) run_with_mistake(mistake);
+  const std::string self = "gpu: an assert that fails and __trap() end*";
+  const Ended failed = with_mistake(self, "assert");
+  INFO(failed.output);
+  CHECK(failed.status == 1);
+  CHECK_THAT(failed.output, ContainsSubstring("Assertion `value < limit` failed."));
+  CHECK_THAT(failed.output,
+             ContainsSubstring("01_multiply_add: stage " + std::string(kMultiplyAdd.stages[1].name)));
+  CHECK_THAT(failed.output,
+             ContainsSubstring("cudaErrorAssert (device-side assert triggered): the lines before"));
+  const Ended trapped = with_mistake(self, "trap");
+  INFO(trapped.output);
+  CHECK(trapped.status == 1);
+  CHECK_THAT(trapped.output, ContainsSubstring("did a kernel execute __trap()?"));
+  CHECK(trapped.output.find("01_multiply_add: ") == trapped.output.rfind("01_multiply_add: "));
 }

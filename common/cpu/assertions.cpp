@@ -1,0 +1,50 @@
+/// \file
+/// Kernels that end their launch themselves: an assert that fails, and __trap().
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "cpu/device.hpp"
+#include "cpu/names.hpp"
+#include "cpu/runtime.hpp"
+#include "cpu/source_line.hpp"
+#include "cpu/stop.hpp"
+
+namespace cpu {
+namespace {
+
+/// "line 14", with the file before it where that is not the kernel's.
+std::string line_text(const std::string& file, unsigned line) {
+  if (file == function_at(device().launch.kernel).file) return fmt::format("line {}", line);
+  return fmt::format("{}:{}", file, line);
+}
+
+}  // namespace
+
+void trap(const char* file, int line) {
+  stop_launch(
+      {"trap",
+       fmt::format("  {} executes __trap() at {}", running_thread_name(),
+                   line_text(file, static_cast<unsigned>(line))),
+       "the condition that leads to it: which values does this thread have there? printf shows them"});
+}
+
+}  // namespace cpu
+
+extern "C" {
+/// What assert calls in a kernel's file, in place of the C library's __assert_fail (dialect.hpp).
+[[noreturn]] void workbook_assert_fail(const char* condition, const char* file, unsigned line,
+                                       const char* function) {
+  if (!cpu::grid_runs) {  // host code
+    fmt::print(stderr, "{}:{}: {}: Assertion `{}' failed.\n", file, line, function, condition);
+    std::abort();
+  }
+  cpu::stop_launch({"assertion failed",
+                    fmt::format("  in {}, assert({}) is false at {}", cpu::running_thread_name(), condition,
+                                cpu::line_text(file, line)),
+                    "is the condition right? If it is: which values does this thread have there? printf "
+                    "shows them"});
+}
+}
