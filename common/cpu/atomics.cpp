@@ -1,9 +1,12 @@
 /// \file
-/// Atomics of the dialect. The threads of the CPU device run one at a time, so a plain operation is atomic;
-/// it only has to be traced.
+/// Atomics of the dialect. A plain operation is atomic: the threads of a block run one at a time, and blocks
+/// with atomics on device memory do so as well (need_block_order). It only has to be traced.
 #include <algorithm>
+#include <cstdint>
 
 #include "cpu/access.hpp"
+#include "cpu/cores.hpp"
+#include "cpu/device.hpp"
 #include "cpu/runtime.hpp"
 #include "cpu/trace.hpp"
 
@@ -12,6 +15,7 @@ namespace {
 
 template <class T, class Operation>
 [[gnu::always_inline]] inline T atomically(T* address, const void* return_address, Operation operation) {
+  if (device().launch.arena.contains(reinterpret_cast<std::uintptr_t>(address))) need_block_order();
   trace_access(address, sizeof(T), AccessKind::kAtomic, return_address);
   const T old = *address;
   *address = operation(old);

@@ -104,6 +104,10 @@ class Iterations {
 
   /// Whether there were more loops around one another than are told apart.
   bool too_deep() const { return too_deep_; }
+  /// Follows the loops that `other` knows, and no more.
+  void know_loops_of(const Iterations& other) { loops_ = other.loops_; }
+  /// How many loops are known. They only become more.
+  std::size_t loops() const { return loops_.size(); }
 
  private:
   std::uint32_t& visited(LaneFlow& lane, std::uintptr_t block) const {

@@ -44,6 +44,10 @@ class LastAccesses {
     }
     return &words_[first];
   }
+  /// What the launch has noted of that word, or null if it has not come to the word's chunk.
+  const LastAccess* find(std::size_t word, std::uint32_t launch) const {
+    return chunk_launch_[word / kChunk] == launch ? &words_[word] : nullptr;
+  }
 
  private:
   std::unique_ptr<LastAccess[], decltype(&std::free)> words_;

@@ -2,9 +2,12 @@
 /// The functions of the device that kernels call (runtime.hpp), as far as they have no file of their own.
 #include "cpu/runtime.hpp"
 
+#include <cstdarg>
 #include <cstdint>
+#include <cstdio>
 
 #include "cpu/access.hpp"
+#include "cpu/cores.hpp"
 #include "cpu/device.hpp"
 #include "cpu/scheduler.hpp"
 
@@ -37,7 +40,19 @@ void warp_collective(void (*work)(void* const*), void* mine, const void* return_
       reinterpret_cast<std::uintptr_t>(return_address));
 }
 unsigned lane_index() { return device().block.thread.lane; }
-void thread_fence() { device().block.races.fence(); }
+void thread_fence() {
+  need_block_order();
+  device().block.races.fence();
+}
+
+int printf(const char* format, ...) {
+  need_block_order();
+  va_list values;
+  va_start(values, format);
+  const int written = std::vprintf(format, values);
+  va_end(values);
+  return written;
+}
 
 int multiprocessors() { return 132; }
 

@@ -1,6 +1,7 @@
 #include "cpu/scheduler.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "cpu/coordinates.hpp"
@@ -135,8 +136,9 @@ void Scheduler::abandon() {
 }
 
 Scheduler& scheduler() {
-  static Scheduler instance;
-  return instance;
+  std::shared_ptr<Scheduler>& mine = device().scheduler;
+  if (!mine) mine = std::make_shared<Scheduler>();
+  return *mine;
 }
 
 }  // namespace cpu

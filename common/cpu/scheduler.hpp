@@ -56,7 +56,7 @@ class Scheduler {
   std::optional<Mistake> mistake_;
 };
 
-/// The one scheduler.
+/// The calling thread's.
 Scheduler& scheduler();
 
 }  // namespace cpu

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "cpu/region.hpp"
@@ -33,6 +34,9 @@ class SharedMemory {
   const Region& storage() const { return storage_; }
 
  private:
+  struct Storage;
+
+  std::shared_ptr<Storage> memory_;  // made by the first launch
   Region statics_, dynamic_, storage_;
 };
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <mutex>
 #include <unordered_map>
 #include <vector>
 
@@ -52,7 +53,9 @@ std::vector<SourceLine> frames_at(std::uintptr_t address) {
 }  // namespace
 
 const SourceLine& source_line(std::uintptr_t return_address) {
+  static std::mutex mutex;  // blocks may run on several cores
   static std::unordered_map<std::uintptr_t, SourceLine> known;
+  const std::lock_guard lock(mutex);
   const auto [found, is_new] = known.try_emplace(return_address);
   if (!is_new) return found->second;
   for (const SourceLine& frame : frames_at(return_address - 1)) {

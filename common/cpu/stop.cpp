@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "cpu/cores.hpp"
 #include "cpu/device.hpp"
 #include "cpu/grid.hpp"
 #include "cpu/names.hpp"
@@ -11,7 +12,10 @@ namespace cpu {
 
 void stop_launch(const Mistake& mistake) { scheduler().stop(mistake); }
 
-void throw_finding(const Mistake& mistake) { throw finding_in(device().launch.kernel, mistake); }
+void throw_finding(const Mistake& mistake) {
+  if (device().worker) throw PartStopped();
+  throw finding_in(device().launch.kernel, mistake);
+}
 
 Finding stack_overflow(std::uintptr_t instruction) {
   abandon_launch();

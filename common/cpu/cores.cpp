@@ -1,0 +1,176 @@
+#include "cpu/cores.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <deque>
+#include <latch>
+#include <new>
+#include <system_error>
+#include <thread>
+#include <unordered_set>
+#include <vector>
+
+#include "cpu/array_parts.hpp"
+#include "cpu/device.hpp"
+#include "cpu/fault.hpp"
+#include "cpu/grid.hpp"
+#include "cpu/memory.hpp"
+#include "cpu/scheduler.hpp"
+
+namespace cpu {
+namespace {
+
+constexpr unsigned kMostWorkers = 16;
+/// Of all workers' notes together, if each came to every array.
+constexpr std::size_t kMostNoteBytes = std::size_t{8} << 30;
+
+/// The workers' devices; they are kept from launch to launch. Worker n has number n - 1.
+std::deque<Device> devices;
+
+/// Kernels whose last attempt was thrown away because blocks depended on each other.
+std::unordered_set<const void*> kernels_in_order;
+
+unsigned wanted_cores() {
+  const char* text = std::getenv("WORKBOOK_CORES");
+  const unsigned long wanted = text ? std::strtoul(text, nullptr, 10) : 0;
+  const unsigned long cores = wanted ? wanted : std::thread::hardware_concurrency();
+  return static_cast<unsigned>(std::min<unsigned long>(cores, kMostWorkers));
+}
+
+/// Whether blocks with that many accesses together are worth it, as far as one can know before.
+bool worth_it(const Device& caller, double accesses, unsigned workers) {
+  std::size_t note_bytes = 0;
+  for (const auto& array : memory().buffers()) note_bytes += array->pages.size / 4 * sizeof(LastAccess);
+  return workers > 1 && accesses >= static_cast<double>(spread_rule().least_accesses) &&
+         note_bytes <= kMostNoteBytes / workers && !caller.order_needed && caller.block.races.is_on() &&
+         !kernels_in_order.contains(caller.launch.kernel);
+}
+
+/// One attempt to run blocks of the caller's launch on several cores.
+class Attempt {
+ public:
+  Attempt(const Device& caller, std::size_t first, unsigned workers)
+      : caller_(caller), first_(first), workers_(workers), saved_(workers) {
+    for (const auto& array : memory().buffers()) make_notes(*array, workers);
+    while (devices.size() < workers) devices.emplace_back();
+  }
+
+  /// Runs the blocks. Returns whether all workers came to the end of their parts.
+  bool run() {
+    std::vector<std::jthread> threads;
+    try {
+      for (unsigned worker = 1; worker <= workers_; ++worker)
+        threads.emplace_back([this, worker] { run_part(worker); });
+    } catch (const std::system_error&) {  // no more threads
+      stopped_ = true;
+      saved_.count_down(static_cast<std::ptrdiff_t>(workers_ - threads.size()));
+    }
+    threads.clear();  // waits for them
+    return !stopped_;
+  }
+
+  /// Whether no block depended on another that the parts have separated.
+  bool independent() const {
+    return std::all_of(memory().buffers().begin(), memory().buffers().end(), [&](const auto& array) {
+      return parts_independent(*array, workers_, caller_.launch.number);
+    });
+  }
+  /// Whether a worker came to a loop that was not known before: blocks after it, in other parts, did not know
+  /// the loop, as they would have on one core.
+  bool found_loops() const {
+    return std::any_of(devices.begin(), devices.begin() + workers_, [&](const Device& device) {
+      return device.block.iterations.loops() != caller_.block.iterations.loops();
+    });
+  }
+
+  /// Adds what the workers have noted and counted to what the caller has.
+  void join(workbook::Counts& counts) const {
+    for (const auto& array : memory().buffers()) join_parts(*array, workers_);
+    for (unsigned i = 0; i < workers_; ++i) {
+      counts += devices[i].counts;
+      counts.approximate |= devices[i].block.iterations.too_deep();
+    }
+  }
+  void take_back() const {
+    for (const auto& array : memory().buffers()) restore(*array);
+  }
+
+ private:
+  /// What a worker's thread does.
+  void run_part(unsigned worker) noexcept {
+    Device& mine = devices[worker - 1];
+    the_device = &mine;
+    mine.worker = worker;
+    for (const auto& array : memory().buffers()) {
+      save_share(*array, worker - 1, workers_);
+      begin_part(*array, worker);
+    }
+    saved_.arrive_and_wait();  // from here on workers write the arrays
+    bool ended = false;
+    try {
+      ended = ends_without_fault([&] { run_blocks_of(worker); });
+    } catch (...) {  // PartStopped, or out of memory
+    }
+    if (ended) return;
+    stopped_ = true;
+    abandon_block();
+  }
+
+  void run_blocks_of(unsigned worker) {
+    Device& mine = device();
+    const std::size_t blocks = caller_.launch.blocks() - first_;
+    const std::size_t end = first_ + blocks * worker / workers_;
+    begin_blocks(caller_.launch);
+    mine.block.iterations.know_loops_of(caller_.block.iterations);
+    mine.counts = {};
+    for (std::size_t block = first_ + blocks * (worker - 1) / workers_; block < end && !stopped_; ++block) {
+      run_block(block);
+      if (!mine.block.races.is_on()) throw PartStopped();  // too many barriers to note who accessed what
+    }
+  }
+
+  const Device& caller_;
+  const std::size_t first_;
+  const unsigned workers_;
+  std::latch saved_;
+  std::atomic<bool> stopped_ = false;  // no worker needs to go on
+};
+
+}  // namespace
+
+SpreadRule& spread_rule() {
+  static SpreadRule rule = {.least_accesses = 300'000};
+  return rule;
+}
+
+bool run_on_cores(std::size_t first, long long accesses_before) {
+  Device& caller = device();
+  const std::size_t blocks = caller.launch.blocks() - first;
+  const auto workers = static_cast<unsigned>(std::min<std::size_t>(wanted_cores(), blocks));
+  const double expected = static_cast<double>(accesses_before) / static_cast<double>(first);
+  if (!worth_it(caller, expected * static_cast<double>(blocks), workers)) return false;
+
+  try {
+    Attempt attempt(caller, first, workers);
+    const bool independent = attempt.run() && attempt.independent();
+    if (independent && !attempt.found_loops()) {
+      attempt.join(caller.counts);
+      ++spread_rule().spread;
+      return true;
+    }
+    attempt.take_back();
+    ++spread_rule().thrown_away;
+    if (!independent) kernels_in_order.insert(caller.launch.kernel);
+  } catch (const std::bad_alloc&) {  // no memory for the workers' notes
+  }
+  return false;
+}
+
+void need_block_order() {
+  Device& d = device();
+  d.order_needed = true;
+  if (d.worker) scheduler().stop({});
+}
+
+}  // namespace cpu
