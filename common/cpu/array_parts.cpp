@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <memory>
 
 namespace cpu {
 namespace {
@@ -38,7 +39,7 @@ bool sector_independent(Buffer& array, std::size_t sector, unsigned workers, std
 }  // namespace
 
 void make_notes(Buffer& array, unsigned workers) {
-  array.saved.resize(array.data.size);
+  if (!array.saved) array.saved = std::make_unique_for_overwrite<char[]>(array.data.size);
   while (array.of_worker.size() < workers)
     array.of_worker.push_back(
         std::make_unique<Buffer>(array.data, array.pages, array.name, array.element_size));
@@ -52,12 +53,12 @@ void begin_part(Buffer& array, unsigned worker) {
 
 void save_share(Buffer& array, unsigned share, unsigned shares) {
   const std::size_t begin = array.data.size * share / shares, end = array.data.size * (share + 1) / shares;
-  std::memcpy(array.saved.data() + begin, reinterpret_cast<const char*>(array.data.begin) + begin,
+  std::memcpy(array.saved.get() + begin, reinterpret_cast<const char*>(array.data.begin) + begin,
               end - begin);
 }
 
 void restore(Buffer& array) {
-  std::memcpy(reinterpret_cast<void*>(array.data.begin), array.saved.data(), array.data.size);
+  std::memcpy(reinterpret_cast<void*>(array.data.begin), array.saved.get(), array.data.size);
 }
 
 bool parts_independent(Buffer& array, unsigned workers, std::uint32_t launch) {

@@ -38,7 +38,7 @@ struct Buffer {
   /// own thread.
   Buffer& seen_by(unsigned worker) { return worker == 0 ? *this : *of_worker[worker - 1]; }
   std::vector<std::unique_ptr<Buffer>> of_worker;
-  std::vector<char> saved;  ///< the data as it was before a grid was spread over cores
+  std::unique_ptr<char[]> saved;  ///< the data as it was before a grid was spread over cores
 };
 
 }  // namespace cpu

@@ -6,7 +6,6 @@
 #include <deque>
 #include <latch>
 #include <new>
-#include <system_error>
 #include <thread>
 #include <unordered_set>
 #include <vector>
@@ -38,13 +37,18 @@ unsigned wanted_cores() {
   return static_cast<unsigned>(std::min<unsigned long>(cores, kMostWorkers));
 }
 
-/// Whether blocks with that many accesses together are worth it, as far as one can know before.
-bool worth_it(const Device& caller, double accesses, unsigned workers) {
-  std::size_t note_bytes = 0;
-  for (const auto& array : memory().buffers()) note_bytes += array->pages.size / 4 * sizeof(LastAccess);
-  return workers > 1 && accesses >= static_cast<double>(spread_rule().least_accesses) &&
-         note_bytes <= kMostNoteBytes / workers && !caller.order_needed && caller.block.races.is_on() &&
-         !kernels_in_order.contains(caller.launch.kernel);
+/// Whether an attempt may succeed and would pay, as far as one can know before. `accesses` is what the blocks
+/// are expected to make.
+bool worth_trying(const Device& caller, double accesses, unsigned workers) {
+  if (workers < 2 || caller.order_needed || !caller.block.races.is_on() ||
+      kernels_in_order.contains(caller.launch.kernel))
+    return false;
+  std::size_t bytes = 0;
+  for (const auto& array : memory().buffers()) bytes += array->pages.size;
+  if (bytes / 4 * sizeof(LastAccess) > kMostNoteBytes / workers) return false;
+  const SpreadRule& rule = spread_rule();
+  return accesses >= static_cast<double>(rule.least_accesses) &&
+         accesses * rule.most_bytes_per_access >= static_cast<double>(bytes);
 }
 
 /// One attempt to run blocks of the caller's launch on several cores.
@@ -59,10 +63,11 @@ class Attempt {
   /// Runs the blocks. Returns whether all workers came to the end of their parts.
   bool run() {
     std::vector<std::jthread> threads;
+    threads.reserve(workers_);
     try {
       for (unsigned worker = 1; worker <= workers_; ++worker)
         threads.emplace_back([this, worker] { run_part(worker); });
-    } catch (const std::system_error&) {  // no more threads
+    } catch (...) {  // no more threads
       stopped_ = true;
       saved_.count_down(static_cast<std::ptrdiff_t>(workers_ - threads.size()));
     }
@@ -140,7 +145,7 @@ class Attempt {
 }  // namespace
 
 SpreadRule& spread_rule() {
-  static SpreadRule rule = {.least_accesses = 300'000};
+  static SpreadRule rule;
   return rule;
 }
 
@@ -149,7 +154,7 @@ bool run_on_cores(std::size_t first, long long accesses_before) {
   const std::size_t blocks = caller.launch.blocks() - first;
   const auto workers = static_cast<unsigned>(std::min<std::size_t>(wanted_cores(), blocks));
   const double expected = static_cast<double>(accesses_before) / static_cast<double>(first);
-  if (!worth_it(caller, expected * static_cast<double>(blocks), workers)) return false;
+  if (!worth_trying(caller, expected * static_cast<double>(blocks), workers)) return false;
 
   try {
     Attempt attempt(caller, first, workers);

@@ -21,7 +21,9 @@ namespace cpu {
 /// Where grids are spread. WORKBOOK_CORES in the environment gives the number of cores; 1 means never.
 struct SpreadRule {
   /// Accesses that the grid must be expected to make: fewer would not pay for the threads.
-  long long least_accesses;
+  long long least_accesses = 300'000;
+  /// The arrays, which are copied first, may have so many bytes for each access.
+  double most_bytes_per_access = 32;
   // How often it has happened.
   long long spread = 0;
   long long thrown_away = 0;

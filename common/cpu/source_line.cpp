@@ -55,14 +55,18 @@ std::vector<SourceLine> frames_at(std::uintptr_t address) {
 const SourceLine& source_line(std::uintptr_t return_address) {
   static std::mutex mutex;  // blocks may run on several cores
   static std::unordered_map<std::uintptr_t, SourceLine> known;
-  const std::lock_guard lock(mutex);
-  const auto [found, is_new] = known.try_emplace(return_address);
-  if (!is_new) return found->second;
+  {
+    const std::lock_guard lock(mutex);
+    const auto found = known.find(return_address);
+    if (found != known.end()) return found->second;
+  }
+  SourceLine place;
   for (const SourceLine& frame : frames_at(return_address - 1)) {
-    found->second = frame;
+    place = frame;
     if (frame.file.find("common/cpu/") == std::string::npos) break;
   }
-  return found->second;
+  const std::lock_guard lock(mutex);
+  return known.try_emplace(return_address, place).first->second;
 }
 
 bool same_line(std::uintptr_t return_address, std::uintptr_t other) {

@@ -46,9 +46,9 @@ __global__ void writes_to_first(float* x) {
   x[blockIdx.x + 2 == gridDim.x ? threadIdx.x : blockIdx.x * 64 + threadIdx.x] = 1;
 }
 
-__global__ void reads_from_next(const float* x, float* y, int n) {
+__global__ void reads_from_last(float* x) {
   const int i = blockIdx.x * 64 + threadIdx.x;
-  y[i] = x[i] + (blockIdx.x > 1 && i + 64 < n ? x[i + 64] : 0);
+  x[i] = blockIdx.x + 1 == gridDim.x ? x[i - 64] : 1;
 }
 
 __global__ void forgets_barrier(float* x) {
@@ -103,8 +103,8 @@ BlockMistakes block_mistakes() {
        [](float* x, float* y, const int*, int n) { launch(kernel::never_written, n, 64, x, y); }},
       {"race with the first",
        [](float* x, float*, const int*, int n) { launch(kernel::writes_to_first, n, 64, x); }},
-      {"race with the next",
-       [](float* x, float*, const int*, int n) { launch(kernel::reads_from_next, n, 64, x, x, 64 * n); }},
+      {"race with the one before",
+       [](float* x, float*, const int*, int n) { launch(kernel::reads_from_last, n, 64, x); }},
       {"race in shared memory",
        [](float* x, float*, const int*, int n) { launch(kernel::forgets_barrier, n, 64, x); }},
       {"two barriers", [](float* x, float*, const int*, int n) { launch(kernel::two_barriers, n, 64, x); }},
