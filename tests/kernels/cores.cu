@@ -37,9 +37,9 @@ __global__ void past_the_end(float* x) {
   x[blockIdx.x + 1 == gridDim.x ? i + 1 : i] = 1;
 }
 
-__global__ void never_written(const float* x, float* y) {
+__global__ void never_written(float* x, const float* y) {
   const int i = blockIdx.x * 64 + threadIdx.x;
-  if (blockIdx.x > 0) y[i] = y[i - 64] + x[i];
+  x[i] = blockIdx.x < 5 ? 1 : y[i];
 }
 
 __global__ void writes_to_first(float* x) {
@@ -70,12 +70,15 @@ __global__ void two_barriers(float* x) {
   }
 }
 
-__global__ void needs_stack(float* x, const int* index) {
-  x[blockIdx.x * 64 + threadIdx.x] = 1;
-  if (blockIdx.x < 5) return;
+__device__ __noinline__ float of_large_array(const int* index) {
   float local[1 << 18];
   for (int i = 0; i < 1 << 18; i += 1024) local[i + *index] = 1;
-  x[blockIdx.x * 64 + threadIdx.x] = local[*index];
+  return local[*index];
+}
+
+__global__ void needs_stack(float* x, const int* index) {
+  x[blockIdx.x * 64 + threadIdx.x] = 1;
+  if (blockIdx.x >= 5) x[blockIdx.x * 64 + threadIdx.x] = of_large_array(index);
 }
 
 __global__ void does_not_end(float* x) {
