@@ -23,7 +23,7 @@ struct Device {
 
   LaunchState launch{};
   BlockState block{launch, counts, trace};
-  std::shared_ptr<Scheduler> scheduler;  ///< made when it is first needed
+  std::shared_ptr<Scheduler> scheduler;  ///< made for the first launch
 
   /// 0, or the number of the worker that runs a part of the grid (cores.hpp).
   unsigned worker = 0;

@@ -1,5 +1,7 @@
 #include "cpu/grid.hpp"
 
+#include <memory>
+
 #include "cpu/coordinates.hpp"
 #include "cpu/cores.hpp"
 #include "cpu/device.hpp"
@@ -64,7 +66,8 @@ void begin_blocks(const LaunchState& launch) {
   const Program parts = program();
   d.launch = launch;
   d.launch.constants = parts.constants;
-  d.launch.stacks = scheduler().stacks();
+  if (!d.scheduler) d.scheduler = std::make_shared<Scheduler>();
+  d.launch.stacks = d.scheduler->stacks();
   begin_launch(d.block, launch, parts);
 }
 

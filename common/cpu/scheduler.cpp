@@ -1,7 +1,6 @@
 #include "cpu/scheduler.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <vector>
 
 #include "cpu/coordinates.hpp"
@@ -133,12 +132,6 @@ void Scheduler::stop(const Mistake& mistake) {
 void Scheduler::abandon() {
   mistake_.reset();
   fibers_.abandon();
-}
-
-Scheduler& scheduler() {
-  std::shared_ptr<Scheduler>& mine = device().scheduler;
-  if (!mine) mine = std::make_shared<Scheduler>();
-  return *mine;
 }
 
 }  // namespace cpu

@@ -8,6 +8,7 @@
 
 #include "cpu/block_barrier.hpp"
 #include "cpu/block_threads.hpp"
+#include "cpu/device.hpp"
 #include "cpu/fibers.hpp"
 #include "cpu/finding.hpp"
 #include "cpu/runtime.hpp"
@@ -56,7 +57,7 @@ class Scheduler {
   std::optional<Mistake> mistake_;
 };
 
-/// The calling thread's.
-Scheduler& scheduler();
+/// The calling thread's. Inline because every barrier comes here.
+inline Scheduler& scheduler() { return *device().scheduler; }
 
 }  // namespace cpu
