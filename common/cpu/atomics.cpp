@@ -1,7 +1,8 @@
 /// \file
-/// Atomics of the dialect. The threads of the CPU device run one at a time, so a plain operation is atomic;
-/// it only has to be traced.
+/// Atomics of the dialect. A plain operation is atomic: the threads of a block run one at a time, and blocks
+/// with atomics on device memory do so as well (need_block_order). It only has to be traced.
 #include <algorithm>
+#include <cstdint>
 
 #include "cpu/access.hpp"
 #include "cpu/runtime.hpp"

@@ -1,5 +1,5 @@
 /// \file
-/// What the device knows about the running block. Blocks that ran on several cores would have one each.
+/// What the device knows about the running block.
 #pragma once
 
 #include <cstddef>

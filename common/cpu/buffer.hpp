@@ -2,8 +2,10 @@
 /// One array in device memory, with what the device keeps about it.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cpu/cold_cache.hpp"
 #include "cpu/last_accesses.hpp"
@@ -31,6 +33,12 @@ struct Buffer {
   WrittenBytes written;
   ColdCache cold_cache;
   LastAccesses last_accesses;
+
+  /// The array as that worker sees it (cores.hpp): with notes of the worker's own. Worker 0 is the launch's
+  /// own thread.
+  Buffer& seen_by(unsigned worker) { return worker == 0 ? *this : *of_worker[worker - 1]; }
+  std::vector<std::unique_ptr<Buffer>> of_worker;
+  std::unique_ptr<char[]> saved;  ///< the data as it was before a grid was spread over cores
 };
 
 }  // namespace cpu

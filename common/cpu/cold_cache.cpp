@@ -1,41 +1,55 @@
 #include "cpu/cold_cache.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace cpu {
 namespace {
 
-/// Sets a bit and returns whether it was clear.
-bool set_bit(std::vector<std::uint64_t>& bits, std::size_t index) {
-  const std::uint64_t bit = std::uint64_t{1} << (index % 64);
-  std::uint64_t& word = bits[index / 64];
-  const bool was_clear = !(word & bit);
-  word |= bit;
-  return was_clear;
-}
-
-bool has_bit(const std::vector<std::uint64_t>& bits, std::size_t index) {
-  return bits[index / 64] >> (index % 64) & 1;
-}
+std::uint64_t bit(std::size_t offset) { return std::uint64_t{1} << offset / 32 % 64; }
 
 }  // namespace
 
-ColdCache::ColdCache(std::size_t bytes) : read_pairs_(bytes / 64 / 64), written_sectors_(bytes / 32 / 64) {}
+ColdCache::ColdCache(std::size_t bytes) : read_sectors_(bytes / 32 / 64), written_sectors_(bytes / 32 / 64) {}
 
-unsigned ColdCache::read(std::size_t offset) {
-  if (has_bit(written_sectors_, offset / 32)) return 0;
+void ColdCache::read(std::size_t offset) {
+  const std::size_t group = offset / 32 / 64;
   touched_ = true;
-  return set_bit(read_pairs_, offset / 64) ? 64 : 0;
+  read_sectors_[group] |= bit(offset) & ~written_sectors_[group];
 }
 
-unsigned ColdCache::write(std::size_t offset) {
+void ColdCache::write(std::size_t offset) {
   touched_ = true;
-  return set_bit(written_sectors_, offset / 32) ? 32 : 0;
+  written_sectors_[offset / 32 / 64] |= bit(offset);
+}
+
+long long ColdCache::read_bytes() const {
+  constexpr std::uint64_t kFirstOfPairs = 0x5555555555555555;
+  long long pairs = 0;
+  if (touched_)
+    for (const std::uint64_t sectors : read_sectors_)
+      pairs += std::popcount((sectors | sectors >> 1) & kFirstOfPairs);
+  return 64 * pairs;
+}
+
+long long ColdCache::written_bytes() const {
+  long long written = 0;
+  if (touched_)
+    for (const std::uint64_t sectors : written_sectors_) written += std::popcount(sectors);
+  return 32 * written;
+}
+
+void ColdCache::add(const ColdCache& later) {
+  touched_ |= later.touched_;
+  for (std::size_t i = 0; i < groups(); ++i) {
+    read_sectors_[i] |= later.read_sectors_[i] & ~written_sectors_[i];
+    written_sectors_[i] |= later.written_sectors_[i];
+  }
 }
 
 void ColdCache::clear() {
   if (!touched_) return;
-  std::fill(read_pairs_.begin(), read_pairs_.end(), 0);
+  std::fill(read_sectors_.begin(), read_sectors_.end(), 0);
   std::fill(written_sectors_.begin(), written_sectors_.end(), 0);
   touched_ = false;
 }

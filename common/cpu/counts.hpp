@@ -29,6 +29,27 @@ struct Counts {
   long long accesses = 0;  ///< loads and stores of single threads that were traced
   /// It is not known which lanes ran a loop's iterations together: requests and sectors may be off.
   bool approximate = false;
+
+  Counts& operator+=(const Counts& other) {
+    kernels += other.kernels;
+    load_requests += other.load_requests;
+    load_sectors += other.load_sectors;
+    store_requests += other.store_requests;
+    store_sectors += other.store_sectors;
+    load_bytes += other.load_bytes;
+    store_bytes += other.store_bytes;
+    shared_requests += other.shared_requests;
+    shared_load_wavefronts += other.shared_load_wavefronts;
+    shared_store_wavefronts += other.shared_store_wavefronts;
+    shared_atomic_requests += other.shared_atomic_requests;
+    atomic_sectors += other.atomic_sectors;
+    contended |= other.contended;
+    compulsory_read_bytes += other.compulsory_read_bytes;
+    compulsory_write_bytes += other.compulsory_write_bytes;
+    accesses += other.accesses;
+    approximate |= other.approximate;
+    return *this;
+  }
 };
 
 struct Dim3 {

@@ -3,6 +3,13 @@
 namespace cpu {
 
 constinit bool grid_runs = false;
-Device* const the_device = new Device;
+
+namespace {
+
+Device main_device;
+
+}  // namespace
+
+alignas(128) constinit thread_local Device* the_device = &main_device;
 
 }  // namespace cpu

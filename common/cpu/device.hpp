@@ -1,8 +1,10 @@
 /// \file
-/// The inside of the CPU device: the running launch, its running block, and what they have counted.
+/// The inside of the CPU device: the running launch, its running block, and what they have counted. Each
+/// operating-system thread that runs blocks has one of its own.
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include "cpu/block_state.hpp"
 #include "cpu/counts.hpp"
@@ -10,6 +12,8 @@
 #include "cpu/request_trace.hpp"
 
 namespace cpu {
+
+class Scheduler;
 
 struct Device {
   workbook::Counts counts;
@@ -19,13 +23,21 @@ struct Device {
 
   LaunchState launch{};
   BlockState block{launch, counts, trace};
+  std::shared_ptr<Scheduler> scheduler;  ///< made for the first launch
+
+  /// 0, or the number of the worker that runs a part of the grid (cores.hpp).
+  unsigned worker = 0;
+  /// A block of the launch has done something whose result may depend on the order of the blocks.
+  bool order_needed = false;
 };
 
 /// Whether a grid runs. Accesses at other times are host code's, some of them before main.
 extern bool grid_runs;
 
-/// The one CPU device. A pointer that is set before main: a function's static would cost every access a test.
-extern Device* const the_device;
+/// The calling thread's device. `constinit`, so that no access has to test whether it is set. Its alignment
+/// is that of the whole thread-local segment: `__shared__` arrays have the same banks and lines in every
+/// thread.
+alignas(128) extern constinit thread_local Device* the_device;
 inline Device& device() { return *the_device; }
 
 }  // namespace cpu

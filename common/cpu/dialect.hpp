@@ -30,7 +30,7 @@
 #define __grid_constant__
 #define __align__(bytes) __attribute__((aligned(bytes)))
 
-// Shared memory is the thread's own static storage: all threads of a block run on one operating system
+// Shared memory is the thread's own static storage: all threads of a block run on one operating-system
 // thread, and addresses in that segment can be told from those of ordinary variables.
 #ifdef __clang__
 #define __shared__ static thread_local

@@ -19,8 +19,9 @@ namespace {
 struct Fault {
   std::uintptr_t address, instruction;
 };
-Fault fault;
-sigjmp_buf* resume_at = nullptr;  // null while no host code runs
+// Of the calling thread, which handles its own faults.
+thread_local Fault fault;
+thread_local sigjmp_buf* resume_at = nullptr;  // null while nothing is watched
 
 std::uintptr_t instruction_of([[maybe_unused]] const ucontext_t& context) {
 #if defined(__x86_64__)
@@ -41,28 +42,37 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   ::signal(signal, SIG_DFL);  // the program's own mistake: the fault repeats, and ends the program
 }
 
-/// While it lives, faults are handled by on_fault, on a stack of its own: the thread's may be full.
+[[noreturn]] void throw_cannot_watch() { throw std::runtime_error("the CPU device cannot watch for faults"); }
+
+/// While it lives, faults are handled by on_fault.
 class Handler {
  public:
   Handler() {
-    static char stack[64 * 1024];
-    stack_t alternative = {};
-    alternative.ss_sp = stack;
-    alternative.ss_size = sizeof stack;
     struct sigaction action = {};
     action.sa_sigaction = on_fault;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    if (sigaltstack(&alternative, &stack_before_) != 0 || sigaction(SIGSEGV, &action, &action_before_) != 0)
-      throw std::runtime_error("the CPU device cannot watch for faults");
+    if (sigaction(SIGSEGV, &action, &before_) != 0) throw_cannot_watch();
   }
-  ~Handler() {
-    sigaction(SIGSEGV, &action_before_, nullptr);
-    sigaltstack(&stack_before_, nullptr);
-  }
+  ~Handler() { sigaction(SIGSEGV, &before_, nullptr); }
 
  private:
-  stack_t stack_before_ = {};
-  struct sigaction action_before_ = {};
+  struct sigaction before_ = {};
+};
+
+/// While it lives, the thread handles faults on this stack: its own may be full.
+class FaultStack {
+ public:
+  FaultStack() {
+    stack_t alternative = {};
+    alternative.ss_sp = stack_;
+    alternative.ss_size = sizeof stack_;
+    if (sigaltstack(&alternative, &before_) != 0) throw_cannot_watch();
+  }
+  ~FaultStack() { sigaltstack(&before_, nullptr); }
+
+ private:
+  char stack_[64 * 1024];
+  stack_t before_ = {};
 };
 
 Finding touched_by_host() {
@@ -79,15 +89,13 @@ Finding touched_by_host() {
 
 }  // namespace
 
-void run_host_code(const std::function<void()>& code) {
-  const Handler handler;
-  const Memory::Access closed(memory(), false);
+bool ends_without_fault(const std::function<void()>& code) {
+  const FaultStack stack;
   sigjmp_buf here;
   // The jump skips the frames of the kernel or of a chapter's host code; they own nothing.
   if (sigsetjmp(here, 1) != 0) {
     resume_at = nullptr;
-    memory().set_access(false);
-    throw grid_runs ? stack_overflow(fault.instruction) : touched_by_host();
+    return false;
   }
   resume_at = &here;
   try {
@@ -97,6 +105,15 @@ void run_host_code(const std::function<void()>& code) {
     throw;
   }
   resume_at = nullptr;
+  return true;
+}
+
+void run_host_code(const std::function<void()>& code) {
+  const Handler handler;
+  const Memory::Access closed(memory(), false);
+  if (ends_without_fault(code)) return;
+  memory().set_access(false);
+  throw grid_runs ? stack_overflow(fault.instruction) : touched_by_host();
 }
 
 }  // namespace cpu

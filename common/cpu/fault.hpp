@@ -11,4 +11,8 @@ namespace cpu {
 /// stack than it has.
 void run_host_code(const std::function<void()>& code);
 
+/// Runs code of the calling thread, with the faults handled that `run_host_code` handles. Returns false if
+/// there was one; then the code has been left where it was.
+bool ends_without_fault(const std::function<void()>& code);
+
 }  // namespace cpu

@@ -1,6 +1,9 @@
 #include "cpu/grid.hpp"
 
+#include <memory>
+
 #include "cpu/coordinates.hpp"
+#include "cpu/cores.hpp"
 #include "cpu/device.hpp"
 #include "cpu/launch_limits.hpp"
 #include "cpu/memory.hpp"
@@ -12,13 +15,11 @@
 namespace cpu {
 namespace {
 
-void begin_launch(LaunchState& state, const Launch& launch, const Program& parts) {
+void begin_launch(LaunchState& state, const Launch& launch) {
   static_cast<Launch&>(state) = launch;
   ++state.number;
   state.threads_per_block = launch.block.x * launch.block.y * launch.block.z;
   state.arena = memory().arena();
-  state.stacks = scheduler().stacks();
-  state.constants = parts.constants;
 }
 
 void begin_launch(BlockState& state, const Launch& launch, const Program& parts) {
@@ -31,27 +32,16 @@ void begin_launch(BlockState& state, const Launch& launch, const Program& parts)
   state.iterations.begin_launch(reinterpret_cast<std::uintptr_t>(launch.kernel));
 }
 
-void run_block(const uint3& index) {
+void run_grid() {
   Device& d = device();
-  const unsigned threads = d.launch.threads_per_block;
-  d.block.index = index;
-  d.block.number = linear_number(index, d.launch.grid);
-  d.block.last_barrier = 0;
-  d.block.steps.begin_block();
-  d.block.races.begin_block(d.block.number);
-  d.block.shared_shadow.begin_block();
-  d.block.copies.begin_block(threads);
-  scheduler().run_block(threads);
-  d.block.races.end_block();
-}
-
-void run_grid(const uint3& grid) {
+  const std::size_t blocks = d.launch.blocks();
+  const long long accesses_before = d.counts.accesses;
   const Memory::Access open(memory(), true);
   grid_runs = true;
   try {
-    for (unsigned z = 0; z < grid.z; ++z)
-      for (unsigned y = 0; y < grid.y; ++y)
-        for (unsigned x = 0; x < grid.x; ++x) run_block({x, y, z});
+    run_block(0);
+    if (!run_on_cores(1, d.counts.accesses - accesses_before))
+      for (std::size_t block = 1; block < blocks; ++block) run_block(block);
   } catch (...) {
     abandon_launch();
     throw;
@@ -70,24 +60,55 @@ void report(Device& d) {
 
 }  // namespace
 
+void begin_blocks(const LaunchState& launch) {
+  Device& d = device();
+  const Program parts = program();
+  d.launch = launch;
+  d.launch.constants = parts.constants;
+  if (!d.scheduler) d.scheduler = std::make_shared<Scheduler>();
+  d.launch.stacks = d.scheduler->stacks();
+  begin_launch(d.block, launch, parts);
+}
+
+void run_block(std::size_t number) {
+  Device& d = device();
+  const uint3& grid = d.launch.grid;
+  const unsigned threads = d.launch.threads_per_block;
+  d.block.index = {static_cast<unsigned>(number % grid.x), static_cast<unsigned>(number / grid.x % grid.y),
+                   static_cast<unsigned>(number / grid.x / grid.y)};
+  d.block.number = number;
+  d.block.last_barrier = 0;
+  d.block.steps.begin_block();
+  d.block.races.begin_block(number);
+  d.block.shared_shadow.begin_block();
+  d.block.copies.begin_block(threads);
+  scheduler().run_block(threads);
+  d.block.races.end_block();
+}
+
+void abandon_block() {
+  device().block.log.abandon();
+  if (device().scheduler) device().scheduler->abandon();
+}
+
 void abandon_launch() {
   Device& d = device();
   grid_runs = false;
   d.counts = d.launch.counted_before;
   d.trace.take();
-  d.block.log.abandon();
-  scheduler().abandon();
+  abandon_block();
 }
 
 void run(const Launch& launch) {
   check_launch(launch);
   Device& d = device();
-  const Program parts = program();
-  begin_launch(d.launch, launch, parts);
+  begin_launch(d.launch, launch);
   d.launch.counted_before = d.counts;
-  begin_launch(d.block, launch, parts);
+  begin_blocks(d.launch);
+  d.order_needed = false;
   memory().clear_cold_caches();
-  run_grid(launch.grid);
+  run_grid();
+  memory().count_compulsory(d.counts);
   d.counts.approximate |= d.block.iterations.is_lost();
   ++d.counts.kernels;
   report(d);

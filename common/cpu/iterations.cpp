@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cpu/cores.hpp"
 #include "cpu/symbols.hpp"
 
 namespace cpu {
@@ -115,6 +116,7 @@ void Iterations::end_segment(LaneFlow* lanes, unsigned count) {
 
 /// An iteration of an ambiguous loop ends: have other lanes ended it elsewhere?
 void Iterations::note_latch(const Position::Level& level, std::uintptr_t from) {
+  need_block_order();  // lanes of other blocks are among them
   Latch& latch = latches_[level.key >> (64 - kLatchBits)];
   if (latch.key == level.key && latch.from != from) diverged_.insert(level.loop);
   latch = {level.key, from};

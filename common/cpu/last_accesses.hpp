@@ -31,6 +31,10 @@ class LastAccesses {
     }
     return &words_[first];
   }
+  /// What the launch has noted of that word, or null if it has not come to the word's chunk.
+  const WordHistory* find(std::size_t word, std::uint32_t launch) const {
+    return chunk_launch_[word / kChunk] == launch ? &words_[word] : nullptr;
+  }
 
   /// Calls `visit` with each history of that launch.
   template <class Visit>

@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "cpu/device.hpp"
+
 namespace cpu {
 namespace {
 
@@ -86,7 +88,7 @@ Buffer* Memory::owner(std::uintptr_t address) {
   const auto after = first_after(address);
   if (after == buffers_.begin()) return nullptr;
   Buffer* buffer = std::prev(after)->get();
-  return buffer->pages.contains(address) ? buffer : nullptr;
+  return buffer->pages.contains(address) ? &buffer->seen_by(device().worker) : nullptr;
 }
 
 const Buffer* Memory::nearest(std::uintptr_t address) const {
@@ -122,6 +124,13 @@ void Memory::set_access(bool open) {
 
 void Memory::clear_cold_caches() {
   for (const auto& buffer : buffers_) buffer->cold_cache.clear();
+}
+
+void Memory::count_compulsory(workbook::Counts& counts) const {
+  for (const auto& buffer : buffers_) {
+    counts.compulsory_read_bytes += buffer->cold_cache.read_bytes();
+    counts.compulsory_write_bytes += buffer->cold_cache.written_bytes();
+  }
 }
 
 Memory& memory() {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cpu/buffer.hpp"
+#include "cpu/counts.hpp"
 #include "cpu/region.hpp"
 
 namespace cpu {
@@ -28,8 +29,8 @@ class Memory {
   void* allocate(std::size_t bytes, std::size_t misalignment, std::string name, std::size_t element_size);
   void release(void* data);
 
-  /// The array whose pages hold `address`, or null. The address may still be before or after the array's
-  /// data.
+  /// The array whose pages hold `address`, as the calling thread's worker sees it, or null. The address may
+  /// still be before or after the array's data.
   Buffer* owner(std::uintptr_t address);
   /// The array that an access to `address` was meant for: the one that starts or ends nearest to it. Null
   /// when none is near.
@@ -54,14 +55,13 @@ class Memory {
     bool before_;
   };
 
-  template <class Visit>
-  void for_each_buffer(Visit visit) {
-    for (const auto& buffer : buffers_) visit(*buffer);
-  }
-
   const Region& arena() const { return arena_; }
   /// Empties the cold cache of every array: a new launch.
   void clear_cold_caches();
+  /// Adds the compulsory bytes of the launch that has ended.
+  void count_compulsory(workbook::Counts& counts) const;
+
+  const std::vector<std::unique_ptr<Buffer>>& buffers() const { return buffers_; }
 
  private:
   using Buffers = std::vector<std::unique_ptr<Buffer>>;

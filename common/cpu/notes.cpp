@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cpu/cores.hpp"
 #include "cpu/device.hpp"
 #include "cpu/source_line.hpp"
 
@@ -54,7 +55,10 @@ bool Notes::has(FindingKind kind, std::uintptr_t instruction) const {
          notes_[found->second].moment <= Moment{d.launch.number, d.block.number};
 }
 
-void note(const Mistake& mistake) { notes().add(mistake); }
+void note(const Mistake& mistake) {
+  need_block_order();
+  notes().add(mistake);
+}
 bool is_noted(FindingKind kind, std::uintptr_t instruction) { return notes().has(kind, instruction); }
 
 Notes& notes() {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cpu/access_mistakes.hpp"
+#include "cpu/cores.hpp"
 #include "cpu/device.hpp"
 #include "cpu/memory.hpp"
 #include "cpu/notes.hpp"
@@ -92,7 +93,8 @@ void RaceCheck::start_moments_again() {
     if (word.reader && is_current((word.reader >> 4) - 1)) word.reader_moment = 0;
     if (word.other && is_current((word.other >> 4) - 1)) word.other_moment = 0;
   };
-  memory().for_each_buffer([&](Buffer& buffer) { buffer.last_accesses.for_each(launch_.number, forget); });
+  for (const auto& buffer : memory().buffers())
+    buffer->seen_by(device().worker).last_accesses.for_each(launch_.number, forget);
   device().block.shared_shadow.for_each(forget);
   for (auto* all : {&more_global_, &more_shared_})
     for (auto& [word, groups] : *all)
@@ -105,6 +107,7 @@ void RaceCheck::start_moments_again() {
 
 void RaceCheck::check_strong(const Access& access, bool shared, WordHistory* words, unsigned thread,
                              std::uint8_t site) {
+  if (!shared) need_block_order();
   if (access.kind == AccessKind::kStore && !order_.has_fence(thread))
     return check_words(access, shared, words, thread, Role::kWrite, site);
   if (access.manner == AccessManner::kCompareAndSwap) confirm_guess(access, shared, words, thread);

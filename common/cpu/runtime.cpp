@@ -2,9 +2,12 @@
 /// The functions of the device that kernels call (runtime.hpp), as far as they have no file of their own.
 #include "cpu/runtime.hpp"
 
+#include <cstdarg>
 #include <cstdint>
+#include <cstdio>
 
 #include "cpu/access.hpp"
+#include "cpu/cores.hpp"
 #include "cpu/device.hpp"
 #include "cpu/scheduler.hpp"
 
@@ -38,7 +41,17 @@ void warp_collective(void (*work)(void* const*), void* mine, const void* return_
 }
 unsigned lane_index() { return device().block.thread.lane; }
 void thread_fence(bool whole_device) {
+  if (whole_device) need_block_order();
   device().block.races.fence(device().block.thread.number, whole_device);
+}
+
+int printf(const char* format, ...) {
+  need_block_order();
+  va_list values;
+  va_start(values, format);
+  const int written = std::vprintf(format, values);
+  va_end(values);
+  return written;
 }
 
 int multiprocessors() { return 132; }

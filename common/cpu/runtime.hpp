@@ -27,7 +27,7 @@ struct Launch {
 /// capability 9.0.
 int most_shared_bytes();
 
-/// Multiprocessors: 132, as an H200 has, although blocks run one after another.
+/// Multiprocessors: 132, as an H200 has. The CPU device runs blocks on as many cores as the machine has.
 [[gnu::const]] int multiprocessors();
 
 /// Runs all threads of all blocks and returns when the grid is done.
@@ -136,6 +136,9 @@ void warp_multiply(const WarpFragment& d, const WarpFragment& a, const WarpFragm
 
 /// The block's dynamic shared memory, 16-byte aligned.
 [[gnu::const]] void* dynamic_shared_memory();
+
+/// The C library's printf in a kernel: blocks print in their order.
+int printf(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 // The C library's functions in a kernel: traced like any other access.
 void* memcpy(void* to, const void* from, size_t bytes);

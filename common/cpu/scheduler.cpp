@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cpu/coordinates.hpp"
+#include "cpu/cores.hpp"
 #include "cpu/deadlock.hpp"
 #include "cpu/device.hpp"
 #include "cpu/launch_limits.hpp"
@@ -172,6 +173,7 @@ void Scheduler::switch_to(Fiber* fiber) {
   only_polled_ = false;
   fibers_.resume(fiber);
   if (mistake_) throw_finding(*mistake_);
+  if (part_stopped_) throw PartStopped();
   if (threads_.state[current_] == ThreadState::kDone) fibers_.give_back(fiber);
   if (!only_polled_) ++progress_;
   seen_[current_] = progress_;
@@ -224,16 +226,18 @@ void Scheduler::stop(const Mistake& mistake) {
   __builtin_unreachable();
 }
 
+void Scheduler::stop_part() {
+  part_stopped_ = true;
+  fibers_.suspend();
+  __builtin_unreachable();
+}
+
 void Scheduler::abandon() {
   mistake_.reset();
+  part_stopped_ = false;
   fibers_.abandon();
   for (std::unique_ptr<WarpFlow>& flow : paused_)
     if (flow) spare_.push_back(std::move(flow));
-}
-
-Scheduler& scheduler() {
-  static Scheduler instance;
-  return instance;
 }
 
 }  // namespace cpu

@@ -10,6 +10,7 @@
 
 #include "cpu/block_barrier.hpp"
 #include "cpu/block_threads.hpp"
+#include "cpu/device.hpp"
 #include "cpu/fibers.hpp"
 #include "cpu/finding.hpp"
 #include "cpu/iterations.hpp"
@@ -46,6 +47,8 @@ class Scheduler {
   const void* stack_top() const { return fibers_.running()->stack_top; }
   /// Ends the launch: `run_block` throws the mistake's Finding.
   [[noreturn]] void stop(const Mistake& mistake);
+  /// Ends a worker's part of a grid: `run_block` throws PartStopped.
+  [[noreturn]] void stop_part();
 
  private:
   struct WarpFlow {
@@ -75,6 +78,7 @@ class Scheduler {
   unsigned next_ = 0;     // thread that the running fiber starts when its current one has ended
   unsigned done_ = 0;     // threads that have ended
   std::optional<Mistake> mistake_;
+  bool part_stopped_ = false;
 
   // Threads that spin. Whatever a thread does may be what another one waits for, so each time that one has
   // run counts as progress, unless it only polled again.
@@ -88,7 +92,7 @@ class Scheduler {
   std::vector<std::unique_ptr<WarpFlow>> spare_;  // of the launch
 };
 
-/// The one scheduler.
-Scheduler& scheduler();
+/// The calling thread's. Inline because every barrier comes here.
+inline Scheduler& scheduler() { return *device().scheduler; }
 
 }  // namespace cpu

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "cpu/region.hpp"
@@ -39,6 +40,9 @@ class SharedMemory {
   bool near_statics(std::uintptr_t address) const { return around_statics_.contains(address); }
 
  private:
+  struct Storage;
+
+  std::shared_ptr<Storage> memory_;  // made by the first launch
   Region statics_, dynamic_, around_dynamic_, around_statics_;
 };
 

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <unordered_map>
 #include <vector>
 
@@ -16,6 +17,8 @@
 
 namespace cpu {
 namespace {
+
+std::mutex mutex;  // of what is known already: blocks may run on several cores
 
 std::string program_path() {
   char path[4096];
@@ -103,6 +106,7 @@ SourceLine line_at(std::uintptr_t address) {
 
 const SourceLine& source_line(std::uintptr_t return_address) {
   static std::unordered_map<std::uintptr_t, SourceLine> known;
+  const std::lock_guard lock(mutex);
   const auto [found, is_new] = known.try_emplace(return_address);
   if (!is_new) return found->second;
   found->second = line_at(return_address - 1);
@@ -126,6 +130,7 @@ bool same_line(std::uintptr_t return_address, std::uintptr_t other) {
 
 const SourceLine& function_at(const void* address) {
   static std::unordered_map<const void*, SourceLine> known;
+  const std::lock_guard lock(mutex);
   const auto [found, is_new] = known.try_emplace(address);
   if (!is_new) return found->second;
   const auto& frames = frames_at(reinterpret_cast<std::uintptr_t>(address));

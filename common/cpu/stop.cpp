@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "cpu/cores.hpp"
 #include "cpu/device.hpp"
 #include "cpu/grid.hpp"
 #include "cpu/names.hpp"
@@ -21,7 +22,10 @@ Mistake with_way_on(Mistake mistake) {
 
 void stop_launch(const Mistake& mistake) { scheduler().stop(mistake); }
 
-void throw_finding(const Mistake& mistake) { throw finding_in(device().launch.kernel, mistake); }
+void throw_finding(const Mistake& mistake) {
+  if (device().worker) throw PartStopped();
+  throw finding_in(device().launch.kernel, mistake);
+}
 
 void stop_or_note(const Mistake& mistake) {
   if (!notes().wanted(mistake.kind)) stop_launch(with_way_on(mistake));

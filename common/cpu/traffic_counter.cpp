@@ -69,7 +69,7 @@ void TrafficCounter::count_global(Site& site, const Request& request) {
       counts_.contended |= contended(request);
       break;
   }
-  for (unsigned i = 0; i < count; ++i) count_compulsory(site, sectors[i]);
+  for (unsigned i = 0; i < count; ++i) note_sector(site, sectors[i]);
 }
 
 void TrafficCounter::count_shared(const Site& site, const Request& request) {
@@ -93,16 +93,17 @@ void TrafficCounter::count_copy(Site& site, const Request& request) {
     if (!copy.reads) continue;
     counts_.load_bytes += site.size;
     counts_.accesses += 1;  // the store to shared memory is counted with all other accesses
-    count_compulsory(site, copy.source / 32);
+    note_sector(site, copy.source / 32);
   }
 }
 
-void TrafficCounter::count_compulsory(Site& site, std::uintptr_t sector) {
+/// Notes it for the DRAM traffic, which is counted at the end of the launch (Memory::count_compulsory).
+void TrafficCounter::note_sector(Site& site, std::uintptr_t sector) {
   const std::uintptr_t address = sector * 32;
   if (!site.buffer->pages.contains(address)) site.buffer = memory().owner(address);
   const std::size_t offset = address - site.buffer->pages.begin;
-  if (site.kind != AccessKind::kStore) counts_.compulsory_read_bytes += site.buffer->cold_cache.read(offset);
-  if (site.kind != AccessKind::kLoad) counts_.compulsory_write_bytes += site.buffer->cold_cache.write(offset);
+  if (site.kind != AccessKind::kStore) site.buffer->cold_cache.read(offset);
+  if (site.kind != AccessKind::kLoad) site.buffer->cold_cache.write(offset);
 }
 
 }  // namespace cpu

@@ -24,7 +24,7 @@ class TrafficCounter {
   void count_global(Site& site, const Request& request);
   void count_shared(const Site& site, const Request& request);
   void count_copy(Site& site, const Request& request);
-  void count_compulsory(Site& site, std::uintptr_t sector);
+  void note_sector(Site& site, std::uintptr_t sector);
 
   workbook::Counts& counts_;
 };

@@ -14,4 +14,8 @@ void WrittenBytes::set(std::size_t begin, std::size_t end, bool written) {
   }
 }
 
+void WrittenBytes::add(const WrittenBytes& other, std::size_t begin, std::size_t end) {
+  for (std::size_t i = begin / kGroup; i < end / kGroup; ++i) groups_[i] |= other.groups_[i];
+}
+
 }  // namespace cpu

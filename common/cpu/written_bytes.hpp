@@ -24,6 +24,8 @@ class WrittenBytes {
   }
   /// Marks the bytes [begin, end) as written or as never written.
   void set(std::size_t begin, std::size_t end, bool written);
+  /// Marks what is marked in `other`, from byte `begin` on, a multiple of 16, as far as `end`.
+  void add(const WrittenBytes& other, std::size_t begin, std::size_t end);
 
  private:
   static constexpr std::size_t kGroup = 16;

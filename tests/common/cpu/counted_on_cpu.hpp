@@ -32,6 +32,16 @@ class CountedOnCpu {
     return backend_->run([&] { kernel.run(a_.data(), b_.data(), c_.data(), out_.data()); });
   }
 
+  /// What the arrays hold.
+  std::string bytes() const {
+    std::string all;
+    for (const DeviceArray<float>* array : {&a_, &b_, &c_, &out_}) {
+      const std::vector<float> values = array->values();
+      all.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+    }
+    return all;
+  }
+
  private:
   static constexpr std::size_t kSize = cpu::test_kernels::kCountedSize;
 

@@ -1,0 +1,318 @@
+// Blocks on several cores: results, counts and findings are those of one core, whatever the number of cores.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "catch.hpp"
+#include "common/cpu/counted_on_cpu.hpp"
+#include "common/cpu/device_arrays.hpp"
+#include "cpu/cores.hpp"
+#include "cpu/finding.hpp"
+#include "harness/derived_counts.hpp"
+#include "harness/run_stage.hpp"
+#include "kernels/cores.hpp"
+
+namespace cpu {
+namespace first_kernel {
+workbook::Chapter chapter();
+}
+namespace multiply_add {
+workbook::Chapter chapter();
+}
+namespace add_mul_exp {
+workbook::Chapter chapter();
+}
+namespace quantize_int8 {
+workbook::Chapter chapter();
+}
+namespace relu_layernorm {
+workbook::Chapter chapter();
+}
+namespace linear_gelu {
+workbook::Chapter chapter();
+}
+namespace tensor_cores {
+workbook::Chapter chapter();
+}
+}  // namespace cpu
+
+namespace {
+
+namespace test_kernels = cpu::test_kernels;
+constexpr unsigned kCores[] = {2, 3, 7};
+constexpr int kBlocks = 20;
+
+/// A variable of the environment, as long as it lives.
+class Variable {
+ public:
+  Variable(const char* name, const std::string& value) : name_(name) {
+    if (const char* text = std::getenv(name)) before_ = text;
+    setenv(name, value.c_str(), 1);
+  }
+  ~Variable() { before_ ? setenv(name_, before_->c_str(), 1) : unsetenv(name_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+/// Spreads every grid over that many cores, however few accesses it makes, as long as it lives. Counts how
+/// often it happens.
+class OnCores {
+ public:
+  explicit OnCores(unsigned cores) : cores_("WORKBOOK_CORES", std::to_string(cores)) {
+    cpu::spread_rule().least_accesses = 0;
+    cpu::spread_rule().most_bytes_per_access = 1e18;
+  }
+  ~OnCores() {
+    cpu::spread_rule().least_accesses = before_.least_accesses;
+    cpu::spread_rule().most_bytes_per_access = before_.most_bytes_per_access;
+  }
+
+  long long spread() const { return cpu::spread_rule().spread - before_.spread; }
+  long long thrown_away() const { return cpu::spread_rule().thrown_away - before_.thrown_away; }
+
+ private:
+  Variable cores_;
+  const cpu::SpreadRule before_ = cpu::spread_rule();
+};
+
+std::string text(const workbook::Counts& counts) { return workbook::counts_json(&counts).dump(); }
+
+/// What one kernel or stage counts, and what it leaves: bytes, a hash of them, or the error of its result.
+struct Outcome {
+  std::string name, counts, result;
+};
+
+void check_equal(const std::vector<Outcome>& one, const std::vector<Outcome>& other) {
+  REQUIRE(one.size() == other.size());
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    INFO(one[i].name);
+    CHECK(one[i].counts == other[i].counts);
+    CHECK((one[i].result == other[i].result));
+  }
+}
+
+std::vector<Outcome> counted_outcomes() {
+  std::vector<Outcome> outcomes;
+  CountedOnCpu device;
+  for (const auto& kernel : counted_kernels()) {
+    const std::string counts = text(device.run(kernel));
+    outcomes.push_back({kernel.name, counts, std::to_string(std::hash<std::string>()(device.bytes()))});
+  }
+  return outcomes;
+}
+
+std::vector<Outcome> chapter_outcomes() {
+  const std::pair<workbook::Chapter, workbook::Shape> chapters[] = {
+      {cpu::first_kernel::chapter(), {{20000, 1, 1}}},   {cpu::multiply_add::chapter(), {{20001, 1, 1}}},
+      {cpu::add_mul_exp::chapter(), {{20003, 1, 1}}},    {cpu::quantize_int8::chapter(), {{33, 1023, 1}}},
+      {cpu::relu_layernorm::chapter(), {{33, 1001, 1}}}, {cpu::linear_gelu::chapter(), {{130, 64, 132}}},
+      {cpu::tensor_cores::chapter(), {{130, 64, 136}}},
+  };
+  const auto backend = workbook::make_cpu_backend();
+  std::vector<Outcome> outcomes;
+  for (const auto& [chapter, shape] : chapters) {
+    workbook::Problem problem(chapter, shape, *backend);
+    for (int i = 0; i < chapter.stage_count; ++i) {
+      const workbook::StageResult result = problem.check(chapter.stages[i]);
+      INFO(chapter.name << " " << chapter.stages[i].name << ": " << result.message);
+      CHECK(result.status != workbook::Status::kWrong);
+      outcomes.push_back({std::string(chapter.name) + "/" + chapter.stages[i].name, text(result.counts),
+                          std::to_string(result.error)});
+    }
+  }
+  return outcomes;
+}
+
+struct Cores {
+  std::unique_ptr<workbook::Backend> backend = workbook::make_cpu_backend();
+
+  /// Runs `kernel(data)` with the elements 0, 1, 2 ... Returns what it counts and leaves there.
+  template <class T, class Kernel>
+  Outcome outcome(std::size_t count, Kernel kernel) {
+    const auto array = DeviceArray<T>::counting(*backend, count);
+    const std::string counts = text(backend->run([&] { kernel(array->data()); }));
+    const std::vector<T> values = array->values();
+    const auto* bytes = reinterpret_cast<const char*>(values.data());
+    return {"", counts, {bytes, bytes + count * sizeof(T)}};
+  }
+};
+
+/// Runs kernels on one core and on several, and checks that most of them were spread.
+void check_all(std::vector<Outcome> (*run)(), std::initializer_list<unsigned> numbers) {
+  std::vector<Outcome> one;
+  {
+    const OnCores use(1);
+    one = run();
+    CHECK(use.spread() == 0);
+  }
+  for (const unsigned cores : numbers) {
+    const OnCores use(cores);
+    check_equal(one, run());
+    CHECK(use.spread() >= static_cast<long long>(one.size()) * 2 / 3);
+  }
+}
+
+/// Runs the same on one core and on several, and checks that several were used.
+template <class Run>
+void check_on_cores(Run run) {
+  const auto on = [&](unsigned cores) {
+    const OnCores use(cores);
+    std::vector<Outcome> outcomes = {run()};
+    CHECK(use.spread() == (cores > 1));
+    return outcomes;
+  };
+  const auto one = on(1);
+  for (const unsigned cores : kCores) check_equal(one, on(cores));
+}
+
+std::string printed(const std::function<void()>& code) {
+  std::FILE* file = std::tmpfile();
+  std::fflush(stdout);
+  const int before = dup(STDOUT_FILENO);
+  dup2(fileno(file), STDOUT_FILENO);
+  code();
+  std::fflush(stdout);
+  dup2(before, STDOUT_FILENO);
+  close(before);
+  std::rewind(file);
+  std::string text(4096, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), file));
+  std::fclose(file);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("cores: counts and results of all counted kernels are those of one core") {
+  check_all(counted_outcomes, {3});
+}
+
+TEST_CASE("cores: counts and results of all chapters are those of one core") {
+  check_all(chapter_outcomes, {2, 3, 7});
+}
+
+TEST_CASE_METHOD(Cores, "cores: parts may share a sector, in which each has words of its own") {
+  check_on_cores([&] {
+    return outcome<float>(kBlocks * 1001, [](float* x) { test_kernels::double_rows(x, kBlocks, 1001); });
+  });
+}
+
+TEST_CASE_METHOD(Cores, "cores: parts that share a word are right too") {
+  const auto run = [&] {
+    return outcome<signed char>(kBlocks * 1001,
+                                [](signed char* x) { test_kernels::double_byte_rows(x, kBlocks, 1001); });
+  };
+  std::vector<Outcome> one, several;
+  {
+    const OnCores use(1);
+    one.push_back(run());
+  }
+  {
+    const OnCores use(3);
+    several.push_back(run());
+  }
+  check_equal(one, several);
+}
+
+TEST_CASE_METHOD(Cores, "cores: a loop that a late block is the first to repeat is counted as on one core") {
+  DeviceArray<float> sums(*backend, kBlocks);
+  std::vector<int> lengths(kBlocks, 0);
+  lengths[kBlocks - 3] = 64;
+  DeviceArray<int> on_device(*backend, kBlocks);
+  backend->upload(on_device.data(), lengths.data(), kBlocks * sizeof(int));
+  const auto run = [&] {
+    return outcome<float>(
+        kBlocks * 64, [&](float* x) { test_kernels::sum_rows(x, on_device.data(), sums.data(), kBlocks); });
+  };
+  std::vector<Outcome> first, second, one;
+  {
+    const OnCores use(3);
+    first.push_back(run());
+    CHECK(use.thrown_away() == 1);  // the loop was not known
+    second.push_back(run());
+    CHECK(use.spread() == 1);
+  }
+  {
+    const OnCores use(1);
+    one.push_back(run());
+  }
+  check_equal(one, first);
+  check_equal(one, second);
+}
+
+TEST_CASE_METHOD(Cores, "cores: an attempt that is thrown away leaves nothing behind") {
+  DeviceArray<int> ended(*backend, 1);
+  backend->fill(ended.data(), 0, sizeof(int));
+  const OnCores use(3);
+  const auto x = DeviceArray<float>::counting(*backend, kBlocks * 64);
+  const auto counts = backend->run([&] { test_kernels::add_and_count(x->data(), ended.data(), kBlocks); });
+  CHECK(use.thrown_away() == 1);
+  CHECK(ended.values()[0] == 1);
+  const std::vector<float> values = x->values();
+  for (int i = 0; i < kBlocks * 64; ++i)
+    REQUIRE(values[static_cast<std::size_t>(i)] == static_cast<float>(i + 1));
+  CHECK(counts.accesses == 2 * kBlocks * 64 + 1);
+  // It is not tried again.
+  backend->run([&] { test_kernels::add_and_count(x->data(), ended.data(), kBlocks); });
+  CHECK(use.thrown_away() == 1);
+}
+
+TEST_CASE_METHOD(Cores, "cores: blocks print once, in their order") {
+  const OnCores use(3);
+  const auto x = DeviceArray<float>::counting(*backend, kBlocks * 64);
+  const std::string text =
+      printed([&] { backend->run([&] { test_kernels::print_blocks(x->data(), kBlocks); }); });
+  std::string expected;
+  for (int b = 1; b < kBlocks; ++b) expected += "block " + std::to_string(b) + "\n";
+  CHECK(text == expected);
+  CHECK(use.thrown_away() == 1);
+}
+
+TEST_CASE_METHOD(Cores, "cores: small grids run on one core") {
+  const Variable two("WORKBOOK_CORES", "2");
+  const cpu::SpreadRule before = cpu::spread_rule();
+  outcome<float>(kBlocks * 64, [](float* x) { test_kernels::double_rows(x, kBlocks, 64); });
+  CHECK(cpu::spread_rule().spread == before.spread);
+  outcome<float>(500 * 1024, [](float* x) { test_kernels::double_rows(x, 500, 1024); });
+  CHECK(cpu::spread_rule().spread == before.spread + 1);
+}
+
+TEST_CASE_METHOD(Cores, "cores: findings have the message of one core") {
+  const Variable steps("WORKBOOK_STEPS", "100000");
+  const int three = 3;
+  DeviceArray<int> index(*backend, 1);
+  backend->upload(index.data(), &three, sizeof three);
+  const auto finding = [&](const test_kernels::BlockMistake& mistake, unsigned cores) {
+    const OnCores use(cores);
+    const auto x = DeviceArray<float>::counting(*backend, kBlocks * 64, "x");
+    DeviceArray<float> y(*backend, kBlocks * 64, "y");
+    std::string message;
+    try {
+      backend->run([&] { mistake.run(x->data(), y.data(), index.data(), kBlocks); });
+      FAIL("the mistake was not found");
+    } catch (const cpu::Finding& found) {
+      message = found.what();
+    }
+    CHECK(use.thrown_away() == (cores > 1));
+    // The device works on.
+    CHECK(outcome<float>(kBlocks * 64, [](float* data) {
+            test_kernels::double_rows(data, kBlocks, 64);
+          }).result.size() == kBlocks * 64 * sizeof(float));
+    CHECK(use.spread() == (cores > 1));
+    return message;
+  };
+  const auto all = test_kernels::block_mistakes();
+  for (int i = 0; i < all.count; ++i) {
+    INFO(all.first[i].name);
+    const std::string several = finding(all.first[i], 3);
+    CHECK(several == finding(all.first[i], 1));
+  }
+}
