@@ -53,11 +53,12 @@ void pipeline_copy(void* to, const void* from, size_t bytes, size_t zeros) {
   if (source % size != 0) misaligned({instruction, source, size, AccessKind::kLoad}, false);
   if (target % size != 0) misaligned(store, false);
 
-  Site* load = read > 0 ? &check_global({instruction, source, read, AccessKind::kLoad}, size) : nullptr;
-  check_shared(store, *offset, block.sites.at(instruction, Space::kShared, AccessKind::kStore, size));
+  Site* load =
+      read > 0 ? &check_global(device(), {instruction, source, read, AccessKind::kLoad}, size) : nullptr;
+  check_shared(block, store, *offset, block.sites.at(instruction, Space::kShared, AccessKind::kStore, size));
   Site& copy = block.sites.at(instruction, Space::kCopy, AccessKind::kLoad, size);
   if (load) copy.buffer = load->buffer;
-  log_access(copy, packed({source, target, read > 0}));
+  log_access(block, copy, packed({source, target, read > 0}));
   block.copies.issue(block.thread.number, *offset, size, instruction);
   std::memcpy(to, from, read);
   std::memset(static_cast<char*>(to) + read, 0, zeros);
@@ -75,7 +76,7 @@ void pipeline_wait(size_t left) {
   // touched the destination since the first, but for accesses that have got a note.
   for (const AsyncCopy& copy : block.copies.wait(thread, std::min(left, kMostLeft))) {
     const std::uintptr_t target = block.shared_memory.address(copy.offset);
-    check_shared({instruction, target, copy.size, AccessKind::kStore}, copy.offset,
+    check_shared(block, {instruction, target, copy.size, AccessKind::kStore}, copy.offset,
                  block.sites.at(instruction, Space::kShared, AccessKind::kStore, copy.size));
   }
 }

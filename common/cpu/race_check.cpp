@@ -105,7 +105,7 @@ void RaceCheck::start_moments_again() {
 
 // --- Accesses that are rare ---
 
-void RaceCheck::check_strong(const Access& access, bool shared, WordHistory* words, unsigned thread,
+void RaceCheck::check_strong(Access access, bool shared, WordHistory* words, unsigned thread,
                              std::uint8_t site) {
   if (!shared) need_block_order();
   if (access.kind == AccessKind::kStore && !order_.has_fence(thread))

@@ -49,7 +49,7 @@ class RaceCheck {
 
   /// Checks an access of that thread of the block and records it, under the number of its instruction.
   /// `words` are the histories from the word at its address on. Stops the launch at a race.
-  void check(const Access& access, bool shared, WordHistory* words, unsigned thread, std::uint8_t site);
+  void check(Access access, bool shared, WordHistory* words, unsigned thread, std::uint8_t site);
 
   /// A thread has made its next step since a store that raced with another one: both may have stored the same
   /// value.
@@ -60,7 +60,7 @@ class RaceCheck {
  private:
   /// The access that is being checked, as far as it concerns one word.
   struct Part {
-    const Access& access;
+    Access access;
     WordHistory& word;
     std::uint32_t thread;  ///< in the grid
     std::uint8_t bytes;    ///< of the word, a bit each
@@ -74,9 +74,8 @@ class RaceCheck {
   void check_slowly(const Part& part);
   void confirm_guess(const Access& access, bool shared, WordHistory* words, unsigned thread);
   void start_moments_again();
-  void check_strong(const Access& access, bool shared, WordHistory* words, unsigned thread,
-                    std::uint8_t site);
-  void check_words(const Access& access, bool shared, WordHistory* words, unsigned thread, Role role,
+  void check_strong(Access access, bool shared, WordHistory* words, unsigned thread, std::uint8_t site);
+  void check_words(Access access, bool shared, WordHistory* words, unsigned thread, Role role,
                    std::uint8_t site);
 
   // The slow way: all that is known of a word, as a list.
@@ -170,9 +169,8 @@ class RaceCheck {
   return true;
 }
 
-[[gnu::always_inline]] inline void RaceCheck::check_words(const Access& access, bool shared,
-                                                          WordHistory* words, unsigned thread, Role role,
-                                                          std::uint8_t site) {
+[[gnu::always_inline]] inline void RaceCheck::check_words(Access access, bool shared, WordHistory* words,
+                                                          unsigned thread, Role role, std::uint8_t site) {
   const std::uint32_t me = order_.first_thread() + thread;
   const unsigned size = access.size, count = (size + 3) / 4;
   const std::uint32_t whole = size >= 4 ? 0xfu : ((1u << size) - 1) << access.address % 4;
@@ -185,7 +183,7 @@ class RaceCheck {
   }
 }
 
-[[gnu::always_inline]] inline void RaceCheck::check(const Access& access, bool shared, WordHistory* words,
+[[gnu::always_inline]] inline void RaceCheck::check(Access access, bool shared, WordHistory* words,
                                                     unsigned thread, std::uint8_t site) {
   if (access.kind == AccessKind::kAtomic || access.manner != AccessManner::kPlain)
     return check_strong(access, shared, words, thread, site);

@@ -21,12 +21,12 @@ class SharedShadow {
   void begin_block() { ++block_; }
 
   /// Marks `size` bytes at `offset` as written.
-  void write(std::size_t offset, unsigned size) {
+  [[gnu::always_inline]] void write(std::size_t offset, unsigned size) {
     for (std::size_t word = offset / 4; word <= (offset + size - 1) / 4; ++word)
       fresh(word).written |= bytes_of(word, offset, size);
   }
   /// Whether the block has written all of `size` bytes at `offset`.
-  bool has(std::size_t offset, unsigned size) {
+  [[gnu::always_inline]] bool has(std::size_t offset, unsigned size) {
     for (std::size_t word = offset / 4; word <= (offset + size - 1) / 4; ++word) {
       const std::uint8_t bytes = bytes_of(word, offset, size);
       if ((fresh(word).written & bytes) != bytes) return false;
@@ -52,7 +52,7 @@ class SharedShadow {
     if (size >= 4) return 0xf;
     return static_cast<std::uint8_t>(((1u << size) - 1) << (offset - 4 * word));
   }
-  Word& fresh(std::size_t index) {
+  [[gnu::always_inline]] Word& fresh(std::size_t index) {
     Word& word = words_[index];
     if (word.block != block_) {
       word = {block_, 0};

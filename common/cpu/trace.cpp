@@ -42,12 +42,15 @@ void trace_misaligned(Access access);
   d.block.steps.count(instruction, address, size, kind);
   const Access access = {instruction, address, size, kind, manner};
   if (address & (size - 1)) return trace_misaligned(access);
-  if (d.launch.arena.contains(address)) return log_access(check_global(access, size), address);
+  if (d.launch.arena.contains(address)) {
+    Site& site = check_global(d, access, size);
+    return log_access(d.block, site, address);
+  }
   const auto last_byte = d.block.shared_memory.offset(address + size - 1);
   if (!last_byte || *last_byte < size - 1) return trace_elsewhere(access);
   Site& site = d.block.sites.at(instruction, Space::kShared, kind, size);
-  log_access(site, address);
-  check_shared(access, *last_byte - (size - 1), site);
+  log_access(d.block, site, address);
+  check_shared(d.block, access, *last_byte - (size - 1), site);
 }
 
 /// The same, out of line: for what is rare.
