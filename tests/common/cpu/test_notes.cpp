@@ -145,6 +145,31 @@ TEST_CASE("note: warps that pass barriers in other lines and in other numbers ge
   CHECK_THAT(notes[1], ContainsSubstring("note: barrier without the threads that have ended"));
 }
 
+TEST_CASE("note: only a shuffle is between a store and the load of another lane") {
+  Noting device;
+  const auto out = device.array(32);
+  const Texts notes =
+      device.notes([&](bool mended) { test_kernels::ordered_by_shuffle(out->data(), mended); });
+  REQUIRE(notes.size() == 1);
+  CHECK_THAT(notes[0], ContainsSubstring("note: order by a shuffle: kernel ordered_by_shuffle"));
+  CHECK_THAT(notes[0], ContainsSubstring("reads s[31] at " +
+                                         line_of("ordered_by_shuffle", "out[t] = zero + s[31 - t];", 1)));
+  CHECK_THAT(notes[0], ContainsSubstring("put a __syncwarp() there"));
+  CHECK(out->values()[3] == 28);
+}
+
+TEST_CASE("note: several threads store the same value to one word") {
+  Noting device;
+  const auto out = device.array(64);
+  const Texts notes = device.notes([&](bool mended) { test_kernels::flag_set_by_many(out->data(), mended); });
+  REQUIRE(notes.size() == 1);
+  CHECK_THAT(notes[0],
+             ContainsSubstring("note: same value stored by several threads: kernel flag_set_by_many"));
+  CHECK_THAT(notes[0], ContainsSubstring("thread (2,0,0) of block (0,0,0) writes flag"));
+  CHECK_THAT(notes[0], ContainsSubstring("and both store the same value"));
+  CHECK(out->values()[63] == 1);
+}
+
 TEST_CASE("notes are of all launches since they were last taken, in the order of launches") {
   Noting device;
   const auto in = device.counting(190), out = device.array(64);
