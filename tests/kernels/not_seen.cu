@@ -16,6 +16,16 @@ __global__ void order_of_atomics(int* data, int* count, int* out, unsigned write
   }
 }
 
+__global__ void reader_without_fence(int* data, int* count, int* out, bool seen) {
+  if (blockIdx.x == 0) {
+    data[0] = 42;
+    if (!seen) __threadfence();
+    atomicAdd(count, 1);
+  } else if (atomicAdd(count, 1) == 1) {
+    out[0] = data[0];
+  }
+}
+
 __global__ void plain_read_before_swap(int* x, int* out, bool seen) {
   const int t = threadIdx.x;
   out[t] = x[0];
@@ -119,6 +129,9 @@ __global__ void two_atomics_for_one(int* x, bool seen) {
 
 void order_of_atomics(int* data, int* count, int* out, bool seen) {
   launch(kernel::order_of_atomics, 2, 1, data, count, out, seen ? 1u : 0u);
+}
+void reader_without_fence(int* data, int* count, int* out, bool seen) {
+  launch(kernel::reader_without_fence, 2, 1, data, count, out, seen);
 }
 void plain_read_before_swap(int* x, int* out, bool seen) {
   launch(kernel::plain_read_before_swap, 1, 64, x, out, seen);

@@ -12,6 +12,9 @@ namespace DEVICE::test_kernels {
 /// Two blocks. One stores data[0], passes a fence and counts; the other one counts, passes a fence and reads
 /// data[0], without looking at the count. Seen: the block that reads is the first one. `count` is 0.
 void order_of_atomics(int* data, int* count, int* out, bool seen);
+/// One block stores data[0], passes a fence and counts; the next one counts and, as the second one to do so,
+/// reads data[0] without a fence. Seen: without the first fence. `count` is 0.
+void reader_without_fence(int* data, int* count, int* out, bool seen);
 /// 64 threads read x[0] plainly, store it in out[t] and do an atomicCAS on x[0]. Seen: an atomicAdd.
 void plain_read_before_swap(int* x, int* out, bool seen);
 /// The first warp does that many __syncwarp(), then its thread 0 stores x[0]. The second warp reads x[0].

@@ -40,6 +40,16 @@ TEST_CASE_METHOD(NotSeen, "not seen: a race that only another order of the atomi
   CHECK_THAT(run(true), ContainsSubstring("race in device memory: kernel order_of_atomics"));
 }
 
+TEST_CASE_METHOD(NotSeen, "not seen: a missing fence after the atomic of the thread that reads") {
+  const auto data = zeros<int>(1), out = zeros<int>(1);
+  const auto run = [&](bool seen) {
+    const auto count = zeros<int>(1);
+    return found([&] { test_kernels::reader_without_fence(data->data(), count->data(), out->data(), seen); });
+  };
+  CHECK(run(false) == "nothing");
+  CHECK_THAT(run(true), ContainsSubstring("race in device memory: kernel reader_without_fence"));
+}
+
 TEST_CASE_METHOD(NotSeen, "not seen: a plain read beside atomics, if an atomicCAS of its thread follows") {
   const auto x = zeros<int>(1), out = zeros<int>(64);
   const auto run = [&](bool seen) {

@@ -6,6 +6,7 @@
 #include "cpu/finding.hpp"
 #include "kernels/kernels.hpp"
 #include "kernels/notes.hpp"
+#include "kernels/races.hpp"
 
 namespace {
 
@@ -211,7 +212,30 @@ TEST_CASE("finding: lanes of one warp wait at different lines; with --note barri
   CHECK(out->values()[16] == 47);
 }
 
-TEST_CASE("--note uninitialised: a launch goes on after reads of what nothing has written") {
+TEST_CASE("option --note race: a launch goes on after races, with the value that came last") {
+  Noting device({"race"});
+  DeviceArray<signed char> bytes(*device.backend, 128, "bytes");
+  device.backend->run([&] { test_kernels::numbers_as_bytes(bytes.data(), false); });
+  Texts notes = device.backend->take_notes();
+  REQUIRE(notes.size() == 1);
+  CHECK_THAT(notes[0], ContainsSubstring("note: race in device memory: kernel numbers_as_bytes"));
+  DeviceArray<signed char> first(*device.backend, 64, "first");
+  device.backend->run([&] { test_kernels::shared_bytes(first.data(), false); });
+  notes = device.backend->take_notes();
+  REQUIRE(notes.size() == 1);
+  CHECK_THAT(notes[0], ContainsSubstring("note: race in shared memory: kernel shared_bytes"));
+  CHECK(first.values()[63] == 60);
+  // A plain read beside atomics is reported at the barrier or at the end of the block.
+  const auto count = device.counting(1), out = device.array(64);
+  device.backend->run([&] { test_kernels::reads_beside_atomics(count->data(), out->data(), false); });
+  notes = device.backend->take_notes();
+  REQUIRE(notes.size() == 2);  // on the line of the atomic and on that of the read
+  for (const std::string& note : notes)
+    CHECK_THAT(note, ContainsSubstring("note: race in device memory: kernel reads_beside_atomics"));
+  CHECK(out->values()[63] == 64);
+}
+
+TEST_CASE("option --note uninitialised: a launch goes on after reads of what nothing has written") {
   Noting device({"uninitialised"});
   const auto in = device.counting(64), unwritten = device.array(64), out = device.array(64);
   device.backend->poison(unwritten->data(), workbook::kOtherPoison, 64 * sizeof(int));
@@ -233,7 +257,7 @@ TEST_CASE("--note uninitialised: a launch goes on after reads of what nothing ha
       "uninitialised");
 }
 
-TEST_CASE("--note copy: a launch goes on after an asynchronous copy that was not waited for") {
+TEST_CASE("option --note copy: a launch goes on after an asynchronous copy that was not waited for") {
   Noting device({"copy"});
   const auto in = device.counting(32), out = device.array(32);
   const Texts notes =
@@ -246,7 +270,7 @@ TEST_CASE("--note copy: a launch goes on after an asynchronous copy that was not
         "copy");
 }
 
-TEST_CASE("--note misaligned: a launch goes on after accesses of up to 8 bytes") {
+TEST_CASE("option --note misaligned: a launch goes on after accesses of up to 8 bytes") {
   Noting device({"misaligned"});
   const auto in = device.counting(66), out = device.array(64);
   const Texts notes =
