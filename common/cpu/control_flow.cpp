@@ -302,9 +302,10 @@ std::uintptr_t ControlFlow::entry() const {
 
 void ControlFlow::find_quiet_places() {
   for (const auto& [address, place] : places_) {
+    const auto& loops = place.loops;
     const auto is_quiet = [&](const Step& step) {
       if (step.from == 0) return false;
-      return step.change == Change::kNone || places_.at(step.from).loops != place.loops;
+      return step.change == Change::kNone || places_.at(step.from).loops != loops;
     };
     if (std::all_of(place.steps.begin(), place.steps.end(), is_quiet))
       slots_[(address - code_.begin) / 4].quiet = place.loop;

@@ -126,6 +126,13 @@ __global__ void conversions(const float* in, int* out, int n) {
   out[2 * i + 1] = __float2int_rz(in[i]);
 }
 
+__global__ void volatile_accesses(int* x, int* out) {
+  volatile int* v = x + threadIdx.x;
+  *v = 1;
+  *v = 2;
+  out[threadIdx.x] = *v + *v;
+}
+
 __global__ void copy_blocks(const float* in, float* out) {
   memcpy(out + 64 * threadIdx.x, in + 64 * threadIdx.x, 256);
 }
@@ -294,6 +301,7 @@ void copy_vectors(const float* in, float* out, int n, int kind) {
   if (kind == 4) copy<double2>(in, out, n);
 }
 void conversions(const float* in, int* out, int n) { launch(kernel::conversions, 1, 32, in, out, n); }
+void volatile_accesses(int* x, int* out) { launch(kernel::volatile_accesses, 1, 32, x, out); }
 void copy_blocks(const float* in, float* out, int threads) {
   launch(kernel::copy_blocks, 1, threads, in, out);
 }

@@ -34,6 +34,8 @@ void shuffle_sum(const float* in, float* out, int n);
 void copy_vectors(const float* in, float* out, int n, int kind);
 /// out: __float2int_rn and _rz of in.
 void conversions(const float* in, int* out, int n);
+/// Stores 1 and 2 in x[t] and reads that twice, all by a volatile pointer: out[t] = 4, of 32 threads.
+void volatile_accesses(int* x, int* out);
 /// memcpy of 256 bytes by each thread.
 void copy_blocks(const float* in, float* out, int threads);
 

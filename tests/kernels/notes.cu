@@ -104,6 +104,25 @@ __global__ void barrier_by_half_warp(int* out, bool mended) {
   }
 }
 
+__global__ void ordered_by_shuffle(int* out, bool mended) {
+  __shared__ int s[32];
+  const int t = threadIdx.x;
+  s[t] = t;
+  if (mended) __syncwarp();
+  const int zero = __shfl_sync(0xffffffffu, t, 0);
+  out[t] = zero + s[31 - t];
+}
+
+__global__ void flag_set_by_many(int* out, bool mended) {
+  __shared__ int flag;
+  const int t = threadIdx.x;
+  if (t == 0) flag = 0;
+  __syncthreads();
+  if (mended ? t == 0 : t % 2 == 0) flag = 1;
+  __syncthreads();
+  out[t] = flag;
+}
+
 __global__ void add_unwritten(const int* in, const int* unwritten, int* out) {
   const int t = threadIdx.x;
   out[t] = in[t];
@@ -148,6 +167,8 @@ void ragged_sums(const int* in, int* out, int n, bool mended) {
   launch(kernel::ragged_sums, (n + 63) / 64, 64, in, out, n, mended);
 }
 void barrier_by_half_warp(int* out, bool mended) { launch(kernel::barrier_by_half_warp, 1, 64, out, mended); }
+void ordered_by_shuffle(int* out, bool mended) { launch(kernel::ordered_by_shuffle, 1, 32, out, mended); }
+void flag_set_by_many(int* out, bool mended) { launch(kernel::flag_set_by_many, 1, 64, out, mended); }
 void add_unwritten(const int* in, const int* unwritten, int* out, bool mended) {
   launch(kernel::add_unwritten, 1, 64, in, mended ? in : unwritten, out);
 }

@@ -27,6 +27,14 @@ void ragged_sums(const int* in, int* out, int n, bool mended);
 /// out[t] = 63 - t; the lanes of each warp come to barriers in two lines.
 void barrier_by_half_warp(int* out, bool mended);
 
+// --- Orders and values ---
+
+/// out[t] = 31 - t, through shared memory, with a shuffle between the stores and the loads; mended: and a
+/// __syncwarp().
+void ordered_by_shuffle(int* out, bool mended);
+/// out[t] = 1: a flag in shared memory that every other of 64 threads sets to 1; mended: that thread 0 sets.
+void flag_set_by_many(int* out, bool mended);
+
 // --- Mistakes ---
 
 /// out[t] = in[t], plus an element that nothing has written; mended: plus in[t].

@@ -440,6 +440,19 @@ TEST_CASE_METHOD(Arithmetic,
   CHECK(results("__nv_bfloat16", "__ushort_as_bfloat16(__bfloat16_as_ushort(a))", {0xabcd}) == Words{0xabcd});
 }
 
+TEST_CASE_METHOD(Arithmetic, "dialect: __double_as_longlong and __longlong_as_double") {
+  const std::string upper = "static_cast<int>(__double_as_longlong(static_cast<double>(a)) >> 32)";
+  CHECK(of_int(upper, 1) == 0x3ff00000);
+  CHECK(of_int(upper, -3) == static_cast<int>(0xc0080000));
+  const std::string lower = "static_cast<int>(__double_as_longlong(1.0 + static_cast<unsigned>(a)))";
+  for (const int a : {0, 1, 0x12345678, -1})
+    CHECK(of_int(lower, a) == static_cast<int>(std::bit_cast<long long>(1.0 + static_cast<unsigned>(a))));
+  // 2^52 plus an integer: the integer is the end of the fraction.
+  const std::string from_bits =
+      "static_cast<int>(__longlong_as_double((1075ll << 52) + (a & 0x7fffffff)) - 0x1p52)";
+  for (const int a : {0, 1, 0x12345678, 0x7fffffff}) CHECK(of_int(from_bits, a) == a);
+}
+
 TEST_CASE_METHOD(
     Arithmetic,
     "dialect: __floats2half2_rn, __halves2half2, __low2half, __high2float, __lows2half2 and their kin") {

@@ -187,6 +187,14 @@ TEST_CASE_METHOD(Findings, "dialect: memcpy in a kernel is traced") {
   CHECK(counts.store_bytes == 32 * 256);
 }
 
+TEST_CASE_METHOD(Findings, "dialect: volatile: each access in the source is made, and is counted") {
+  const auto x = zeros<int>(32), out = zeros<int>(32);
+  const auto counts = backend->run([&] { test_kernels::volatile_accesses(x->data(), out->data()); });
+  CHECK(counts.load_requests == 2);
+  CHECK(counts.store_requests == 3);
+  CHECK(out->values()[31] == 4);
+}
+
 TEST_CASE_METHOD(Findings, "finding: shared memory is overwritten while others still read it") {
   const auto in = counting<float>(64);
   const auto out = zeros<float>(64);

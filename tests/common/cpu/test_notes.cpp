@@ -6,6 +6,7 @@
 #include "cpu/finding.hpp"
 #include "kernels/kernels.hpp"
 #include "kernels/notes.hpp"
+#include "kernels/races.hpp"
 
 namespace {
 
@@ -145,6 +146,31 @@ TEST_CASE("note: warps that pass barriers in other lines and in other numbers ge
   CHECK_THAT(notes[1], ContainsSubstring("note: barrier without the threads that have ended"));
 }
 
+TEST_CASE("note: only a shuffle is between a store and the load of another lane") {
+  Noting device;
+  const auto out = device.array(32);
+  const Texts notes =
+      device.notes([&](bool mended) { test_kernels::ordered_by_shuffle(out->data(), mended); });
+  REQUIRE(notes.size() == 1);
+  CHECK_THAT(notes[0], ContainsSubstring("note: order by a shuffle: kernel ordered_by_shuffle"));
+  CHECK_THAT(notes[0], ContainsSubstring("reads s[31] at " +
+                                         line_of("ordered_by_shuffle", "out[t] = zero + s[31 - t];", 1)));
+  CHECK_THAT(notes[0], ContainsSubstring("put a __syncwarp() there"));
+  CHECK(out->values()[3] == 28);
+}
+
+TEST_CASE("note: several threads store the same value to one word") {
+  Noting device;
+  const auto out = device.array(64);
+  const Texts notes = device.notes([&](bool mended) { test_kernels::flag_set_by_many(out->data(), mended); });
+  REQUIRE(notes.size() == 1);
+  CHECK_THAT(notes[0],
+             ContainsSubstring("note: same value stored by several threads: kernel flag_set_by_many"));
+  CHECK_THAT(notes[0], ContainsSubstring("thread (2,0,0) of block (0,0,0) writes flag"));
+  CHECK_THAT(notes[0], ContainsSubstring("and both store the same value"));
+  CHECK(out->values()[63] == 1);
+}
+
 TEST_CASE("notes are of all launches since they were last taken, in the order of launches") {
   Noting device;
   const auto in = device.counting(190), out = device.array(64);
@@ -186,7 +212,30 @@ TEST_CASE("finding: lanes of one warp wait at different lines; with --note barri
   CHECK(out->values()[16] == 47);
 }
 
-TEST_CASE("--note uninitialised: a launch goes on after reads of what nothing has written") {
+TEST_CASE("option --note race: a launch goes on after races, with the value that came last") {
+  Noting device({"race"});
+  DeviceArray<signed char> bytes(*device.backend, 128, "bytes");
+  device.backend->run([&] { test_kernels::numbers_as_bytes(bytes.data(), false); });
+  Texts notes = device.backend->take_notes();
+  REQUIRE(notes.size() == 1);
+  CHECK_THAT(notes[0], ContainsSubstring("note: race in device memory: kernel numbers_as_bytes"));
+  DeviceArray<signed char> first(*device.backend, 64, "first");
+  device.backend->run([&] { test_kernels::shared_bytes(first.data(), false); });
+  notes = device.backend->take_notes();
+  REQUIRE(notes.size() == 1);
+  CHECK_THAT(notes[0], ContainsSubstring("note: race in shared memory: kernel shared_bytes"));
+  CHECK(first.values()[63] == 60);
+  // A plain read beside atomics is reported at the barrier or at the end of the block.
+  const auto count = device.counting(1), out = device.array(64);
+  device.backend->run([&] { test_kernels::reads_beside_atomics(count->data(), out->data(), false); });
+  notes = device.backend->take_notes();
+  REQUIRE(notes.size() == 2);  // on the line of the atomic and on that of the read
+  for (const std::string& note : notes)
+    CHECK_THAT(note, ContainsSubstring("note: race in device memory: kernel reads_beside_atomics"));
+  CHECK(out->values()[63] == 64);
+}
+
+TEST_CASE("option --note uninitialised: a launch goes on after reads of what nothing has written") {
   Noting device({"uninitialised"});
   const auto in = device.counting(64), unwritten = device.array(64), out = device.array(64);
   device.backend->poison(unwritten->data(), workbook::kOtherPoison, 64 * sizeof(int));
@@ -208,7 +257,7 @@ TEST_CASE("--note uninitialised: a launch goes on after reads of what nothing ha
       "uninitialised");
 }
 
-TEST_CASE("--note copy: a launch goes on after an asynchronous copy that was not waited for") {
+TEST_CASE("option --note copy: a launch goes on after an asynchronous copy that was not waited for") {
   Noting device({"copy"});
   const auto in = device.counting(32), out = device.array(32);
   const Texts notes =
@@ -221,7 +270,7 @@ TEST_CASE("--note copy: a launch goes on after an asynchronous copy that was not
         "copy");
 }
 
-TEST_CASE("--note misaligned: a launch goes on after accesses of up to 8 bytes") {
+TEST_CASE("option --note misaligned: a launch goes on after accesses of up to 8 bytes") {
   Noting device({"misaligned"});
   const auto in = device.counting(66), out = device.array(64);
   const Texts notes =
