@@ -63,7 +63,7 @@ void run_grid(const uint3& grid) {
 void report(Device& d) {
   if (!d.each_launch) return;
   const auto extent = [](const uint3& size) { return workbook::Dim3{size.x, size.y, size.z}; };
-  d.each_launch({function_at(d.launch.kernel).function, extent(d.launch.grid), extent(d.launch.block),
+  d.each_launch({function_at(d.launch.kernel).instance, extent(d.launch.grid), extent(d.launch.block),
                  d.counts, d.trace.take()});
   d.counts = {};
 }
@@ -89,6 +89,7 @@ void run(const Launch& launch) {
   memory().clear_cold_caches();
   run_grid(launch.grid);
   d.counts.approximate |= d.block.iterations.is_lost();
+  d.counts.shared_loads_may_merge |= d.block.sites.shared_loads_may_merge();
   ++d.counts.kernels;
   report(d);
 }

@@ -22,7 +22,7 @@ class TrafficCounter {
 
  private:
   void count_global(Site& site, const Request& request);
-  void count_shared(const Site& site, const Request& request);
+  void count_shared(Site& site, const Request& request);
   void count_copy(Site& site, const Request& request);
   void count_compulsory(Site& site, std::uintptr_t sector);
 
