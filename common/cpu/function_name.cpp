@@ -24,11 +24,12 @@ std::string full_name(const std::string& name) {
 std::string template_arguments(const std::string& full) {
   const std::size_t begin = full.find_first_of("(<\n");
   if (begin == std::string::npos || full[begin] != '<') return "";
-  int open = 0;
+  int angles = 0, parentheses = 0;  // that are open; in parentheses, > is an operator
   for (std::size_t end = begin; end < full.size(); ++end) {
-    if (full[end] == '<' || full[end] == '(') ++open;
-    if (full[end] == '>' || full[end] == ')') --open;
-    if (open == 0) return full.substr(begin, end + 1 - begin);
+    const char c = full[end];
+    parentheses += (c == '(') - (c == ')');
+    if (parentheses == 0) angles += (c == '<') - (c == '>');
+    if (angles == 0) return full.substr(begin, end + 1 - begin);
   }
   return "";
 }

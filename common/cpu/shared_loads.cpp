@@ -37,21 +37,59 @@ void SharedLoads::add(const Request& request, unsigned size) {
       lanes += kLaneWeights[lane];
     }
   }
-  if (run_ > 0 && request.mask == last_mask_ && addresses - last_ == size * lanes) {
-    ++run_;
-    (run_is_aligned_ ? aligned_run_ : misaligned_run_) = true;
+  const std::uint64_t step = size * lanes;
+  const bool aligned = bits % (2 * size) == 0;
+  const auto joins = [&](Run& run) {
+    if (run.requests == 0 || run.mask != request.mask) return false;
+    if (addresses - run.last == step) {
+      run.last = addresses;
+    } else if (run.first - addresses == step) {
+      run.first = addresses;
+      run.aligned = aligned;
+    } else {
+      return false;
+    }
+    ++run.requests;
+    return true;
+  };
+  unsigned tried = 0;
+  while (tried < kRuns && !joins(runs_[(current_ + tried) % kRuns])) ++tried;
+  if (tried < kRuns) {
+    current_ = (current_ + tried) % kRuns;
   } else {
-    run_ = 1;
-    run_is_aligned_ = bits % (2 * size) == 0;
+    const Run& before = runs_[current_];
+    const bool rest = before.requests > 0 && request.mask != before.mask && !(request.mask & ~before.mask);
+    // A run that is not aligned stays if it can: its first request may come yet.
+    unsigned next = current_ + 1;
+    while (next < current_ + kRuns && runs_[next % kRuns].requests > 1 && !runs_[next % kRuns].aligned)
+      ++next;
+    current_ = next % kRuns;
+    end(runs_[current_]);
+    runs_[current_] = {addresses, addresses, request.mask, 1, aligned, !rest};
   }
-  last_ = addresses;
-  last_mask_ = request.mask;
 
   addresses_ += weight_ * addresses;
   lanes_ += weight_ * lanes;
   weight_ *= kFactor;
   ++requests_;
   address_bits_ |= bits;
+}
+
+void SharedLoads::end(const Run& run) {
+  if (run.requests > 1 && run.whole) (run.aligned ? aligned_run_ : misaligned_run_) = true;
+}
+
+void SharedLoads::begin_segment() {
+  for (Run& run : runs_) {
+    end(run);
+    run.requests = 0;
+  }
+  weight_ = 1;
+}
+
+bool SharedLoads::merges_iterations() {
+  begin_segment();
+  return aligned_run_ && !misaligned_run_;
 }
 
 bool SharedLoads::merges_with(const SharedLoads& next, unsigned size) const {

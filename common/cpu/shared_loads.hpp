@@ -19,17 +19,16 @@ namespace cpu {
 class SharedLoads {
  public:
   /// Another stretch of the program begins: nvcc does not merge loads across a barrier.
-  void begin_segment() {
-    run_ = 0;
-    weight_ = 1;
-  }
-  /// Adds a request of `size` bytes per lane; those of a warp come in the order of its iterations.
+  void begin_segment();
+  /// Adds a request of `size` bytes per lane. The requests of a warp come roughly in the order of its
+  /// iterations: that of the first iteration of a loop may come late.
   void add(const Request& request, unsigned size);
   /// Whether the instruction has executed.
   bool any() const { return requests_ > 0; }
 
-  /// Whether successive iterations read neighbouring words, from an aligned one on, whenever they ran.
-  bool merges_iterations() const { return aligned_run_ && !misaligned_run_; }
+  /// Whether successive iterations read neighbouring words, from an aligned one on, whenever they ran. Ends
+  /// the segment.
+  bool merges_iterations();
   /// Whether `next` has read the word after this instruction's, which was aligned, whenever they ran.
   bool merges_with(const SharedLoads& next, unsigned size) const;
 
@@ -39,12 +38,21 @@ class SharedLoads {
   std::uintptr_t address_bits_ = 0;  ///< all addresses, by or
   bool aligned_run_ = false, misaligned_run_ = false;
 
-  // The last request of this segment. A run is a series of requests of which each reads the next words.
-  std::uint64_t weight_ = 1;
-  std::uint64_t last_ = 0;  ///< weighted sum of its addresses
-  std::uint32_t last_mask_ = 0;
-  unsigned run_ = 0;  ///< requests in the run
-  bool run_is_aligned_ = false;
+  /// Requests of this segment of which each reads the next words.
+  struct Run {
+    std::uint64_t first, last;  ///< weighted sums of the addresses of its first and last request
+    std::uint32_t mask;
+    unsigned requests = 0;
+    bool aligned;  ///< its first request
+    bool whole;    ///< it is not the rest of a run that other lanes have left
+  };
+  static constexpr unsigned kRuns = 4;  ///< that are followed at once; more than there are nested loops
+
+  void end(const Run& run);
+
+  std::uint64_t weight_ = 1;  ///< of the next request
+  Run runs_[kRuns];
+  unsigned current_ = 0;  ///< the run of the last request
 };
 
 }  // namespace cpu

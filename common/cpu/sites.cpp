@@ -26,7 +26,7 @@ Site& Sites::find(std::uintptr_t instruction, Space space, AccessKind kind, unsi
   return *site;
 }
 
-bool Sites::shared_loads_may_merge() const {
+bool Sites::shared_loads_may_merge() {
   std::vector<const Site*> loads;
   for (const auto& [key, site] : sites_) {
     if (!site->shared_loads.any()) continue;

@@ -53,7 +53,7 @@ class Sites {
   /// The site with that number; null for number 0.
   const Site* numbered(std::uint8_t number) const { return number ? numbered_[number - 1] : nullptr; }
   /// Whether nvcc may have merged loads from shared memory of this launch into wider ones.
-  bool shared_loads_may_merge() const;
+  bool shared_loads_may_merge();
 
  private:
   static constexpr unsigned kCacheSize = 1024;

@@ -27,6 +27,7 @@ inline void check_counters(const workbook::Chapter& chapter, const workbook::Sha
     CHECK(counts.store_sectors == sum(hardware, {"store_sectors"}));
     CHECK_FALSE(counts.approximate);
     const bool is_merged = std::find(merged.begin(), merged.end(), std::string(stage.name)) != merged.end();
+    CHECK(counts.shared_loads_may_merge == is_merged);
     check_wavefronts(counts, hardware, is_merged ? Wavefronts::kLoadsMerged : Wavefronts::kEqual);
   };
   check_stages(chapter, problem, shape, every_stage, look);
