@@ -40,7 +40,7 @@ void SharedLoads::add(const Request& request, unsigned size) {
   const std::uint64_t step = size * lanes;
   const bool aligned = bits % (2 * size) == 0;
   const auto joins = [&](Run& run) {
-    if (run.requests == 0 || run.mask != request.mask) return false;
+    if (run.mask != request.mask) return false;
     if (addresses - run.last == step) {
       run.last = addresses;
     } else if (run.first - addresses == step) {
@@ -53,18 +53,13 @@ void SharedLoads::add(const Request& request, unsigned size) {
     return true;
   };
   unsigned tried = 0;
-  while (tried < kRuns && !joins(runs_[(current_ + tried) % kRuns])) ++tried;
-  if (tried < kRuns) {
-    current_ = (current_ + tried) % kRuns;
+  while (tried < used_ && !joins(runs_[(current_ + tried) % used_])) ++tried;
+  if (tried < used_) {
+    current_ = (current_ + tried) % used_;
   } else {
-    const Run& before = runs_[current_];
-    const bool rest = before.requests > 0 && request.mask != before.mask && !(request.mask & ~before.mask);
-    // A run that is not aligned stays if it can: its first request may come yet.
-    unsigned next = current_ + 1;
-    while (next < current_ + kRuns && runs_[next % kRuns].requests > 1 && !runs_[next % kRuns].aligned)
-      ++next;
-    current_ = next % kRuns;
-    end(runs_[current_]);
+    const std::uint32_t before = used_ ? runs_[current_].mask : 0;
+    const bool rest = request.mask != before && !(request.mask & ~before);
+    current_ = place_for_run();
     runs_[current_] = {addresses, addresses, request.mask, 1, aligned, !rest};
   }
 
@@ -79,16 +74,23 @@ void SharedLoads::end(const Run& run) {
   if (run.requests > 1 && run.whole) (run.aligned ? aligned_run_ : misaligned_run_) = true;
 }
 
-void SharedLoads::begin_segment() {
-  for (Run& run : runs_) {
-    end(run);
-    run.requests = 0;
-  }
-  weight_ = 1;
+/// A run that is not aligned stays if it can: its first request may come yet.
+unsigned SharedLoads::place_for_run() {
+  if (used_ < kRuns) return used_++;
+  unsigned next = current_ + 1;
+  while (next < current_ + kRuns && runs_[next % kRuns].requests > 1 && !runs_[next % kRuns].aligned) ++next;
+  end(runs_[next % kRuns]);
+  return next % kRuns;
+}
+
+void SharedLoads::end_runs() {
+  for (unsigned i = 0; i < used_; ++i) end(runs_[i]);
+  used_ = 0;
+  current_ = 0;
 }
 
 bool SharedLoads::merges_iterations() {
-  begin_segment();
+  end_runs();
   return aligned_run_ && !misaligned_run_;
 }
 

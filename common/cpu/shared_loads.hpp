@@ -19,7 +19,10 @@ namespace cpu {
 class SharedLoads {
  public:
   /// Another stretch of the program begins: nvcc does not merge loads across a barrier.
-  void begin_segment();
+  void begin_segment() {
+    if (used_) end_runs();
+    weight_ = 1;
+  }
   /// Adds a request of `size` bytes per lane. The requests of a warp come roughly in the order of its
   /// iterations: that of the first iteration of a loop may come late.
   void add(const Request& request, unsigned size);
@@ -42,17 +45,20 @@ class SharedLoads {
   struct Run {
     std::uint64_t first, last;  ///< weighted sums of the addresses of its first and last request
     std::uint32_t mask;
-    unsigned requests = 0;
+    unsigned requests;
     bool aligned;  ///< its first request
     bool whole;    ///< it is not the rest of a run that other lanes have left
   };
-  static constexpr unsigned kRuns = 4;  ///< that are followed at once; more than there are nested loops
+  static constexpr unsigned kRuns =
+      16;  ///< that are followed at once: a thread tile has one for each of its rows
 
   void end(const Run& run);
+  void end_runs();
+  unsigned place_for_run();
 
   std::uint64_t weight_ = 1;  ///< of the next request
   Run runs_[kRuns];
-  unsigned current_ = 0;  ///< the run of the last request
+  unsigned used_ = 0, current_ = 0;  ///< the run of the last request is the current one
 };
 
 }  // namespace cpu
