@@ -10,8 +10,9 @@
 
 /// Checks that the CPU device's counts of every stage equal what Nsight Compute counted on an H200 at
 /// `shape`: requests and sectors exactly, wavefronts within the hardware's noise. In the stages in `merged`
-/// nvcc merges loads from shared memory, which must be marked, and of those in `left_out` it leaves some out.
-/// Stages that need a GPU or another shape are left out.
+/// nvcc merges loads from shared memory, which must be marked, and of those in `left_out` it
+/// leaves some out, or merges some that the CPU device does not recognise (docs/cpu_device.md), which is not
+/// marked. Stages that need a GPU or another shape are left out.
 inline void check_counters(const workbook::Chapter& chapter, const workbook::Shape& shape,
                            std::initializer_list<const char*> merged = {},
                            std::initializer_list<const char*> left_out = {}) {
