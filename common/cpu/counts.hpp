@@ -15,12 +15,18 @@ struct Counts {
   long long load_sectors = 0;    ///< 32-byte sectors [l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum]
   long long store_requests = 0;  ///< [l1tex__t_requests_pipe_lsu_mem_global_op_st.sum]
   long long store_sectors = 0;   ///< [l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum]
-  long long load_bytes = 0;      ///< that the threads load; load_bytes / load_sectors / 32 is efficiency
-  long long store_bytes = 0;
+  /// The bytes of these sectors that lanes use: of each request, the distinct ones. What several lanes of a
+  /// warp load together (a broadcast) counts once, so load_bytes / (32 * load_sectors), the efficiency, is at
+  /// most 1. Atomics are not included.
+  long long load_bytes = 0;
+  long long store_bytes = 0;              ///< the same for stores
   long long shared_requests = 0;          ///< warp instructions that access shared memory, loads and stores
   long long shared_load_wavefronts = 0;   ///< [l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum]
   long long shared_store_wavefronts = 0;  ///< [l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum]
-  long long shared_atomic_requests = 0;   ///< warp instructions; they are no part of the wavefronts
+  /// nvcc may merge loads of neighbouring words of shared memory. The hardware then executes fewer and wider
+  /// ones: the requests and wavefronts of shared loads are an upper bound.
+  bool shared_loads_may_merge = false;
+  long long shared_atomic_requests = 0;  ///< warp instructions; they are no part of the wavefronts
   long long atomic_sectors = 0;  ///< of atomics on global memory, while no two lanes access one address
   bool contended = false;        ///< lanes of a warp did: the hardware's count of that is not known
   /// DRAM traffic of a cold cache, launch by launch [dram__bytes_read.sum]
@@ -48,6 +54,7 @@ struct Counts {
     compulsory_write_bytes += other.compulsory_write_bytes;
     accesses += other.accesses;
     approximate |= other.approximate;
+    shared_loads_may_merge |= other.shared_loads_may_merge;
     return *this;
   }
 };
@@ -77,7 +84,7 @@ constexpr std::size_t kMostTracedRequests = 512;
 
 /// What one launch cost on the CPU device.
 struct LaunchCounts {
-  std::string kernel;
+  std::string kernel;  ///< with its template arguments: "fused<4>"
   Dim3 grid, block;
   Counts counts;
   std::vector<TracedRequest> requests;  ///< of the first warp of the first block, where they are traced

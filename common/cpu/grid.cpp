@@ -53,7 +53,7 @@ void run_grid() {
 void report(Device& d) {
   if (!d.each_launch) return;
   const auto extent = [](const uint3& size) { return workbook::Dim3{size.x, size.y, size.z}; };
-  d.each_launch({function_at(d.launch.kernel).function, extent(d.launch.grid), extent(d.launch.block),
+  d.each_launch({function_at(d.launch.kernel).instance, extent(d.launch.grid), extent(d.launch.block),
                  d.counts, d.trace.take()});
   d.counts = {};
 }
@@ -78,6 +78,7 @@ void run_block(std::size_t number) {
                    static_cast<unsigned>(number / grid.x / grid.y)};
   d.block.number = number;
   d.block.last_barrier = 0;
+  d.block.traffic.compare_shared_loads(number == 0);  // the first block stands for all
   d.block.steps.begin_block();
   d.block.races.begin_block(number);
   d.block.shared_shadow.begin_block();
@@ -110,6 +111,7 @@ void run(const Launch& launch) {
   run_grid();
   memory().count_compulsory(d.counts);
   d.counts.approximate |= d.block.iterations.is_lost();
+  d.counts.shared_loads_may_merge |= d.block.sites.shared_loads_may_merge();
   ++d.counts.kernels;
   report(d);
 }

@@ -58,7 +58,7 @@ void pipeline_copy(void* to, const void* from, size_t bytes, size_t zeros) {
   check_shared(block, store, *offset, block.sites.at(instruction, Space::kShared, AccessKind::kStore, size));
   Site& copy = block.sites.at(instruction, Space::kCopy, AccessKind::kLoad, size);
   if (load) copy.buffer = load->buffer;
-  log_access(block, copy, packed({source, target, read > 0}));
+  log_access(block, copy, packed({source, target, read > 0, read > 0 ? size - read : 0}));
   block.copies.issue(block.thread.number, *offset, size, instruction);
   std::memcpy(to, from, read);
   std::memset(static_cast<char*>(to) + read, 0, zeros);

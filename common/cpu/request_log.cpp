@@ -6,6 +6,7 @@ namespace cpu {
 
 void RequestLog::begin(Site& site) {
   site.in_segment = true;
+  site.shared_loads.begin_segment();
   segment_.push_back(&site);
 }
 

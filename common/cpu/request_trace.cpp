@@ -27,7 +27,7 @@ workbook::RequestKind kind_of(const Site& site) {
 /// The address that a lane accesses. An asynchronous copy counts by the one that it reads.
 std::uintptr_t address_of(const Site& site, const Request& request, unsigned lane) {
   const std::uintptr_t address = request.address[lane];
-  return site.space == Space::kCopy ? unpacked_copy(address).source : address;
+  return site.space == Space::kCopy ? unpacked_copy(address, site.size).source : address;
 }
 
 }  // namespace

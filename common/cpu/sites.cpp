@@ -1,11 +1,14 @@
 #include "cpu/sites.hpp"
 
+#include "cpu/source_line.hpp"
+
 namespace cpu {
 
 void Sites::begin_launch() {
   for (const auto& [key, site] : sites_) {
     site->buffer = nullptr;
     site->number = 0;
+    if (site->shared_loads.any()) site->shared_loads = {};
   }
   numbered_.clear();
 }
@@ -21,6 +24,21 @@ Site& Sites::find(std::uintptr_t instruction, Space space, AccessKind kind, unsi
     site->size = size;
   }
   return *site;
+}
+
+bool Sites::shared_loads_may_merge() {
+  std::vector<const Site*> loads;
+  for (const auto& [key, site] : sites_) {
+    if (!site->shared_loads.any()) continue;
+    if (site->shared_loads.merges_iterations()) return true;
+    loads.push_back(site.get());
+  }
+  for (const Site* first : loads)
+    for (const Site* next : loads)
+      if (first->size == next->size && first->shared_loads.merges_with(next->shared_loads, first->size) &&
+          same_line(first->instruction, next->instruction))
+        return true;
+  return false;
 }
 
 void Sites::give_number(Site& site) {

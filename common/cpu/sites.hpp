@@ -10,6 +10,7 @@
 #include "cpu/access.hpp"
 #include "cpu/buffer.hpp"
 #include "cpu/lanes.hpp"
+#include "cpu/shared_loads.hpp"
 
 namespace cpu {
 
@@ -29,6 +30,9 @@ struct Site {
   OpenRequest* first = nullptr;   ///< in the order in which a lane passes their positions
   OpenRequest* cursor = nullptr;  ///< the last that `cursor_lane` added to
   unsigned cursor_lane = kWarpSize;
+
+  bool is_volatile = false;  ///< known for shared memory only
+  SharedLoads shared_loads;
 };
 
 /// Finds the site of an access. One instruction has several where it both loads and stores (memcpy).
@@ -48,6 +52,8 @@ class Sites {
   void give_number(Site& site);
   /// The site with that number; null for number 0.
   const Site* numbered(std::uint8_t number) const { return number ? numbered_[number - 1] : nullptr; }
+  /// Whether nvcc may have merged loads from shared memory of this launch into wider ones.
+  bool shared_loads_may_merge();
 
  private:
   static constexpr unsigned kCacheSize = 1024;

@@ -48,6 +48,7 @@ const std::vector<SourceLine>& frames_at(std::uintptr_t address) {
     const auto colon = file.rfind(':');
     SourceLine frame;
     frame.function = workbook::short_function_name(function);
+    frame.instance = workbook::short_instance_name(function);
     if (colon != std::string::npos && file[0] != '?') {
       frame.file = file.substr(0, colon);
       frame.line = atoi(file.c_str() + colon + 1);

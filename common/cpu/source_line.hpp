@@ -9,6 +9,7 @@ namespace cpu {
 
 struct SourceLine {
   std::string function;  ///< without namespaces and parameters; empty when unknown
+  std::string instance;  ///< the same with its template arguments
   std::string file;      ///< relative to the project; empty when unknown
   int line = 0;
   bool is_near = false;  ///< the instruction stands for several lines, and this one is near them

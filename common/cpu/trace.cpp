@@ -49,6 +49,7 @@ void trace_misaligned(Access access);
   const auto last_byte = d.block.shared_memory.offset(address + size - 1);
   if (!last_byte || *last_byte < size - 1) return trace_elsewhere(access);
   Site& site = d.block.sites.at(instruction, Space::kShared, kind, size);
+  if (manner == kVolatile) site.is_volatile = true;
   log_access(d.block, site, address);
   check_shared(d.block, access, *last_byte - (size - 1), site);
 }

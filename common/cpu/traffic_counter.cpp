@@ -8,28 +8,49 @@
 namespace cpu {
 namespace {
 
-/// Whether two lanes access the same address.
-bool contended(const Request& request) {
-  std::uintptr_t addresses[kWarpSize];
-  unsigned count = 0;
-  for (const unsigned lane : lanes_of(request.mask)) addresses[count++] = request.address[lane];
-  std::sort(addresses, addresses + count);
-  return std::adjacent_find(addresses, addresses + count) != addresses + count;
+/// Sorts the numbers, unless they are `ascending`, and leaves each of them once. Returns how many are left.
+unsigned leave_distinct(std::uintptr_t (&numbers)[kWarpSize], unsigned count, bool ascending) {
+  if (ascending) return count;
+  std::sort(numbers, numbers + count);
+  return static_cast<unsigned>(std::unique(numbers, numbers + count) - numbers);
 }
 
-/// Stores the distinct sectors of a request in ascending order and returns their number.
-unsigned distinct_sectors(const Request& request, std::uintptr_t (&sectors)[kWarpSize]) {
+/// Stores the distinct addresses of a request in ascending order and returns their number.
+unsigned distinct_addresses(const Request& request, std::uintptr_t (&addresses)[kWarpSize]) {
   unsigned count = 0;
   bool ascending = true;
   for (const unsigned lane : lanes_of(request.mask)) {
-    const std::uintptr_t sector = request.address[lane] / 32;
-    if (count && sector == sectors[count - 1]) continue;
-    ascending &= !count || sector > sectors[count - 1];
-    sectors[count++] = sector;
+    const std::uintptr_t address = request.address[lane];
+    if (count && address == addresses[count - 1]) continue;
+    ascending &= !count || address > addresses[count - 1];
+    addresses[count++] = address;
   }
-  if (ascending) return count;
-  std::sort(sectors, sectors + count);
-  return static_cast<unsigned>(std::unique(sectors, sectors + count) - sectors);
+  return leave_distinct(addresses, count, ascending);
+}
+
+/// Replaces ascending addresses by their sectors, each once, and returns the number of these.
+unsigned sectors_of(std::uintptr_t (&addresses)[kWarpSize], unsigned count) {
+  unsigned sectors = 0;
+  for (unsigned i = 0; i < count; ++i) {
+    const std::uintptr_t sector = addresses[i] / 32;
+    if (!sectors || sector != addresses[sectors - 1]) addresses[sectors++] = sector;
+  }
+  return sectors;
+}
+
+/// The bytes that asynchronous copies of `size` bytes each read, those that several lanes copy once.
+long long bytes_read(const Request& request, unsigned size) {
+  std::uintptr_t sources[kWarpSize];  // with the number of zeros in the lowest bits
+  unsigned count = 0;
+  for (const unsigned lane : lanes_of(request.mask)) {
+    const Copy copy = unpacked_copy(request.address[lane], size);
+    if (copy.reads) sources[count++] = copy.source + copy.zeros;
+  }
+  std::sort(sources, sources + count);
+  long long bytes = 0;
+  for (unsigned i = 0; i < count; ++i)  // of the copies from one place, the first one has the fewest zeros
+    if (i == 0 || sources[i] / size != sources[i - 1] / size) bytes += size - sources[i] % size;
+  return bytes;
 }
 
 }  // namespace
@@ -50,9 +71,11 @@ void TrafficCounter::count(Site& site, const Request& request) {
 }
 
 void TrafficCounter::count_global(Site& site, const Request& request) {
+  // Addresses are multiples of the size, so those of two lanes are the same or do not overlap.
   std::uintptr_t sectors[kWarpSize];
-  const unsigned count = distinct_sectors(request, sectors);
-  const long long bytes = static_cast<long long>(std::popcount(request.mask)) * site.size;
+  const unsigned addresses = distinct_addresses(request, sectors);
+  const unsigned count = sectors_of(sectors, addresses);
+  const long long bytes = static_cast<long long>(addresses) * site.size;
   switch (site.kind) {
     case AccessKind::kLoad:
       counts_.load_requests += 1;
@@ -66,13 +89,13 @@ void TrafficCounter::count_global(Site& site, const Request& request) {
       break;
     case AccessKind::kAtomic:
       counts_.atomic_sectors += count;
-      counts_.contended |= contended(request);
+      counts_.contended |= addresses < static_cast<unsigned>(std::popcount(request.mask));
       break;
   }
   for (unsigned i = 0; i < count; ++i) note_sector(site, sectors[i]);
 }
 
-void TrafficCounter::count_shared(const Site& site, const Request& request) {
+void TrafficCounter::count_shared(Site& site, const Request& request) {
   if (site.kind == AccessKind::kAtomic) {
     ++counts_.shared_atomic_requests;
     return;
@@ -80,18 +103,20 @@ void TrafficCounter::count_shared(const Site& site, const Request& request) {
   ++counts_.shared_requests;
   (site.kind == AccessKind::kStore ? counts_.shared_store_wavefronts : counts_.shared_load_wavefronts) +=
       wavefronts(request, site.size);
+  const bool may_merge = site.kind == AccessKind::kLoad && (site.size == 4 || site.size == 8);
+  if (compares_shared_loads_ && may_merge && !site.is_volatile) site.shared_loads.add(request, site.size);
 }
 
 void TrafficCounter::count_copy(Site& site, const Request& request) {
   const CopyCost cost = copy_cost(request, site.size);
   counts_.load_requests += cost.sectors > 0;
   counts_.load_sectors += cost.sectors;
+  counts_.load_bytes += bytes_read(request, site.size);
   counts_.shared_requests += 1;
   counts_.shared_store_wavefronts += cost.wavefronts;
   for (const unsigned lane : lanes_of(request.mask)) {
-    const Copy copy = unpacked_copy(request.address[lane]);
+    const Copy copy = unpacked_copy(request.address[lane], site.size);
     if (!copy.reads) continue;
-    counts_.load_bytes += site.size;
     counts_.accesses += 1;  // the store to shared memory is counted with all other accesses
     note_sector(site, copy.source / 32);
   }

@@ -18,15 +18,18 @@ class TrafficCounter {
   void count(Site& site, const Request& request);
   /// From here on the counts are an estimate.
   void set_approximate(bool approximate = true) { counts_.approximate |= approximate; }
+  /// Whether to compare loads from shared memory with one another (shared_loads.hpp). That takes time.
+  void compare_shared_loads(bool compare) { compares_shared_loads_ = compare; }
   const workbook::Counts& counts() const { return counts_; }
 
  private:
   void count_global(Site& site, const Request& request);
-  void count_shared(const Site& site, const Request& request);
+  void count_shared(Site& site, const Request& request);
   void count_copy(Site& site, const Request& request);
   void note_sector(Site& site, std::uintptr_t sector);
 
   workbook::Counts& counts_;
+  bool compares_shared_loads_ = false;
 };
 
 }  // namespace cpu

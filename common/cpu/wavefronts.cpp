@@ -63,7 +63,7 @@ CopyCost narrow_copy_cost(const Request& request, unsigned size) {
   Request stores;
   std::uint64_t line_of[kWarpSize];
   for (const unsigned lane : lanes_of(request.mask)) {
-    const Copy copy = unpacked_copy(request.address[lane]);
+    const Copy copy = unpacked_copy(request.address[lane], size);
     if (copy.reads) sectors[static_cast<std::size_t>(read++)] = copy.source / 32;
     stores.address[lane] = copy.target;
     line_of[lane] = copy.reads ? copy.source / 128 : 0;  // there is no line 0: zeros come together
@@ -92,7 +92,7 @@ CopyCost copy_cost(const Request& request, unsigned size) {
   std::array<std::uint64_t, kWarpSize> sectors, passes;
   std::ptrdiff_t read = 0, written = 0;
   for (const unsigned lane : lanes_of(request.mask)) {
-    const Copy copy = unpacked_copy(request.address[lane]);
+    const Copy copy = unpacked_copy(request.address[lane], size);
     const std::uint64_t line = copy.source / 128 << 16, swizzle = (copy.source ^ copy.target) / 16 % 4;
     if (copy.reads) sectors[read++] = line | copy.target / 32;
     passes[written++] = line | copy.target / 128 << 2 | swizzle;

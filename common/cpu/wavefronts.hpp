@@ -27,15 +27,17 @@ unsigned wavefronts(const Request& request, unsigned size);
 /// One lane's asynchronous copy from `source` in device memory to `target` in shared memory, as the address
 /// of a Request.
 struct Copy {
-  std::uintptr_t source;  ///< of 47 bits
+  std::uintptr_t source;  ///< of 47 bits, a multiple of the copy's size
   std::uintptr_t target;  ///< of which 18 bits tell all places apart
   bool reads;             ///< or fills the target with zeros
+  unsigned zeros;         ///< bytes at the end of one that reads that are zeros instead
 };
 constexpr std::uintptr_t packed(const Copy& copy) {
-  return std::uintptr_t{copy.reads} << 63 | copy.source << 16 | (copy.target / 4 & 0xffff);
+  return std::uintptr_t{copy.reads} << 63 | (copy.source | copy.zeros) << 16 | (copy.target / 4 & 0xffff);
 }
-constexpr Copy unpacked_copy(std::uintptr_t address) {
-  return {address << 1 >> 17, (address & 0xffff) * 4, address >> 63 != 0};
+constexpr Copy unpacked_copy(std::uintptr_t address, unsigned size) {
+  const std::uintptr_t source = address << 1 >> 17, zeros = source % size;
+  return {source - zeros, (address & 0xffff) * 4, address >> 63 != 0, static_cast<unsigned>(zeros)};
 }
 
 struct CopyCost {

@@ -47,6 +47,7 @@ ordered_json counts_json(const Counts* counts) {
           {"shared_requests", field(&Counts::shared_requests)},
           {"shared_load_wavefronts", field(&Counts::shared_load_wavefronts)},
           {"shared_store_wavefronts", field(&Counts::shared_store_wavefronts)},
+          {"shared_loads_may_merge", field(&Counts::shared_loads_may_merge)},
           {"atomic_sectors", field(&Counts::atomic_sectors)},
           {"shared_atomic_requests", field(&Counts::shared_atomic_requests)},
           {"contended", field(&Counts::contended)},

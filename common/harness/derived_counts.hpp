@@ -16,7 +16,9 @@ long long written_bytes(const Counts& counts);
 /// Wavefronts of shared memory, of loads and stores together.
 long long shared_wavefronts(const Counts& counts);
 
-/// The share of the loaded sectors' bytes that threads used: "75%"; "-" when there were no loads.
+/// The efficiency of loads: of the sectors' bytes, the share that the lanes of a request use. What several
+/// lanes load together counts once, so it is at most "100%". "-" when there were no loads. Atomics are not
+/// included.
 std::string load_efficiency(const Counts& counts);
 /// The same for stores.
 std::string store_efficiency(const Counts& counts);

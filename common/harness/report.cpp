@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "cpu/function_name.hpp"
+#include "harness/count_marks.hpp"
 #include "harness/derived_counts.hpp"
 #include "harness/model.hpp"
 #include "harness/terminal.hpp"
@@ -115,7 +116,8 @@ std::string measured_speed_up(const Report& report, const ShapeResult& result, c
 std::string counted_table(const Report& report, const ShapeResult& result) {
   const double n = elements(*report.chapter, result.shape);
   const bool arithmetic = report.chapter->stages[0].flops;
-  bool approximate = false;
+  CountMarks marks;
+  std::vector<std::pair<std::string, Counts>> counts;
   Table table({"", "", "", "bytes/element", "times", "", "efficiency", "shared", "",
                arithmetic ? "FLOP" : "predicted"},
               {"stage", "kernels", "read", "write", "least", "load", "store", "waves", "error",
@@ -128,25 +130,21 @@ std::string counted_table(const Report& report, const ShapeResult& result) {
     }
     const Counts& c = stage.counts;
     const auto read = static_cast<double>(read_bytes(c)), write = static_cast<double>(written_bytes(c));
-    const std::string about = c.approximate ? "≈" : "";
-    approximate |= c.approximate;
+    counts.emplace_back(stage.stage->name, c);
     const auto wavefronts = static_cast<double>(shared_wavefronts(c));
     const double times = (read + write) / result.least_bytes[i];
     table.add(
-        {stage.stage->name, std::to_string(c.kernels), about + fmt::format("{:.1f}", read / n),
-         about + fmt::format("{:.1f}", write / n), fmt::format("{:.{}f}", times, times < 100 ? 2 : 1),
-         load_efficiency(c), store_efficiency(c),
-         c.shared_requests ? fmt::format("{:.2f}", wavefronts / static_cast<double>(c.shared_requests)) : "-",
+        {stage.stage->name, std::to_string(c.kernels), marks.sectors(c, fmt::format("{:.1f}", read / n)),
+         marks.sectors(c, fmt::format("{:.1f}", write / n)),
+         fmt::format("{:.{}f}", times, times < 100 ? 2 : 1), load_efficiency(c), store_efficiency(c),
+         c.shared_requests
+             ? marks.wavefronts(c, fmt::format("{:.2f}", wavefronts / static_cast<double>(c.shared_requests)))
+             : "-",
          error_text(stage),
          arithmetic ? fmt::format("{:.2f}", stage.stage->flops(result.shape) / (read + write))
                     : predicted_speed_up(report, result, stage)});
   }
-  std::string out = table.text();
-  if (approximate)
-    out +=
-        "\n≈ an estimate: lanes of a warp went through a loop differently, and which of\n"
-        "  their accesses went together is not known.\n";
-  return out;
+  return table.text() + atomics_text(counts) + marks.legend();
 }
 
 std::string timed_table(const Report& report, const ShapeResult& result) {

@@ -7,6 +7,7 @@
 
 #include "cpu/finding.hpp"
 #include "harness/backend.hpp"
+#include "harness/count_marks.hpp"
 #include "harness/derived_counts.hpp"
 #include "harness/errors.hpp"
 #include "harness/exit_status.hpp"
@@ -27,22 +28,41 @@ std::string extent(const Dim3& size) {
   return size.y > 1 ? fmt::format("{}x{}", size.x, size.y) : fmt::format("{}", size.x);
 }
 
-void print_launches(const std::vector<LaunchCounts>& launches) {
+/// The table of the launches' loads, stores and wavefronts, with these names.
+Table launches_table(const std::vector<LaunchCounts>& launches, const std::vector<std::string>& names,
+                     CountMarks& marks) {
   Table table(
       {"", "", "", "", "loads", "", "", "stores", "", "shared"},
       {"kernel", "grid", "block", "requests", "sectors", "use", "requests", "sectors", "use", "waves"});
-  bool approximate = false;
-  for (const LaunchCounts& launch : launches) {
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    const LaunchCounts& launch = launches[i];
     const Counts& c = launch.counts;
-    const char* mark = c.approximate ? "≈" : "";
-    approximate |= c.approximate;
-    const auto count = [&](long long n) { return fmt::format("{}{}", mark, n); };
-    table.add({launch.kernel, extent(launch.grid), extent(launch.block), count(c.load_requests),
-               count(c.load_sectors), load_efficiency(c), count(c.store_requests), count(c.store_sectors),
-               store_efficiency(c), std::to_string(shared_wavefronts(c))});
+    const auto sectors = [&](long long n) { return marks.sectors(c, std::to_string(n)); };
+    table.add({names[i], extent(launch.grid), extent(launch.block), sectors(c.load_requests),
+               sectors(c.load_sectors), load_efficiency(c), sectors(c.store_requests),
+               sectors(c.store_sectors), store_efficiency(c),
+               marks.wavefronts(c, std::to_string(shared_wavefronts(c)))});
   }
-  fmt::print("\n{}", table.text());
-  if (approximate) fmt::print("≈: which lanes went through a loop together is not known\n");
+  return table;
+}
+
+void print_launches(const std::vector<LaunchCounts>& launches) {
+  CountMarks marks;
+  std::vector<std::string> names;
+  for (const LaunchCounts& launch : launches) names.push_back(launch.kernel);
+  Table table = launches_table(launches, names, marks);
+  std::string meaning;  // of the names, where numbers stand for them
+  if (table.width() > line_width()) {
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+      names[i] = std::to_string(i + 1);
+      meaning += indented(fmt::format("{}: {}", names[i], launches[i].kernel), 0);
+    }
+    meaning += "\n";
+    table = launches_table(launches, names, marks);
+  }
+  std::vector<std::pair<std::string, Counts>> counts;
+  for (std::size_t i = 0; i < launches.size(); ++i) counts.emplace_back(names[i], launches[i].counts);
+  fmt::print("\n{}{}{}{}", meaning, table.text(), atomics_text(counts), marks.legend());
 }
 
 struct PlayOptions {

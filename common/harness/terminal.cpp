@@ -72,7 +72,7 @@ std::string indented(const std::string& text, std::size_t indent, std::size_t wi
   return out;
 }
 
-std::string Table::text() const {
+std::vector<std::size_t> Table::column_widths() const {
   std::vector<std::size_t> widths;
   const auto widen = [&](const std::vector<std::string>& cells) {
     widths.resize(std::max(widths.size(), cells.size()));
@@ -80,7 +80,17 @@ std::string Table::text() const {
   };
   widen(headings_);
   for (const Row& row : rows_) widen(row.cells);
+  return widths;
+}
 
+std::size_t Table::width() const {
+  std::size_t width = 0;
+  for (const std::size_t column : column_widths()) width += (width ? 2 : 0) + column;
+  return width;
+}
+
+std::string Table::text() const {
+  const std::vector<std::size_t> widths = column_widths();
   const auto line = [&](const std::vector<std::string>& cells, const std::string& remark) {
     std::string out;
     for (std::size_t c = 0; c < cells.size(); ++c) {

@@ -44,12 +44,16 @@ class Table {
 
   /// All lines, each with a line break at its end.
   std::string text() const;
+  /// Characters of a line that fills all columns.
+  std::size_t width() const;
 
  private:
   struct Row {
     std::vector<std::string> cells;
     std::string remark;
   };
+  std::vector<std::size_t> column_widths() const;
+
   std::vector<std::string> groups_, headings_;
   std::vector<Row> rows_;
 };

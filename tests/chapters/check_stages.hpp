@@ -26,6 +26,9 @@ void check_stages(const workbook::Chapter& chapter, workbook::Problem& problem, 
     }
     CHECK(result.status == workbook::Status::kOk);
     CHECK(fmt::format("{}", fmt::join(cpu::notes().take(), "\n")) == "");
+    // Efficiencies of at most 100 %. A GPU counts no bytes.
+    CHECK(result.counts.load_bytes <= 32 * result.counts.load_sectors);
+    CHECK(result.counts.store_bytes <= 32 * result.counts.store_sectors);
     look(stage, result);
   }
 }

@@ -167,8 +167,8 @@ TEST_CASE("the JSON has every field") {
     for (const char* field :
          {"load_requests", "load_sectors", "store_requests", "store_sectors", "shared_load_wavefronts",
           "shared_store_wavefronts", "shared_requests", "atomic_sectors", "compulsory_read_bytes",
-          "compulsory_write_bytes", "contended", "expected_read_bytes", "expected_write_bytes",
-          "expected_repeated_bytes", "approximate"})
+          "compulsory_write_bytes", "contended", "shared_loads_may_merge", "expected_read_bytes",
+          "expected_write_bytes", "expected_repeated_bytes", "approximate"})
       CHECK(stage["traffic"].contains(field));
     CHECK(stage["time_us"].is_null());  // the CPU device tells no times
   }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <sstream>
 
 #include "catch.hpp"
 #include "exercise.hpp"
@@ -14,6 +15,7 @@
 #include "harness/run_chapter.hpp"
 #include "harness/run_exercise.hpp"
 #include "harness/run_play.hpp"
+#include "kernels/counted_bytes.hpp"
 #include "kernels/notes.hpp"
 #include "play_memory.hpp"
 #include "verdict.hpp"
@@ -214,6 +216,45 @@ TEST_CASE("play shows notes after the counts, the option, and both in its JSON")
   CHECK(gone_on.status == 0);
   CHECK(times(gone_on.output, "note: barrier that not all threads reach") == 1);
   CHECK(play_file(mistake, {"--note", "rice"}).status == 2);
+}
+
+TEST_CASE("play shows template instances apart, atomics, and loads that may be merged, in 80 columns") {
+  constexpr auto code = [] {
+    auto* in = static_cast<float*>(play::allocate("in", 64, sizeof(float)));
+    auto* out = static_cast<float*>(play::allocate("out", 64, sizeof(float)));
+    auto* sum = static_cast<unsigned*>(play::allocate("sum", 64, sizeof(unsigned)));
+    const std::vector<float> zeros(64);
+    play::upload(in, zeros.data(), 64 * sizeof(float));
+    play::upload(sum, zeros.data(), 64 * sizeof(float));
+    test_kernels::scaled_by_templates(in, out);
+    test_kernels::sum_shared(0, out);
+    test_kernels::add_atomically(true, sum);
+    test_kernels::count_in_shared(sum);
+    for (void* array : {static_cast<void*>(in), static_cast<void*>(out), static_cast<void*>(sum)})
+      play::release(array);
+  };
+  const auto play_file = [&](std::vector<const char*> arguments) {
+    arguments.insert(arguments.begin(), "mine.cu");
+    return run([&](int argc, const char* const* argv) { return run_play(argc, argv, code, nullptr); },
+               arguments);
+  };
+  const Run shown = play_file({});
+  CHECK(shown.status == 0);
+  for (const char* name : {"scaled<2, float>", "scaled<3, float>", "scaled<3, short>"})
+    CHECK(times(shown.output, name) == 1);
+  CHECK(times(shown.output, "*") == 2);  // the count, and what it means
+  CHECK(times(shown.output, "One load in the source, another in the machine") == 1);
+  CHECK(std::regex_search(shown.output, std::regex("\n5 +2 +0  contended\n")));
+  CHECK(std::regex_search(shown.output, std::regex("\n6 +0 +2\n")));
+  CHECK(times(shown.output, "5: add_atomically") == 1);  // numbers, because the names are too long
+  std::istringstream lines(shown.output);
+  for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 80);
+
+  const auto launches = nlohmann::json::parse(play_file({"--json"}).output)["launches"];
+  REQUIRE(launches.size() == 6);
+  CHECK(launches[0]["kernel"] == "scaled<2, float>");
+  CHECK(launches[0]["shared_loads_may_merge"] == false);
+  CHECK(launches[3]["shared_loads_may_merge"] == true);
 }
 
 TEST_CASE("an exercise with a note is solved, and the note is shown once for all cases") {
