@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(WmmaTile::kThreads)
   constexpr int BM = WmmaTile::BM, BN = WmmaTile::BN, BK = WmmaTile::BK, WM = WmmaTile::WM, WN = WmmaTile::WN;
   constexpr int kFragment = WmmaTile::kFragment, kDown = WM / kFragment, kAlong = WN / kFragment;
   constexpr int kWarpsAcross = BN / WN, kWarps = WmmaTile::kThreads / 32, kPitch = BK + 4;
-  alignas(16) __shared__ Tf32Row tile_x[BM], tile_w[BN];
+  alignas(32) __shared__ Tf32Row tile_x[BM], tile_w[BN];
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int in_row = warp / kWarpsAcross * WM, in_column = warp % kWarpsAcross * WN;
   const int first_row = blockIdx.y * BM, first_column = blockIdx.x * BN;
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(WmmaTile::kThreads)
   }
 
   // As in linear_by_wmma(), but a lane takes a quarter of a row, in two rows of the fragment.
-  alignas(16) __shared__ float staging[kWarps][kFragment][kFragment + 4];
+  alignas(32) __shared__ float staging[kWarps][kFragment][kFragment + 4];
   const bool aligned = starts_vectors(y, n);
   const int lane_row = lane / 4, lane_column = lane % 4 * 4;
 #pragma unroll

@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(WmmaTile::kThreads)
   constexpr int BM = WmmaTile::BM, BN = WmmaTile::BN, BK = WmmaTile::BK, WM = WmmaTile::WM, WN = WmmaTile::WN;
   constexpr int kFragment = WmmaTile::kFragment, kDown = WM / kFragment, kAlong = WN / kFragment;
   constexpr int kWarpsAcross = BN / WN, kWarps = WmmaTile::kThreads / 32;
-  alignas(16) __shared__ TensorRow tile_x[BM], tile_w[BN];
+  alignas(32) __shared__ TensorRow tile_x[BM], tile_w[BN];
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int in_row = warp / kWarpsAcross * WM, in_column = warp % kWarpsAcross * WN;
   const int first_row = blockIdx.y * BM, first_column = blockIdx.x * BN;
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(WmmaTile::kThreads)
   }
 
   // The epilogue: each warp stages one accumulator fragment at a time, and a lane takes half a row of it.
-  alignas(16) __shared__ float staging[kWarps][kFragment][kFragment + 4];
+  alignas(32) __shared__ float staging[kWarps][kFragment][kFragment + 4];
   const bool aligned = starts_vectors(y, n);
   const int lane_row = lane / 2, lane_column = lane % 2 * 8;
 #pragma unroll

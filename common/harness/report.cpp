@@ -92,7 +92,7 @@ std::string notes_text(const ShapeResult& result) {
   std::string out;
   for (const StageResult& stage : result.stages)
     for (const std::string& note : stage.notes)
-      out += "\n" + indented(fmt::format("{}: {}", stage.stage->name, note), 0);
+      out += fmt::format("\n{}", indented(fmt::format("{}: {}", stage.stage->name, note), 0));
   return out;
 }
 

@@ -24,7 +24,7 @@ __global__ void multiply(const __nv_bfloat16* __restrict__ x, const __nv_bfloat1
                          __nv_bfloat16* __restrict__ y, int k, int n) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   namespace wmma = nvcuda::wmma;
-  alignas(16) __shared__ float sums[kWarps][kFragment][kFragment + 4];
+  alignas(32) __shared__ float sums[kWarps][kFragment][kFragment + 4];
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int row = blockIdx.y * kFragment, column = (blockIdx.x * kWarps + warp) * 2 * kFragment;
   if (column >= n) return;

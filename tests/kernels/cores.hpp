@@ -10,9 +10,6 @@ namespace DEVICE::test_kernels {
 void double_rows(float* x, int rows, int columns);
 /// One block per row of bytes, the same.
 void double_byte_rows(signed char* x, int rows, int columns);
-/// One block per row: sums[r] is the sum of its first lengths[r] elements. Rows have 64 elements; only long
-/// rows begin the loop again.
-void sum_rows(const float* x, const int* lengths, float* sums, int rows);
 /// Adds 1 to each element, 64 per block; then the last block counts itself in `ended`.
 void add_and_count(float* x, int* ended, int blocks);
 /// Each block prints its number.

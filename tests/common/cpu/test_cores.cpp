@@ -222,32 +222,6 @@ TEST_CASE_METHOD(Cores, "cores: parts that share a word are right too") {
   check_equal(one, several);
 }
 
-TEST_CASE_METHOD(Cores, "cores: a loop that a late block is the first to repeat is counted as on one core") {
-  DeviceArray<float> sums(*backend, kBlocks);
-  std::vector<int> lengths(kBlocks, 0);
-  lengths[kBlocks - 3] = 64;
-  DeviceArray<int> on_device(*backend, kBlocks);
-  backend->upload(on_device.data(), lengths.data(), kBlocks * sizeof(int));
-  const auto run = [&] {
-    return outcome<float>(
-        kBlocks * 64, [&](float* x) { test_kernels::sum_rows(x, on_device.data(), sums.data(), kBlocks); });
-  };
-  std::vector<Outcome> first, second, one;
-  {
-    const OnCores use(3);
-    first.push_back(run());
-    CHECK(use.thrown_away() == 1);  // the loop was not known
-    second.push_back(run());
-    CHECK(use.spread() == 1);
-  }
-  {
-    const OnCores use(1);
-    one.push_back(run());
-  }
-  check_equal(one, first);
-  check_equal(one, second);
-}
-
 TEST_CASE_METHOD(Cores, "cores: an attempt that is thrown away leaves nothing behind") {
   DeviceArray<int> ended(*backend, 1);
   backend->fill(ended.data(), 0, sizeof(int));
