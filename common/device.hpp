@@ -9,6 +9,7 @@
 #ifndef DEVICE
 #define DEVICE gpu
 #endif
+#include <assert.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_pipeline.h>
