@@ -56,7 +56,7 @@ __global__ void forgets_barrier(float* x) {
 __global__ void two_barriers(float* x) {
   x[blockIdx.x * 64 + threadIdx.x] = 1;
   if (blockIdx.x < 5) return;
-  if (threadIdx.x < 32) {
+  if (threadIdx.x % 2 == 0) {
     __syncthreads();
     x[blockIdx.x * 64] = 2;
   } else {
