@@ -2,43 +2,15 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
-#include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 
 #include "catch.hpp"
 #include "common/cpu/counted_on_cpu.hpp"
 #include "common/cpu/device_arrays.hpp"
-#include "cpu/cores.hpp"
+#include "common/cpu/on_cores.hpp"
 #include "cpu/finding.hpp"
-#include "harness/derived_counts.hpp"
 #include "harness/run_stage.hpp"
 #include "kernels/cores.hpp"
-
-namespace cpu {
-namespace first_kernel {
-workbook::Chapter chapter();
-}
-namespace multiply_add {
-workbook::Chapter chapter();
-}
-namespace add_mul_exp {
-workbook::Chapter chapter();
-}
-namespace quantize_int8 {
-workbook::Chapter chapter();
-}
-namespace relu_layernorm {
-workbook::Chapter chapter();
-}
-namespace linear_gelu {
-workbook::Chapter chapter();
-}
-namespace tensor_cores {
-workbook::Chapter chapter();
-}
-}  // namespace cpu
 
 namespace {
 
@@ -46,87 +18,12 @@ namespace test_kernels = cpu::test_kernels;
 constexpr unsigned kCores[] = {2, 3, 7};
 constexpr int kBlocks = 20;
 
-/// A variable of the environment, as long as it lives.
-class Variable {
- public:
-  Variable(const char* name, const std::string& value) : name_(name) {
-    if (const char* text = std::getenv(name)) before_ = text;
-    setenv(name, value.c_str(), 1);
-  }
-  ~Variable() { before_ ? setenv(name_, before_->c_str(), 1) : unsetenv(name_); }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* name_;
-  std::optional<std::string> before_;
-};
-
-/// Spreads every grid over that many cores, however few accesses it makes, as long as it lives. Counts how
-/// often it happens.
-class OnCores {
- public:
-  explicit OnCores(unsigned cores) : cores_("WORKBOOK_CORES", std::to_string(cores)) {
-    cpu::spread_rule().least_accesses = 0;
-    cpu::spread_rule().most_bytes_per_access = 1e18;
-  }
-  ~OnCores() {
-    cpu::spread_rule().least_accesses = before_.least_accesses;
-    cpu::spread_rule().most_bytes_per_access = before_.most_bytes_per_access;
-  }
-
-  long long spread() const { return cpu::spread_rule().spread - before_.spread; }
-  long long thrown_away() const { return cpu::spread_rule().thrown_away - before_.thrown_away; }
-
- private:
-  Variable cores_;
-  const cpu::SpreadRule before_ = cpu::spread_rule();
-};
-
-std::string text(const workbook::Counts& counts) { return workbook::counts_json(&counts).dump(); }
-
-/// What one kernel or stage counts, and what it leaves: bytes, a hash of them, or the error of its result.
-struct Outcome {
-  std::string name, counts, result;
-};
-
-void check_equal(const std::vector<Outcome>& one, const std::vector<Outcome>& other) {
-  REQUIRE(one.size() == other.size());
-  for (std::size_t i = 0; i < one.size(); ++i) {
-    INFO(one[i].name);
-    CHECK(one[i].counts == other[i].counts);
-    CHECK((one[i].result == other[i].result));
-  }
-}
-
 std::vector<Outcome> counted_outcomes() {
   std::vector<Outcome> outcomes;
   CountedOnCpu device;
   for (const auto& kernel : counted_kernels()) {
     const std::string counts = text(device.run(kernel));
     outcomes.push_back({kernel.name, counts, std::to_string(std::hash<std::string>()(device.bytes()))});
-  }
-  return outcomes;
-}
-
-std::vector<Outcome> chapter_outcomes() {
-  const std::pair<workbook::Chapter, workbook::Shape> chapters[] = {
-      {cpu::first_kernel::chapter(), {{20000, 1, 1}}},   {cpu::multiply_add::chapter(), {{20001, 1, 1}}},
-      {cpu::add_mul_exp::chapter(), {{20003, 1, 1}}},    {cpu::quantize_int8::chapter(), {{33, 1023, 1}}},
-      {cpu::relu_layernorm::chapter(), {{33, 1001, 1}}}, {cpu::linear_gelu::chapter(), {{130, 64, 132}}},
-      {cpu::tensor_cores::chapter(), {{130, 64, 136}}},
-  };
-  const auto backend = workbook::make_cpu_backend();
-  std::vector<Outcome> outcomes;
-  for (const auto& [chapter, shape] : chapters) {
-    workbook::Problem problem(chapter, shape, *backend);
-    for (int i = 0; i < chapter.stage_count; ++i) {
-      const workbook::StageResult result = problem.check(chapter.stages[i]);
-      INFO(chapter.name << " " << chapter.stages[i].name << ": " << result.message);
-      CHECK(result.status != workbook::Status::kWrong);
-      outcomes.push_back({std::string(chapter.name) + "/" + chapter.stages[i].name, text(result.counts),
-                          std::to_string(result.error)});
-    }
   }
   return outcomes;
 }
@@ -144,21 +41,6 @@ struct Cores {
     return {"", counts, {bytes, bytes + count * sizeof(T)}};
   }
 };
-
-/// Runs kernels on one core and on several, and checks that most of them were spread.
-void check_all(std::vector<Outcome> (*run)(), std::initializer_list<unsigned> numbers) {
-  std::vector<Outcome> one;
-  {
-    const OnCores use(1);
-    one = run();
-    CHECK(use.spread() == 0);
-  }
-  for (const unsigned cores : numbers) {
-    const OnCores use(cores);
-    check_equal(one, run());
-    CHECK(use.spread() >= static_cast<long long>(one.size()) * 2 / 3);
-  }
-}
 
 /// Runs the same on one core and on several, and checks that several were used.
 template <class Run>
@@ -193,10 +75,6 @@ std::string printed(const std::function<void()>& code) {
 
 TEST_CASE("cores: counts and results of all counted kernels are those of one core") {
   check_all(counted_outcomes, {3});
-}
-
-TEST_CASE("cores: counts and results of all chapters are those of one core") {
-  check_all(chapter_outcomes, {2, 3, 7});
 }
 
 TEST_CASE_METHOD(Cores, "cores: parts may share a sector, in which each has words of its own") {

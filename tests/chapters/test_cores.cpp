@@ -1,0 +1,57 @@
+// The stages of all chapters, with their blocks on several cores.
+#include <string_view>
+#include <vector>
+
+#include "catch.hpp"
+#include "common/cpu/on_cores.hpp"
+#include "harness/run_stage.hpp"
+#include "workbook.hpp"
+
+// chapters.inc has a line CHAPTER(name) for each of them.
+#define CHAPTER(name)          \
+  namespace cpu::name {        \
+  workbook::Chapter chapter(); \
+  }
+#include "chapters.inc"
+#undef CHAPTER
+
+namespace {
+
+std::vector<workbook::Chapter> chapters() {
+  return {
+#define CHAPTER(name) cpu::name::chapter(),
+#include "chapters.inc"
+#undef CHAPTER
+  };
+}
+
+/// A small shape that no block size divides.
+workbook::Shape ragged_shape(const workbook::Chapter& chapter) {
+  const std::string_view dims = chapter.dims;
+  if (dims == "N") return {{20003, 1, 1}};
+  if (dims == "RxC") return {{33, 1001, 1}};
+  REQUIRE(dims == "MxKxN");
+  return {{130, 64, 136}};
+}
+
+std::vector<Outcome> chapter_outcomes() {
+  const auto backend = workbook::make_cpu_backend();
+  std::vector<Outcome> outcomes;
+  for (const workbook::Chapter& chapter : chapters()) {
+    workbook::Problem problem(chapter, ragged_shape(chapter), *backend);
+    for (int i = 0; i < chapter.stage_count; ++i) {
+      const workbook::StageResult result = problem.check(chapter.stages[i]);
+      INFO(chapter.name << " " << chapter.stages[i].name << ": " << result.message);
+      CHECK(result.status != workbook::Status::kWrong);
+      outcomes.push_back({std::string(chapter.name) + "/" + chapter.stages[i].name, text(result.counts),
+                          std::to_string(result.error)});
+    }
+  }
+  return outcomes;
+}
+
+}  // namespace
+
+TEST_CASE("cores: counts and results of all chapters are those of one core") {
+  check_all(chapter_outcomes, {2, 3, 7});
+}
