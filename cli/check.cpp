@@ -60,11 +60,20 @@ bool is_readers(const Build& build, const ExerciseFiles& exercise) {
          build.failed.ends_with(program("check", exercise) + " ");
 }
 
+/// Makes the build compile the reader's file anew if its content is not that of the last build, whatever its
+/// time says.
+void stamp(const Workbook& workbook, const ExerciseFiles& exercise) {
+  const fs::path file = workbook.build / "readers" / fmt::format("{}_{}", exercise.chapter, exercise.name);
+  const std::string content = content_stamp(exercise.file);
+  if (file_text(file) != content) replace_file(file, content);
+}
+
 Verdict judged(const Workbook& workbook, const ExerciseFiles& exercise) {
   if (!fs::exists(exercise.file))
     return {false,
             fmt::format("  The file is not there. ./workbook reset {} restores it.\n", exercise.number()),
             "the file is not there"};
+  stamp(workbook, exercise);
   const Build build = build_target(workbook, program("check", exercise));
   if (!build.done && is_readers(build, exercise))
     return {false, fmt::format("{}\n{} It does not compile.\n", build.errors, bold("Not yet.")),

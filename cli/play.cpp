@@ -18,7 +18,8 @@ int play_command(const Workbook& workbook, const std::string& file, DeviceKind d
 
   // The build compiles this file, which includes the reader's.
   const fs::path wrapper = workbook.build / "play.cu";
-  const std::string content = fmt::format("#include \"{}\"\n", fs::canonical(file).string());
+  const std::string content =
+      fmt::format("#include \"{}\"\n// {}\n", fs::canonical(file).string(), content_stamp(file));
   if (file_text(wrapper) != content) replace_file(wrapper, content);
   const Build build = build_target(workbook, "play");
   if (!build.done) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -19,25 +20,33 @@ namespace {
 
 using nlohmann::json;
 
-/// "  right  N = 1 2 3", one line per alignment.
+/// "  right  N = 1 2 3": the shapes, a line for those that were tried in the same ways.
 std::string cases_text(const json& verdict, bool right) {
-  std::vector<std::string> alignments;  // in the order of their first case
-  std::map<std::string, std::string> shapes;
+  std::vector<std::string> ways;  // in the order of their first case
+  std::map<std::string, std::string> shapes_of;
   for (const json& one : verdict.at("cases")) {
     if (one.at("right") != right) continue;
-    const std::string alignment = one.at("alignment");
-    if (!shapes.count(alignment)) alignments.push_back(alignment);
-    shapes[alignment] += " " + one.at("shape").get<std::string>();
+    const std::string how = one.at("how");
+    if (!shapes_of.count(how)) ways.push_back(how);
+    shapes_of[how] += " " + one.at("shape").get<std::string>();
+  }
+  std::vector<std::pair<std::string, std::string>> lines;  // the shapes, and the ways
+  for (const std::string& how : ways) {
+    const auto same = std::find_if(lines.begin(), lines.end(),
+                                   [&](const auto& line) { return line.first == shapes_of.at(how); });
+    if (same == lines.end())
+      lines.emplace_back(shapes_of.at(how), how);
+    else
+      same->second += (same->second.empty() ? "as they are; " : "; ") + how;
   }
   std::string out;
-  for (const std::string& alignment : alignments) {
-    const std::string dims = verdict.at("dims");
-    const std::string line =
-        fmt::format("{}{} ={}", alignment.empty() ? "" : alignment + ": ", dims, shapes.at(alignment));
-    std::string lines = wrapped(line, 9);
+  for (const auto& [shapes, how] : lines) {
+    std::string text = wrapped(fmt::format("{} ={}{}", verdict.at("dims").get<std::string>(), shapes,
+                                           how.empty() ? "" : " (" + how + ")"),
+                               9);
     const std::string label = right ? "right" : "wrong";
-    if (out.empty()) lines.replace(2, label.size(), label);
-    out += lines;
+    if (out.empty()) text.replace(2, label.size(), label);
+    out += text;
   }
   return out;
 }
@@ -52,34 +61,42 @@ std::string mistakes_text(const json& verdict) {
     // A finding of the CPU device has several lines, and the first one begins with its kind.
     const bool finding = message.find('\n') != std::string::npos;
     if (!kinds.insert(finding ? message.substr(0, message.find(':')) : "").second) continue;
-    const std::string alignment = one.at("alignment");
+    const std::string how = one.at("how");
     out += fmt::format("\n  {} = {}{}:\n{}", verdict.at("dims").get<std::string>(),
-                       one.at("shape").get<std::string>(), alignment.empty() ? "" : " (" + alignment + ")",
+                       one.at("shape").get<std::string>(), how.empty() ? "" : " (" + how + ")",
                        finding ? indented(message, 2) : wrapped(message, 2));
   }
   return out;
 }
 
-std::string amount(const json& limit, const char* field) {
-  return fmt::format("{:.{}f}", limit.at(field).get<double>(), limit.at("per_element").get<bool>() ? 1 : 0);
+/// What was counted and what is allowed, with as many digits as show the difference.
+std::pair<std::string, std::string> amounts(const json& limit) {
+  const double counted = limit.at("counted"), allowed = limit.at("allowed");
+  std::string one, other;
+  for (int digits = limit.at("per_element").get<bool>() ? 1 : 0; digits < 10; ++digits) {
+    one = fmt::format("{:.{}f}", counted, digits);
+    other = fmt::format("{:.{}f}", allowed, digits);
+    if (counted == allowed || one != other || !limit.at("over")) break;
+  }
+  return {(limit.at("approximate") ? "≈" : "") + one, other};
 }
 
 std::string budget_text(const json& verdict) {
   if (verdict.at("budget").empty()) return "";
   const json& last = verdict.at("cases").back();
-  const std::string alignment = last.at("alignment");
-  Table table({},
-              {fmt::format("  cost at {} = {}{}", verdict.at("dims").get<std::string>(),
-                           last.at("shape").get<std::string>(), alignment.empty() ? "" : ", " + alignment),
-               "counted", "allowed"});
+  const std::string how = last.at("how");
+  Table table({}, {fmt::format("  cost at {} = {}{}", verdict.at("dims").get<std::string>(),
+                               last.at("shape").get<std::string>(), how.empty() ? "" : ", " + how),
+                   "counted", "allowed"});
   std::string excesses;
   for (const json& limit : verdict.at("budget")) {
     const std::string what = limit.at("what");
     const bool over = limit.at("over");
-    table.add({"  " + what, amount(limit, "counted"), amount(limit, "allowed")}, over ? "too many" : "");
+    const auto [counted, allowed] = amounts(limit);
+    table.add({"  " + what, counted, allowed}, over ? "too many" : "");
     if (over)
-      excesses += "\n" + wrapped(fmt::format("{} {}, allowed {}: {}.", what, amount(limit, "counted"),
-                                             amount(limit, "allowed"), limit.at("excess").get<std::string>()),
+      excesses += "\n" + wrapped(fmt::format("{} {}, allowed {}: {}.", what, counted, allowed,
+                                             limit.at("excess").get<std::string>()),
                                  2);
   }
   // A question has its own mark at the end.
@@ -94,8 +111,7 @@ std::string predictions_text(const json& verdict) {
   for (const json& one : verdict.at("predictions")) {
     const std::string counted = one.at("counted");
     table.add({fmt::format("  {}, {}", one.at("name").get<std::string>(), one.at("unit").get<std::string>()),
-               fmt::format("{:.1f}", one.at("predicted").get<double>()),
-               counted == "right" ? "agrees" : "has " + counted});
+               one.at("predicted"), counted == "right" ? "agrees" : "has " + counted});
   }
   return table.text();
 }
@@ -183,6 +199,10 @@ Verdict verdict_of(const std::string& text, const Outcome& outcome) {
   const std::optional<VerdictStatus> status = status_in(verdict);
   if (!ended || !status || status == VerdictStatus::kRunning) return broken_off(verdict, outcome);
 
+  const std::string refused = verdict.at("refused");
+  if (!refused.empty())
+    return {false, wrapped(fmt::format("Not run: {}.", refused), 2) + "\n" + bold("Not yet.") + "\n",
+            "not run"};
   const std::string wrong = cases_text(verdict, false);
   const std::string body = cases_text(verdict, true) + wrong + mistakes_text(verdict) + budget_text(verdict) +
                            predictions_text(verdict) + notes_text(verdict) + output_text(outcome.output);

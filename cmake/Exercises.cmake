@@ -1,6 +1,9 @@
-# Programs that judge exercises. Each holds one or more versions of the code: a file (the reader's, the solution, a
-# mutant) together with the exercise's specification, in a namespace of its own. None is part of `all`: a file that
-# does not compile stops nothing but its own check.
+# Programs that judge exercises. Each holds the exercise's specification and one or more versions of the code: a file
+# (the reader's, the solution, a mutant) in a namespace of its own. None is part of `all`: a file that does not compile
+# stops nothing but its own check.
+
+# The files of an exercise are solutions/CHAPTER/NAME.check.cu, the specification, and NAME.answer.cuh, which says how a
+# version's code is called. They are compiled apart, so that no name of a version can mean one of the specification.
 
 # add_exercise_versions(TARGET DEVICE SPECIFICATION [VERSION FILE]...)
 # The object library TARGET: versions of an exercise, compiled together, each in namespace DEVICE::VERSION. DEVICE is cpu
@@ -14,11 +17,12 @@ function(add_exercise_versions target device specification)
   foreach(header IN LISTS shared)
     string(APPEND text "#include \"${header}\"\n")
   endforeach()
+  string(REGEX REPLACE "\\.check\\.cu$" ".answer.cuh" answer ${specification})
   set(versions ${ARGN})
   while(versions)
     list(POP_FRONT versions version file)
     string(APPEND text "#undef DEVICE\n\n#define DEVICE ${device}::${version}\n"
-                       "#include \"${file}\"\n\n#include \"${specification}\"\n")
+                       "#include \"${file}\"\n\n#include \"${answer}\"\n")
   endwhile()
   set(source ${CMAKE_CURRENT_BINARY_DIR}/${target}.cu)
   file(CONFIGURE OUTPUT ${source} CONTENT "${text}" @ONLY)
@@ -29,16 +33,18 @@ function(add_exercise_versions target device specification)
   endif()
 endfunction()
 
-# add_exercise_program(PROGRAM JUDGE DEVICE VERSION...)
+# add_exercise_program(PROGRAM EXERCISE JUDGE DEVICE [VERSION FILE]...)
 # The executable that judges versions, whose object libraries it must be linked with; JUDGE is one of
 # common/harness/run_exercise.hpp.
-function(add_exercise_program program judge device)
+function(add_exercise_program program exercise judge device)
   set(declarations "")
   set(table "")
-  foreach(version IN LISTS ARGN)
-    string(APPEND declarations "namespace ${device}::${version} {\nworkbook::Exercise exercise();\n}\n")
-    string(APPEND table "{\"${version}\", ${device}::${version}::exercise}, ")
-  endforeach()
+  set(versions ${ARGN})
+  while(versions)
+    list(POP_FRONT versions version file)
+    string(APPEND declarations "namespace ${device}::${version} {\nworkbook::Answer answer();\n}\n")
+    string(APPEND table "{\"${version}\", ${device}::${version}::answer, \"${file}\"}, ")
+  endwhile()
   set(main ${CMAKE_CURRENT_BINARY_DIR}/${program}_main.cpp)
   configure_file(${CMAKE_SOURCE_DIR}/cmake/exercise_main.cpp.in ${main} @ONLY)
   add_executable(${program} EXCLUDE_FROM_ALL ${main})
@@ -46,7 +52,7 @@ function(add_exercise_program program judge device)
     # Before the library, which in a build without a GPU holds a stand-in for it.
     target_link_libraries(${program} PRIVATE workbook_gpu)
   endif()
-  target_link_libraries(${program} PRIVATE workbook_common)
+  target_link_libraries(${program} PRIVATE ${exercise}_specification workbook_common)
 endfunction()
 
 # add_exercises(CHAPTER)
@@ -57,19 +63,34 @@ function(add_exercises chapter)
   foreach(specification IN LISTS specifications)
     cmake_path(GET specification STEM name)
     set(exercise ${chapter}_${name})
-    set(readers ${CMAKE_SOURCE_DIR}/chapters/${chapter}/exercises/${name}.cuh)
-    add_exercise_versions(${exercise}_cpu_reader cpu ${specification} reader ${readers})
+    set(readers reader ${CMAKE_SOURCE_DIR}/chapters/${chapter}/exercises/${name}.cuh)
+    add_cpu_kernels(${exercise}_specification ${specification})
+    add_exercise_versions(${exercise}_cpu_reader cpu ${specification} ${readers})
     target_compile_options(${exercise}_cpu_reader PRIVATE -Wno-unused -Wno-unused-parameter) # half done is no mistake
-    add_exercise_program(check_${exercise} judge_exercise cpu reader)
+    add_stamp(${exercise} ${exercise}_cpu_reader)
+    add_exercise_program(check_${exercise} ${exercise} judge_exercise cpu ${readers})
     target_link_libraries(check_${exercise} PRIVATE ${exercise}_cpu_reader)
     if(WORKBOOK_GPU_SIDE)
-      set(solution ${CMAKE_SOURCE_DIR}/solutions/${chapter}/${name}.cuh)
-      add_exercise_versions(${exercise}_gpu_reader gpu ${specification} reader ${readers})
+      set(solution solution ${CMAKE_SOURCE_DIR}/solutions/${chapter}/${name}.cuh)
+      add_exercise_versions(${exercise}_gpu_reader gpu ${specification} ${readers})
       target_compile_options(${exercise}_gpu_reader PRIVATE -diag-suppress=177,550) # variables that nothing uses yet
-      add_exercise_versions(${exercise}_gpu_solution gpu ${specification} solution ${solution})
-      add_exercise_program(time_${exercise} time_exercise gpu reader solution)
+      add_stamp(${exercise} ${exercise}_gpu_reader)
+      add_exercise_versions(${exercise}_gpu_solution gpu ${specification} ${solution})
+      add_exercise_program(time_${exercise} ${exercise} time_exercise gpu ${readers} ${solution})
       target_link_libraries(time_${exercise} PRIVATE ${exercise}_gpu_reader ${exercise}_gpu_solution)
     endif()
     set_property(GLOBAL APPEND PROPERTY WORKBOOK_EXERCISES ${chapter}/${name})
   endforeach()
+endfunction()
+
+# add_stamp(EXERCISE TARGET)
+# Makes the object of the reader's file depend on a file that `check` changes when the content of the reader's file is not
+# that of the last build: a file that is copied or moved here may have an older time.
+function(add_stamp exercise target)
+  set(stamp ${CMAKE_BINARY_DIR}/readers/${exercise})
+  if(NOT EXISTS ${stamp})
+    file(WRITE ${stamp} "")
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  set_source_files_properties(${sources} PROPERTIES OBJECT_DEPENDS ${stamp})
 endfunction()

@@ -29,6 +29,7 @@ enum class Role { kInput, kScratch, kOutput };
 struct Data {
   Shape shape;
   const void* arrays;  ///< belongs to the harness
+  int block = 0;       ///< in an exercise: threads of a block, where the kernel must be right for several
 
   /// The array of that name; throws std::logic_error when the chapter has none of that type.
   void* array(const char* name, Type type) const;

@@ -35,16 +35,23 @@ struct Limit {
       excess;  ///< what more than that means, for the reader: "is the product still going through memory?"
 };
 
-/// A pipeline and the reader's guess at what it moves.
+/// A number to predict: what a pipeline moves.
 struct Prediction {
   const char* name;
-  double predicted;  ///< bytes read and written an element
-  void (*run)(const Data&);
-  bool launches = false;  ///< `predicted` is a number of launches instead
-  double flops = 0;       ///< if given, operations an element: `predicted` is FLOP a byte instead
+  void (*run)(const Data&);  ///< the pipeline: bytes read and written an element are to be predicted
+  bool launches = false;     ///< the number of launches instead
+  double flops = 0;          ///< if given, operations an element: FLOP a byte instead
 };
 
-/// One exercise with one version of the code that is judged: the reader's, the solution or a mutant.
+/// What the file that is judged has: the reader's, the solution, a mutant. It is compiled apart from the
+/// specification, together with `k_name.answer.cuh`, whose `answer()` returns this.
+struct Answer {
+  void (*run)(const Data&) = nullptr;   ///< calls its code; or
+  const double* predictions = nullptr;  ///< its numbers, in the order of Exercise::predictions
+  int prediction_count = 0;
+};
+
+/// The specification of an exercise.
 struct Exercise {
   const char* learnt;  ///< what the reader has learnt who has solved it, a sentence or two
   const char* lesson;  ///< where it stands in the lesson: "docs/01_multiply_add.md, stage 2"
@@ -54,10 +61,10 @@ struct Exercise {
   void (*fill)(const Data& host);  ///< fills the inputs: random, asymmetric, never constant
 
   // Either code that computes an output ...
-  void (*run)(const Data&) = nullptr;        ///< calls the code that is judged
   const char* output = nullptr;              ///< the array that it computes, or several, with spaces between
   int (*roundings)(const Shape&) = nullptr;  ///< on the longest path to an element of the output
-  const Limit* limits = nullptr;             ///< held in the last case, once the results are right in all
+  const Limit* limits = nullptr;             ///< held in the last case, once the results are right in all;
+                                             ///< run_exercise.hpp says how much more is let pass
   int limit_count = 0;
   // ... or numbers to predict.
   const Prediction* predictions = nullptr;
@@ -66,8 +73,11 @@ struct Exercise {
   const char* dims = "N";  ///< how a shape is written: "N", "RxC" or "MxKxN"
   const Shape* shapes = kHostileLengths;
   int shape_count = sizeof kHostileLengths / sizeof kHostileLengths[0];
-  bool any_alignment = false;  ///< arrays that start at any multiple of 4 bytes are tried too; the last case
-                               ///< then has each of them 4 bytes past a multiple of 256
+  bool any_alignment = false;   ///< arrays that start at any multiple of 4 bytes are tried too; the last case
+                                ///< then has each of them 4 bytes past a multiple of 256
+  const int* blocks = nullptr;  ///< values of Data::block: each shape is tried with each of them, the last
+                                ///< case is the last shape with the last one; null: 256 alone
+  int block_count = 0;
   Shape timed_shape = {{1 << 24, 1, 1}};  ///< what is timed where there is a GPU
 };
 

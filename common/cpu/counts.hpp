@@ -2,6 +2,7 @@
 /// What the CPU device counts, in the units of the GPU's own counters.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -32,7 +33,8 @@ struct Counts {
   /// DRAM traffic of a cold cache, launch by launch [dram__bytes_read.sum]
   long long compulsory_read_bytes = 0;
   long long compulsory_write_bytes = 0;
-  long long accesses = 0;  ///< loads and stores of single threads that were traced
+  long long accesses = 0;                   ///< loads and stores of single threads that were traced
+  long long accesses_of_busiest_block = 0;  ///< of all launches
   /// It is not known which lanes ran a loop's iterations together: requests and sectors may be off.
   bool approximate = false;
 
@@ -53,6 +55,7 @@ struct Counts {
     compulsory_read_bytes += other.compulsory_read_bytes;
     compulsory_write_bytes += other.compulsory_write_bytes;
     accesses += other.accesses;
+    accesses_of_busiest_block = std::max(accesses_of_busiest_block, other.accesses_of_busiest_block);
     approximate |= other.approximate;
     shared_loads_may_merge |= other.shared_loads_may_merge;
     return *this;

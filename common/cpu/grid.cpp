@@ -1,5 +1,6 @@
 #include "cpu/grid.hpp"
 
+#include <algorithm>
 #include <memory>
 
 #include "cpu/coordinates.hpp"
@@ -74,6 +75,7 @@ void run_block(std::size_t number) {
   Device& d = device();
   const uint3& grid = d.launch.grid;
   const unsigned threads = d.launch.threads_per_block;
+  const long long accesses_before = d.counts.accesses;
   d.block.index = {static_cast<unsigned>(number % grid.x), static_cast<unsigned>(number / grid.x % grid.y),
                    static_cast<unsigned>(number / grid.x / grid.y)};
   d.block.number = number;
@@ -85,6 +87,8 @@ void run_block(std::size_t number) {
   d.block.copies.begin_block(threads);
   scheduler().run_block(threads);
   d.block.races.end_block();
+  d.counts.accesses_of_busiest_block =
+      std::max(d.counts.accesses_of_busiest_block, d.counts.accesses - accesses_before);
 }
 
 void abandon_block() {

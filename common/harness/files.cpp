@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <sstream>
 
 #include "harness/errors.hpp"
@@ -33,6 +34,11 @@ std::string file_text(const fs::path& path) {
   text << file.rdbuf();
   if (!file) throw MachineError(fmt::format("{} cannot be read ({})", path.string(), strerror(errno)));
   return text.str();
+}
+
+std::string content_stamp(const fs::path& path) {
+  const std::string content = file_text(path);
+  return fmt::format("{} bytes, hash {:016x}", content.size(), std::hash<std::string>()(content));
 }
 
 OutputFile::OutputFile(const fs::path& path)

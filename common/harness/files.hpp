@@ -11,6 +11,9 @@ namespace workbook {
 /// The whole of a file. \throws MachineError when it cannot be read
 std::string file_text(const std::filesystem::path& path);
 
+/// A line of text that differs when the content of a file does. \throws MachineError when it cannot be read
+std::string content_stamp(const std::filesystem::path& path);
+
 /// A file that gets its name only when it is complete, so that nobody reads half of it. It is written under
 /// another name in the same folder, which is removed if finish() is never called.
 class OutputFile {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -15,6 +16,7 @@
 #include "harness/files.hpp"
 #include "harness/options.hpp"
 #include "harness/run_stage.hpp"
+#include "harness/source_check.hpp"
 
 namespace workbook {
 namespace {
@@ -42,37 +44,58 @@ Chapter chapter_of(const Exercise& exercise) {
   return chapter;
 }
 
-Stage stage_of(const Exercise& exercise, const char* name) {
+Stage stage_of(const Exercise& exercise, const Version& version) {
   Stage stage = {};
-  stage.name = name;
+  stage.name = version.name;
   stage.output = exercise.output;
   stage.kernels = kAnyNumber;
-  stage.run = exercise.run;
+  stage.run = version.answer().run;
   stage.roundings = exercise.roundings;
   return stage;
 }
 
-/// One case to judge: a shape, and for each array by how many bytes its start is off a multiple of 256.
+/// One case to judge: a shape, the threads of a block, and for each array by how many bytes its start is off
+/// a multiple of 256.
 struct Case {
   Shape shape;
+  int block = 256;
   std::map<std::string, std::size_t> offsets;
-  std::string alignment;  ///< in words; empty where all arrays are aligned
+  std::string how;  ///< in words, what of this is special
 };
 
-Case all_off_alike(const Exercise& exercise, const Shape& shape) {
-  Case one = {shape, {}, "all arrays 4 bytes off"};
-  for (int i = 0; i < exercise.array_count; ++i) one.offsets[exercise.arrays[i].name] = 4;
+Case all_off_by(const Exercise& exercise, const Shape& shape, std::size_t bytes) {
+  Case one = {.shape = shape, .how = fmt::format("all arrays {} bytes off", bytes)};
+  for (int i = 0; i < exercise.array_count; ++i) one.offsets[exercise.arrays[i].name] = bytes;
   return one;
 }
 
+Case one_off(const Shape& shape, const char* array) {
+  return {.shape = shape, .offsets = {{array, 4}}, .how = fmt::format("{} 4 bytes off", array)};
+}
+
 Case each_off_differently(const Exercise& exercise, const Shape& shape) {
-  Case one = {shape, {}, "bytes off:"};
+  Case one = {.shape = shape, .how = "bytes off:"};
   for (int i = 0; i < exercise.array_count; ++i) {
     const char* name = exercise.arrays[i].name;
     one.offsets[name] = 4 * ((static_cast<std::size_t>(i) + 1) % 4);
-    one.alignment += fmt::format(" {} {}", name, one.offsets[name]);
+    one.how += fmt::format(" {} {}", name, one.offsets[name]);
   }
   return one;
+}
+
+/// A shape in all ways that the exercise wants it tried.
+std::vector<Case> cases_of(const Exercise& exercise, const Shape& shape) {
+  std::vector<Case> cases;
+  for (int i = 0; i < exercise.block_count; ++i)
+    cases.push_back({.shape = shape,
+                     .block = exercise.blocks[i],
+                     .how = fmt::format("blocks of {} threads", exercise.blocks[i])});
+  if (!exercise.blocks) cases.push_back({.shape = shape});
+  if (!exercise.any_alignment) return cases;
+  cases.push_back(each_off_differently(exercise, shape));
+  for (int i = 0; i < exercise.array_count; ++i) cases.push_back(one_off(shape, exercise.arrays[i].name));
+  for (const std::size_t bytes : {12, 8, 4}) cases.push_back(all_off_by(exercise, shape, bytes));
+  return cases;
 }
 
 /// All cases. Costs are judged in the last one. Where alignment matters, its arrays are misaligned, because
@@ -80,45 +103,62 @@ Case each_off_differently(const Exercise& exercise, const Shape& shape) {
 std::vector<Case> cases_of(const Exercise& exercise) {
   std::vector<Case> cases;
   for (int i = 0; i < exercise.shape_count; ++i) {
-    const Shape& shape = exercise.shapes[i];
-    cases.push_back({shape, {}, ""});
-    if (!exercise.any_alignment) continue;
-    cases.push_back(each_off_differently(exercise, shape));
-    cases.push_back(all_off_alike(exercise, shape));
+    const std::vector<Case> more = cases_of(exercise, exercise.shapes[i]);
+    cases.insert(cases.end(), more.begin(), more.end());
   }
   return cases;
 }
 
 // --- Costs ---
 
+enum class Unit { kNumber, kBytes, kRequests };
+
 struct Counted {
   const char* what;
   long long count;
-  bool per_element;
+  Unit unit;
 };
 
 Counted counted(Cost cost, const Counts& counts) {
   switch (cost) {
     case Cost::kLaunches:
-      return {"launches", counts.kernels, false};
+      return {"launches", counts.kernels, Unit::kNumber};
     case Cost::kReadBytes:
-      return {"bytes read an element", read_bytes(counts), true};
+      return {"bytes read an element", read_bytes(counts), Unit::kBytes};
     case Cost::kWrittenBytes:
-      return {"bytes written an element", written_bytes(counts), true};
+      return {"bytes written an element", written_bytes(counts), Unit::kBytes};
     case Cost::kCompulsoryReadBytes:
-      return {"compulsory bytes read an element", counts.compulsory_read_bytes, true};
+      return {"compulsory bytes read an element", counts.compulsory_read_bytes, Unit::kBytes};
     case Cost::kCompulsoryWrittenBytes:
-      return {"compulsory bytes written an element", counts.compulsory_write_bytes, true};
+      return {"compulsory bytes written an element", counts.compulsory_write_bytes, Unit::kBytes};
     case Cost::kLoadRequests:
-      return {"load requests", counts.load_requests, false};
+      return {"load requests", counts.load_requests, Unit::kRequests};
     case Cost::kStoreRequests:
-      return {"store requests", counts.store_requests, false};
+      return {"store requests", counts.store_requests, Unit::kRequests};
     case Cost::kSharedWavefronts:
-      return {"shared wavefronts", shared_wavefronts(counts), false};
+      return {"shared wavefronts", shared_wavefronts(counts), Unit::kNumber};
     case Cost::kAtomics:
-      return {"atomics", counts.atomic_sectors + counts.contended + counts.shared_atomic_requests, false};
+      return {"atomics", counts.atomic_sectors + counts.contended + counts.shared_atomic_requests,
+              Unit::kNumber};
   }
   throw std::logic_error("a limit on a cost that nothing counts");
+}
+
+/// How much more than a limit is let pass. A head or tail of single elements takes a few sectors and requests
+/// of each array; a row that begins within a sector takes one more.
+long long slack(const Exercise& exercise, const Shape& shape, Unit unit) {
+  constexpr long long kSingles = 16;
+  const bool has_rows = std::string_view(exercise.dims) != "N";
+  const long long extra = exercise.array_count * (kSingles + (has_rows ? shape.dims[0] : 0));
+  switch (unit) {
+    case Unit::kNumber:
+      return 0;
+    case Unit::kBytes:
+      return 32 * extra;
+    case Unit::kRequests:
+      return extra;
+  }
+  throw std::logic_error("a unit without slack");
 }
 
 /// Adds the budget at `shape` to the verdict. Returns whether all costs are within their limits.
@@ -128,27 +168,47 @@ bool judge_costs(const Exercise& exercise, const Shape& shape, const Counts& cou
   for (int i = 0; i < exercise.limit_count; ++i) {
     const Limit& limit = exercise.limits[i];
     const Counted cost = counted(limit.cost, counts);
-    const long long allowed = limit.allowed(shape);
-    const double unit = cost.per_element ? elements : 1;
-    kept &= cost.count <= allowed;
+    const long long allowed = limit.allowed(shape) + slack(exercise, shape, cost.unit);
+    const bool approximate = counts.approximate && cost.unit != Unit::kNumber;
+    const bool over = cost.count > allowed && !approximate;
+    const double unit = cost.unit == Unit::kBytes ? elements : 1;
+    kept &= !over;
     verdict["budget"].push_back({{"what", cost.what},
                                  {"counted", static_cast<double>(cost.count) / unit},
                                  {"allowed", static_cast<double>(allowed) / unit},
-                                 {"per_element", cost.per_element},
-                                 {"over", cost.count > allowed},
+                                 {"per_element", cost.unit == Unit::kBytes},
+                                 {"approximate", approximate},
+                                 {"over", over},
                                  {"excess", limit.excess}});
   }
   return kept;
+}
+
+/// Adds to the budget if one block does what the whole grid should do. Returns whether the work is shared.
+bool judge_sharing(const Counts& counts, ordered_json& verdict) {
+  constexpr long long kLarge = 50'000, kMostPercent = 25;
+  const long long percent = 100 * counts.accesses_of_busiest_block / std::max(counts.accesses, 1LL);
+  if (counts.accesses < kLarge || percent <= kMostPercent) return true;
+  verdict["budget"].push_back(
+      {{"what", "percent of all loads and stores in one block"},
+       {"counted", percent},
+       {"allowed", kMostPercent},
+       {"per_element", false},
+       {"approximate", false},
+       {"over", true},
+       {"excess", "a GPU runs many blocks at a time: does the whole grid share the work?"}});
+  return false;
 }
 
 // --- Verdicts ---
 
 /// Runs the code on all cases, then compares its costs with the limits. Returns whether it is right and
 /// within the limits.
-bool judge_code(const Exercise& exercise, const std::string& path, ordered_json& verdict) {
+bool judge_code(const Exercise& exercise, const Version& version, const std::string& path,
+                ordered_json& verdict) {
   const auto backend = make_cpu_backend();
   const Chapter chapter = chapter_of(exercise);
-  const Stage stage = stage_of(exercise, "exercise");
+  const Stage stage = stage_of(exercise, version);
   const auto start = std::chrono::steady_clock::now();
   bool right = true;
   Counts counts;
@@ -158,22 +218,35 @@ bool judge_code(const Exercise& exercise, const std::string& path, ordered_json&
     const std::string shape = shape_text(one.shape, exercise.dims);
     verdict["at"] = fmt::format("{} = {}", exercise.dims, shape);
     write_file(path, verdict);
-    Problem problem(chapter, one.shape, *backend, one.offsets);
+    Problem problem(chapter, one.shape, *backend, one.offsets, one.block);
     const StageResult result = problem.check(stage);
     right &= result.status == Status::kOk;
     counts = result.counts;
     verdict["cases"].push_back({{"shape", shape},
-                                {"alignment", one.alignment},
+                                {"how", one.how},
                                 {"right", result.status == Status::kOk},
                                 {"message", result.message}});
   }
   verdict["notes"] = backend->take_notes();
-  return right && judge_costs(exercise, cases.back().shape, counts, verdict);
+  if (!right) return false;
+  const bool kept = judge_costs(exercise, cases.back().shape, counts, verdict);
+  return judge_sharing(counts, verdict) && kept;
 }
 
-/// Counts each pipeline at the last shape and compares that with the prediction, which may be rounded to a
-/// tenth of a byte. Returns whether all predictions are right.
-bool judge_predictions(const Exercise& exercise, const std::string& path, ordered_json& verdict) {
+/// What the counter says to a prediction, which may be rounded to a tenth.
+const char* comparison(double predicted, double seen) {
+  constexpr double kRounding = 0.051;
+  if (!std::isfinite(predicted)) return "no number";
+  if (std::fabs(seen - predicted) <= kRounding) return "right";
+  return seen > predicted ? "more" : "fewer";
+}
+
+/// Counts each pipeline at the last shape and compares that with the prediction. Returns whether all
+/// predictions are right.
+bool judge_predictions(const Exercise& exercise, const Answer& answer, const std::string& path,
+                       ordered_json& verdict) {
+  if (answer.prediction_count != exercise.prediction_count)
+    throw std::logic_error("an answer does not have the numbers that are asked for");
   const auto backend = make_cpu_backend();
   const Chapter chapter = chapter_of(exercise);
   const Shape& shape = exercise.shapes[exercise.shape_count - 1];
@@ -195,16 +268,14 @@ bool judge_predictions(const Exercise& exercise, const std::string& path, ordere
     const double seen = prediction.launches    ? static_cast<double>(counts.kernels)
                         : prediction.flops > 0 ? prediction.flops / bytes
                                                : bytes;
-    constexpr double kRounding = 0.051;
-    const bool close = std::fabs(seen - prediction.predicted) <= kRounding;
-    right &= close;
-    verdict["predictions"].push_back(
-        {{"name", prediction.name},
-         {"unit", prediction.launches    ? "launches"
-                  : prediction.flops > 0 ? "FLOP a byte"
-                                         : "bytes an element"},
-         {"predicted", prediction.predicted},
-         {"counted", close ? "right" : (seen > prediction.predicted ? "more" : "fewer")}});
+    const std::string compared = comparison(answer.predictions[i], seen);
+    right &= compared == "right";
+    verdict["predictions"].push_back({{"name", prediction.name},
+                                      {"unit", prediction.launches    ? "launches"
+                                               : prediction.flops > 0 ? "FLOP a byte"
+                                                                      : "bytes an element"},
+                                      {"predicted", fmt::format("{:.1f}", answer.predictions[i])},
+                                      {"counted", compared}});
   }
   return right;
 }
@@ -215,11 +286,12 @@ const Version* version_named(std::string_view name, const Version* versions, int
   return nullptr;
 }
 
-/// Judges `exercise` and writes the verdict to the file at `path`. \throws MachineError
-void judge(const Exercise& exercise, const std::string& path) {
+/// Judges a version and writes the verdict to the file at `path`. \throws MachineError
+void judge(const Exercise& exercise, const Version& version, const std::string& path) {
   ordered_json verdict = {{"schema", 1},
                           {"status", text_of(VerdictStatus::kRunning)},
                           {"at", "the start"},
+                          {"refused", version.path ? refusal(file_text(version.path)) : ""},
                           {"dims", exercise.dims},
                           {"cases", ordered_json::array()},
                           {"budget", ordered_json::array()},
@@ -227,22 +299,24 @@ void judge(const Exercise& exercise, const std::string& path) {
                           {"notes", ordered_json::array()},
                           {"learnt", exercise.learnt},
                           {"lesson", exercise.lesson}};
-  const bool solved =
-      exercise.predictions ? judge_predictions(exercise, path, verdict) : judge_code(exercise, path, verdict);
+  const bool solved = verdict["refused"] == "" &&
+                      (exercise.predictions ? judge_predictions(exercise, version.answer(), path, verdict)
+                                            : judge_code(exercise, version, path, verdict));
   verdict["status"] = text_of(solved ? VerdictStatus::kSolved : VerdictStatus::kNotYet);
   verdict.erase("at");
   write_file(path, verdict);
 }
 
 /// Times the versions and writes the report to the file at `path`. \throws MachineError
-ExitStatus time_versions(GpuBackend& gpu, const std::string& path, const Version* versions, int count) {
-  const Exercise exercise = versions[0].exercise();
-  if (!exercise.run) return kNothingToTime;
+ExitStatus time_versions(GpuBackend& gpu, const std::string& path, const Exercise& exercise,
+                         const Version* versions, int count) {
+  if (exercise.predictions) return kNothingToTime;
   const Chapter chapter = chapter_of(exercise);
   const Shape& shape = exercise.timed_shape;
   std::vector<Stage> stages;
-  for (int i = 0; i < count; ++i) stages.push_back(stage_of(versions[i].exercise(), versions[i].name));
-  Problem problem(chapter, shape, gpu);
+  for (int i = 0; i < count; ++i) stages.push_back(stage_of(exercise, versions[i]));
+  const Case last = cases_of(exercise).back();
+  Problem problem(chapter, shape, gpu, {}, last.block);
   ordered_json report = {{"device", gpu.info().name},
                          {"at", fmt::format("{} = {}", exercise.dims, shape_text(shape, exercise.dims))}};
   std::vector<StageResult> results;
@@ -291,22 +365,24 @@ std::optional<VerdictStatus> verdict_status_named(const std::string& text) {
   return std::nullopt;
 }
 
-int judge_exercise(int argc, const char* const* argv, const Version* versions, int count) {
+int judge_exercise(int argc, const char* const* argv, const Exercise& exercise, const Version* versions,
+                   int count) {
   const Version* version = argc == 3 ? version_named(argv[1], versions, count) : nullptr;
   if (!version) return kBadUsage;
   setenv("WORKBOOK_STEPS", kSteps, /*overwrite=*/0);
   return status_of([&] {
-    judge(version->exercise(), argv[2]);
+    judge(exercise, *version, argv[2]);
     return kDone;
   });
 }
 
-int time_exercise(int argc, const char* const* argv, const Version* versions, int count) {
+int time_exercise(int argc, const char* const* argv, const Exercise& exercise, const Version* versions,
+                  int count) {
   if (argc != 2) return kBadUsage;
   const GpuOrReason gpu = make_gpu_backend();
   if (!gpu.backend) return kMachineLacks;
 
-  return status_of([&] { return time_versions(*gpu.backend, argv[1], versions, count); });
+  return status_of([&] { return time_versions(*gpu.backend, argv[1], exercise, versions, count); });
 }
 
 }  // namespace workbook

@@ -23,30 +23,39 @@ const char* text_of(VerdictStatus status);
 /// The status that `text` names; nothing for any other text.
 std::optional<VerdictStatus> verdict_status_named(const std::string& text);
 
-/// One version of an exercise.
+/// A file that is judged.
 struct Version {
   const char* name;  ///< "reader", "solution", "mutant_tail"
-  Exercise (*exercise)();
+  Answer (*answer)();
+  const char* path = nullptr;  ///< of the file, whose text is looked at as well; null: it is not
 };
 
 /// `PROGRAM VERSION FILE` judges that version on the CPU device and writes the verdict to the file:
 ///
 ///     status        "running", with `at`, until the end; then "solved" or "not yet"
+///     refused       what no file may have (source_check.hpp); then nothing was run
 ///     dims          "N"
-///     cases[]       shape ("5"), alignment (in words), right, message
-///     budget[]      what, counted, allowed, per_element, over, excess; only when all cases are right
-///     predictions[] name, unit, predicted, counted ("right", "more" or "fewer")
+///     cases[]       shape ("5"), how (alignment or block, in words), right, message
+///     budget[]      what, counted, allowed, per_element, approximate, over, excess; only when all cases are
+///                   right
+///     predictions[] name, unit, predicted ("16.0", "nan"), counted ("right", "more", "fewer" or "no number")
 ///     notes[]       what works but is fragile, of all cases; only at the end
 ///     learnt, lesson
 ///
+/// A little more than a limit is let pass: for each array and row a sector, and what a head or tail of single
+/// elements takes. A count that is an estimate cannot be over its limit. At large shapes no block may do
+/// more than a quarter of the work.
+///
 /// Returns kDone when there is a verdict, kBadUsage for other arguments, kMachineLacks when the file cannot
 /// be written.
-int judge_exercise(int argc, const char* const* argv, const Version* versions, int count);
+int judge_exercise(int argc, const char* const* argv, const Exercise& exercise, const Version* versions,
+                   int count);
 
 /// `PROGRAM FILE` times the versions on the GPU, in the same run, and writes `device`, `at`, and for each
 /// version, under its name, `message` (what is wrong with it on the GPU, if anything) and `time_us`, the
 /// median. Returns kDone when there is something to read, kMachineLacks without a GPU, kNothingToTime for an
 /// exercise that has predictions in place of code.
-int time_exercise(int argc, const char* const* argv, const Version* versions, int count);
+int time_exercise(int argc, const char* const* argv, const Exercise& exercise, const Version* versions,
+                  int count);
 
 }  // namespace workbook

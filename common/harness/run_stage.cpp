@@ -109,8 +109,8 @@ void require_memory(const Chapter& chapter, const Shape& shape, const Backend& d
 }
 
 Problem::Problem(const Chapter& chapter, const Shape& shape, Backend& backend,
-                 const std::map<std::string, std::size_t>& misalignment)
-    : chapter_(chapter), shape_(shape), backend_(backend) {
+                 const std::map<std::string, std::size_t>& misalignment, int block)
+    : chapter_(chapter), shape_(shape), block_(block), backend_(backend) {
   for (int i = 0; i < chapter.array_count; ++i) {
     const Array& array = chapter.arrays[i];
     // Only inputs have memory on the host.

@@ -68,10 +68,10 @@ void require_memory(const Chapter& chapter, const Shape& shape, const Backend& d
 class Problem {
  public:
   /// Allocates the arrays and fills the inputs. `misalignment` says, by array name, how many bytes after a
-  /// multiple of 256 an array starts; arrays that it does not name are aligned.
+  /// multiple of 256 an array starts; arrays that it does not name are aligned. `block` is Data::block.
   /// \throws std::bad_alloc
   Problem(const Chapter& chapter, const Shape& shape, Backend& backend,
-          const std::map<std::string, std::size_t>& misalignment = {});
+          const std::map<std::string, std::size_t>& misalignment = {}, int block = 0);
   ~Problem();
   Problem(const Problem&) = delete;
   Problem& operator=(const Problem&) = delete;
@@ -102,13 +102,14 @@ class Problem {
   void run_and_compare(const Stage& stage, unsigned char poison, StageResult& result);
   void compare_output(const Array& output, const Stage& stage, StageResult& result);
   const Reference& reference(const Array& output);
-  Data data_of(const NamedArrays& arrays) const { return {shape_, &arrays}; }
+  Data data_of(const NamedArrays& arrays) const { return {shape_, &arrays, block_}; }
   NamedArrays make_set(const std::map<std::string, std::size_t>& misalignment);
   void upload_inputs(const NamedArrays& set);
   void poison(unsigned char value);  // scratch and outputs
 
   const Chapter& chapter_;
   Shape shape_;
+  int block_;
   Backend& backend_;
   std::map<std::string, std::vector<std::byte>> host_;
   NamedArrays host_arrays_;

@@ -34,14 +34,13 @@ const Limit kLimits[] = {
     {Cost::kWrittenBytes, each_once,
      "out needs to be written only once: do neighbouring lanes store neighbouring elements?"}};
 
-/// The specification of one exercise: `run` starts the kernel that is judged.
-Exercise twice_exercise(const char* learnt, const char* lesson, void (*run)(const Data&)) {
+/// The specification of one exercise.
+Exercise twice_exercise(const char* learnt, const char* lesson) {
   return {.learnt = learnt,
           .lesson = lesson,
           .arrays = kArrays,
           .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill,
-          .run = run,
           .output = "out",
           .roundings = no_roundings,
           .limits = kLimits,

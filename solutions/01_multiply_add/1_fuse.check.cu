@@ -9,11 +9,6 @@ using namespace workbook;
 
 void fill(const Data& host) { fill_qkv(host, 11); }
 
-void run(const Data& d) {
-  multiply_add_fuse::multiply_add(d.floats("q"), d.floats("k"), d.floats("v"), d.floats("out"),
-                                  d.shape.dims[0]);
-}
-
 const Limit kLimits[] = {
     {Cost::kLaunches, one, "one kernel can do both operations, without a second launch"},
     {Cost::kReadBytes, three_array_bytes,
@@ -31,7 +26,6 @@ Exercise exercise() {
       .arrays = kQkvArrays,
       .array_count = kQkvArrayCount,
       .fill = fill,
-      .run = run,
       .output = "out",
       .roundings = multiply_add_roundings,
       .limits = kLimits,

@@ -7,8 +7,6 @@ namespace {
 
 using namespace workbook;
 
-constexpr float kFactor = -1.75f;
-
 void fill(const Data& host) {
   const int n = host.shape.dims[0];
   fill_uniform(host.floats("x"), n, -1.0f, 2.0f, 21);
@@ -24,11 +22,6 @@ void reference(const Data& host, double* expected, double* magnitude) {
 const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
                          {"y", Type::kFloat32, Role::kInput, elements, nullptr},
                          {"out", Type::kFloat32, Role::kOutput, elements, reference}};
-
-void run(const Data& d) {
-  multiply_add_vectorise::scale_and_add(kFactor, d.floats("x"), d.floats("y"), d.floats("out"),
-                                        d.shape.dims[0]);
-}
 
 /// One request per 32 vectors of 4 elements, and a few for head and tail.
 long long requests(const Shape& s) { return elements(s) / 128 + 8; }
@@ -58,7 +51,6 @@ Exercise exercise() {
           .arrays = kArrays,
           .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill,
-          .run = run,
           .output = "out",
           .roundings = multiply_add_roundings,
           .limits = kLimits,

@@ -9,11 +9,6 @@ using namespace workbook;
 
 void fill(const Data& host) { fill_qkv(host, 31); }
 
-void run(const Data& d) {
-  multiply_add_strided::multiply_add(d.floats("q"), d.floats("k"), d.floats("v"), d.floats("out"),
-                                     d.shape.dims[0]);
-}
-
 const Limit kLimits[] = {
     {Cost::kLaunches, one, "one launch is enough"},
     {Cost::kReadBytes, three_array_bytes,
@@ -32,7 +27,6 @@ Exercise exercise() {
           .arrays = kQkvArrays,
           .array_count = kQkvArrayCount,
           .fill = fill,
-          .run = run,
           .output = "out",
           .roundings = multiply_add_roundings,
           .limits = kLimits,

@@ -1,5 +1,6 @@
 /// \file
 /// Specification of exercise 01.5, predict.
+#include "5_predict.cuh"
 #include "multiply_add.hpp"
 
 namespace DEVICE {
@@ -51,11 +52,11 @@ void run_neighbours(const Data& d) {
   launch(mean_with_next, block_count(d), kThreads, d.floats("x"), d.floats("out"), d.shape.dims[0]);
 }
 
-const Prediction kPredictions[] = {{"fused", kFusedBytes, run_fused},
-                                   {"unfused", kUnfusedBytes, run_unfused},
-                                   {"every second", kEverySecondBytes, run_every_second},
-                                   {"bias", kBiasBytes, run_bias},
-                                   {"neighbours", kNeighboursBytes, run_neighbours}};
+const Prediction kPredictions[] = {{"fused", run_fused},
+                                   {"unfused", run_unfused},
+                                   {"every second", run_every_second},
+                                   {"bias", run_bias},
+                                   {"neighbours", run_neighbours}};
 
 }  // namespace
 

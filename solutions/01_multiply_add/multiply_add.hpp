@@ -45,7 +45,17 @@ constexpr workbook::Array kQkvArrays[] = {
     {"out", workbook::Type::kFloat32, workbook::Role::kOutput, elements, reference_qkv}};
 constexpr int kQkvArrayCount = sizeof kQkvArrays / sizeof kQkvArrays[0];
 
+constexpr float kFactor = -1.75f;
+
 /// One rounding of the product, one of the sum.
 inline int multiply_add_roundings(const workbook::Shape&) { return 2; }
+
+constexpr int kMostBlocks = 512;
+
+/// For a sum: four elements or more for each of 256 threads, so that the sums of the blocks are few.
+inline int block_count(const workbook::Shape& shape) {
+  const int wanted = ceil_div(shape.dims[0], 4 * 256);
+  return wanted < kMostBlocks ? wanted : kMostBlocks;
+}
 
 }  // namespace DEVICE

@@ -24,11 +24,6 @@ const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
                          {"between", Type::kFloat32, Role::kScratch, elements, nullptr},
                          {"out", Type::kFloat32, Role::kOutput, elements, reference}};
 
-void run(const Data& d) {
-  add_mul_exp_fuse::add_mul_exp(d.floats("x"), d.floats("y"), d.floats("between"), d.floats("out"),
-                                d.shape.dims[0]);
-}
-
 /// The sum, and expf or one of its faster variants.
 int roundings(const Shape&) { return 5; }
 
@@ -46,7 +41,6 @@ Exercise exercise() {
           .arrays = kArrays,
           .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill,
-          .run = run,
           .output = "out",
           .roundings = roundings,
           .limits = kLimits,

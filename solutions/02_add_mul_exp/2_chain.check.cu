@@ -1,52 +1,11 @@
 /// \file
 /// Specification of exercise 02.2, chain: four functions in four types.
-#include "add_mul_exp.hpp"
+#include "chain.hpp"
 
 namespace DEVICE {
 namespace {
 
 using namespace workbook;
-using namespace add_mul_exp_chain;
-
-// --- The arrays of a type ---
-
-template <class T>
-struct Kind;
-template <>
-struct Kind<float> {
-  static constexpr Type kType = Type::kFloat32;
-  static constexpr const char* kNames[] = {"a_float32",         "b_float32",
-                                           "add_relu_float32",  "multiply_tanh_float32",
-                                           "bias_gelu_float32", "bias_gelu_tanh_float32"};
-};
-template <>
-struct Kind<double> {
-  static constexpr Type kType = Type::kFloat64;
-  static constexpr const char* kNames[] = {"a_float64",         "b_float64",
-                                           "add_relu_float64",  "multiply_tanh_float64",
-                                           "bias_gelu_float64", "bias_gelu_tanh_float64"};
-};
-template <>
-struct Kind<__half> {
-  static constexpr Type kType = Type::kFloat16;
-  static constexpr const char* kNames[] = {"a_float16",         "b_float16",
-                                           "add_relu_float16",  "multiply_tanh_float16",
-                                           "bias_gelu_float16", "bias_gelu_tanh_float16"};
-};
-template <>
-struct Kind<__nv_bfloat16> {
-  static constexpr Type kType = Type::kBFloat16;
-  static constexpr const char* kNames[] = {"a_bfloat16",         "b_bfloat16",
-                                           "add_relu_bfloat16",  "multiply_tanh_bfloat16",
-                                           "bias_gelu_bfloat16", "bias_gelu_tanh_bfloat16"};
-};
-
-enum Place { kA, kB, kAddRelu, kMultiplyTanh, kBiasGelu, kBiasGeluTanh };
-
-template <class T>
-T* array(const Data& d, Place place) {
-  return static_cast<T*>(d.array(Kind<T>::kNames[place], Kind<T>::kType));
-}
 
 double number(float a) { return a; }
 double number(double a) { return a; }
@@ -147,26 +106,6 @@ constexpr const char* kOutputs =
     "add_relu_float16 multiply_tanh_float16 bias_gelu_float16 bias_gelu_tanh_float16 "
     "add_relu_bfloat16 multiply_tanh_bfloat16 bias_gelu_bfloat16 bias_gelu_tanh_bfloat16";
 
-// --- Running it ---
-
-template <class T>
-void run_kind(const Data& d) {
-  constexpr int kThreads = 256;
-  const int n = d.shape.dims[0], blocks = ceil_div(n, kThreads);
-  const T *a = array<T>(d, kA), *b = array<T>(d, kB);
-  launch(elementwise<AddRelu, T>, blocks, kThreads, a, b, array<T>(d, kAddRelu), n);
-  launch(elementwise<MultiplyTanh, T>, blocks, kThreads, a, b, array<T>(d, kMultiplyTanh), n);
-  launch(elementwise<BiasGelu, T>, blocks, kThreads, a, b, array<T>(d, kBiasGelu), n);
-  launch(elementwise<BiasGeluTanh, T>, blocks, kThreads, a, b, array<T>(d, kBiasGeluTanh), n);
-}
-
-void run(const Data& d) {
-  run_kind<float>(d);
-  run_kind<double>(d);
-  run_kind<__half>(d);
-  run_kind<__nv_bfloat16>(d);
-}
-
 /// The sum or product (1), the argument of erf or tanh (5), that (2.5 ulps: 5), 1 + it (1), and two products.
 int roundings(const Shape&) { return 14; }
 
@@ -185,7 +124,6 @@ Exercise exercise() {
           .arrays = kArrays,
           .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill,
-          .run = run,
           .output = kOutputs,
           .roundings = roundings,
           .limits = kLimits,

@@ -1,5 +1,6 @@
 /// \file
 /// Specification of exercise 02.4, launches.
+#include "4_launches.cuh"
 #include "add_mul_exp.hpp"
 
 namespace DEVICE {
@@ -38,15 +39,11 @@ void run_two_results(const Data& d) {
   two_results(d.floats("x"), d.floats("y"), d.floats("between"), d.floats("out"), d.shape.dims[0]);
 }
 
-const Prediction kPredictions[] = {{"unfused", kUnfusedLaunches, run_unfused, true},
-                                   {"unfused", kUnfusedBytes, run_unfused},
-                                   {"fused", kFusedLaunches, run_fused, true},
-                                   {"fused", kFusedBytes, run_fused},
-                                   {"halves", kHalvesBytes, run_halves},
-                                   {"sliced", kSlicedLaunches, run_sliced, true},
-                                   {"sliced", kSlicedBytes, run_sliced},
-                                   {"two results", kTwoResultsLaunches, run_two_results, true},
-                                   {"two results", kTwoResultsBytes, run_two_results}};
+const Prediction kPredictions[] = {{"unfused", run_unfused, true},  {"unfused", run_unfused},
+                                   {"fused", run_fused, true},      {"fused", run_fused},
+                                   {"halves", run_halves},          {"sliced", run_sliced, true},
+                                   {"sliced", run_sliced},          {"two results", run_two_results, true},
+                                   {"two results", run_two_results}};
 
 }  // namespace
 

@@ -21,6 +21,8 @@ inline __half* half_array(const workbook::Data& d, const char* name) {
   return static_cast<__half*>(d.array(name, workbook::Type::kFloat16));
 }
 
+constexpr float kFactor = 1.2998046875f;  // a half
+
 /// Fills x and y from `seed` and `seed` + 1.
 inline void fill_xy(const workbook::Data& host, unsigned seed) {
   const int n = host.shape.dims[0];

@@ -8,7 +8,6 @@ namespace {
 using namespace workbook;
 
 long long elements(const Shape& shape) { return shape.dims[0]; }
-signed char* int8(const Data& d) { return static_cast<signed char*>(d.array("q", Type::kInt8)); }
 
 void fill(const Data& host) { fill_for_int8(host.floats("x"), host.shape.dims[0]); }
 
@@ -22,10 +21,6 @@ void reference(const Data& host, double* expected, double* magnitude) {
 const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
                          {"between", Type::kFloat32, Role::kScratch, elements, nullptr},
                          {"q", Type::kInt8, Role::kOutput, elements, reference}};
-
-void run(const Data& d) {
-  quantize_fuse::quantize(d.floats("x"), kScale, kZeroPoint, d.floats("between"), int8(d), d.shape.dims[0]);
-}
 
 int roundings(const Shape&) { return 0; }
 
@@ -48,7 +43,6 @@ Exercise exercise() {
           .arrays = kArrays,
           .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill,
-          .run = run,
           .output = "q",
           .roundings = roundings,
           .limits = kLimits,

@@ -13,7 +13,7 @@ long long elements(const Shape& shape) { return static_cast<long long>(shape.dim
 /// The column of the largest differs from row to row, and in every second row it is negative. If the row is
 /// long enough, the thread that reads the largest reads a NaN next.
 void fill(const Data& host) {
-  const int columns = host.shape.dims[1], threads = quantize_absmax::kThreads;
+  const int columns = host.shape.dims[1], threads = 256;
   fill_uniform(host.floats("x"), elements(host.shape), -9.0f, 9.0f, 83);
   for (int r = 0; r < host.shape.dims[0]; ++r) {
     float* row = host.floats("x") + static_cast<long long>(r) * columns;
@@ -37,11 +37,6 @@ void reference(const Data& host, double* expected, double* magnitude) {
 
 const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
                          {"largest", Type::kFloat32, Role::kOutput, rows, reference}};
-
-void run(const Data& d) {
-  launch(quantize_absmax::find_largest, d.shape.dims[0], quantize_absmax::kThreads, d.floats("x"),
-         d.floats("largest"), d.shape.dims[1]);
-}
 
 int roundings(const Shape&) { return 0; }
 
@@ -67,7 +62,6 @@ Exercise exercise() {
           .arrays = kArrays,
           .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill,
-          .run = run,
           .output = "largest",
           .roundings = roundings,
           .limits = kLimits,

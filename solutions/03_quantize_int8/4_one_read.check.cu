@@ -9,7 +9,6 @@ using namespace workbook;
 
 long long rows(const Shape& shape) { return shape.dims[0]; }
 long long elements(const Shape& shape) { return static_cast<long long>(shape.dims[0]) * shape.dims[1]; }
-signed char* int8(const Data& d) { return static_cast<signed char*>(d.array("q", Type::kInt8)); }
 
 /// Rows whose largest element differs in size and column; one row of zeros.
 void fill(const Data& host) {
@@ -53,11 +52,6 @@ const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
                          {"q", Type::kInt8, Role::kOutput, elements, reference_q},
                          {"scales", Type::kFloat32, Role::kOutput, rows, reference_scales}};
 
-void run(const Data& d) {
-  launch(quantize_one_read::quantize_rows, d.shape.dims[0], quantize_one_read::kThreads, d.floats("x"),
-         d.floats("scales"), int8(d), d.shape.dims[1]);
-}
-
 int roundings(const Shape&) { return 1; }
 
 long long one(const Shape&) { return 1; }
@@ -84,7 +78,6 @@ Exercise exercise() {
           .arrays = kArrays,
           .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill,
-          .run = run,
           .output = "q scales",
           .roundings = roundings,
           .limits = kLimits,

@@ -29,11 +29,6 @@ const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
                          {"sums", Type::kFloat32, Role::kOutput, rows, reference_sums},
                          {"squares", Type::kFloat32, Role::kOutput, rows, reference_squares}};
 
-void run(const Data& d) {
-  launch(layernorm_tree::row_sums, d.shape.dims[0], layernorm_tree::kThreads, d.floats("x"), d.floats("sums"),
-         d.floats("squares"), d.shape.dims[1]);
-}
-
 long long one_read(const Shape& s) { return 4 * elements(s); }
 long long none(const Shape&) { return 0; }
 /// Two trees over 256 threads, each: a store of each warp, three wavefronts for each warp that adds, and the
@@ -56,7 +51,6 @@ Exercise exercise() {
           .arrays = kArrays,
           .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill_rows,
-          .run = run,
           .output = "sums squares",
           .roundings = sum_roundings,
           .limits = kLimits,

@@ -22,11 +22,6 @@ void reference(const Data& host, double* expected, double* magnitude) {
 const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
                          {"squares", Type::kFloat32, Role::kOutput, rows, reference}};
 
-void run(const Data& d) {
-  launch(layernorm_shuffle::row_squares, d.shape.dims[0], layernorm_shuffle::kThreads, d.floats("x"),
-         d.floats("squares"), d.shape.dims[1]);
-}
-
 long long one_read(const Shape& s) { return 4 * elements(s); }
 long long none(const Shape&) { return 0; }
 long long few(const Shape& s) { return 24 * rows(s); }
@@ -45,7 +40,6 @@ Exercise exercise() {
           .arrays = kArrays,
           .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill_rows,
-          .run = run,
           .output = "squares",
           .roundings = sum_roundings,
           .limits = kLimits,

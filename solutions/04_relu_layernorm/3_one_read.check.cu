@@ -24,11 +24,6 @@ void reference(const Data& host, double* expected, double* magnitude) {
 const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
                          {"y", Type::kFloat32, Role::kOutput, elements, reference}};
 
-void run(const Data& d) {
-  launch(layernorm_one_read::normalise, d.shape.dims[0], layernorm_one_read::kThreads, d.floats("x"),
-         d.floats("y"), d.shape.dims[1], kEpsilon);
-}
-
 long long one(const Shape&) { return 1; }
 long long once(const Shape& s) { return 4 * elements(s); }
 
@@ -48,7 +43,6 @@ Exercise exercise() {
           .arrays = kArrays,
           .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill_rows,
-          .run = run,
           .output = "y",
           .roundings = row_roundings,
           .limits = kLimits,

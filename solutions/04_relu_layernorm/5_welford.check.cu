@@ -40,11 +40,6 @@ const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
                          {"means", Type::kFloat32, Role::kOutput, rows, reference_means},
                          {"variances", Type::kFloat32, Role::kOutput, rows, reference_variances}};
 
-void run(const Data& d) {
-  launch(layernorm_welford::row_moments, d.shape.dims[0], layernorm_welford::kThreads, d.floats("x"),
-         d.floats("means"), d.floats("variances"), d.shape.dims[1]);
-}
-
 /// Four for each number and for each round of the tree.
 int roundings(const Shape& s) { return 4 * sum_roundings(s); }
 
@@ -65,7 +60,6 @@ Exercise exercise() {
       .arrays = kArrays,
       .array_count = sizeof kArrays / sizeof kArrays[0],
       .fill = fill,
-      .run = run,
       .output = "means variances",
       .roundings = roundings,
       .limits = kLimits,

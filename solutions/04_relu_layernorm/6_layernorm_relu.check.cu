@@ -32,11 +32,6 @@ const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
                          {"bias", Type::kFloat32, Role::kInput, columns, nullptr},
                          {"y", Type::kFloat32, Role::kOutput, elements, reference}};
 
-void run(const Data& d) {
-  launch(layernorm_then_relu::layernorm_relu, d.shape.dims[0], layernorm_then_relu::kThreads, d.floats("x"),
-         d.floats("weight"), d.floats("bias"), d.floats("y"), d.shape.dims[1], kEpsilon);
-}
-
 long long one(const Shape&) { return 1; }
 long long three_reads(const Shape& s) { return 20 * elements(s); }
 long long compulsory(const Shape& s) { return 4 * elements(s) + 2 * 4 * columns(s); }
@@ -57,7 +52,6 @@ Exercise exercise() {
           .arrays = kArrays,
           .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill,
-          .run = run,
           .output = "y",
           .roundings = row_roundings,
           .limits = kLimits,

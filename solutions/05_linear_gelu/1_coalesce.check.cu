@@ -7,12 +7,6 @@ namespace {
 
 using namespace workbook;
 
-void run(const Data& d) {
-  const int m = d.shape.dims[0], k = d.shape.dims[1], n = d.shape.dims[2];
-  launch(linear_coalesce::multiply, dim3(static_cast<unsigned>(m), static_cast<unsigned>(ceil_div(n, 8))),
-         dim3(32, 8), d.floats("x"), d.floats("w"), d.floats("product"), k, n);
-}
-
 const Array kArrays[] = {{"product", Type::kFloat32, Role::kOutput, m_times_n, reference_product},
                          {"x", Type::kFloat32, Role::kInput, m_times_k, nullptr},
                          {"w", Type::kFloat32, Role::kInput, n_times_k, nullptr}};
@@ -36,7 +30,6 @@ Exercise exercise() {
           .arrays = kArrays,
           .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill_matrices,
-          .run = run,
           .output = "product",
           .roundings = product_roundings,
           .limits = kLimits,

@@ -7,19 +7,11 @@ namespace {
 
 using namespace workbook;
 
-void run(const Data& d) {
-  const int m = d.shape.dims[0], k = d.shape.dims[1], n = d.shape.dims[2];
-  constexpr int kTile = linear_tile::kTile;
-  launch(linear_tile::multiply,
-         dim3(static_cast<unsigned>(ceil_div(n, kTile)), static_cast<unsigned>(ceil_div(m, kTile))),
-         dim3(kTile, kTile), d.floats("x"), d.floats("w"), d.floats("product"), m, k, n);
-}
-
 const Array kArrays[] = {{"product", Type::kFloat32, Role::kOutput, m_times_n, reference_product},
                          {"x", Type::kFloat32, Role::kInput, m_times_k, nullptr},
                          {"w", Type::kFloat32, Role::kInput, n_times_k, nullptr}};
 
-long long tiles_read(const Shape& s) { return 4 * m_times_n(s) * s.dims[1] * 2 / linear_tile::kTile; }
+long long tiles_read(const Shape& s) { return 4 * m_times_n(s) * s.dims[1] * 2 / 32; }
 /// Two loads for a multiplication of a warp, and two stores for a tile.
 long long wavefronts(const Shape& s) { return m_times_n(s) * s.dims[1] / 32 * 2 * 33 / 32; }
 
@@ -41,7 +33,6 @@ Exercise exercise() {
           .arrays = kArrays,
           .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill_matrices,
-          .run = run,
           .output = "product",
           .roundings = product_roundings,
           .limits = kLimits,

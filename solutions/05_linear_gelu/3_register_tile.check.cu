@@ -7,24 +7,14 @@ namespace {
 
 using namespace workbook;
 
-void run(const Data& d) {
-  const int m = d.shape.dims[0], k = d.shape.dims[1], n = d.shape.dims[2];
-  using namespace linear_register_tile;
-  launch(multiply, dim3(static_cast<unsigned>(ceil_div(n, kSide)), static_cast<unsigned>(ceil_div(m, kSide))),
-         dim3(kAcross, kAcross), d.floats("x"), d.floats("w"), d.floats("product"), m, k, n);
-}
-
 const Array kArrays[] = {{"product", Type::kFloat32, Role::kOutput, m_times_n, reference_product},
                          {"x", Type::kFloat32, Role::kInput, m_times_k, nullptr},
                          {"w", Type::kFloat32, Role::kInput, n_times_k, nullptr}};
 
-long long tiles_read(const Shape& s) {
-  return 4 * m_times_n(s) * s.dims[1] * 2 / linear_register_tile::kSide;
-}
+long long tiles_read(const Shape& s) { return 4 * m_times_n(s) * s.dims[1] * 2 / 64; }
 /// Eight loads for sixteen multiplications of a warp; the stores of a tile have two wavefronts each.
 long long wavefronts(const Shape& s) {
-  return m_times_n(s) * s.dims[1] / 32 / 2 +
-         2 * m_times_n(s) * s.dims[1] * 2 / linear_register_tile::kSide / 32;
+  return m_times_n(s) * s.dims[1] / 32 / 2 + 2 * m_times_n(s) * s.dims[1] * 2 / 64 / 32;
 }
 
 const Limit kLimits[] = {
@@ -44,7 +34,6 @@ Exercise exercise() {
           .arrays = kArrays,
           .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill_matrices,
-          .run = run,
           .output = "product",
           .roundings = product_roundings,
           .limits = kLimits,

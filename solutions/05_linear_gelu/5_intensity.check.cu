@@ -1,5 +1,6 @@
 /// \file
 /// Specification of exercise 05.5, intensity.
+#include "5_intensity.cuh"
 #include "products.hpp"
 
 namespace DEVICE {
@@ -12,6 +13,9 @@ const Array kArrays[] = {{"product", Type::kFloat32, Role::kScratch, m_times_n, 
                          {"x", Type::kFloat32, Role::kInput, m_times_k, nullptr},
                          {"w", Type::kFloat32, Role::kInput, n_times_k, nullptr}};
 
+constexpr Shape kShapes[] = {{{256, 64, 256}}};
+constexpr double kFlops = 2.0 * kShapes[0].dims[1];
+
 template <int Rows, int Columns>
 void run(const Data& d) {
   const int m = d.shape.dims[0], k = d.shape.dims[1], n = d.shape.dims[2];
@@ -19,18 +23,14 @@ void run(const Data& d) {
          dim3(16, 16), d.floats("x"), d.floats("w"), d.floats("product"), k, n);
 }
 
-constexpr Shape kShapes[] = {{{256, 64, 256}}};
-constexpr double kFlops = 2.0 * kShapes[0].dims[1];
-
-const Prediction kPredictions[] = {
-    {.name = "16x16", .predicted = kBytes16x16, .run = run<16, 16>},
-    {.name = "32x32", .predicted = kBytes32x32, .run = run<32, 32>},
-    {.name = "64x16", .predicted = kBytes64x16, .run = run<64, 16>},
-    {.name = "64x64", .predicted = kBytes64x64, .run = run<64, 64>},
-    {.name = "16x16, intensity", .predicted = kIntensity16x16, .run = run<16, 16>, .flops = kFlops},
-    {.name = "32x32, intensity", .predicted = kIntensity32x32, .run = run<32, 32>, .flops = kFlops},
-    {.name = "64x16, intensity", .predicted = kIntensity64x16, .run = run<64, 16>, .flops = kFlops},
-    {.name = "64x64, intensity", .predicted = kIntensity64x64, .run = run<64, 64>, .flops = kFlops}};
+const Prediction kPredictions[] = {{.name = "16x16", .run = run<16, 16>},
+                                   {.name = "32x32", .run = run<32, 32>},
+                                   {.name = "64x16", .run = run<64, 16>},
+                                   {.name = "64x64", .run = run<64, 64>},
+                                   {.name = "16x16, intensity", .run = run<16, 16>, .flops = kFlops},
+                                   {.name = "32x32, intensity", .run = run<32, 32>, .flops = kFlops},
+                                   {.name = "64x16, intensity", .run = run<64, 16>, .flops = kFlops},
+                                   {.name = "64x64, intensity", .run = run<64, 64>, .flops = kFlops}};
 
 }  // namespace
 

@@ -7,14 +7,6 @@ namespace {
 
 using namespace workbook;
 
-void run(const Data& d) {
-  const Shape& s = d.shape;
-  const dim3 grid(static_cast<unsigned>(ceil_div(s.dims[2], linear_wmma::kFragment * linear_wmma::kWarps)),
-                  static_cast<unsigned>(ceil_div(s.dims[0], linear_wmma::kFragment)));
-  launch(linear_wmma::multiply, grid, linear_wmma::kWarps * 32, bfloat16(d, "x"), bfloat16(d, "w"),
-         d.floats("product"), s.dims[1], s.dims[2]);
-}
-
 const Array kArrays[] = {{"product", Type::kFloat32, Role::kOutput, m_times_n, reference_bfloat16},
                          {"x", Type::kBFloat16, Role::kInput, m_times_k, nullptr},
                          {"w", Type::kBFloat16, Role::kInput, n_times_k, nullptr}};
@@ -37,7 +29,6 @@ Exercise exercise() {
           .arrays = kArrays,
           .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill_bfloat16,
-          .run = run,
           .output = "product",
           .roundings = tensor_roundings,
           .limits = kLimits,

@@ -17,11 +17,6 @@ void reference(const Data& host, double* expected, double* magnitude) {
   finish_reference(host, expected, magnitude);
 }
 
-void run(const Data& d) {
-  linear_epilogue_bf16::linear(bfloat16(d, "x"), bfloat16(d, "w"), d.floats("bias"), d.floats("product"),
-                               bfloat16(d, "y"), d.shape.dims[0], d.shape.dims[1], d.shape.dims[2]);
-}
-
 const Array kArrays[] = {{"y", Type::kBFloat16, Role::kOutput, m_times_n, reference},
                          {"product", Type::kFloat32, Role::kScratch, m_times_n, nullptr},
                          {"x", Type::kBFloat16, Role::kInput, m_times_k, nullptr},
@@ -50,7 +45,6 @@ Exercise exercise() {
           .arrays = kArrays,
           .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill,
-          .run = run,
           .output = "y",
           .roundings = tensor_roundings,
           .limits = kLimits,

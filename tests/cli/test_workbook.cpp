@@ -52,8 +52,9 @@ Outcome shell(const std::string& command, const Limits& limits) {
 /// What a judging program writes, with one right case.
 nlohmann::json report(VerdictStatus status) {
   return {{"status", text_of(status)},
+          {"refused", ""},
           {"dims", "N"},
-          {"cases", {{{"shape", "5"}, {"alignment", ""}, {"right", true}, {"message", ""}}}},
+          {"cases", {{{"shape", "5"}, {"how", ""}, {"right", true}, {"message", ""}}}},
           {"budget", nlohmann::json::array()},
           {"predictions", nlohmann::json::array()},
           {"notes", nlohmann::json::array()},

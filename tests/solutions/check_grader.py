@@ -1,10 +1,14 @@
-"""The grader of an exercise: it refuses the skeleton, passes the solution, refuses mutants for their reasons.
+"""The grader of an exercise: it passes what is right and refuses what is wrong, for the right reason.
 
-    python3 tests/solutions/check_grader.py PROGRAM MUTANTS  on the CPU device; MUTANTS is a folder of patches
-    python3 tests/solutions/check_grader.py --gpu PROGRAM    on a GPU: the solution is right and timed
+    python3 tests/solutions/check_grader.py PROGRAM WRONG             the skeleton, the solution and the mutants
+    python3 tests/solutions/check_grader.py --answers PROGRAM RIGHT WRONG   whole files, right and wrong
+    python3 tests/solutions/check_grader.py --gpu PROGRAM             on a GPU: all that is right is right there
 
-A patch begins with "# reason | text": `text` must be in one of the verdict's complaints. These are the
-messages of wrong cases, "over budget: WHAT", and for a number "NAME: more" or "NAME: fewer".
+RIGHT is a folder of .cuh files, WRONG one of patches against the solution, the mutants, and of .cuh files.
+The first line of each says what is special about it: "// one warp per row", "# the tail is dropped". Of one
+that is wrong it goes on with " | text": `text` must be in one of the verdict's complaints. These are why a
+file was not run, the messages of wrong cases, "over budget: WHAT", and for a number "NAME: more", "NAME:
+fewer" or "NAME: no number". Of one that is right it may go on with " | text", which must be in a note.
 """
 
 import json
@@ -15,7 +19,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from checks import expect, run, skip
 
-LEAST_MUTANTS = 6
+LEAST_MUTANTS, LEAST_RIGHT, LEAST_WRONG = 6, 6, 10
 NO_GPU, NOTHING_TO_TIME = 3, 4  # the grader's exit statuses
 
 
@@ -29,7 +33,8 @@ def report_of(*command):
 
 
 def complaints(verdict):
-    found = [case["message"] for case in verdict["cases"] if not case["right"]]
+    found = [verdict["refused"]] if verdict["refused"] else []
+    found += [case["message"] for case in verdict["cases"] if not case["right"]]
     found += [f"over budget: {limit['what']}" for limit in verdict["budget"] if limit["over"]]
     found += [f"{p['name']}: {p['counted']}" for p in verdict["predictions"] if p["counted"] != "right"]
     return found
@@ -43,22 +48,49 @@ def judge(program, version):
     return verdict["status"] == "solved", complaints(verdict), verdict["notes"]
 
 
-def on_cpu(program, folder):
+def first_line(path):
+    """What the first line of a file says, and the text after the bar, if any."""
+    line = path.read_text().splitlines()[0]
+    begin, what = line.partition(" ")[::2]
+    what, _, text = what.partition(" | ")
+    expect(f"{path.name} begins with what is special about it", begin in ("#", "//") and what, line)
+    return what, text
+
+
+def expect_solved(program, version, what, note=""):
+    solved, found, notes = judge(program, version)
+    expect(f"{version} passes: {what}", solved and not found, "\n".join(found[:3]))
+    unwanted = [one for one in notes if not note or note not in one]
+    expect(f"{version} has {'a note' if note else 'no notes'}", not unwanted and bool(notes) == bool(note),
+           "\n".join(notes))
+
+
+def expect_refused(program, version, what, text):
+    expect(f"{version} has a text to look for", text)
+    solved, found, _ = judge(program, version)
+    expect(f"{version} is refused: {what} ({text})", not solved and any(text in one for one in found),
+           "\n".join(found[:3]) or "it was accepted")
+
+
+def check_mutants(program, wrong):
     solved, found, _ = judge(program, "skeleton")
     expect("the skeleton is refused", not solved and found, found)
-    solved, found, notes = judge(program, "solution")
-    expect("the solution passes", solved and not found, found)
-    expect("the solution has no notes", not notes, notes)
-    patches = sorted(folder.glob("*.patch"))
+    expect_solved(program, "solution", "it is the solution")
+    patches = sorted(wrong.glob("*.patch"))
     expect(f"there are at least {LEAST_MUTANTS} mutants", len(patches) >= LEAST_MUTANTS, patches)
     for patch in patches:
-        head, separator, text = patch.read_text().splitlines()[0].partition(" | ")
-        begins = head.startswith("# ") and separator and text
-        expect(f"{patch.name} begins with # reason | text", begins, head)
-        solved, found, _ = judge(program, f"mutant_{patch.stem}")
-        refused = not solved and any(text in one for one in found)
-        expect(f"{patch.stem} is refused: {head[2:]} ({text})", refused,
-               "\n".join(found[:3]) or "it was accepted")
+        expect_refused(program, f"mutant_{patch.stem}", *first_line(patch))
+
+
+def check_answers(program, right, wrong):
+    answers, mistakes = sorted(right.glob("*.cuh")), sorted(wrong.glob("*.cuh"))
+    for path in answers:
+        expect_solved(program, f"right_{path.stem}", *first_line(path))
+    for path in mistakes:
+        expect_refused(program, f"wrong_{path.stem}", *first_line(path))
+    expect(f"there are at least {LEAST_RIGHT} right answers", len(answers) >= LEAST_RIGHT, answers)
+    count = len(mistakes) + len(list(wrong.glob("*.patch")))
+    expect(f"there are at least {LEAST_WRONG} wrong ones", count >= LEAST_WRONG, count)
 
 
 def on_gpu(program):
@@ -68,16 +100,19 @@ def on_gpu(program):
     if status == NOTHING_TO_TIME:
         skip("this exercise asks for numbers")
     expect("there is a report", status == 0 and report, status)
-    solution = report["solution"]
-    expect("the solution is right and timed", solution["message"] == "" and solution["time_us"] > 0, report)
+    for version, result in report.items():
+        if version == "solution" or version.startswith("right_"):
+            expect(f"{version} is right and timed", result["message"] == "" and result["time_us"] > 0, result)
     print(report)
 
 
 def main():
     if sys.argv[1] == "--gpu":
         on_gpu(sys.argv[2])
+    elif sys.argv[1] == "--answers":
+        check_answers(sys.argv[2], *map(pathlib.Path, sys.argv[3:]))
     else:
-        on_cpu(sys.argv[1], pathlib.Path(sys.argv[2]))
+        check_mutants(sys.argv[1], pathlib.Path(sys.argv[2]))
 
 
 main()

@@ -68,14 +68,12 @@ TEST_CASE("a file that cannot be read or written is an error of the machine") {
 
 TEST_CASE("a verdict that cannot be written is an error of the machine") {
   const bool has_steps = std::getenv("WORKBOOK_STEPS") != nullptr;
-  const workbook::Version versions[] = {{"reader", [] {
-                                           workbook::Exercise exercise = {};
-                                           exercise.learnt = exercise.lesson = "";
-                                           return exercise;
-                                         }}};
+  const workbook::Version versions[] = {{"reader", [] { return workbook::Answer(); }}};
+  workbook::Exercise exercise = {};
+  exercise.learnt = exercise.lesson = "";
   const auto status = [&](const char* version) {
     const char* const argv[] = {"check", version, "/none/such/verdict.json"};
-    return workbook::judge_exercise(3, argv, versions, 1);
+    return workbook::judge_exercise(3, argv, exercise, versions, 1);
   };
   CHECK(status("reader") == workbook::kMachineLacks);
   CHECK(status("nobody") == workbook::kBadUsage);

@@ -98,7 +98,7 @@ Run chapter(std::vector<const char*> arguments) {
              arguments);
 }
 
-/// An exercise whose code is that of a stage.
+/// An exercise whose answer is a stage.
 Exercise exercise(const Stage& stage) {
   static constexpr Shape shapes[] = {{{1, 1, 1}}, {{2, 1, 1}}};
   return {.learnt = "Something.",
@@ -106,7 +106,6 @@ Exercise exercise(const Stage& stage) {
           .arrays = kArrays,
           .array_count = 2,
           .fill = [](const Data&) {},
-          .run = stage.run,
           .output = stage.output,
           .roundings = kNoRounding,
           .shapes = shapes,
@@ -258,18 +257,21 @@ TEST_CASE("play shows template instances apart, atomics, and loads that may be m
 }
 
 TEST_CASE("an exercise with a note is solved, and the note is shown once for all cases") {
-  const auto judged = [](Exercise (*exercise)()) {
-    const Version version = {"reader", exercise};
+  const auto judged = [](const Stage& stage, Answer (*answer)()) {
+    const Version version = {"reader", answer};
     const auto verdict = json_of(
         [&](std::vector<const char*> arguments) {
-          run([&](int argc, const char* const* argv) { return judge_exercise(argc, argv, &version, 1); },
+          run(
+              [&](int argc, const char* const* argv) {
+                return judge_exercise(argc, argv, exercise(stage), &version, 1);
+              },
               arguments);
         },
         {"reader"});
     unsetenv("WORKBOOK_STEPS");  // which judge_exercise sets
     return verdict;
   };
-  const auto fragile = judged([] { return exercise(kStages[1]); });
+  const auto fragile = judged(kStages[1], [] { return Answer{kStages[1].run}; });
   CHECK(fragile["status"] == "solved");
   CHECK(fragile["notes"].size() == 1);
   const Verdict verdict = verdict_of(fragile.dump(), {});
@@ -277,11 +279,11 @@ TEST_CASE("an exercise with a note is solved, and the note is shown once for all
   CHECK(times(verdict.text, std::string("\n  ") + kNote) == 1);
   CHECK(times(verdict.text, "Solved.") == 1);
 
-  const auto correct = judged([] { return exercise(kStages[0]); });
+  const auto correct = judged(kStages[0], [] { return Answer{kStages[0].run}; });
   CHECK(correct["notes"].empty());
   CHECK(times(verdict_of(correct.dump(), {}).text, "note") == 0);
 
-  const auto mistake = judged([] { return exercise(kStages[2]); });
+  const auto mistake = judged(kStages[2], [] { return Answer{kStages[2].run}; });
   CHECK(mistake["status"] == "not yet");
   CHECK(times(verdict_of(mistake.dump(), {}).text, "--note") == 0);  // not for exercises
 }

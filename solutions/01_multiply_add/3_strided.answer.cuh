@@ -1,0 +1,18 @@
+/// \file
+/// Exercise 01.3, strided: how the file that is judged is called.
+#include "device.hpp"
+#include "exercise.hpp"
+
+namespace DEVICE {
+namespace {
+
+void run(const workbook::Data& d) {
+  multiply_add_strided::multiply_add(d.floats("q"), d.floats("k"), d.floats("v"), d.floats("out"),
+                                     d.shape.dims[0]);
+}
+
+}  // namespace
+
+workbook::Answer answer() { return {.run = run}; }
+
+}  // namespace DEVICE
