@@ -112,6 +112,21 @@ def verdicts():
          "Not yet.")
 
 
+def old_files():
+    """What counts is a file's content, however old it is: one that is copied or moved here keeps its time."""
+    def put(text):
+        FILE.write_text(text)
+        os.utime(FILE, (10 ** 9, 10 ** 9))
+
+    right = solution()
+    FILE.write_text(right)
+    call("a right file", ["check", "01.1"], SOLVED, "Solved.")
+    put(SKELETON)
+    call("an older one in its place", ["check", "01.1"], NOT_YET, "Not yet.")
+    put(right)
+    call("... and the right one again", ["check", "01.1"], SOLVED, "Solved.")
+
+
 def disasters():
     host_check("exit(0)", "  exit(0);\n", "The program ended itself, at N = 1, with exit status 0")
     host_check("exit(0) when nearly done", "  if (n > 9999) exit(0);\n", "ended itself, at N = 999983")
@@ -189,6 +204,7 @@ def main():
     begin()
     names()
     verdicts()
+    old_files()
     disasters()
     solve()
     broken()

@@ -1,0 +1,196 @@
+// What the judge of exercises lets pass, and what it does not.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "catch.hpp"
+#include "harness/files.hpp"
+#include "harness/run_exercise.hpp"
+#include "harness/source_check.hpp"
+#include "kernels/judged.hpp"
+#include "verdict.hpp"
+
+using namespace workbook;
+namespace test_kernels = cpu::test_kernels;
+
+namespace {
+
+long long elements(const Shape& shape) { return shape.dims[0]; }
+long long one(const Shape&) { return 1; }
+
+void reference(const Data& host, double* expected, double* magnitude) {
+  for (int i = 0; i < host.shape.dims[0]; ++i) {
+    expected[i] = 2.0 * host.floats("x")[i];
+    magnitude[i] = 1;
+  }
+}
+
+const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
+                         {"flag", Type::kUint32, Role::kInput, one, nullptr},
+                         {"out", Type::kFloat32, Role::kOutput, elements, reference}};
+
+constexpr Shape kSmall[] = {{{4096, 1, 1}}}, kLarge[] = {{{100000, 1, 1}}};
+
+long long once(const Shape& shape) { return sector_bytes(elements(shape)); }
+long long nothing(const Shape&) { return 0; }
+
+Exercise exercise(const Shape* shapes, const Limit* limit = nullptr) {
+  return {.learnt = "Something.",
+          .lesson = "docs/x.md",
+          .arrays = kArrays,
+          .array_count = 3,
+          .fill = [](const Data& host) { fill_uniform(host.floats("x"), elements(host.shape), -1, 1, 5); },
+          .output = "out",
+          .roundings = [](const Shape&) { return 0; },
+          .limits = limit,
+          .limit_count = limit ? 1 : 0,
+          .shapes = shapes,
+          .shape_count = 1};
+}
+
+/// The file of a verdict, and what judge_exercise sets.
+struct Judged {
+  std::string path = std::filesystem::temp_directory_path() / ("verdict-" + std::to_string(getpid()));
+  ~Judged() {
+    std::filesystem::remove(path);
+    unsetenv("WORKBOOK_STEPS");
+  }
+
+  nlohmann::json verdict(const Exercise& exercise, const Version& version) {
+    const char* const argv[] = {"check", version.name, path.c_str()};
+    REQUIRE(judge_exercise(3, argv, exercise, &version, 1) == 0);
+    return nlohmann::json::parse(file_text(path));
+  }
+  nlohmann::json verdict(const Exercise& exercise, Answer (*answer)()) {
+    return verdict(exercise, Version{"reader", answer});
+  }
+};
+
+const float* x(const Data& d) { return d.floats("x"); }
+float* out(const Data& d) { return d.floats("out"); }
+
+template <int sectors>
+Answer sectors_more() {
+  return {[](const Data& d) { test_kernels::twice_and_sectors(x(d), out(d), d.shape.dims[0], sectors); }};
+}
+
+template <int blocks>
+Answer with_blocks() {
+  return {[](const Data& d) { test_kernels::twice(x(d), out(d), d.shape.dims[0], blocks, 256); }};
+}
+
+Answer polling() {
+  return {[](const Data& d) {
+    test_kernels::twice_after_polling(x(d), out(d), d.shape.dims[0],
+                                      static_cast<int*>(d.array("flag", Type::kUint32)));
+  }};
+}
+
+template <bool any>
+Answer with_its_block() {
+  return {[](const Data& d) {
+    if (any)
+      test_kernels::twice(x(d), out(d), d.shape.dims[0], 4, d.block);
+    else
+      test_kernels::twice_by_256(x(d), out(d), d.shape.dims[0], d.block);
+  }};
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(Judged, "exercise: a few sectors more than the limit pass, many do not") {
+  const Limit limit = {Cost::kReadBytes, once, "is something read twice?"};
+  CHECK(verdict(exercise(kSmall, &limit), sectors_more<0>)["status"] == "solved");
+  CHECK(verdict(exercise(kSmall, &limit), sectors_more<40>)["status"] == "solved");
+  const auto over = verdict(exercise(kSmall, &limit), sectors_more<60>);
+  CHECK(over["status"] == "not yet");
+  // What is shown differs, however near the limit is.
+  const std::string text = verdict_of(over.dump(), {}).text;
+  CHECK_THAT(text, ContainsSubstring("bytes read an element 4.5, allowed 4.4: is something"));
+}
+
+TEST_CASE_METHOD(Judged, "exercise: an estimate cannot be over its limit") {
+  const Limit limit = {Cost::kReadBytes, nothing, "is something read?"};
+  CHECK(verdict(exercise(kSmall, &limit), with_blocks<4>)["status"] == "not yet");
+  const auto estimate = verdict(exercise(kSmall, &limit), polling);
+  CHECK(estimate["status"] == "solved");
+  CHECK(estimate["budget"][0]["approximate"] == true);
+  CHECK_THAT(verdict_of(estimate.dump(), {}).text, ContainsSubstring("≈4.0"));
+}
+
+TEST_CASE_METHOD(Judged, "exercise: at large n one block may not do all the work") {
+  CHECK(verdict(exercise(kSmall), with_blocks<1>)["status"] == "solved");
+  CHECK(verdict(exercise(kLarge), with_blocks<4>)["status"] == "solved");
+  const auto alone = verdict(exercise(kLarge), with_blocks<1>);
+  CHECK(alone["status"] == "not yet");
+  CHECK_THAT(verdict_of(alone.dump(), {}).text,
+             ContainsSubstring("loads and stores in one block 100, allowed 25"));
+}
+
+TEST_CASE_METHOD(Judged, "exercise: a kernel for any block is tried with each") {
+  constexpr int kBlocks[] = {96, 1024, 256};
+  Exercise any = exercise(kSmall);
+  any.blocks = kBlocks;
+  any.block_count = 3;
+  CHECK(verdict(any, with_its_block<true>)["status"] == "solved");
+  const auto one = verdict(any, with_its_block<false>);
+  CHECK(one["cases"][0]["right"] == false);
+  CHECK(one["cases"][0]["how"] == "blocks of 96 threads");
+  CHECK(one["cases"][2]["right"] == true);
+}
+
+TEST_CASE_METHOD(Judged, "exercise: a prediction that is no number is wrong, and ends nothing") {
+  static double predicted;
+  const Prediction prediction = {"twice", with_blocks<4>().run};
+  Exercise numbers = exercise(kSmall);
+  numbers.predictions = &prediction;
+  numbers.prediction_count = 1;
+  const auto counted = [&](double number) {
+    predicted = number;
+    return verdict(numbers, [] { return Answer{.predictions = &predicted, .prediction_count = 1}; });
+  };
+  CHECK(counted(8)["status"] == "solved");
+  CHECK(counted(8.04)["status"] == "solved");
+  CHECK(counted(8.1)["predictions"][0]["counted"] == "fewer");
+  for (const double none :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    const auto judged = counted(none);
+    CHECK(judged["predictions"][0]["counted"] == "no number");
+    CHECK_FALSE(verdict_of(judged.dump(), {}).solved);
+  }
+}
+
+TEST_CASE_METHOD(Judged, "exercise: a file that goes around the judge is not run") {
+  const std::string file = path + ".cuh";
+  replace_file(file, "#include \"../../../solutions/01_multiply_add/1_fuse.cuh\"\n");
+  const auto refused = verdict(exercise(kSmall), Version{"reader", with_blocks<4>, file.c_str()});
+  std::filesystem::remove(file);
+  CHECK(refused["status"] == "not yet");
+  CHECK(refused["cases"].empty());
+  CHECK_THAT(verdict_of(refused.dump(), {}).text, ContainsSubstring("Not run: line 1: "));
+}
+
+TEST_CASE("exercise: what no file may have") {
+  for (const char* wrong :
+       {"#include \"4_sum.cuh\"", "#  include <cpu/device.hpp>", "#include \"/tmp/x.hpp\"",
+        "__attribute__((no_sanitize(\"thread\"))) int f();", "[[gnu::no_sanitize_thread]] int f();",
+        "#define DEVICE mine", "#undef __global__", "int x = cpu :: device().counts.load_sectors;",
+        "namespace cpu { int x; }"}) {
+    INFO(wrong);
+    CHECK(refusal(std::string("\n") + wrong).starts_with("line 2: "));
+  }
+  for (const char* right :
+       {"", "#include \"device.hpp\"\n#include <mma.h>\n#include \"vectors.hpp\"\n#include <cuda/pipeline>",
+        "// #include \"4_sum.cuh\" and cpu::device()", "/* cpu::\n * no_sanitize */", "\"cpu::\" 'c' '\\''",
+        "#define N 256", "const int cpu = 1'000'000; // \"", "a ? cpu : device;", "/*", "\"", "#include",
+        "#include \"x"}) {
+    INFO(right);
+    CHECK(refusal(right) == "");
+  }
+  CHECK(refusal(std::string(10'000'000, '"')) == "");
+  CHECK(refusal(std::string(10'000'000, '/')) == "");
+}
