@@ -6,28 +6,15 @@
 #include <cstdlib>
 #include <string>
 
-#include "cpu/device.hpp"
 #include "cpu/names.hpp"
 #include "cpu/runtime.hpp"
-#include "cpu/source_line.hpp"
 #include "cpu/stop.hpp"
 
 namespace cpu {
-namespace {
-
-/// "line 14", with the file before it where that is not the kernel's.
-std::string line_text(const std::string& file, unsigned line) {
-  if (file == function_at(device().launch.kernel).file) return fmt::format("line {}", line);
-  return fmt::format("{}:{}", file, line);
-}
-
-}  // namespace
 
 void trap(const char* file, int line) {
   stop_launch(
-      {"trap",
-       fmt::format("  {} executes __trap() at {}", running_thread_name(),
-                   line_text(file, static_cast<unsigned>(line))),
+      {"trap", fmt::format("  {} executes __trap() at {}", running_thread_name(), place_text(file, line)),
        "the condition that leads to it: which values does this thread have there? printf shows them"});
 }
 
@@ -43,7 +30,7 @@ extern "C" {
   }
   cpu::stop_launch({"assertion failed",
                     fmt::format("  in {}, assert({}) is false at {}", cpu::running_thread_name(), condition,
-                                cpu::line_text(file, line)),
+                                cpu::place_text(file, static_cast<int>(line))),
                     "is the condition right? If it is: which values does this thread have there? printf "
                     "shows them"});
 }

@@ -19,12 +19,14 @@ std::string thread_name(unsigned thread) { return thread_name(thread, device().b
 
 std::string running_thread_name() { return thread_name(device().block.thread.number); }
 
+std::string place_text(const std::string& file, int line) {
+  if (file == function_at(device().launch.kernel).file) return fmt::format("line {}", line);
+  return fmt::format("{}:{}", file, line);
+}
+
 std::string place_text(std::uintptr_t instruction) {
   const SourceLine place = source_line(instruction);
-  const SourceLine kernel = function_at(device().launch.kernel);
-  const char* const near = place.is_near ? "or near " : "";
-  if (place.file == kernel.file) return fmt::format("{}line {}", near, place.line);
-  return fmt::format("{}{}:{}", near, place.file, place.line);
+  return (place.is_near ? "or near " : "") + place_text(place.file, place.line);
 }
 
 std::string global_name(const Buffer& buffer, std::uintptr_t address, unsigned size) {

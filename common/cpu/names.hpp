@@ -18,6 +18,7 @@ std::string running_thread_name();
 
 /// "line 14", with the file before it where that is not the kernel's.
 std::string place_text(std::uintptr_t instruction);
+std::string place_text(const std::string& file, int line);
 
 /// "q[4]", "q[4..7]": the elements of an array that an access covers.
 std::string global_name(const Buffer& buffer, std::uintptr_t address, unsigned size);

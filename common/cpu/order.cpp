@@ -3,6 +3,20 @@
 #include <algorithm>
 
 namespace cpu {
+namespace {
+
+/// Makes each of `count` moments the later of itself and `others`.
+void raise(Moment* moments, const Moment* others, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) moments[i] = std::max(moments[i], others[i]);
+}
+
+Moment latest_of(const std::vector<Moment>& moments, unsigned first_thread, std::uint32_t lanes) {
+  Moment latest = 0;
+  for (const unsigned lane : lanes_of(lanes)) latest = std::max(latest, moments[first_thread + lane]);
+  return latest;
+}
+
+}  // namespace
 
 // --- Within a warp ---
 
@@ -18,16 +32,14 @@ void WarpOrder::sync(unsigned first_thread, std::uint32_t lanes, bool whole,
   const unsigned warp = first_thread / kWarpSize;
   Moment* const known = &known_[std::size_t{first_thread} * kWarpSize];
   if (whole) {
-    Moment latest = 0;
-    for (const unsigned lane : lanes_of(lanes)) latest = std::max(latest, moments[first_thread + lane]);
-    all_[warp] = static_cast<Moment>(latest + 1);
+    all_[warp] = static_cast<Moment>(latest_of(moments, first_thread, lanes) + 1);
     return;
   }
   if (!partial_[warp]) std::fill_n(known, kWarpSize * kWarpSize, Moment{0});
   partial_[warp] = 1;
   Moment merged[kWarpSize] = {};
   for (const unsigned lane : lanes_of(lanes)) {
-    for (unsigned l = 0; l < kWarpSize; ++l) merged[l] = std::max(merged[l], known[lane * kWarpSize + l]);
+    raise(merged, &known[lane * kWarpSize], kWarpSize);
     merged[lane] = std::max(merged[lane], static_cast<Moment>(moments[first_thread + lane] + 1));
   }
   for (const unsigned lane : lanes_of(lanes)) std::copy_n(merged, kWarpSize, &known[lane * kWarpSize]);
@@ -83,8 +95,7 @@ void Order::sync_warp(unsigned first_thread, std::uint32_t lanes, bool orders_me
   for (const unsigned lane : lanes_of(lanes)) moments_[first_thread + lane] = now(first_thread + lane);
   if (orders_memory) by_warps_.sync(first_thread, lanes, whole, moments_);
   with_shuffles_.sync(first_thread, lanes, whole, moments_);
-  Moment latest = 0;
-  for (const unsigned lane : lanes_of(lanes)) latest = std::max(latest, moments_[first_thread + lane]);
+  const Moment latest = latest_of(moments_, first_thread, lanes);
   for (const unsigned lane : lanes_of(lanes)) {
     Moment& moment = moments_[first_thread + lane];
     moment = static_cast<Moment>((whole ? latest : moment) + 1);
@@ -133,7 +144,7 @@ Order::Fenced Order::known_to(unsigned thread) const {
   const unsigned first = thread / kWarpSize * kWarpSize;
   for (unsigned other = first; other < std::min(first + kWarpSize, threads_); ++other)
     learn(other, with_shuffles_.known(thread, other - first));
-  for (unsigned other = 0; other < known_[thread].size(); ++other) learn(other, known_[thread][other]);
+  raise(fenced.until.data(), known_[thread].data(), known_[thread].size());
   learn(thread, static_cast<Moment>(now(thread) + 1));
   add(fenced.acquired, acquired_[thread]);
   return fenced;
@@ -155,11 +166,23 @@ Order::FencedPointer Order::merged(const std::vector<FencedPointer>& parts) {
     return parts.front();
   Fenced all = *parts.front();
   for (const FencedPointer& part : parts) {
-    for (std::size_t t = 0; t < all.until.size(); ++t) all.until[t] = std::max(all.until[t], part->until[t]);
+    raise(all.until.data(), part->until.data(), all.until.size());
     add(all.acquired, part->acquired);
     add(all.learned, part->learned);
   }
   return std::make_shared<const Fenced>(std::move(all));
+}
+
+/// The same of fences for the device and of fences for the block.
+Order::Fences Order::merged(const std::vector<Fences>& parts, const Fences& more) {
+  std::vector<FencedPointer> everywhere, here;
+  const auto take = [&](const Fences& fences) {
+    if (fences.everywhere) everywhere.push_back(fences.everywhere);
+    if (fences.here) here.push_back(fences.here);
+  };
+  take(more);
+  for (const Fences& fences : parts) take(fences);
+  return {merged(everywhere), merged(here)};
 }
 
 void Order::add(std::vector<Acquired>& to, const std::vector<Acquired>& more) {
@@ -177,40 +200,31 @@ void Order::add(std::vector<Acquired>& to, const std::vector<Acquired>& more) {
 void Order::pass_barrier() {
   phase_ = ++latest_;
   if (!has_fences_) return;
-  std::vector<FencedPointer> everywhere, here;
-  const auto take = [&](Fences& fences) {
-    if (fences.everywhere) everywhere.push_back(fences.everywhere);
-    if (fences.here) here.push_back(fences.here);
-  };
-  take(fences_of_all_);
+  fences_of_all_ = merged(fences_, fences_of_all_);
   for (unsigned t = 0; t < threads_; ++t) {
-    take(fences_[t]);
     fences_[t] = {};
     known_[t].clear();
     add(acquired_by_all_, acquired_[t]);
     acquired_[t].clear();
     learned_[t].clear();
   }
-  fences_of_all_ = {merged(everywhere), merged(here)};
 }
 
 /// Lanes that have waited for each other know the same, and may release it for each other.
 void Order::merge_lanes(unsigned first_thread, std::uint32_t lanes) {
-  std::vector<FencedPointer> everywhere, here;
+  std::vector<Fences> fences;
   std::vector<Moment> known;
   std::vector<Acquired> acquired, learned;
   for (const unsigned lane : lanes_of(lanes)) {
     const unsigned t = first_thread + lane;
-    if (fences_[t].everywhere) everywhere.push_back(fences_[t].everywhere);
-    if (fences_[t].here) here.push_back(fences_[t].here);
+    fences.push_back(fences_[t]);
     add(acquired, acquired_[t]);
     add(learned, learned_[t]);
     if (known_[t].empty()) continue;
     known.resize(threads_, 0);
-    for (unsigned other = 0; other < threads_; ++other)
-      known[other] = std::max(known[other], known_[t][other]);
+    raise(known.data(), known_[t].data(), threads_);
   }
-  const Fences all = {merged(everywhere), merged(here)};
+  const Fences all = merged(fences);
   for (const unsigned lane : lanes_of(lanes)) {
     fences_[first_thread + lane] = all;
     known_[first_thread + lane] = known;
@@ -242,7 +256,7 @@ void Order::acquire(unsigned thread, Location& location, bool shared) {
     const Fenced& fenced = *release.fences.here;
     std::vector<Moment>& known = known_[thread];
     known.resize(threads_, 0);
-    for (unsigned t = 0; t < threads_; ++t) known[t] = std::max(known[t], fenced.until[t]);
+    raise(known.data(), fenced.until.data(), threads_);
     add(learned, fenced.learned);
     add(acquired_[thread], fenced.acquired);
   }

@@ -5,11 +5,10 @@
 /// An access happens before another one
 /// - when the same thread makes it earlier;
 /// - within a block, when a __syncthreads() is between them, or a __syncwarp() for the lanes in its mask;
-/// - by release and acquire: a thread passes a __threadfence() and then does an atomic on a location; a
-/// thread
-///   that does an atomic on the same location afterwards comes after all that happened before the fence, and
-///   after that first atomic. __threadfence_block() does the same within a block. Threads that a barrier or
-///   __syncwarp() has ordered behind the fence may do the first atomic for it.
+/// - by release and acquire: a thread passes a __threadfence() and then does an atomic on a location.
+///   Another one that does an atomic there later comes after all that happened before the fence, and after
+///   that first atomic. __threadfence_block() does the same within a block. Threads that a barrier or a
+///   __syncwarp() has ordered after the fence may do the first atomic for it.
 ///
 /// These are vector clocks (L. Lamport 1978; C. Fidge, F. Mattern 1988) in the shape that a grid gives them.
 #pragma once
@@ -131,6 +130,7 @@ class Order {
 
   Fenced known_to(unsigned thread) const;
   static FencedPointer merged(const std::vector<FencedPointer>& parts);
+  static Fences merged(const std::vector<Fences>& parts, const Fences& more = {});
   static void add(std::vector<Acquired>& to, const std::vector<Acquired>& more);
   void forget_fences();
   void acquire(unsigned thread, Location& location, bool shared);

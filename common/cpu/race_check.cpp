@@ -71,7 +71,7 @@ void RaceCheck::begin_launch() {
 }
 
 void RaceCheck::begin_block(std::size_t block) {
-  on_ = launch_.blocks() * launch_.threads_per_block <= kMostTracedThreads;
+  on_ = grid_is_small();
   if (!on_) return;
   order_.begin_block(static_cast<std::uint32_t>(block * launch_.threads_per_block),
                      launch_.threads_per_block);
@@ -80,10 +80,17 @@ void RaceCheck::begin_block(std::size_t block) {
 
 void RaceCheck::pass_barrier() {
   report_suspects();
-  on_ = launch_.blocks() * launch_.threads_per_block <= kMostTracedThreads;
+  on_ = grid_is_small();
   if (!on_) return;
   order_.pass_barrier();
   if (!order_.has_moments()) start_moments_again();
+}
+
+/// There are no more moments until the next barrier: accesses go unchecked and unrecorded, so blocks that run
+/// on several cores could not be compared.
+void RaceCheck::pause() {
+  on_ = false;
+  need_block_order();
 }
 
 /// What the block did so far happened before all that follows: it moves to moment 0.
@@ -114,7 +121,7 @@ void RaceCheck::check_strong(Access access, bool shared, WordHistory* words, uns
   order_.begin_atomic(thread, access.address, shared, access.kind != AccessKind::kLoad);
   check_words(access, shared, words, thread, Role::kStrong, site);
   order_.end_atomic(thread);
-  if (!order_.has_moments()) on_ = false;  // until the next barrier
+  if (!order_.has_moments()) pause();
 }
 
 void RaceCheck::check_slowly(const Part& part) {

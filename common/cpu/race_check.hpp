@@ -34,12 +34,12 @@ class RaceCheck {
   void sync_warp(unsigned first_thread, std::uint32_t lanes, bool orders_memory) {
     if (!on_) return;
     order_.sync_warp(first_thread, lanes, orders_memory);
-    on_ = order_.has_moments();  // or not until the next barrier
+    if (!order_.has_moments()) pause();
   }
   void fence(unsigned thread, bool whole_device) {
     if (!on_) return;
     order_.fence(thread, whole_device);
-    on_ = order_.has_moments();
+    if (!order_.has_moments()) pause();
   }
   /// All threads of the block have ended.
   void end_block() { report_suspects(); }
@@ -70,6 +70,8 @@ class RaceCheck {
   };
   using Groups = std::vector<AccessGroup>;
 
+  bool grid_is_small() const { return launch_.blocks() * launch_.threads_per_block <= kMostTracedThreads; }
+  void pause();
   bool record_quickly(WordHistory& word, std::uint32_t mine, Role role, Moment now, std::uint8_t site) const;
   void check_slowly(const Part& part);
   void confirm_guess(const Access& access, bool shared, WordHistory* words, unsigned thread);

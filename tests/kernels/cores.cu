@@ -24,6 +24,13 @@ __global__ void print_blocks(float* x) {
   if (blockIdx.x > 0 && threadIdx.x == 0) printf("block %d\n", static_cast<int>(blockIdx.x));
 }
 
+__global__ void sync_and_store(int* x, int syncs) {
+  if (blockIdx.x > 0)
+    for (int i = 0; i < syncs; ++i) __syncwarp();
+  if (threadIdx.x == 0) x[0] = static_cast<int>(blockIdx.x);
+  __syncthreads();
+}
+
 // Mistakes of late blocks.
 
 __global__ void past_the_end(float* x) {
@@ -89,6 +96,9 @@ void double_byte_rows(signed char* x, int rows, int columns) {
   launch(kernel::double_byte_rows, rows, 64, x, columns);
 }
 void add_and_count(float* x, int* ended, int blocks) { launch(kernel::add_and_count, blocks, 64, x, ended); }
+void sync_and_store(int* x, int blocks, int syncs) {
+  launch(kernel::sync_and_store, blocks, 32, x, syncs);
+}
 void print_blocks(float* x, int blocks) { launch(kernel::print_blocks, blocks, 64, x); }
 
 BlockMistakes block_mistakes() {

@@ -15,6 +15,9 @@ void add_and_count(float* x, int* ended, int blocks);
 /// Each block prints its number.
 void print_blocks(float* x, int blocks);
 
+/// Blocks of one warp: each, but the first, syncs its warp that often and then stores its number in x[0].
+void sync_and_store(int* x, int blocks, int syncs);
+
 /// A kernel of `blocks` blocks of 64 threads, in one of which a mistake happens.
 struct BlockMistake {
   const char* name;

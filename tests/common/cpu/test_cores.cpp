@@ -117,6 +117,18 @@ TEST_CASE_METHOD(Cores, "cores: an attempt that is thrown away leaves nothing be
   CHECK(use.thrown_away() == 1);
 }
 
+TEST_CASE_METHOD(Cores, "cores: an access that is not recorded is not taken for independent") {
+  constexpr int kBlocksOfOneWarp = 4, kMoreThanAreTold = 60001;
+  DeviceArray<int> x(*backend, 1);
+  for (const unsigned cores : {1u, 3u}) {
+    const OnCores use(cores);
+    backend->run([&] { test_kernels::sync_and_store(x.data(), kBlocksOfOneWarp, kMoreThanAreTold); });
+    CHECK(x.values()[0] == kBlocksOfOneWarp - 1);
+    CHECK(use.thrown_away() == (cores > 1));
+    CHECK(use.spread() == 0);
+  }
+}
+
 TEST_CASE_METHOD(Cores, "cores: blocks print once, in their order") {
   const OnCores use(3);
   const auto x = DeviceArray<float>::counting(*backend, kBlocks * 64);
