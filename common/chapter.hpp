@@ -30,6 +30,7 @@ struct Data {
   Shape shape;
   const void* arrays;  ///< belongs to the harness
   int block = 0;       ///< in an exercise: threads of a block, where the kernel must be right for several
+  bool exact = false;  ///< the inputs are such that no sum is rounded (Chapter::has_exact_inputs)
 
   /// The array of that name; throws std::logic_error when the chapter has none of that type.
   void* array(const char* name, Type type) const;
@@ -94,6 +95,7 @@ struct Stage {
   void (*run)(const Data&) = nullptr;  ///< launches them; null where this device cannot
   Traffic (*traffic)(const Shape&) = nullptr;  ///< the bytes it should move; null: see expected_traffic()
   int (*roundings)(const Shape&) = nullptr;    ///< roundings on the longest path to an element of the output
+  int (*exact_roundings)(const Shape&) = nullptr;  ///< the same of exact inputs; null: it is not run on them
   /// Floating-point operations that the output needs, a multiplication and an addition counted as two. Given
   /// for all stages of a chapter that is bound by arithmetic, whose tables show FLOP a byte and TFLOP/s; else
   /// null.
@@ -153,6 +155,11 @@ struct Chapter {
 
   /// Fills the inputs, on the host: random, asymmetric, never constant.
   void (*fill)(const Data& host);
+
+  /// `fill` and the references know Data::exact: inputs whose sums and products no float32 rounds, whatever
+  /// their order, but which a shorter format does round. The bound on errors then does not grow with the
+  /// number of terms, so one rounding too many shows, and one term too few.
+  bool has_exact_inputs = false;
 };
 
 /// For references: product[r * n + c] = the sum of x[r * k + i] * w[c * k + i] over i < k, on all cores of
@@ -164,6 +171,9 @@ void product_of_rows(const float* x, const float* w, int m, int k, int n, double
 void product_of_bfloat16_rows(const void* x, const void* w, int m, int k, int n, double* product,
                               double* size);
 
+/// For references: on exact inputs the magnitude of a sum is its own, on others it stays.
+void take_own_magnitude(const Data& host, long long count, const double* expected, double* magnitude);
+
 /// For references of chapters of shape {m, k, n} with an array "bias" of n floats: `expected` holds a product
 /// of m x n elements, with its magnitude, and becomes gelu(product + bias).
 void reference_bias_gelu(const Data& host, double* expected, double* magnitude);
@@ -174,5 +184,8 @@ void reference_bias_gelu_tanh(const Data& host, double* expected, double* magnit
 /// Fills `data[0, count)` with numbers from the uniform distribution over [low, high): number i depends on
 /// `seed` and i alone.
 void fill_uniform(float* data, long long count, float low, float high, unsigned seed);
+
+/// The same with whole numbers from -most to most.
+void fill_whole(float* data, long long count, int most, unsigned seed);
 
 }  // namespace workbook

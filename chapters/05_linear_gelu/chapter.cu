@@ -25,6 +25,7 @@ namespace {
 constexpr Stage with_defaults(Stage stage) {
   if (!stage.output) stage.output = "product";
   if (!stage.roundings) stage.roundings = product_roundings;
+  stage.exact_roundings = exact_roundings;
   if (!stage.flops) stage.flops = product_flops;
   if (!stage.needs) stage.needs = "at most 2^38 multiplications: it is slow";
   return stage;
@@ -52,7 +53,7 @@ constexpr Stage to_z(Stage stage) {
   stage.flops = two_products_flops;
   stage.needs = "at most 2^36 multiplications: checking takes long";
   stage.against = "12_early_gelu";
-  return with_defaults(stage);
+  return stage;
 }
 
 const Stage kStages[] = {
@@ -109,7 +110,8 @@ Chapter chapter() {
           .sweep_count = sizeof kSweep / sizeof kSweep[0],
           .cpu_shape = {256, 64, 256},
           .gpu_shape = {4096, 1024, 4096},
-          .fill = fill};
+          .fill = fill,
+          .has_exact_inputs = true};
 }
 
 }  // namespace DEVICE::linear_gelu

@@ -27,6 +27,7 @@ namespace {
 constexpr Stage with_defaults(Stage stage) {
   if (!stage.output) stage.output = "y_bfloat16";
   if (!stage.roundings) stage.roundings = tensor_roundings;
+  if (!stage.exact_roundings) stage.exact_roundings = exact_roundings;
   if (!stage.needs) stage.needs = "a GPU of compute capability 8.0";
   if (stage.capability == 0) stage.capability = 80;
   stage.flops = product_flops;
@@ -46,6 +47,8 @@ constexpr Stage on_hopper(Stage stage) {
 /// off by 1.1 units in the last place.
 constexpr Stage from_cublas(Stage stage) {
   stage.kernels = workbook::kAnyNumber;
+  if (!stage.roundings) stage.roundings = tensor_roundings_twice;
+  stage.exact_roundings = exact_roundings_twice;
   if (!stage.needs) stage.needs = "a GPU and cuBLAS";
   return with_defaults(stage);
 }
@@ -58,7 +61,8 @@ const Stage kStages[] = {
     with_defaults(stage<ThenFinish>({.name = "1_then_finish",
                                      .idea = "the same unfused: bias and GELU in one pass",
                                      .kernels = 2,
-                                     .roundings = tensor_roundings_twice})),
+                                     .roundings = tensor_roundings_twice,
+                                     .exact_roundings = exact_roundings_twice})),
     with_defaults(stage<Tf32>({.name = "1_tf32",
                                .idea = "float32 in memory, TF32 in the tensor cores",
                                .output = "y_tf32",
@@ -100,14 +104,13 @@ const Stage kStages[] = {
                                             .roundings = tensor_roundings_tanh})),
     from_cublas(library<struct Gemm>({.name = "11_gemm",
                                       .idea = "library: cuBLAS in bfloat16, the product alone",
-                                      .output = "product_bfloat16",
-                                      .roundings = tensor_roundings_twice})),
-    from_cublas(library<struct Cublas>({.name = "11_cublas",
-                                        .idea = "library: cuBLAS in bfloat16, then one pass",
-                                        .roundings = tensor_roundings_twice})),
+                                      .output = "product_bfloat16"})),
+    from_cublas(
+        library<struct Cublas>({.name = "11_cublas", .idea = "library: cuBLAS in bfloat16, then one pass"})),
     from_cublas(library<struct CublasLt>({.name = "11_cublaslt",
                                           .idea = "library: cuBLASLt in bfloat16 with bias and GELU, tanh",
                                           .output = "y_bfloat16_tanh",
+                                          .roundings = tensor_roundings,
                                           .needs = "a GPU and cuBLAS; k and n multiples of 8"})),
 };
 
@@ -132,7 +135,8 @@ Chapter chapter() {
           .sweep_count = sizeof kSweep / sizeof kSweep[0],
           .cpu_shape = {256, 64, 256},
           .gpu_shape = {4096, 1024, 4096},
-          .fill = fill};
+          .fill = fill,
+          .has_exact_inputs = true};
 }
 
 }  // namespace DEVICE::tensor_cores

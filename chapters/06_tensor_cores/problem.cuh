@@ -76,14 +76,28 @@ inline void round_to(__nv_bfloat16* to, const float* from, long long count) {
   for (long long i = 0; i < count; ++i) to[i] = from_float<__nv_bfloat16>(from[i]);
 }
 
-/// The elements of the product have a variance of about 1, whatever k is: GELU is curved there. The bias is
-/// rounded to bfloat16, because cuBLASLt takes it in that type.
-inline void fill(const Data& host) {
+/// Whole numbers, and a bias in eighths: float32 holds every partial sum exactly, and bfloat16 does not.
+inline void fill_whole(const Data& host) {
+  const Arrays a = arrays(host);
+  workbook::fill_whole(a.x_float, x_elements(host.shape), 15, 51);
+  workbook::fill_whole(a.w_float, w_elements(host.shape), 15, 52);
+  workbook::fill_whole(a.bias, a.n, 15, 53);
+  for (int i = 0; i < a.n; ++i) a.bias[i] /= 8;
+}
+
+/// The elements of the product have a variance of about 1, whatever k is: GELU is curved there.
+inline void fill_curved(const Data& host) {
   const Arrays a = arrays(host);
   const float reach = 3.0f / sqrtf(static_cast<float>(a.k));
   workbook::fill_uniform(a.x_float, x_elements(host.shape), -1.0f, 1.0f, 51);
   workbook::fill_uniform(a.w_float, w_elements(host.shape), -reach, reach, 52);
   workbook::fill_uniform(a.bias, a.n, -0.5f, 1.0f, 53);
+}
+
+/// The bias is rounded to bfloat16, because cuBLASLt takes it in that type.
+inline void fill(const Data& host) {
+  const Arrays a = arrays(host);
+  host.exact ? fill_whole(host) : fill_curved(host);
   round_to(a.x, a.x_float, x_elements(host.shape));
   round_to(a.w, a.w_float, w_elements(host.shape));
   round_to(a.bias_bfloat16, a.bias, a.n);
@@ -97,6 +111,7 @@ inline void fill(const Data& host) {
 inline void reference_product(const Data& host, double* expected, double* magnitude) {
   const Arrays a = arrays(host);
   workbook::product_of_bfloat16_rows(a.x, a.w, a.m, a.k, a.n, expected, magnitude);
+  workbook::take_own_magnitude(host, y_elements(host.shape), expected, magnitude);
 }
 
 /// The nearest float whose last 13 bits are zeros; ties are rounded away from zero, as __float_to_tf32 does.
@@ -118,6 +133,7 @@ inline void reference_y_tf32(const Data& host, double* expected, double* magnitu
   const float* x = rounded_to_tf32(a.x_float, x_elements(host.shape));
   const float* w = rounded_to_tf32(a.w_float, w_elements(host.shape));
   workbook::product_of_rows(x, w, a.m, a.k, a.n, expected, magnitude);
+  workbook::take_own_magnitude(host, y_elements(host.shape), expected, magnitude);
   delete[] w;
   delete[] x;
   workbook::reference_bias_gelu(host, expected, magnitude);
@@ -149,11 +165,17 @@ const Array kArrays[] = {
 /// M. Mikaitis, S. Pranesh, Numerical behavior of NVIDIA tensor cores, 2021).
 inline int tensor_roundings(const Shape& s) { return s.dims[1] + 16; }
 
+/// On exact inputs, those of bias and GELU alone.
+inline int exact_roundings(const Shape&) { return 12; }
+
 /// With the hardware's tanh (fast_gelu.gpu.cuh).
 inline int tensor_roundings_tanh(const Shape& s) { return tensor_roundings(s) + (1 << 12); }
 
+constexpr int kBfloat16Rounding = 1 << 16;  // in roundings to float32
+
 /// With a product that is rounded to bfloat16, by 2^-8 at most, before bias and GELU are applied.
-inline int tensor_roundings_twice(const Shape& s) { return tensor_roundings(s) + (1 << 16); }
+inline int tensor_roundings_twice(const Shape& s) { return tensor_roundings(s) + kBfloat16Rounding; }
+inline int exact_roundings_twice(const Shape& s) { return exact_roundings(s) + kBfloat16Rounding; }
 
 // --- What several stages share ---
 

@@ -1,6 +1,7 @@
 #include "chapter.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <string>
 
@@ -69,6 +70,12 @@ void fill_uniform(float* data, long long count, float low, float high, unsigned 
     const float unit = static_cast<float>(mixed(stream + static_cast<unsigned long long>(i)) >> 8) * 0x1p-24f;
     data[i] = low + (high - low) * unit;
   }
+}
+
+void fill_whole(float* data, long long count, int most, unsigned seed) {
+  const float reach = static_cast<float>(most) + 0.49f;
+  fill_uniform(data, count, -reach, reach, seed);
+  std::transform(data, data + count, data, [](float value) { return std::rint(value); });
 }
 
 }  // namespace workbook

@@ -59,8 +59,8 @@ Stage stage_of(const Exercise& exercise, const Version& version) {
 struct Case {
   Shape shape;
   int block = 256;
-  std::map<std::string, std::size_t> offsets;
-  std::string how;  ///< in words, what of this is special
+  std::map<std::string, std::size_t> offsets = {};
+  std::string how = {};  ///< in words, what of this is special
 };
 
 Case all_off_by(const Exercise& exercise, const Shape& shape, std::size_t bytes) {

@@ -79,12 +79,12 @@ MemoryNeed memory_need(const Chapter& chapter, const Shape& shape) {
   MemoryNeed need = {0, 0, 0};
   for (int i = 0; i < chapter.array_count; ++i) {
     const Array& array = chapter.arrays[i];
-    const std::size_t bytes = bytes_of(array, shape);
+    const std::size_t bytes = bytes_of(array, shape), fills = chapter.has_exact_inputs ? 2 : 1;
     need.device += bytes;
-    if (array.role == Role::kInput) need.host += bytes;
+    if (array.role == Role::kInput) need.host += fills * bytes;
     // The result, and per element one double for the reference and one for the magnitude.
     if (array.role == Role::kOutput)
-      need.host += bytes + 2 * sizeof(double) * static_cast<std::size_t>(array.count(shape));
+      need.host += bytes + fills * 2 * sizeof(double) * static_cast<std::size_t>(array.count(shape));
   }
   for (int i = 0; i < chapter.stage_count; ++i) {
     const Traffic traffic = expected_traffic(chapter, chapter.stages[i], shape);
@@ -111,20 +111,26 @@ void require_memory(const Chapter& chapter, const Shape& shape, const Backend& d
 Problem::Problem(const Chapter& chapter, const Shape& shape, Backend& backend,
                  const std::map<std::string, std::size_t>& misalignment, int block)
     : chapter_(chapter), shape_(shape), block_(block), backend_(backend) {
-  for (int i = 0; i < chapter.array_count; ++i) {
-    const Array& array = chapter.arrays[i];
+  fill(false);
+  if (chapter.has_exact_inputs) fill(true);
+  sets_.push_back(make_set(misalignment));
+  upload_inputs(sets_[0], false);
+}
+
+void Problem::fill(bool exact) {
+  Inputs& inputs = inputs_[exact];
+  for (int i = 0; i < chapter_.array_count; ++i) {
+    const Array& array = chapter_.arrays[i];
     // Only inputs have memory on the host.
     if (array.role != Role::kInput) {
-      host_arrays_.push_back({array.name, array.type, nullptr});
+      inputs.arrays.push_back({array.name, array.type, nullptr});
       continue;
     }
-    auto& values = host_[array.name];
+    auto& values = inputs.values[array.name];
     values.resize(bytes(array));
-    host_arrays_.push_back({array.name, array.type, values.data()});
+    inputs.arrays.push_back({array.name, array.type, values.data()});
   }
-  chapter.fill(data_of(host_arrays_));
-  sets_.push_back(make_set(misalignment));
-  upload_inputs(sets_[0]);
+  chapter_.fill(host_data(exact));
 }
 
 Problem::~Problem() {
@@ -144,27 +150,35 @@ NamedArrays Problem::make_set(const std::map<std::string, std::size_t>& misalign
   return set;
 }
 
-void Problem::upload_inputs(const NamedArrays& set) {
+void Problem::upload_inputs(const NamedArrays& set, bool exact) {
   for (const NamedArray& array : set) {
-    const auto host = host_.find(array.name);
-    if (host != host_.end()) backend_.upload(array.data, host->second.data(), host->second.size());
+    const auto host = inputs_[exact].values.find(array.name);
+    if (host != inputs_[exact].values.end())
+      backend_.upload(array.data, host->second.data(), host->second.size());
   }
+}
+
+Data Problem::host_data(bool exact) const {
+  Data host = data_of(inputs_[exact].arrays);
+  host.exact = exact;
+  return host;
 }
 
 std::size_t Problem::bytes(const Array& array) const { return bytes_of(array, shape_); }
 
-const Reference& Problem::reference(const Array& output) {
-  const auto known = references_.find(output.name);
-  if (known != references_.end()) return known->second;
+const Reference& Problem::reference(const Array& output, bool exact) {
+  auto& references = inputs_[exact].references;
+  const auto known = references.find(output.name);
+  if (known != references.end()) return known->second;
   Reference made;
   if (output.after) {
-    made = reference(*arrays_named(chapter_, output.after).front());
+    made = reference(*arrays_named(chapter_, output.after).front(), exact);
   } else {
     made.expected.resize(static_cast<std::size_t>(count(output)));
     made.magnitude.resize(made.expected.size());
   }
-  output.reference(data_of(host_arrays_), made.expected.data(), made.magnitude.data());
-  return references_[output.name] = std::move(made);
+  output.reference(host_data(exact), made.expected.data(), made.magnitude.data());
+  return references[output.name] = std::move(made);
 }
 
 double Problem::least_bytes(const char* output) const {
@@ -190,17 +204,29 @@ StageResult Problem::check(const Stage& stage) {
     result.message = fmt::format("needs {}", stage.needs ? stage.needs : "another device");
     return result;
   }
-  run_and_compare(stage, kPoison, result);
-  const auto has_no_nan = [](const Array* output) { return is_integer(output->type); };
-  const std::vector<const Array*> made = arrays_named(chapter_, stage.output);
-  if (result.message.empty() && std::any_of(made.begin(), made.end(), has_no_nan))
-    run_and_compare(stage, kOtherPoison, result);
+  run_and_compare(stage, false, result);
+  if (result.message.empty() && chapter_.has_exact_inputs && stage.exact_roundings) {
+    StageResult exact;
+    upload_inputs(sets_[0], true);
+    run_and_compare(stage, true, exact);
+    upload_inputs(sets_[0], false);
+    if (!exact.message.empty()) result.message = "on inputs whose sums are exact: " + exact.message;
+  }
   result.status = result.message.empty() ? Status::kOk : Status::kWrong;
   return result;
 }
 
+void Problem::run_and_compare(const Stage& stage, bool exact, StageResult& result) {
+  run_and_compare(stage, exact, kPoison, result);
+  const auto has_no_nan = [](const Array* output) { return is_integer(output->type); };
+  const std::vector<const Array*> made = arrays_named(chapter_, stage.output);
+  if (result.message.empty() && std::any_of(made.begin(), made.end(), has_no_nan))
+    run_and_compare(stage, exact, kOtherPoison, result);
+}
+
 /// Runs the stage on poisoned outputs. Fills in counts and error, and the message if something is wrong.
-void Problem::run_and_compare(const Stage& stage, unsigned char poison_value, StageResult& result) {
+void Problem::run_and_compare(const Stage& stage, bool exact, unsigned char poison_value,
+                              StageResult& result) {
   try {
     poison(poison_value);
     result.counts = backend_.run([&] { stage.run(data_of(sets_[0])); });
@@ -220,16 +246,17 @@ void Problem::run_and_compare(const Stage& stage, unsigned char poison_value, St
       return;
     }
   for (const Array* output : arrays_named(chapter_, stage.output))
-    if (result.message.empty()) compare_output(*output, stage, result);
+    if (result.message.empty()) compare_output(*output, stage, exact, result);
   if (result.message.empty() && stage.kernels != kAnyNumber && result.counts.kernels != stage.kernels)
     result.message =
         fmt::format("it launched {} kernels, its table entry says {}", result.counts.kernels, stage.kernels);
 }
 
-void Problem::compare_output(const Array& output, const Stage& stage, StageResult& result) {
+void Problem::compare_output(const Array& output, const Stage& stage, bool exact, StageResult& result) {
   std::vector<std::byte> got(bytes(output));
   backend_.download(got.data(), data_of(sets_[0]).array(output.name, output.type), got.size());
-  const Comparison comparison = compare(got.data(), output.type, reference(output), stage.roundings(shape_));
+  const auto roundings = exact ? stage.exact_roundings : stage.roundings;
+  const Comparison comparison = compare(got.data(), output.type, reference(output, exact), roundings(shape_));
   result.compared = true;
   result.error = std::max(result.error, comparison.error);
   if (comparison.first_wrong < 0) return;
@@ -288,7 +315,7 @@ void Problem::time(GpuBackend& gpu, std::vector<StageResult>& results) {
   const std::size_t set_count = std::min(3 * gpu.info().l2_bytes / fewest + 1, kMostSets);
   while (sets_.size() < set_count) {
     sets_.push_back(make_set({}));
-    upload_inputs(sets_.back());
+    upload_inputs(sets_.back(), false);
   }
   for (Contender& ceiling : gpu.ceilings(streams)) contenders.push_back(std::move(ceiling));
   const std::vector<ContenderTiming> times = gpu.time(contenders, static_cast<int>(set_count));

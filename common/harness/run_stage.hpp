@@ -76,8 +76,8 @@ class Problem {
   Problem(const Problem&) = delete;
   Problem& operator=(const Problem&) = delete;
 
-  /// Poisons scratch arrays and outputs, runs the stage, and compares its output with the reference. An
-  /// exception that the stage throws is reported in the result.
+  /// Poisons scratch arrays and outputs, runs the stage, and compares its output with the reference; on exact
+  /// inputs too, if the chapter has them. An exception that the stage throws is reported in the result.
   StageResult check(const Stage& stage);
 
   /// Runs the stage once, without checking its output. Does nothing where the stage does not suit the shape
@@ -99,21 +99,28 @@ class Problem {
   bool runs(const Stage& stage) const;
   long long count(const Array& array) const { return array.count(shape_); }
   std::size_t bytes(const Array& array) const;
-  void run_and_compare(const Stage& stage, unsigned char poison, StageResult& result);
-  void compare_output(const Array& output, const Stage& stage, StageResult& result);
-  const Reference& reference(const Array& output);
+  void run_and_compare(const Stage& stage, bool exact, StageResult& result);
+  void run_and_compare(const Stage& stage, bool exact, unsigned char poison, StageResult& result);
+  void compare_output(const Array& output, const Stage& stage, bool exact, StageResult& result);
+  const Reference& reference(const Array& output, bool exact);
   Data data_of(const NamedArrays& arrays) const { return {shape_, &arrays, block_}; }
+  Data host_data(bool exact) const;
+  void fill(bool exact);
   NamedArrays make_set(const std::map<std::string, std::size_t>& misalignment);
-  void upload_inputs(const NamedArrays& set);
+  void upload_inputs(const NamedArrays& set, bool exact);
   void poison(unsigned char value);  // scratch and outputs
 
   const Chapter& chapter_;
   Shape shape_;
   int block_;
   Backend& backend_;
-  std::map<std::string, std::vector<std::byte>> host_;
-  NamedArrays host_arrays_;
-  std::map<std::string, Reference> references_;
+  /// Inputs on the host, and what is computed from them.
+  struct Inputs {
+    std::map<std::string, std::vector<std::byte>> values;
+    NamedArrays arrays;
+    std::map<std::string, Reference> references;
+  };
+  Inputs inputs_[2];               // random and exact ones; these are empty where the chapter has none
   std::vector<NamedArrays> sets_;  // of device arrays; the first is verified, the others are for timing
 };
 

@@ -1,9 +1,14 @@
 // Chapter 06 on the CPU device: every stage right at hostile shapes and alignments, and counting what its
 // formula says where rows begin at sectors. The stages for a GPU alone are in test_gpu_tensor_cores.cpp.
+#include <set>
+#include <stdexcept>
+#include <string>
+
 #include "catch.hpp"
 #include "chapters/check_stages.hpp"
 #include "chapters/stage_counters.hpp"
 #include "harness/run_stage.hpp"
+#include "kernels/judged.hpp"
 
 namespace cpu::tensor_cores {
 workbook::Chapter chapter();
@@ -24,7 +29,44 @@ void check_at(const Shape& shape, const Offsets& offsets, Look look) {
   check_stages(kChapter, problem, shape, every_stage, look);
 }
 
+Stage stage_named(const std::string& name) {
+  for (int i = 0; i < kChapter.stage_count; ++i)
+    if (name == kChapter.stages[i].name) return kChapter.stages[i];
+  throw std::logic_error(name);
+}
+
+const Stage kWmma = stage_named("1_wmma");
+
+/// Computes the product without its last term.
+void run_without_last_term(const Data& d) {
+  cpu::test_kernels::clear_last_column(d.array("x_bfloat16", Type::kBFloat16), d.shape.dims[0],
+                                       d.shape.dims[1]);
+  kWmma.run(d);
+}
+
 }  // namespace
+
+TEST_CASE("06: a rounding too many and a term too few show at every k of the sweep") {
+  Stage rounded = stage_named("1_then_finish");  // rounds the product to bfloat16
+  rounded.roundings = [](const Shape&) {
+    return 1 << 20;
+  };  // right on the other inputs, almost whatever it does
+  rounded.exact_roundings = kWmma.exact_roundings;
+  Stage shortened = rounded;
+  shortened.run = run_without_last_term;
+  const auto backend = make_cpu_backend();
+  std::set<int> all_k;
+  for (int i = 0; i < kChapter.sweep_count; ++i) all_k.insert(kChapter.sweep[i].dims[1]);
+  REQUIRE(*all_k.rbegin() == 8192);
+  for (const int k : all_k) {
+    INFO("k = " << k);
+    Problem problem(kChapter, {{16, k, 32}}, *backend);
+    CHECK(problem.check(kWmma).message == "");
+    for (const Stage& wrong : {rounded, shortened})
+      CHECK_THAT(problem.check(wrong).message,
+                 ContainsSubstring("on inputs whose sums are exact: y_bfloat16["));
+  }
+}
 
 TEST_CASE("06: every stage is right at hostile shapes") {
   const Shape shapes[] = {{{1, 1, 1}},   {{1, 37, 5}},     {{5, 3, 1}},    {{33, 17, 31}},

@@ -33,6 +33,11 @@ __global__ void twice_by_256(const float* x, float* out) {
   out[i] = 2 * x[i];
 }
 
+__global__ void clear_last_column(unsigned short* matrix, int rows, int columns) {
+  const int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row < rows) matrix[static_cast<long long>(row + 1) * columns - 1] = 0;
+}
+
 }  // namespace kernel
 
 void twice(const float* x, float* out, int n, int blocks, int threads) {
@@ -46,6 +51,9 @@ void twice_after_polling(const float* x, float* out, int n, int* flag) {
 }
 void twice_by_256(const float* x, float* out, int n, int threads) {
   launch(kernel::twice_by_256, n / 256, threads, x, out);
+}
+void clear_last_column(void* matrix, int rows, int columns) {
+  launch(kernel::clear_last_column, rows / 128 + 1, 128, static_cast<unsigned short*>(matrix), rows, columns);
 }
 
 }  // namespace DEVICE::test_kernels

@@ -1,5 +1,6 @@
 /// \file
-/// Kernels as readers write them for an exercise: each computes out[i] = 2 * x[i] for i < n.
+/// Kernels whose results are judged: as readers write them for an exercise, out[i] = 2 * x[i] for i < n, and
+/// what makes a right result wrong.
 #pragma once
 
 #include "device_name.hpp"
@@ -14,5 +15,8 @@ void twice_and_sectors(const float* x, float* out, int n, int sectors);
 void twice_after_polling(const float* x, float* out, int n, int* flag);
 /// Right for blocks of 256 threads alone; n is a multiple of 256.
 void twice_by_256(const float* x, float* out, int n, int threads);
+
+/// Sets the last column of a matrix of 16-bit numbers to 0.
+void clear_last_column(void* matrix, int rows, int columns);
 
 }  // namespace DEVICE::test_kernels
