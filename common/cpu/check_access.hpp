@@ -48,7 +48,7 @@ namespace cpu {
 
 /// Adds an access of the running thread to the request that it is part of.
 [[gnu::always_inline]] inline void log_access(BlockState& block, Site& site, std::uintptr_t address) {
-  block.log.add(site, block.thread.lane, block.thread.flow->position, address);
+  block.log.add(site, block.thread.lane, *block.thread.flow, address);
 }
 
 }  // namespace cpu

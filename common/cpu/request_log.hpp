@@ -30,13 +30,12 @@ class RequestLog {
   RequestLog(TrafficCounter& traffic, RequestTrace& trace, const Iterations& iterations)
       : traffic_(traffic), trace_(trace), iterations_(iterations) {}
 
-  [[gnu::always_inline]] void add(Site& site, unsigned lane, const Position& position,
-                                  std::uintptr_t address) {
+  [[gnu::always_inline]] void add(Site& site, unsigned lane, const LaneFlow& flow, std::uintptr_t address) {
     if (!site.in_segment) begin(site);
     OpenRequest** link = site.cursor_lane == lane ? &site.cursor->next : &site.first;
     OpenRequest* request = *link;
-    if (!request || request->key != position.key() || request->mask >> lane & 1)
-      request = find_request(site, lane, position, link);
+    if (!request || request->key != flow.key || request->mask >> lane & 1)
+      request = find_request(site, lane, flow.position, link);
     request->mask |= 1u << lane;
     request->address[lane] = address;
     site.cursor = request;

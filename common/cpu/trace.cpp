@@ -81,6 +81,16 @@ void trace_range(const void* begin, std::size_t bytes, AccessKind kind, const vo
   }
 }
 
+/// The lane comes to a place that may begin another iteration.
+[[gnu::noinline]] void visit_rare(LaneFlow& lane, std::uintptr_t block) {
+  BlockState& state = device().block;
+  if (!state.iterations.follow(lane, block)) return;
+  state.steps.count_iteration(block);
+  if (lane.iterations <= kMostIterationsAhead || state.steps.probing()) return;
+  lane.iterations = 0;
+  scheduler().wait_for_warp();
+}
+
 }  // namespace
 
 void trace_access(const void* address, unsigned size, AccessKind kind, const void* return_address,
@@ -107,13 +117,8 @@ extern "C" {
 void __sanitizer_cov_trace_pc() {
   if (!cpu::grid_runs) return;
   const auto block = reinterpret_cast<std::uintptr_t>(CALLER);
-  cpu::BlockState& state = cpu::device().block;
-  cpu::LaneFlow& lane = *state.thread.flow;
-  if (!state.iterations.visit(lane, block)) return;
-  state.steps.count_iteration(block);
-  if (lane.iterations <= cpu::kMostIterationsAhead || state.steps.probing()) return;
-  lane.iterations = 0;
-  cpu::scheduler().wait_for_warp();
+  cpu::LaneFlow& lane = *cpu::device().block.thread.flow;
+  if (!cpu::Iterations::visit(lane, block)) cpu::visit_rare(lane, block);
 }
 
 // The names and parameters are the compilers' interface to the sanitizer.
