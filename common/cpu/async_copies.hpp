@@ -36,6 +36,12 @@ class AsyncCopies {
   const AsyncCopy* to(std::size_t offset, unsigned size) const {
     return in_flight_ == 0 ? nullptr : find(offset, size);
   }
+  /// Whether a copy is in flight to one of `count` words at `offset`.
+  bool any_to(std::size_t offset, unsigned count) const {
+    for (unsigned i = 0; in_flight_ > 0 && i < count; ++i)
+      if (copier_[offset / 4 + i] != 0) return true;
+    return false;
+  }
 
  private:
   struct Thread {

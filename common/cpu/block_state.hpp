@@ -25,7 +25,7 @@ struct RunningThread {
   uint3 index{};        ///< threadIdx
   unsigned number = 0;  ///< in its block, linear
   unsigned lane = 0;
-  LaneFlow* flow = nullptr;
+  LaneFlow* flow = nullptr;  ///< its fiber's
 };
 
 struct BlockState {
@@ -37,7 +37,6 @@ struct BlockState {
   RunningThread thread;
   Region stack;                     ///< of the running thread: its local variables
   std::uintptr_t last_barrier = 0;  ///< instruction of the barrier that the block passed last, or 0
-  LaneFlow flow[kWarpSize];         ///< of the running warp's lanes
   Iterations iterations{reinterpret_cast<std::uintptr_t>(&__sanitizer_cov_trace_pc)};
   Steps steps;
 

@@ -1,5 +1,5 @@
 /// \file
-/// The checks of one access of the running thread. Inline because every access of every thread comes here.
+/// The checks of one access of the running thread.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace cpu {
 
 /// Checks an access to device memory and records it in the shadows of its array. Returns its site. `counted`
 /// is the size for which the access counts: an asynchronous copy that ends in zeros reads less than it.
-[[gnu::always_inline]] inline Site& check_global(Device& device, const Access& access, unsigned counted) {
+inline Site& check_global(Device& device, const Access& access, unsigned counted) {
   BlockState& block = device.block;
   Site& site = block.sites.at(access.instruction, Space::kGlobal, access.kind, counted);
   if (!site.buffer || !site.buffer->data.contains(access.address)) {
@@ -28,27 +28,67 @@ namespace cpu {
     uninitialised_global(access, buffer);
   if (access.kind != AccessKind::kLoad) buffer.written.add(offset, access.size);
   if (!block.races.is_on()) return site;
-  if (!site.number) block.sites.give_number(site);
+  block.sites.give_number(site);
   WordHistory* const words = buffer.last_accesses.from(offset / 4, device.launch.number);
   block.races.check(access, false, words, block.thread.number, site.number);
   return site;
 }
 
 /// Checks an access to shared memory at that offset.
-[[gnu::always_inline]] inline void check_shared(BlockState& block, const Access& access, std::size_t offset,
-                                                Site& site) {
+inline void check_shared(BlockState& block, const Access& access, std::size_t offset, Site& site) {
   if (const AsyncCopy* copy = block.copies.to(offset, access.size)) return copy_in_flight(access, *copy);
   if (access.kind != AccessKind::kStore && !block.shared_shadow.has(offset, access.size))
     return uninitialised_shared(access);
   if (access.kind != AccessKind::kLoad) block.shared_shadow.write(offset, access.size);
   if (!block.races.is_on()) return;
-  if (!site.number) block.sites.give_number(site);
+  block.sites.give_number(site);
   block.races.check(access, true, block.shared_shadow.from(offset), block.thread.number, site.number);
+}
+
+// The usual case of a plain load or store of 4, 8 or 16 bytes, for which nothing is out of line: almost all
+// accesses are. These return its site, or null where one of the functions above must do the access: it may
+// then have been recorded in some of the shadows, where the second time changes nothing.
+
+[[gnu::always_inline]] inline bool check_race_quickly(BlockState& block, const Site& site, WordHistory* words,
+                                                      unsigned size, AccessKind kind) {
+  return site.asked_for_number &&
+         block.races.check_quickly(words, size / 4, block.thread.number,
+                                   kind == AccessKind::kLoad ? Role::kRead : Role::kWrite, site.number);
+}
+
+[[gnu::always_inline]] inline Site* check_global_quickly(Device& device, std::uintptr_t instruction,
+                                                         std::uintptr_t address, unsigned size,
+                                                         AccessKind kind) {
+  BlockState& block = device.block;
+  Site* const site = block.sites.cached(instruction, Space::kGlobal, kind, size);
+  if (!site || !site->buffer) return nullptr;
+  Buffer& buffer = *site->buffer;
+  if (!buffer.data.contains(address) || !buffer.data.contains(address + size - 1)) return nullptr;
+  const std::size_t offset = address - buffer.pages.begin;
+  if (kind == AccessKind::kStore)
+    buffer.written.add(offset, size);
+  else if (!buffer.written.has(offset, size))
+    return nullptr;
+  if (!block.races.is_on()) return site;
+  WordHistory* const words = buffer.last_accesses.find(offset / 4, device.launch.number);
+  return words && check_race_quickly(block, *site, words, size, kind) ? site : nullptr;
+}
+
+[[gnu::always_inline]] inline Site* check_shared_quickly(BlockState& block, std::uintptr_t instruction,
+                                                         std::size_t offset, unsigned size, AccessKind kind) {
+  Site* const site = block.sites.cached(instruction, Space::kShared, kind, size);
+  if (!site || block.copies.any_to(offset, size / 4)) return nullptr;
+  if (kind == AccessKind::kStore)
+    block.shared_shadow.write_words(offset, size / 4);
+  else if (!block.shared_shadow.has_words(offset, size / 4))
+    return nullptr;
+  if (!block.races.is_on()) return site;
+  return check_race_quickly(block, *site, block.shared_shadow.from(offset), size, kind) ? site : nullptr;
 }
 
 /// Adds an access of the running thread to the request that it is part of.
 [[gnu::always_inline]] inline void log_access(BlockState& block, Site& site, std::uintptr_t address) {
-  block.log.add(site, block.thread.lane, block.thread.flow->position, address);
+  block.log.add(site, block.thread.lane, *block.thread.flow, address);
 }
 
 }  // namespace cpu

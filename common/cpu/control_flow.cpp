@@ -241,8 +241,6 @@ ControlFlow::ControlFlow(const Region& code, std::uintptr_t marker) : code_(code
     Place& place = places_[blocks[b].begin];
     place.loops.assign(blocks[b].loops.begin(), blocks[b].loops.end());
     if (!place.loops.empty()) place.loop = static_cast<std::uint16_t>(place.loops.back()->order);
-    for (const Loop* loop : place.loops)
-      place.keys.push_back(loop_key(place.keys.empty() ? 0 : place.keys.back(), *loop));
     place.call = {blocks[b].begin, b};
   }
 

@@ -44,8 +44,6 @@ struct Place {
   std::vector<const Loop*> loops;  ///< around it, outermost first
   std::vector<Step> steps;         ///< to it
   std::uint16_t loop = 0;          ///< number of the innermost one; 0 where there is none
-  /// Key of each loop's first iteration where the function is the kernel.
-  std::vector<std::uint64_t> keys;
   Loop call;  ///< stands for what is called from here
 
   // What a lane may do before it comes to another place.

@@ -55,19 +55,21 @@ void Iterations::begin_launch(std::uintptr_t kernel) {
 }
 
 void Iterations::go_to(LaneFlow& lane, const ControlFlow& function) const {
-  lane.place.function = &function;
+  lane.function = &function;
   lane.begin = function.code().begin;
-  lane.size = function.code().size;
+  lane.size = static_cast<std::uint32_t>(function.code().size);
   lane.slots = function.slots();
 }
 
 void Iterations::start(LaneFlow& lane) const {
-  lane.place.callers.clear();
-  lane.place.last = 0;
-  lane.place.base = 0;
-  lane.place.loop = ControlFlow::kNever - 1;  // so that the first place comes to `follow`
+  lane.callers.clear();
+  lane.last = 0;
+  lane.base = 0;
+  lane.loop = ControlFlow::kNever - 1;  // so that the first place comes to `follow`
   lane.position.depth = 0;
+  lane.key = 0;
   lane.called_from = 0;
+  lane.iterations = 0;
   if (kernel_) {
     go_to(lane, *kernel_);
   } else {
@@ -85,33 +87,19 @@ void Iterations::enter_loops(LaneFlow& lane, const Place& place, std::size_t fir
   for (std::size_t i = first; i < place.loops.size(); ++i) enter(lane.position, *place.loops[i]);
 }
 
-void Iterations::resume(LaneFlow& lane, LanePlace&& saved) const {
-  lane.place = std::move(saved);
-  const LanePlace& place = lane.place;
-  if (place.callers.empty() && place.function) {
-    go_to(lane, *place.function);
-    const Place* last = place.function->place(place.last);
-    const std::size_t loops = last ? std::min<std::size_t>(last->loops.size(), Position::kMostDepth) : 0;
-    for (std::size_t i = 0; i < loops; ++i) lane.position.level[i] = {last->loops[i], 0, last->keys[i]};
-    lane.position.depth = static_cast<unsigned>(loops);
-    lane.called_from = 0;
-    return;
-  }
-  lane.position.depth = 0;
+void Iterations::resume(LaneFlow& lane) {
+  Position& position = lane.position;
   lane.called_from = 0;
-  for (const LanePlace::Caller& caller : place.callers) {
-    const Place* from = caller.function->place(caller.last);
-    if (!from) continue;
-    enter_loops(lane, *from, 0);
-    enter(lane.position, from->call);
-  }
-  if (!place.function) return;
-  go_to(lane, *place.function);
-  if (const Place* last = place.function->place(place.last)) enter_loops(lane, *last, 0);
-}
-
-void Iterations::end_segment(LaneFlow* lanes, unsigned count) {
-  for (unsigned lane = 0; lane < count; ++lane) lanes[lane].iterations = 0;
+  lane.iterations = 0;
+  unsigned i = 0;
+  while (i < position.depth && position.level[i].count == 0) ++i;
+  if (i == position.depth) return;
+  position.level[i].key -= position.level[i].count * kOddStep;
+  position.level[i].count = 0;
+  while (++i < position.depth)
+    position.level[i] = {position.level[i].loop, 0,
+                         loop_key(position.level[i - 1].key, *position.level[i].loop)};
+  lane.key = position.key();
 }
 
 /// An iteration of an ambiguous loop ends: have other lanes ended it elsewhere?
@@ -132,7 +120,7 @@ bool Iterations::ambiguous(const Position& position) const {
 bool Iterations::take(LaneFlow& lane, const Place& place, const Step& step) {
   Position& position = lane.position;
   const std::size_t around = step.change == Change::kNone ? place.loops.size() : step.level;
-  const unsigned depth = lane.place.base + static_cast<unsigned>(around);
+  const unsigned depth = lane.base + static_cast<unsigned>(around);
   bool begins = false;
   if (step.change == Change::kBeginsAgain) {
     if (depth < position.depth) {
@@ -157,66 +145,71 @@ bool Iterations::take(LaneFlow& lane, const Place& place, const Step& step) {
 
 /// Back to the function that has called the lane's.
 void Iterations::leave_call(LaneFlow& lane) const {
-  LanePlace& now = lane.place;
-  const LanePlace::Caller caller = now.callers.back();
-  now.callers.pop_back();
-  now.base = caller.base;
-  now.last = caller.last;
+  const LaneFlow::Caller caller = lane.callers.back();
+  lane.callers.pop_back();
+  lane.base = caller.base;
+  lane.last = caller.last;
   go_to(lane, *caller.function);
-  const auto depth = static_cast<unsigned>(now.function->place(now.last)->loops.size());
-  lane.position.depth = std::min(lane.position.depth, now.base + depth);
-  lane.called_from = now.last;
+  const auto depth = static_cast<unsigned>(lane.function->place(lane.last)->loops.size());
+  lane.position.depth = std::min(lane.position.depth, lane.base + depth);
+  lane.called_from = lane.last;
   lane.calls = caller.calls;
 }
 
 void Iterations::enter_call(LaneFlow& lane, const Place& from, const ControlFlow& function) const {
-  LanePlace& now = lane.place;
-  lane.calls = lane.called_from == now.last ? lane.calls + 1 : 0;
-  now.callers.push_back({now.function, now.last, now.base, lane.calls});
+  lane.calls = lane.called_from == lane.last ? lane.calls + 1 : 0;
+  lane.callers.push_back({lane.function, lane.last, lane.base, lane.calls});
   enter(lane.position, from.call);
   for (unsigned i = 0; i < lane.calls; ++i) begin_again(lane.position.level[lane.position.depth - 1]);
-  now.base = lane.position.depth;
-  now.last = 0;
+  lane.base = static_cast<std::uint16_t>(lane.position.depth);
+  lane.last = 0;
   go_to(lane, function);
 }
 
 bool Iterations::follow(LaneFlow& lane, std::uintptr_t block) {
-  LanePlace& now = lane.place;
-  if (block == kernel_entry_ && now.last == 0) {
-    now.last = block;
-    now.loop = 0;
+  if (block == kernel_entry_ && lane.last == 0) {
+    lane.last = block;
+    lane.loop = 0;
     return false;
   }
   if (const std::uintptr_t offset = block - lane.begin; offset < lane.size) {  // the most frequent case
     const ControlFlow::Slot& slot = lane.slots[offset / 4];
-    if (slot.latch && slot.latch == now.last - lane.begin && lane.position.depth == now.base + slot.depth) {
-      begin_again(lane.position.level[lane.position.depth - 1]);
+    if (slot.latch && slot.latch == lane.last - lane.begin && lane.position.depth == lane.base + slot.depth) {
+      Position::Level& level = lane.position.level[lane.position.depth - 1];
+      begin_again(level);
+      lane.key = level.key;
       ++lane.iterations;
       lane.called_from = 0;
-      now.last = block;
-      now.loop = slot.place->loop;
+      lane.last = block;
+      lane.loop = slot.place->loop;
       return true;
     }
   }
-  if (!now.function) return true;
-  if (now.last == 0 && !now.function->code().contains(block)) return false;  // what calls the kernel
-  const ControlFlow* function = now.function->code().contains(block) ? now.function : function_at(block);
+  const bool begins = go_to_place(lane, block);
+  lane.key = lane.position.key();
+  return begins;
+}
+
+bool Iterations::go_to_place(LaneFlow& lane, std::uintptr_t block) {
+  if (!lane.function) return true;
+  if (lane.last == 0 && !lane.function->code().contains(block)) return false;  // what calls the kernel
+  const ControlFlow* function = lane.function->code().contains(block) ? lane.function : function_at(block);
   const Place* place = function ? function->place(block) : nullptr;
   if (!place) return true;
   for (;;) {
-    const Step* step = function == now.function ? place->step(now.last) : nullptr;
-    const Place* last = step ? nullptr : now.function->place(now.last);
+    const Step* step = function == lane.function ? place->step(lane.last) : nullptr;
+    const Place* last = step ? nullptr : lane.function->place(lane.last);
     if (!step && last && place->step(0) && last->may_call(function->code().begin)) {
       enter_call(lane, *last, *function);
       step = place->step(0);
     }
     if (step) {
       const bool begins = take(lane, *place, *step);
-      now.last = block;
-      now.loop = place->loop;
+      lane.last = block;
+      lane.loop = place->loop;
       return begins;
     }
-    if (now.callers.empty()) {
+    if (lane.callers.empty()) {
       // The function that has called the kernel is not followed.
       is_lost_ |= last && !last->returns;
       return true;

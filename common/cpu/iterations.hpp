@@ -50,34 +50,31 @@ bool before(const Position& a, const Position& b);
 /// Whether a lane at `now` can no longer come to `then`.
 bool passed(const Position& then, const Position& now);
 
-/// Where a lane is: a function of the kernel and its last place there, and those that have called it.
-struct LanePlace {
-  std::uintptr_t last = 0;
+/// How far a lane has come in its kernel: a function and its last place there, and those that have called it.
+struct LaneFlow {
+  // What each place and access needs, in one line of the cache with what is before it (fibers.hpp). The first
+  // three are the function's.
+  std::uintptr_t begin = 0;
+  const ControlFlow::Slot* slots = nullptr;
+  std::uint32_t size = 0;
+  std::uint16_t loop = 0;          ///< number of the innermost one around `last`
+  std::uint16_t base = 0;          ///< depth of the position at which the function was called
+  std::uintptr_t last = 0;         ///< place
+  std::uint64_t key = 0;           ///< of `position`
+  std::uintptr_t called_from = 0;  ///< place of the last call, while the lane is still there
+  unsigned iterations = 0;         ///< begun since the lane last waited for the others
+
+  Position position;
   const ControlFlow* function = nullptr;
-  std::uint16_t loop = 0;  ///< number of the innermost one around `last`
-  unsigned base = 0;       ///< depth of the position at which the function was called
+  unsigned calls = 0;  ///< from `called_from`
 
   struct Caller {
     const ControlFlow* function;
     std::uintptr_t last;
-    unsigned base;
+    std::uint16_t base;
     unsigned calls;  ///< from that place before this one
   };
   std::vector<Caller> callers;  ///< outermost first
-};
-
-/// How far a lane has come in its kernel.
-struct LaneFlow {
-  // Of place.function, for `visit`.
-  std::uintptr_t begin = 0;
-  std::size_t size = 0;
-  const ControlFlow::Slot* slots = nullptr;
-
-  LanePlace place;
-  Position position;
-  std::uintptr_t called_from = 0;  ///< place of the last call, while the lane is still there
-  unsigned calls = 0;              ///< from there
-  unsigned iterations = 0;         ///< begun since the lane last waited for the others
 };
 
 /// Follows lanes through one kernel.
@@ -91,19 +88,20 @@ class Iterations {
 
   /// A lane starts the kernel.
   void start(LaneFlow& lane) const;
-  /// A lane continues from there after a barrier of the whole block: it counts iterations from 0 again.
-  void resume(LaneFlow& lane, LanePlace&& place) const;
-  /// The lanes of a warp have all come to a barrier or to their end.
-  void end_segment(LaneFlow* lanes, unsigned count);
+  /// A lane continues after a barrier of the whole block: it counts iterations from 0 again.
+  static void resume(LaneFlow& lane);
 
-  /// The lane comes to the place `block`. Returns whether that began another iteration, or may have: in code
-  /// that is not followed.
-  bool visit(LaneFlow& lane, std::uintptr_t block) {
+  /// The lane comes to the place `block`. Returns false, and has done nothing, where `follow` must do it: the
+  /// loops around the lane may change.
+  static bool visit(LaneFlow& lane, std::uintptr_t block) {
     const std::uintptr_t offset = block - lane.begin;
-    if (offset >= lane.size || lane.slots[offset / 4].quiet != lane.place.loop) return follow(lane, block);
-    lane.place.last = block;
-    return false;
+    if (offset >= lane.size || lane.slots[offset / 4].quiet != lane.loop) return false;
+    lane.last = block;
+    return true;
   }
+  /// The same for all places. Returns whether it began another iteration, or may have: in code that is not
+  /// followed.
+  bool follow(LaneFlow& lane, std::uintptr_t block);
 
   /// Whether lanes have gone on from the same iteration of one of the loops in ways that could be the next
   /// iteration of different loops.
@@ -113,7 +111,7 @@ class Iterations {
 
  private:
   const ControlFlow* function_at(std::uintptr_t address);
-  bool follow(LaneFlow& lane, std::uintptr_t block);
+  bool go_to_place(LaneFlow& lane, std::uintptr_t block);
   bool take(LaneFlow& lane, const Place& place, const Step& step);
   void enter(Position& position, const Loop& loop) const;
   void enter_loops(LaneFlow& lane, const Place& place, std::size_t first) const;

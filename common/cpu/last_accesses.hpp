@@ -31,8 +31,8 @@ class LastAccesses {
     }
     return &words_[first];
   }
-  /// What the launch has noted of that word, or null if it has not come to the word's chunk.
-  const WordHistory* find(std::size_t word, std::uint32_t launch) const {
+  /// What the launch has noted from that word on, or null if it has not come to the word's chunk.
+  WordHistory* find(std::size_t word, std::uint32_t launch) const {
     return chunk_launch_[word / kChunk] == launch ? &words_[word] : nullptr;
   }
 

@@ -110,7 +110,28 @@ void RaceCheck::start_moments_again() {
   order_.restart_moments();
 }
 
-// --- Accesses that are rare ---
+// --- Accesses ---
+
+void RaceCheck::check_words(Access access, bool shared, WordHistory* words, unsigned thread, Role role,
+                            std::uint8_t site) {
+  const std::uint32_t me = order_.first_thread() + thread;
+  const unsigned size = access.size, count = (size + 3) / 4;
+  const std::uint32_t whole = size >= 4 ? 0xfu : ((1u << size) - 1) << access.address % 4;
+  const std::uint32_t last = size > 4 && size % 4 != 0 ? (1u << size % 4) - 1 : whole;
+  const Moment now = order_.now(thread);
+  for (unsigned w = 0; w < count; ++w) {
+    const std::uint32_t bytes = w + 1 == count ? last : whole;
+    if (!record_quickly(words[w], (me + 1) << 4 | bytes, role, now, site))
+      check_slowly({access, words[w], me, static_cast<std::uint8_t>(bytes), role, site, shared});
+  }
+}
+
+void RaceCheck::check(Access access, bool shared, WordHistory* words, unsigned thread, std::uint8_t site) {
+  if (access.kind == AccessKind::kAtomic || access.manner != AccessManner::kPlain)
+    return check_strong(access, shared, words, thread, site);
+  check_words(access, shared, words, thread, access.kind == AccessKind::kLoad ? Role::kRead : Role::kWrite,
+              site);
+}
 
 void RaceCheck::check_strong(Access access, bool shared, WordHistory* words, unsigned thread,
                              std::uint8_t site) {

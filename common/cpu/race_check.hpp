@@ -50,6 +50,16 @@ class RaceCheck {
   /// Checks an access of that thread of the block and records it, under the number of its instruction.
   /// `words` are the histories from the word at its address on. Stops the launch at a race.
   void check(Access access, bool shared, WordHistory* words, unsigned thread, std::uint8_t site);
+  /// Does the usual cases of a plain access to `count` whole words. Returns false for all others: `check`
+  /// must do them.
+  [[gnu::always_inline]] bool check_quickly(WordHistory* words, unsigned count, unsigned thread, Role role,
+                                            std::uint8_t site) const {
+    const std::uint32_t mine = (order_.first_thread() + thread + 1) << 4 | 0xf;
+    const Moment now = order_.now(thread);
+    for (unsigned w = 0; w < count; ++w)
+      if (!record_quickly(words[w], mine, role, now, site)) return false;
+    return true;
+  }
 
   /// A thread has made its next step since a store that raced with another one: both may have stored the same
   /// value.
@@ -169,28 +179,6 @@ class RaceCheck {
   word.writer_site = site;
   word.reader = 0;
   return true;
-}
-
-[[gnu::always_inline]] inline void RaceCheck::check_words(Access access, bool shared, WordHistory* words,
-                                                          unsigned thread, Role role, std::uint8_t site) {
-  const std::uint32_t me = order_.first_thread() + thread;
-  const unsigned size = access.size, count = (size + 3) / 4;
-  const std::uint32_t whole = size >= 4 ? 0xfu : ((1u << size) - 1) << access.address % 4;
-  const std::uint32_t last = size > 4 && size % 4 != 0 ? (1u << size % 4) - 1 : whole;
-  const Moment now = order_.now(thread);
-  for (unsigned w = 0; w < count; ++w) {
-    const std::uint32_t bytes = w + 1 == count ? last : whole;
-    if (!record_quickly(words[w], (me + 1) << 4 | bytes, role, now, site))
-      check_slowly({access, words[w], me, static_cast<std::uint8_t>(bytes), role, site, shared});
-  }
-}
-
-[[gnu::always_inline]] inline void RaceCheck::check(Access access, bool shared, WordHistory* words,
-                                                    unsigned thread, std::uint8_t site) {
-  if (access.kind == AccessKind::kAtomic || access.manner != AccessManner::kPlain)
-    return check_strong(access, shared, words, thread, site);
-  check_words(access, shared, words, thread, access.kind == AccessKind::kLoad ? Role::kRead : Role::kWrite,
-              site);
 }
 
 }  // namespace cpu

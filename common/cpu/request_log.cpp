@@ -28,6 +28,7 @@ OpenRequest* RequestLog::new_request(const Position& position, OpenRequest* next
 /// none.
 OpenRequest* RequestLog::find_request(Site& site, unsigned lane, const Position& position,
                                       OpenRequest** link) {
+  if (!site.in_segment) begin(site);
   const std::uint64_t key = position.key();
   for (; OpenRequest* request = *link; link = &request->next) {
     if (request->key == key) {
@@ -43,6 +44,11 @@ OpenRequest* RequestLog::find_request(Site& site, unsigned lane, const Position&
     close(site, &site.first);
   }
   return made;
+}
+
+void RequestLog::add_to_other(Site& site, unsigned lane, const Position& position, OpenRequest** link,
+                              std::uintptr_t address) {
+  join(site, lane, address, find_request(site, lane, position, link));
 }
 
 /// Counts the request at `link` and takes it out of its list.

@@ -16,10 +16,10 @@
 namespace cpu {
 
 /// A request that lanes may still join: those that execute its instruction in the same iteration.
-struct OpenRequest : Request {
+struct alignas(64) OpenRequest : Request {
   std::uint64_t key;  ///< of its position
-  Position position;
   OpenRequest* next;
+  Position position;
 };
 
 /// The open requests of the running warp. What its lanes do with one instruction in the same iteration is one
@@ -30,17 +30,12 @@ class RequestLog {
   RequestLog(TrafficCounter& traffic, RequestTrace& trace, const Iterations& iterations)
       : traffic_(traffic), trace_(trace), iterations_(iterations) {}
 
-  [[gnu::always_inline]] void add(Site& site, unsigned lane, const Position& position,
-                                  std::uintptr_t address) {
-    if (!site.in_segment) begin(site);
+  [[gnu::always_inline]] void add(Site& site, unsigned lane, const LaneFlow& flow, std::uintptr_t address) {
     OpenRequest** link = site.cursor_lane == lane ? &site.cursor->next : &site.first;
-    OpenRequest* request = *link;
-    if (!request || request->key != position.key() || request->mask >> lane & 1)
-      request = find_request(site, lane, position, link);
-    request->mask |= 1u << lane;
-    request->address[lane] = address;
-    site.cursor = request;
-    site.cursor_lane = lane;
+    OpenRequest* const request = *link;
+    if (!request || request->key != flow.key || request->mask >> lane & 1)
+      return add_to_other(site, lane, flow.position, link, address);
+    join(site, lane, address, request);
   }
 
   /// Counts the requests that no lane can join any more; `stopped` are the positions of the lanes that have
@@ -70,6 +65,14 @@ class RequestLog {
     unsigned open;
   };
 
+  static void join(Site& site, unsigned lane, std::uintptr_t address, OpenRequest* request) {
+    request->mask |= 1u << lane;
+    request->address[lane] = address;
+    site.cursor = request;
+    site.cursor_lane = lane;
+  }
+  void add_to_other(Site& site, unsigned lane, const Position& position, OpenRequest** link,
+                    std::uintptr_t address);
   OpenRequest* find_request(Site& site, unsigned lane, const Position& position, OpenRequest** link);
   OpenRequest* new_request(const Position& position, OpenRequest* next);
   void begin(Site& site);

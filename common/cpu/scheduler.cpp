@@ -62,7 +62,6 @@ bool Scheduler::run_warp(const Warp& warp) {
   }
   warp_operations_.check_complete(warp);
   block.log.end_segment();
-  block.iterations.end_segment(block.flow, warp.end - warp.first);
   return true;
 }
 
@@ -70,7 +69,7 @@ bool Scheduler::run_warp(const Warp& warp) {
 void Scheduler::run_ready_lanes(const Warp& warp) {
   for (unsigned t = warp.first; t < warp.end; ++t) {
     if (threads_.state[t] == ThreadState::kReady) {
-      make_current(t);
+      if (t + 1 < warp.end && threads_.fiber[t + 1]) threads_.fiber[t + 1]->prefetch();
       switch_to(threads_.fiber[t]);
     }
     if (threads_.state[t] == ThreadState::kNotStarted) start_from(t);
@@ -105,23 +104,16 @@ bool Scheduler::others_can_run(const Warp& warp) const {
 
 /// Keeps what the warp's counts depend on: it goes on later as if it had never been left.
 void Scheduler::pause(const Warp& warp) {
-  BlockState& block = device().block;
-  if (spare_.empty()) spare_.push_back(std::make_unique<WarpFlow>());
-  std::unique_ptr<WarpFlow>& flow = paused_[warp.number()] = std::move(spare_.back());
-  spare_.pop_back();
-  std::swap(flow->lane, block.flow);
-  block.log.pause(warp.number());
+  paused_[warp.number()] = true;
+  device().block.log.pause(warp.number());
 }
 
 /// Returns whether the warp was paused.
 bool Scheduler::resume(const Warp& warp) {
-  std::unique_ptr<WarpFlow>& flow = paused_[warp.number()];
-  if (!flow) return false;
-  BlockState& block = device().block;
+  if (!paused_[warp.number()]) return false;
   make_current(warp.first);
-  std::swap(flow->lane, block.flow);
-  block.log.resume(warp.number());
-  spare_.push_back(std::move(flow));
+  device().block.log.resume(warp.number());
+  paused_[warp.number()] = false;
   return true;
 }
 
@@ -135,13 +127,13 @@ bool Scheduler::catch_up(const Warp& warp) {
   const std::uint32_t others =
       threads_.lanes_in(ThreadState::kInWarpOperation, warp) | threads_.lanes_in(ThreadState::kSpins, warp);
   for (const unsigned lane : lanes_of(waiting | others)) {
-    const Position* position = &block.flow[lane].position;
+    const Position* position = &threads_.fiber[warp.first + lane]->flow.position;
     if (stopped.empty() || stopped.back()->key() != position->key()) stopped.push_back(position);
     if (waiting >> lane & 1 && (!slowest || before(*position, *slowest))) slowest = position;
   }
   block.log.advance(stopped);
   for (const unsigned lane : lanes_of(waiting))
-    if (block.flow[lane].position.key() == slowest->key())
+    if (threads_.fiber[warp.first + lane]->flow.key == slowest->key())
       threads_.state[warp.first + lane] = ThreadState::kReady;
   return true;
 }
@@ -156,6 +148,7 @@ void Scheduler::start_from(unsigned thread) {
 void Scheduler::run_threads() {
   BlockState& block = device().block;
   const Launch& launch = device().launch;
+  block.stack = fibers_.running()->stack;
   while (next_ < warp_.end && threads_.state[next_] == ThreadState::kNotStarted) {
     make_current(next_++);
     block.iterations.start(*block.thread.flow);
@@ -169,7 +162,6 @@ void Scheduler::run_threads() {
 /// Runs a fiber until its thread must wait, or has ended and there is none left to start. A waiting thread
 /// keeps the fiber.
 void Scheduler::switch_to(Fiber* fiber) {
-  device().block.stack = fiber->stack();
   only_polled_ = false;
   fibers_.resume(fiber);
   if (mistake_) throw_finding(*mistake_);
@@ -181,17 +173,23 @@ void Scheduler::switch_to(Fiber* fiber) {
 
 void Scheduler::make_current(unsigned thread) {
   BlockState& block = device().block;
-  const unsigned lane = thread % kWarpSize;
   current_ = thread;
-  block.thread = {coordinates(thread, device().launch.block), thread, lane, &block.flow[lane]};
+  block.thread = {coordinates(thread, device().launch.block), thread, thread % kWarpSize,
+                  &fibers_.running()->flow};
 }
 
 /// Suspends the running thread in that state; returns when the scheduler resumes it.
 void Scheduler::wait(ThreadState state) {
-  device().block.steps.interrupt();
+  BlockState& block = device().block;
+  block.steps.interrupt();
   threads_.state[current_] = state;
   threads_.fiber[current_] = fibers_.running();
+  const RunningThread thread = block.thread;
+  const Region stack = block.stack;
   fibers_.suspend();
+  block.thread = thread;
+  block.stack = stack;
+  current_ = thread.number;
 }
 
 BarrierVote Scheduler::barrier(BarrierOperation operation, bool predicate, std::uintptr_t instruction) {
@@ -199,9 +197,8 @@ BarrierVote Scheduler::barrier(BarrierOperation operation, bool predicate, std::
   block.steps.count_call(instruction);
   threads_.waits_at[current_] = instruction;
   barrier_.arrive(current_, operation, predicate);
-  LanePlace place = std::move(block.thread.flow->place);
   wait(ThreadState::kAtBarrier);
-  block.iterations.resume(*block.thread.flow, std::move(place));  // other warps have used it since
+  Iterations::resume(*block.thread.flow);
   return barrier_.vote();
 }
 
@@ -236,8 +233,7 @@ void Scheduler::abandon() {
   mistake_.reset();
   part_stopped_ = false;
   fibers_.abandon();
-  for (std::unique_ptr<WarpFlow>& flow : paused_)
-    if (flow) spare_.push_back(std::move(flow));
+  std::fill(paused_.begin(), paused_.end(), false);
 }
 
 }  // namespace cpu

@@ -51,10 +51,6 @@ class Scheduler {
   [[noreturn]] void stop_part();
 
  private:
-  struct WarpFlow {
-    LaneFlow lane[kWarpSize];
-  };
-
   bool run_warp(const Warp& warp);
   void run_ready_lanes(const Warp& warp);
   bool catch_up(const Warp& warp);
@@ -88,8 +84,7 @@ class Scheduler {
   std::vector<std::uint64_t> seen_;  // by thread: the progress when it polled last
 
   // Warps that were left before all their lanes had ended or come to the barrier, by number.
-  std::vector<std::unique_ptr<WarpFlow>> paused_;
-  std::vector<std::unique_ptr<WarpFlow>> spare_;  // of the launch
+  std::vector<bool> paused_;
 };
 
 /// The calling thread's. Inline because every barrier comes here.

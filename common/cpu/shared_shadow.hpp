@@ -2,6 +2,7 @@
 /// The notes on a block's shared memory: what has been written, and who accessed each word last.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -18,19 +19,31 @@ class SharedShadow {
     histories_.resize(words_.size());
   }
   /// Nothing is written yet.
-  void begin_block() { ++block_; }
+  void begin_block() {
+    if (++block_ == 1u << 28) {
+      std::fill(words_.begin(), words_.end(), 0);
+      block_ = 1;
+    }
+  }
 
   /// Marks `size` bytes at `offset` as written.
-  [[gnu::always_inline]] void write(std::size_t offset, unsigned size) {
+  void write(std::size_t offset, unsigned size) {
     for (std::size_t word = offset / 4; word <= (offset + size - 1) / 4; ++word)
-      fresh(word).written |= bytes_of(word, offset, size);
+      fresh(word) |= bytes_of(word, offset, size);
   }
   /// Whether the block has written all of `size` bytes at `offset`.
-  [[gnu::always_inline]] bool has(std::size_t offset, unsigned size) {
-    for (std::size_t word = offset / 4; word <= (offset + size - 1) / 4; ++word) {
-      const std::uint8_t bytes = bytes_of(word, offset, size);
-      if ((fresh(word).written & bytes) != bytes) return false;
-    }
+  bool has(std::size_t offset, unsigned size) {
+    for (std::size_t word = offset / 4; word <= (offset + size - 1) / 4; ++word)
+      if (bytes_of(word, offset, size) & ~fresh(word)) return false;
+    return true;
+  }
+  // The same for `count` whole words.
+  void write_words(std::size_t offset, unsigned count) {
+    for (unsigned i = 0; i < count; ++i) fresh(offset / 4 + i) |= 0xf;
+  }
+  bool has_words(std::size_t offset, unsigned count) const {
+    for (unsigned i = 0; i < count; ++i)
+      if (words_[offset / 4 + i] != (block_ << 4 | 0xf)) return false;
     return true;
   }
   /// The histories from the word at `offset` on: of words that `write` or `has` has been asked for.
@@ -39,30 +52,25 @@ class SharedShadow {
   template <class Visit>
   void for_each(Visit visit) {
     for (std::size_t word = 0; word < words_.size(); ++word)
-      if (words_[word].block == block_) visit(histories_[word]);
+      if (words_[word] >> 4 == block_) visit(histories_[word]);
   }
 
  private:
-  struct Word {
-    std::uint32_t block = 0;   // the last that came here
-    std::uint8_t written = 0;  // the bytes that it wrote
-  };
-
-  static std::uint8_t bytes_of(std::size_t word, std::size_t offset, unsigned size) {
+  static unsigned bytes_of(std::size_t word, std::size_t offset, unsigned size) {
     if (size >= 4) return 0xf;
-    return static_cast<std::uint8_t>(((1u << size) - 1) << (offset - 4 * word));
+    return ((1u << size) - 1) << (offset - 4 * word);
   }
-  [[gnu::always_inline]] Word& fresh(std::size_t index) {
-    Word& word = words_[index];
-    if (word.block != block_) {
-      word = {block_, 0};
+  std::uint32_t& fresh(std::size_t index) {
+    std::uint32_t& word = words_[index];
+    if (word >> 4 != block_) {
+      word = block_ << 4;
       histories_[index] = {};
     }
     return word;
   }
 
   std::uint32_t block_ = 0;
-  std::vector<Word> words_;
+  std::vector<std::uint32_t> words_;  // the last block that came here, and in 4 bits the bytes that it wrote
   std::vector<WordHistory> histories_;
 };
 

@@ -8,14 +8,14 @@ void Sites::begin_launch() {
   for (const auto& [key, site] : sites_) {
     site->buffer = nullptr;
     site->number = 0;
+    site->asked_for_number = false;
     if (site->shared_loads.any()) site->shared_loads = {};
   }
   numbered_.clear();
 }
 
 Site& Sites::find(std::uintptr_t instruction, Space space, AccessKind kind, unsigned size) {
-  const std::uintptr_t access = static_cast<unsigned>(space) * 4 + static_cast<unsigned>(kind);
-  auto& site = sites_[(instruction * 16 + access) * 32 + size];
+  auto& site = sites_[key_of(instruction, space, kind, size)];
   if (!site) {
     site = std::make_unique<Site>();
     site->instruction = instruction;
@@ -42,6 +42,8 @@ bool Sites::shared_loads_may_merge() {
 }
 
 void Sites::give_number(Site& site) {
+  if (site.asked_for_number) return;
+  site.asked_for_number = true;
   if (numbered_.size() == UINT8_MAX) return;
   numbered_.push_back(&site);
   site.number = static_cast<std::uint8_t>(numbered_.size());

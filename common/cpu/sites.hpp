@@ -17,19 +17,20 @@ namespace cpu {
 struct OpenRequest;
 
 /// One load or store instruction of a kernel, with the open requests of the running warp.
-struct Site {
+struct alignas(64) Site {
   std::uintptr_t instruction;
   Space space;
   AccessKind kind;
+  std::uint8_t number = 0;        ///< in the launch, from 1; 0 while it has none
+  bool asked_for_number = false;  ///< in the launch
+  bool in_segment = false;
   unsigned size;
-  std::uint8_t number = 0;   ///< in the launch, from 1; 0 while it has none
   Buffer* buffer = nullptr;  ///< the array of the last global access: the next one's most likely array
 
-  bool in_segment = false;
-  unsigned open = 0;              ///< requests in the list
   OpenRequest* first = nullptr;   ///< in the order in which a lane passes their positions
   OpenRequest* cursor = nullptr;  ///< the last that `cursor_lane` added to
   unsigned cursor_lane = kWarpSize;
+  unsigned open = 0;  ///< requests in the list
 
   bool is_volatile = false;  ///< known for shared memory only
   SharedLoads shared_loads;
@@ -41,14 +42,18 @@ class Sites {
   /// Starts a new launch: arrays may have come and gone since the last.
   void begin_launch();
 
-  [[gnu::always_inline]] Site& at(std::uintptr_t instruction, Space space, AccessKind kind, unsigned size) {
-    Site*& cached = cache_[instruction / 2 % kCacheSize];
-    if (!cached || cached->instruction != instruction || cached->space != space || cached->kind != kind ||
-        cached->size != size)
-      cached = &find(instruction, space, kind, size);
-    return *cached;
+  Site& at(std::uintptr_t instruction, Space space, AccessKind kind, unsigned size) {
+    Cached& cached = cache_[instruction / 2 % kCacheSize];
+    const std::uintptr_t key = key_of(instruction, space, kind, size);
+    if (cached.key != key) cached = {key, &find(instruction, space, kind, size)};
+    return *cached.site;
   }
-  /// Numbers the site, as long as there are numbers.
+  /// The same where it is one of the last that were found; else null.
+  Site* cached(std::uintptr_t instruction, Space space, AccessKind kind, unsigned size) {
+    const Cached& cached = cache_[instruction / 2 % kCacheSize];
+    return cached.key == key_of(instruction, space, kind, size) ? cached.site : nullptr;
+  }
+  /// Numbers the site if it has no number, as long as there are numbers.
   void give_number(Site& site);
   /// The site with that number; null for number 0.
   const Site* numbered(std::uint8_t number) const { return number ? numbered_[number - 1] : nullptr; }
@@ -57,12 +62,20 @@ class Sites {
 
  private:
   static constexpr unsigned kCacheSize = 1024;
+  struct Cached {
+    std::uintptr_t key = 0;
+    Site* site = nullptr;
+  };
 
+  static std::uintptr_t key_of(std::uintptr_t instruction, Space space, AccessKind kind, unsigned size) {
+    const std::uintptr_t access = static_cast<unsigned>(space) * 4 + static_cast<unsigned>(kind);
+    return (instruction * 16 + access) * 32 + size;
+  }
   Site& find(std::uintptr_t instruction, Space space, AccessKind kind, unsigned size);
 
   std::unordered_map<std::uintptr_t, std::unique_ptr<Site>> sites_;
   std::vector<const Site*> numbered_;
-  Site* cache_[kCacheSize] = {};
+  Cached cache_[kCacheSize];
 };
 
 }  // namespace cpu

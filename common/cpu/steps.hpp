@@ -23,6 +23,10 @@ class Steps {
     begin_slice();
   }
 
+  /// Whether the next step is one at which there is nothing to do but to count it, as `count_quiet` does.
+  bool next_is_quiet() const { return taken_ + 1 < next_; }
+  void count_quiet() { ++taken_; }
+
   // Each is one step of the running thread, and may suspend it.
 
   /// The thread is about to access memory. Not an Access, so that the caller can keep it in registers.

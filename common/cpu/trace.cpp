@@ -30,10 +30,8 @@ void trace_elsewhere(Access access) {
 
 void trace_misaligned(Access access);
 
-// Always inline: it runs once for each access of each thread.
-[[gnu::always_inline]] inline void trace(const void* pointer, unsigned size, AccessKind kind,
-                                         const void* return_address,
-                                         AccessManner manner = AccessManner::kPlain) {
+[[gnu::noinline]] void trace_rare(const void* pointer, unsigned size, AccessKind kind,
+                                  const void* return_address, AccessManner manner = AccessManner::kPlain) {
   if (!grid_runs) return;  // host code in a chapter's file
   Device& d = device();
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
@@ -54,10 +52,27 @@ void trace_misaligned(Access access);
   check_shared(d.block, access, *last_byte - (size - 1), site);
 }
 
-/// The same, out of line: for what is rare.
-[[gnu::noinline]] void trace_rare(const void* pointer, unsigned size, AccessKind kind,
-                                  const void* return_address, AccessManner manner = AccessManner::kPlain) {
-  trace(pointer, size, kind, return_address, manner);
+/// The same for plain accesses of 4, 8 or 16 bytes. Always inline: it runs once for each access of each
+/// thread. It calls nothing but at its end, so that it hardly needs a stack.
+[[gnu::always_inline]] inline void trace(const void* pointer, unsigned size, AccessKind kind,
+                                         const void* return_address) {
+  if (!grid_runs) return;
+  Device& d = device();
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  const auto instruction = reinterpret_cast<std::uintptr_t>(return_address);
+  if (d.block.stack.contains(address)) return;
+  if (address & (size - 1) || !d.block.steps.next_is_quiet())
+    return trace_rare(pointer, size, kind, return_address);
+  Site* site = nullptr;
+  if (d.launch.arena.contains(address)) {
+    site = check_global_quickly(d, instruction, address, size, kind);
+  } else if (const auto offset = d.block.shared_memory.offset(address);
+             offset && d.block.shared_memory.offset(address + size - 1)) {
+    site = check_shared_quickly(d.block, instruction, *offset, size, kind);
+  }
+  if (!site) return trace_rare(pointer, size, kind, return_address);
+  d.block.steps.count_quiet();
+  log_access(d.block, *site, address);
 }
 
 /// Byte by byte, if the launch goes on after it. It cannot after an access of 16 bytes: compilers use
@@ -79,6 +94,16 @@ void trace_range(const void* begin, std::size_t bytes, AccessKind kind, const vo
     pointer += size;
     bytes -= size;
   }
+}
+
+/// The lane comes to a place that may begin another iteration.
+[[gnu::noinline]] void visit_rare(LaneFlow& lane, std::uintptr_t block) {
+  BlockState& state = device().block;
+  if (!state.iterations.follow(lane, block)) return;
+  state.steps.count_iteration(block);
+  if (lane.iterations <= kMostIterationsAhead || state.steps.probing()) return;
+  lane.iterations = 0;
+  scheduler().wait_for_warp();
 }
 
 }  // namespace
@@ -107,13 +132,8 @@ extern "C" {
 void __sanitizer_cov_trace_pc() {
   if (!cpu::grid_runs) return;
   const auto block = reinterpret_cast<std::uintptr_t>(CALLER);
-  cpu::BlockState& state = cpu::device().block;
-  cpu::LaneFlow& lane = *state.thread.flow;
-  if (!state.iterations.visit(lane, block)) return;
-  state.steps.count_iteration(block);
-  if (lane.iterations <= cpu::kMostIterationsAhead || state.steps.probing()) return;
-  lane.iterations = 0;
-  cpu::scheduler().wait_for_warp();
+  cpu::LaneFlow& lane = *cpu::device().block.thread.flow;
+  if (!cpu::Iterations::visit(lane, block)) cpu::visit_rare(lane, block);
 }
 
 // The names and parameters are the compilers' interface to the sanitizer.

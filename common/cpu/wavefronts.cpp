@@ -15,17 +15,22 @@ constexpr std::uint32_t lane_range(unsigned first, unsigned lanes) {
 
 /// The most distinct words that the lanes [first, first + lanes) access in one bank.
 unsigned passes(const Request& request, unsigned size, unsigned first, unsigned lanes) {
+  const std::uint32_t mask = request.mask & lane_range(first, lanes);
+  if (!mask) return 0;
+  // 32 neighbouring words are in 32 banks: the common case, without sorting.
+  std::uintptr_t least = ~std::uintptr_t{0}, greatest = 0;
+  for (const unsigned lane : lanes_of(mask)) {
+    least = std::min(least, request.address[lane]);
+    greatest = std::max(greatest, request.address[lane]);
+  }
+  if ((greatest + size - 1) / 4 - least / 4 < kBanks) return 1;
+
   constexpr unsigned kMostWords = kWarpSize * 4;
   std::uintptr_t words[kMostWords];
   unsigned count = 0;
-  for (const unsigned lane : lanes_of(request.mask & lane_range(first, lanes)))
+  for (const unsigned lane : lanes_of(mask))
     for (unsigned byte = 0; byte < std::max(size, 4u); byte += 4)
       words[count++] = request.address[lane] / 4 + byte / 4;
-  if (count == 0) return 0;
-  // 32 neighbouring words are in 32 banks: the common case, without sorting.
-  const auto [least, greatest] = std::minmax_element(words, words + count);
-  if (*greatest - *least < kBanks) return 1;
-
   std::sort(words, words + count);
   const unsigned distinct = static_cast<unsigned>(std::unique(words, words + count) - words);
   unsigned in_bank[kBanks] = {};

@@ -10,8 +10,8 @@ namespace cpu {
 
 /// One request: the addresses that the lanes in `mask` access with one instruction.
 struct Request {
-  std::uint32_t mask = 0;
   std::uintptr_t address[kWarpSize];
+  std::uint32_t mask = 0;
 };
 
 /// Wavefronts of a shared-memory request whose lanes access `size` bytes each (1, 2, 4, 8 or 16).
