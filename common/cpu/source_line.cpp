@@ -59,8 +59,8 @@ const std::vector<SourceLine>& frames_at(std::uintptr_t address) {
   return frames;
 }
 
-/// A source file by its name in the debug information, which is relative to the project: a folder above the
-/// program's. Not open where the sources are not there.
+}  // namespace
+
 std::ifstream source_file(const std::string& name) {
   std::ifstream file(name);
   const std::filesystem::path program = program_path();
@@ -69,6 +69,8 @@ std::ifstream source_file(const std::string& name) {
     file = std::ifstream(folder / name);
   return file;
 }
+
+namespace {
 
 /// Whether a line declares or calls the function: has its name, and after that a parenthesis.
 bool declares(const std::string& line, const std::string& function) {
