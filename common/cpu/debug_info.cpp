@@ -405,9 +405,8 @@ class Functions {
   /// The entry of the declaration.
   std::size_t root(std::size_t entry) const { return chain(entry).back(); }
 
-  SourcePlace place(std::size_t entry) const {
-    const unsigned file = entries_[entry].file;
-    return {file < unit_.files().size() ? unit_.files()[file] : "", static_cast<int>(entries_[entry].line)};
+  SourcePlace place(unsigned file, unsigned line) const {
+    return {file < unit_.files().size() ? unit_.files()[file] : "", static_cast<int>(line)};
   }
 
   SourceFunction described(std::size_t entry) const {
@@ -424,12 +423,18 @@ class Functions {
                          (parent_name.empty() || parent_name.starts_with("<lambda"));
     function.is_implicit = entries_[last].is_artificial && !function.is_lambda;
     if (function.is_lambda) {
-      function.places = {place(parent)};
+      function.places = {place(entries_[parent].file, entries_[parent].line)};
       function.enclosing = enclosing(parent);
       return function;
     }
-    for (const std::size_t link : chain(entry))  // in an inlined call, the line is another attribute
-      if (entries_[link].tag == kSubprogram && entries_[link].line) function.places.push_back(place(link));
+    unsigned file = 0;  // of the declaration, where the definition names no other
+    const std::vector<std::size_t> links = chain(entry);
+    for (auto link = links.rbegin(); link != links.rend(); ++link) {
+      const Entry& one = entries_[*link];
+      if (one.tag != kSubprogram || !one.line) continue;
+      if (one.file) file = one.file;
+      function.places.push_back(place(file, one.line));
+    }
     return function;
   }
 
