@@ -364,7 +364,6 @@ class Functions {
   std::unique_ptr<CompiledFunction> compiled(std::size_t entry) const {
     auto result = std::make_unique<CompiledFunction>();
     result->function = described(entry);
-    result->files = unit_.files();
     std::set<std::size_t> seen = {root(entry)};
     std::vector<std::size_t> open = {entry};
     while (!open.empty()) {

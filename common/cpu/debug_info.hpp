@@ -18,7 +18,8 @@ struct SourcePlace {
 /// A function of the sources. All instances of a template are different functions.
 struct SourceFunction {
   std::string name;                 ///< without namespaces and template arguments: "gelu", "operator()"
-  std::vector<SourcePlace> places;  ///< of its declaration, its definition, or both; of a lambda, its begin
+  std::vector<SourcePlace> places;  ///< of its declaration, its definition, or both in this order; of a
+                                    ///< lambda, where it begins
   bool is_lambda = false;           ///< the function that a lambda calls
   bool is_member = false;           ///< of a class
   bool is_implicit = false;         ///< the compiler has declared it
@@ -28,7 +29,6 @@ struct SourceFunction {
 struct CompiledFunction {
   SourceFunction function;
   std::vector<SourceFunction> callees;  ///< inlined or called, by it or by those; each once
-  std::vector<std::string> files;       ///< the source files that it was compiled from
 };
 
 /// The function whose code begins at `address`; nothing where the program has no DWARF 4 of it.

@@ -118,6 +118,10 @@ void SourceText::read_tokens(const std::string& text) {
         while (after < directive.size() && is_letter(directive[after])) ++after;
         macros_.insert(directive.substr(begin, after - begin));
       }
+      if (directive.compare(word, 7, "include") == 0) {
+        const std::size_t begin = directive.find('"'), last = directive.rfind('"');
+        if (begin != last) included_.insert(directive.substr(begin + 1, last - begin - 1));
+      }
       at = advance(at, end);
     } else {
       line_is_empty = false;

@@ -30,6 +30,8 @@ class SourceText {
   Specifiers lambda_specifiers(int line) const;
   /// Whether any declaration of a function with that name has __device__ or __global__.
   bool marks(const std::string& function) const;
+  /// The files that it includes in quotes, as written there.
+  const std::set<std::string>& included() const { return included_; }
 
  private:
   struct Token {
@@ -49,6 +51,7 @@ class SourceText {
 
   std::vector<Token> tokens_;
   std::set<std::string> macros_;  ///< that the file defines
+  std::set<std::string> included_;
 };
 
 }  // namespace cpu

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,48 +29,51 @@ const SourceText& source_text(const std::string& file) {
   return known.try_emplace(file, file).first->second;
 }
 
-/// What the sources say about the functions of one program.
-class Judge {
- public:
-  explicit Judge(const std::vector<std::string>& files) {
-    for (const std::string& file : files)
-      if (is_users(file)) files_.push_back(file);
+/// Whether a function of that name has a mark in the same file or in one that it includes.
+bool is_marked_elsewhere(const SourceFunction& function) {
+  std::set<std::string> seen;
+  std::vector<std::string> open;
+  for (const SourcePlace& place : function.places) open.push_back(place.file);
+  while (!open.empty()) {
+    const std::string file = open.back();
+    open.pop_back();
+    if (!seen.insert(file).second) continue;
+    const SourceText& text = source_text(file);
+    if (text.marks(function.name)) return true;
+    const auto folder = std::filesystem::path(file).parent_path();
+    for (const std::string& included : text.included())
+      open.push_back((folder / included).lexically_normal().string());
   }
+  return false;
+}
 
-  /// The specifiers in all declarations of the function together; nothing that is not sure.
-  Specifiers specifiers(const SourceFunction& function) const {
-    Specifiers all;
-    if (function.is_implicit || function.places.empty()) return all;
-    all.is_known = true;
-    for (const SourcePlace& place : function.places) {
-      if (!is_users(place.file)) return {};
-      const SourceText& text = source_text(place.file);
-      const Specifiers found = function.is_lambda ? text.lambda_specifiers(place.line)
-                                                  : text.specifiers(function.name, place.line);
-      if (!found.is_known) return {};
-      all.device |= found.device;
-      all.global |= found.global;
-      all.is_constexpr |= found.is_constexpr;
-    }
-    // nvcc takes the specifiers of all declarations together, and debug information knows only the last one.
-    if (!all.device && !all.global && !function.is_member &&
-        std::any_of(files_.begin(), files_.end(),
-                    [&](const std::string& file) { return source_text(file).marks(function.name); }))
-      return {};
-    return all;
+/// The specifiers in all declarations of the function together; nothing that is not sure.
+Specifiers specifiers(const SourceFunction& function) {
+  Specifiers all;
+  if (function.is_implicit || function.places.empty()) return all;
+  all.is_known = true;
+  for (const SourcePlace& place : function.places) {
+    if (!is_users(place.file)) return {};
+    const SourceText& text = source_text(place.file);
+    const Specifiers found =
+        function.is_lambda ? text.lambda_specifiers(place.line) : text.specifiers(function.name, place.line);
+    if (!found.is_known) return {};
+    all.device |= found.device;
+    all.global |= found.global;
+    all.is_constexpr |= found.is_constexpr;
   }
+  // nvcc takes the specifiers of all declarations together, and debug information knows only the last one.
+  if (!all.device && !all.global && !function.is_member && is_marked_elsewhere(function)) return {};
+  return all;
+}
 
-  /// Whether the GPU has no code of the function for sure.
-  bool lacks_device(const SourceFunction& function) const {
-    const Specifiers found = specifiers(function);
-    if (!found.is_known || found.device || found.global) return false;
-    // A lambda is compiled for what the function around it is compiled for.
-    return !function.is_lambda || (function.enclosing && lacks_device(*function.enclosing));
-  }
-
- private:
-  std::vector<std::string> files_;
-};
+/// Whether the GPU has no code of the function for sure.
+bool lacks_device(const SourceFunction& function) {
+  const Specifiers found = specifiers(function);
+  if (!found.is_known || found.device || found.global) return false;
+  // A lambda is compiled for what the function around it is compiled for.
+  return !function.is_lambda || (function.enclosing && lacks_device(*function.enclosing));
+}
 
 std::string line_text(const SourcePlace& place, const SourceLine& kernel) {
   return place.file == kernel.file ? fmt::format("line {}", place.line)
@@ -86,9 +91,7 @@ std::string sentence(const SourceFunction& function, bool is_constexpr, const So
 std::optional<Mistake> mistake_of(const void* kernel) {
   const auto compiled = compiled_function(kernel);
   if (!compiled) return std::nullopt;
-  const Judge judge(compiled->files);
-  const SourceLine place = function_at(kernel);
-  const Specifiers own = judge.specifiers(compiled->function);
+  const Specifiers own = specifiers(compiled->function);
   if (own.is_known && !own.global)
     return Mistake{"kernel without __global__",
                    fmt::format("  {} is launched and has no __global__, so a GPU cannot launch it",
@@ -96,14 +99,15 @@ std::optional<Mistake> mistake_of(const void* kernel) {
                    "a kernel is declared as __global__ void"};
   std::vector<SourceFunction> missing;
   for (const SourceFunction& callee : compiled->callees)
-    if (judge.lacks_device(callee)) missing.push_back(callee);
+    if (lacks_device(callee)) missing.push_back(callee);
   if (missing.empty()) return std::nullopt;
+  const SourceLine place = function_at(kernel);
   std::sort(missing.begin(), missing.end(), [](const SourceFunction& a, const SourceFunction& b) {
     return a.places.back().line < b.places.back().line;
   });
   std::string details;
   for (const SourceFunction& function : missing) {
-    const std::string line = "  " + sentence(function, judge.specifiers(function).is_constexpr, place);
+    const std::string line = "  " + sentence(function, specifiers(function).is_constexpr, place);
     if (details.find(line) == std::string::npos) details += (details.empty() ? "" : "\n") + line;
   }
   return Mistake{

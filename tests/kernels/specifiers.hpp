@@ -23,6 +23,9 @@ struct PresentSpecifier {
   const char* form;
   void (*run)(float* x);
 };
+/// The same type for what nvcc rejects, although the CPU device does not see why.
+extern const PresentSpecifier kUnseenSpecifiers[];
+extern const int kUnseenSpecifierCount;
 extern const PresentSpecifier kPresentSpecifiers[];
 extern const int kPresentSpecifierCount;
 

@@ -154,6 +154,23 @@ void run_kernel(float* x) {
   launch(kernel, 1, 1, x);
 }
 
+// --- Not seen ---
+
+float identity(float x) { return x; }
+#define FUNCTION(name) float name
+FUNCTION(of_macro)(float x) { return x * 17; }
+float overloaded(float x) { return x * 18; }
+__device__ float overloaded(float x, float y) { return x * y; }
+constexpr int of_constant(int x) { return x * 19; }
+
+__global__ void no_instruction_kernel(float* x) { x[0] += identity(x[1]); }
+__global__ void macro_kernel(float* x) { x[0] += of_macro(x[1]); }
+__global__ void overload_kernel(float* x) { x[0] += overloaded(x[1]) + overloaded(x[0], x[1]); }
+__global__ void constant_kernel(float* x) {
+  constexpr int factor = of_constant(1);
+  x[0] += factor * x[1];
+}
+
 constexpr const char* kDevice = "function without __device__";
 constexpr const char* kGlobal = "kernel without __global__";
 
@@ -218,5 +235,13 @@ const MissingSpecifier kMissingSpecifiers[] = {
      "template_kernel is launched and has no __global__, so a GPU cannot launch it"},
 };
 const int kMissingSpecifierCount = sizeof kMissingSpecifiers / sizeof kMissingSpecifiers[0];
+
+const PresentSpecifier kUnseenSpecifiers[] = {
+    {"a helper that leaves no instruction", run_kernel<no_instruction_kernel>},
+    {"a helper that a macro declares", run_kernel<macro_kernel>},
+    {"an overload of a marked function", run_kernel<overload_kernel>},
+    {"a constexpr function that the compiler calls", run_kernel<constant_kernel>},
+};
+const int kUnseenSpecifierCount = sizeof kUnseenSpecifiers / sizeof kUnseenSpecifiers[0];
 
 }  // namespace DEVICE::test_kernels

@@ -69,3 +69,11 @@ TEST_CASE_METHOD(Findings, "specifiers: everything that nvcc compiles is accepte
     CHECK(found(*backend, kPresentSpecifiers[i].run) == "nothing");
   }
 }
+
+TEST_CASE_METHOD(Findings,
+                 "not seen: a missing __device__ where the code or the declaration does not show it") {
+  for (int i = 0; i < kUnseenSpecifierCount; ++i) {
+    INFO(kUnseenSpecifiers[i].form);
+    CHECK(found(*backend, kUnseenSpecifiers[i].run) == "nothing");
+  }
+}
