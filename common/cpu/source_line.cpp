@@ -66,7 +66,7 @@ std::ifstream source_file(const std::string& name) {
   const std::filesystem::path program = program_path();
   for (auto folder = program.parent_path(); !file && folder != folder.parent_path();
        folder = folder.parent_path())
-    file = std::ifstream(folder / name);
+    file = std::ifstream(folder / std::filesystem::path(name).relative_path());  // "/x" is the build's x
   return file;
 }
 
