@@ -1,7 +1,8 @@
 #include "device.hpp"
 #include "specifiers.hpp"
 
-// clang-format off: specifiers stand in unusual places
+// Specifiers stand in unusual places here.
+// clang-format off
 
 namespace DEVICE::test_kernels {
 namespace {
