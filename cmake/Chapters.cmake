@@ -18,6 +18,7 @@ set(WORKBOOK_CXX_WARNINGS -Wall -Wextra)
 # large local array, by touching each page of it (stack-clash-protection).
 # A call of the device's must return to the kernel, for its return address names the source line: no sibling calls.
 # Readers look at 16 bytes as uint4 and as 8 halfs; nvcc lets them: no strict aliasing.
+# Two kernels with the same code stay two, since messages name a kernel by its address (no-ipa-icf).
 # DWARF 4, since addr2line of binutils 2.40 names the wrong file for DWARF 5 of g++ 12.
 set(WORKBOOK_KERNEL_FLAGS
     -O2 -gdwarf-4 -UNDEBUG -fno-jump-tables -fno-optimize-sibling-calls -fno-strict-aliasing -fno-finite-loops
@@ -27,7 +28,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND WORKBOOK_KERNEL_FLAGS
        --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1 -fsanitize-coverage=trace-pc
        -fno-reorder-blocks -fno-reorder-blocks-and-partition -fno-tree-vectorize -fno-store-merging
-       -fno-thread-jumps -fno-tree-sink -fno-expensive-optimizations)
+       -fno-thread-jumps -fno-tree-sink -fno-expensive-optimizations -fno-ipa-icf)
 else()
   list(APPEND WORKBOOK_KERNEL_FLAGS
        "SHELL:-mllvm -tsan-instrument-func-entry-exit=0" "SHELL:-mllvm -tsan-distinguish-volatile=1"

@@ -44,6 +44,8 @@ inline constexpr FindingKindRow kFindingKinds[] = {
     {"assertion failed", "assert", false},
     {"trap", "assert", false},
     {"launch refused", "launch", false},
+    {"kernel without __global__", "specifier", false},
+    {"function without __device__", "specifier", false},
     // Notes only: nothing stops a launch for them.
     {"barrier in several lines", "", true},
     {"barrier without the threads that have ended", "", true},

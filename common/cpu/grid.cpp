@@ -6,6 +6,7 @@
 #include "cpu/coordinates.hpp"
 #include "cpu/cores.hpp"
 #include "cpu/device.hpp"
+#include "cpu/execution_space.hpp"
 #include "cpu/launch_limits.hpp"
 #include "cpu/memory.hpp"
 #include "cpu/program.hpp"
@@ -105,6 +106,7 @@ void abandon_launch() {
 }
 
 void run(const Launch& launch) {
+  check_execution_space(launch.kernel);
   check_launch(launch);
   Device& d = device();
   begin_launch(d.launch, launch);

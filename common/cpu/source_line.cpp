@@ -59,16 +59,18 @@ const std::vector<SourceLine>& frames_at(std::uintptr_t address) {
   return frames;
 }
 
-/// A source file by its name in the debug information, which is relative to the project: a folder above the
-/// program's. Not open where the sources are not there.
+}  // namespace
+
 std::ifstream source_file(const std::string& name) {
   std::ifstream file(name);
   const std::filesystem::path program = program_path();
   for (auto folder = program.parent_path(); !file && folder != folder.parent_path();
        folder = folder.parent_path())
-    file = std::ifstream(folder / name);
+    file = std::ifstream(folder / std::filesystem::path(name).relative_path());  // "/x" is the build's x
   return file;
 }
+
+namespace {
 
 /// Whether a line declares or calls the function: has its name, and after that a parenthesis.
 bool declares(const std::string& line, const std::string& function) {

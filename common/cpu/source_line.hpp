@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <fstream>
 #include <string>
 
 namespace cpu {
@@ -25,5 +26,9 @@ bool same_line(std::uintptr_t return_address, std::uintptr_t other);
 
 /// Name of the function that starts at `address`, and the line where its definition has the name.
 const SourceLine& function_at(const void* address);
+
+/// A source file by its name in the debug information, which is relative to the project: a folder above the
+/// program's. Not open where the sources are not there.
+std::ifstream source_file(const std::string& name);
 
 }  // namespace cpu
