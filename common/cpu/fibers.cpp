@@ -11,15 +11,10 @@ namespace {
 
 constexpr std::size_t kGuardBytes = 4096;  // an unmapped page below each stack
 
-// Stacks begin at 16 different distances from the end of a page. At the same one, the threads of a warp would
-// push one another out of the first-level cache, which keeps 8 lines with the same low 12 bits.
-constexpr std::size_t kDistances = 16, kDistance = 256;
-constexpr std::size_t kMappedBytes = Fiber::kStackBytes + kDistances * kDistance;
-
 }  // namespace
 
 Fibers::Fibers(std::size_t most, std::function<void()> body) : body_(std::move(body)) {
-  const std::size_t bytes = most * (kMappedBytes + kGuardBytes);
+  const std::size_t bytes = most * (kStackBytes + kGuardBytes);
   void* base = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED) throw std::runtime_error("the CPU device found no address space for its stacks");
   stacks_ = {reinterpret_cast<std::uintptr_t>(base), bytes};
@@ -35,21 +30,21 @@ Fiber* Fibers::take() {
 }
 
 Fiber* Fibers::make() {
-  const std::size_t number = fibers_.size();
-  const std::uintptr_t low = stacks_.begin + number * (kMappedBytes + kGuardBytes) + kGuardBytes;
-  if (mprotect(reinterpret_cast<void*>(low), kMappedBytes, PROT_READ | PROT_WRITE) != 0)
+  const std::uintptr_t low = stacks_.begin + fibers_.size() * (kStackBytes + kGuardBytes) + kGuardBytes;
+  if (mprotect(reinterpret_cast<void*>(low), kStackBytes, PROT_READ | PROT_WRITE) != 0)
     throw std::runtime_error("the CPU device found no memory for another stack");
   auto fiber = std::make_unique<Fiber>();
-  fiber->stack = {low, kMappedBytes};
-  fiber->stack_top = reinterpret_cast<void*>(low + kMappedBytes - number % kDistances * kDistance);
+  fiber->stack_top = reinterpret_cast<void*>(low + kStackBytes);
   rewind(*fiber);
   fibers_.push_back(std::move(fiber));
   return fibers_.back().get();
 }
 
-void Fibers::rewind(Fiber& fiber) { fiber.context = make_context(fiber.stack_top, fiber_main); }
+void Fibers::rewind(Fiber& fiber) {
+  fiber.context = boost::context::detail::make_fcontext(fiber.stack_top, kStackBytes, fiber_main);
+}
 
-void Fibers::fiber_main(transfer_t from) {
+void Fibers::fiber_main(boost::context::detail::transfer_t from) {
   auto& self = *static_cast<Fibers*>(from.data);
   self.scheduler_ = from.fctx;
   for (;;) {

@@ -2,13 +2,13 @@
 /// Stacks on which the threads of a block run, and the switches between them.
 #pragma once
 
+#include <boost/context/detail/fcontext.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
 
-#include "cpu/context.hpp"
 #include "cpu/iterations.hpp"
 #include "cpu/region.hpp"
 
@@ -18,10 +18,11 @@ namespace cpu {
 struct alignas(64) Fiber {
   static constexpr std::size_t kStackBytes = 64 * 1024;
 
-  fcontext_t context;
+  boost::context::detail::fcontext_t context;
   LaneFlow flow;  ///< of its current thread
-  Region stack;
-  void* stack_top;  ///< where the stack begins; it grows downwards
+  void* stack_top;
+
+  Region stack() const { return {reinterpret_cast<std::uintptr_t>(stack_top) - kStackBytes, kStackBytes}; }
 
   /// Fetches what its thread needs first to the cache.
   void prefetch() const {
@@ -51,17 +52,17 @@ class Fibers {
   /// Runs a fiber until it suspends itself. Called by the scheduler.
   void resume(Fiber* fiber) {
     running_ = fiber;
-    fiber->context = switch_context(fiber->context, this).fctx;
+    fiber->context = boost::context::detail::jump_fcontext(fiber->context, this).fctx;
   }
   /// Suspends the running fiber; returns when the scheduler resumes it.
-  void suspend() { scheduler_ = switch_context(scheduler_, nullptr).fctx; }
+  void suspend() { scheduler_ = boost::context::detail::jump_fcontext(scheduler_, nullptr).fctx; }
   Fiber* running() const { return running_; }
 
   /// Leaves all threads where they are: every fiber is free, and runs `body` from the start.
   void abandon();
 
  private:
-  static void fiber_main(transfer_t from);
+  static void fiber_main(boost::context::detail::transfer_t from);
   static void rewind(Fiber& fiber);
   Fiber* make();
 
@@ -70,7 +71,7 @@ class Fibers {
   std::vector<std::unique_ptr<Fiber>> fibers_;
   std::vector<Fiber*> free_;
   Fiber* running_ = nullptr;
-  fcontext_t scheduler_ = nullptr;
+  boost::context::detail::fcontext_t scheduler_ = nullptr;
 };
 
 }  // namespace cpu

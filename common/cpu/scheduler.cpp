@@ -148,7 +148,7 @@ void Scheduler::start_from(unsigned thread) {
 void Scheduler::run_threads() {
   BlockState& block = device().block;
   const Launch& launch = device().launch;
-  block.stack = fibers_.running()->stack;
+  block.stack = fibers_.running()->stack();
   while (next_ < warp_.end && threads_.state[next_] == ThreadState::kNotStarted) {
     make_current(next_++);
     block.iterations.start(*block.thread.flow);
