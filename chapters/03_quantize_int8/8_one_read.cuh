@@ -48,10 +48,10 @@ __global__ void __launch_bounds__(1024) quantize_once(const float* __restrict__ 
   const size_t first = static_cast<size_t>(blockIdx.x) * columns;
   const Vector* row = reinterpret_cast<const Vector*>(x + first);
   const int vectors = columns / static_cast<int>(sizeof(Vector) / sizeof(float)), threads = blockDim.x;
-  const int beyond = kHeld<Vector> * threads + threadIdx.x;
-  Vector* staged = dynamic_shared<Vector>() - kHeld<Vector> * threads;
+  const int in_registers = kHeld<Vector> * threads, beyond = in_registers + threadIdx.x;
+  Vector* staged = dynamic_shared<Vector>();  // vector in_registers + i of the row is staged[i]
   for (int i = beyond; i < vectors; i += threads)
-    __pipeline_memcpy_async(&staged[i], &row[i], sizeof(Vector));
+    __pipeline_memcpy_async(&staged[i - in_registers], &row[i], sizeof(Vector));
   __pipeline_commit();
 
   Vector held[kHeld<Vector>];
@@ -64,7 +64,8 @@ __global__ void __launch_bounds__(1024) quantize_once(const float* __restrict__ 
 #pragma unroll
   for (int j = 0; j < kHeld<Vector>; ++j) largest = larger(largest, largest_of(held[j]));
   __pipeline_wait_prior(0);
-  for (int i = beyond; i < vectors; i += threads) largest = larger(largest, largest_of(staged[i]));
+  for (int i = beyond; i < vectors; i += threads)
+    largest = larger(largest, largest_of(staged[i - in_registers]));
 
   const Steps by = steps_of(scale_of(block_largest_by_warps(largest)), 0.0f);
   if (threadIdx.x == 0) scales[blockIdx.x] = by.scale;
@@ -74,7 +75,7 @@ __global__ void __launch_bounds__(1024) quantize_once(const float* __restrict__ 
     const int i = threadIdx.x + j * threads;
     if (i < vectors) out[i] = in_steps(held[j], by);
   }
-  for (int i = beyond; i < vectors; i += threads) out[i] = in_steps(staged[i], by);
+  for (int i = beyond; i < vectors; i += threads) out[i] = in_steps(staged[i - in_registers], by);
 }
 
 // --- On the host ---

@@ -20,9 +20,10 @@ __host__ __device__ inline Steps steps_of(float scale, float zero_point) {
 }
 
 /// x / by.scale for |x| < by.limit, equal to the division in every bit, except for quotients below 2^-30,
-/// which round to 0 anyway. The first product may be off by an ulp or so. A fused multiply-add then computes
-/// the remainder, without a rounding, and a second one adds the remainder's share of the quotient. (P.
-/// Markstein, IBM Journal of Research and Development 34(1), 1990.)
+/// which round to 0 anyway. The first product may be off by an ulp or more. A fused multiply-add then
+/// computes the remainder with one rounding, and a second one adds the remainder's share of the quotient. (P.
+/// Markstein, IBM Journal of Research and Development 34(1), 1990, for a product within an ulp, whose
+/// remainder is exact; for the others see docs/03_quantize_int8.md.)
 __device__ inline float divided(float x, const Steps& by) {
   const float nearly = x * by.reciprocal;
   const float remainder = __fmaf_rn(-by.scale, nearly, x);

@@ -103,7 +103,10 @@ struct WarpPerRow {
     const long long warps = ceil_div(s.dims[0], 32 / row_lanes(s));
     return with_parameters(s, short_rows_once(s), short_rows_once(s), warps);
   }
-  static bool suits(const Shape& s) { return s.dims[1] <= 32 * kHeldBytes / 4; }
+  /// The numbers of the threads must fit 32 bits.
+  static bool suits(const Shape& s) {
+    return s.dims[1] <= 32 * kHeldBytes / 4 && rows(s) * row_lanes(s) < 1ll << 32;
+  }
 };
 
 }  // namespace DEVICE::relu_layernorm

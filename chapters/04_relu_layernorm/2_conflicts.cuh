@@ -8,8 +8,8 @@
 namespace DEVICE::relu_layernorm {
 
 /// The sum of `value` over the threads of the block, in all of them; every thread must call it. It adds
-/// neighbours first: the lanes that still add have a stride of 2, 4, 8 ... words, so up to 16 of them wait
-/// for one bank.
+/// neighbours first: the lanes that still add have a stride of 2, 4, 8 ... words, so up to 8 of them wait for
+/// one bank.
 __device__ inline float block_sum_of_neighbours(float value) {
   __shared__ float sums[kRowThreads];
   const unsigned t = threadIdx.x;

@@ -104,7 +104,7 @@ const Stage kStages[] = {
                                 .needs = "longer rows that a block can keep"})),
     normalises(stage<WarpPerRow>({.name = "11_warp_a_row",
                                   .idea = "short rows: one warp, or a part of one, per row",
-                                  .needs = "rows of at most 512 columns"})),
+                                  .needs = "rows of at most 512 columns, fewer than 2^32 threads"})),
     normalises(stage<SplitRows>(
         {.name = "12_split_rows", .idea = "long rows: several blocks per row, two kernels", .kernels = 2})),
     normalises(gpu_only<struct Clusters>(

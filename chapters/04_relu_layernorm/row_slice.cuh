@@ -18,9 +18,9 @@ __device__ void normalise_slice(const Vector* __restrict__ x, const Vector* __re
                                 int columns, float epsilon, Sum sum_of_row) {
   constexpr int kBatch = kHeld<Vector>, kHeldVectors = kHeld<Vector> * kLongRowThreads;
   const int t = threadIdx.x;
-  Vector* staged = dynamic_shared<Vector>() - kHeldVectors;
+  Vector* staged = dynamic_shared<Vector>();  // staged[i] is x[kHeldVectors + i]
   for (int i = kHeldVectors + t; i < vectors; i += kLongRowThreads)
-    __pipeline_memcpy_async(&staged[i], &x[i], sizeof(Vector));
+    __pipeline_memcpy_async(&staged[i - kHeldVectors], &x[i], sizeof(Vector));
   __pipeline_commit();
   Vector held[kHeld<Vector>];
 #pragma unroll
@@ -34,7 +34,8 @@ __device__ void normalise_slice(const Vector* __restrict__ x, const Vector* __re
   for (int j = 0; j < kHeld<Vector>; ++j) sum += sum_of(held[j] = relu(held[j]));
   __pipeline_wait_prior(0);
 #pragma unroll 4
-  for (int i = kHeldVectors + t; i < vectors; i += kLongRowThreads) sum += sum_of(relu(staged[i]));
+  for (int i = kHeldVectors + t; i < vectors; i += kLongRowThreads)
+    sum += sum_of(relu(staged[i - kHeldVectors]));
   const float mean = sum_of_row(sum) / static_cast<float>(columns);
 
   float squares = 0.0f;
@@ -45,7 +46,7 @@ __device__ void normalise_slice(const Vector* __restrict__ x, const Vector* __re
   }
 #pragma unroll 4
   for (int i = kHeldVectors + t; i < vectors; i += kLongRowThreads)
-    squares += sum_of<Square>(subtract(relu(staged[i]), mean));
+    squares += sum_of<Square>(subtract(relu(staged[i - kHeldVectors]), mean));
   const float inverse = rsqrtf(sum_of_row(squares) / static_cast<float>(columns) + epsilon);
 
   const auto write = [&](int batch, auto centred) {
@@ -64,7 +65,7 @@ __device__ void normalise_slice(const Vector* __restrict__ x, const Vector* __re
   };
   write(t, [&](int, int j) { return held[j]; });
   for (int batch = kHeldVectors + t; batch < vectors; batch += kBatch * kLongRowThreads)
-    write(batch, [&](int i, int) { return subtract(relu(staged[i]), mean); });
+    write(batch, [&](int i, int) { return subtract(relu(staged[i - kHeldVectors]), mean); });
 }
 // [slice]
 

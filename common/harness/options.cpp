@@ -13,13 +13,28 @@
 namespace workbook {
 namespace {
 
-constexpr int kMostSize = 2147483647;
+/// The most elements of an array, and the largest dimension. Kernels index with int, and a loop over an array
+/// may step past its end before it stops: by a stride of up to 2^16.
+constexpr int kMostElements = 2147483647 - 65535;
 
 std::optional<int> parse_dimension(const std::string& text) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 1) return std::nullopt;
+  if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > kMostElements)
+    return std::nullopt;
   return value;
+}
+
+/// The arrays of a chapter are as large as its dimensions, or as two of them multiplied. \throws UsageError
+void require_int_indices(const Shape& shape, const std::string& text, const std::string& dims) {
+  for (int a = 0; a < rank(dims); ++a)
+    for (int b = a + 1; b < rank(dims); ++b) {
+      const long long elements = static_cast<long long>(shape.dims[a]) * shape.dims[b];
+      if (elements > kMostElements)  // the names of the dimensions have one letter each
+        throw UsageError(
+            fmt::format("--size {}: {} x {} is {} elements; kernels index with int, so the most is {}", text,
+                        dims[2 * a], dims[2 * b], elements, kMostElements));
+    }
 }
 
 void require_stage(const std::string& name, const Chapter& chapter) {
@@ -55,7 +70,7 @@ int rank(const std::string& dims) { return static_cast<int>(std::count(dims.begi
 Shape parse_shape(const std::string& text, const std::string& dims) {
   const auto refuse = [&] {
     return UsageError(fmt::format("--size {}: expected {}, {} from 1 to {}", text, dims,
-                                  dims == "N" ? "a whole number" : "whole numbers", kMostSize));
+                                  dims == "N" ? "a whole number" : "whole numbers", kMostElements));
   };
   Shape shape = {{1, 1, 1}};
   const int count = rank(dims);
@@ -68,6 +83,7 @@ Shape parse_shape(const std::string& text, const std::string& dims) {
     shape.dims[d] = *value;
     begin = end + 1;
   }
+  require_int_indices(shape, text, dims);
   return shape;
 }
 

@@ -29,8 +29,9 @@ struct Options {
 /// \throws UsageError
 std::optional<Options> parse_options(int argc, const char* const* argv, const Chapter& chapter);
 
-/// Parses `--size`: one whole number from 1 to 2^31 - 1 for each dimension that `dims` names ("N", "RxC",
-/// "MxKxN"), joined by x. \throws UsageError
+/// Parses `--size`: one whole number from 1 to 2^31 - 2^16 for each dimension that `dims` names ("N", "RxC",
+/// "MxKxN"), joined by x. No two of them may give more elements than that, since kernels index with int.
+/// \throws UsageError
 Shape parse_shape(const std::string& text, const std::string& dims);
 
 /// The number of dimensions that "N", "RxC" or "MxKxN" names.

@@ -1,6 +1,6 @@
 /// \file
-/// Prints what docs/claims.md quotes: `claims passes`, `claims zero`, `claims rounding` or `claims race`, and
-/// docs/04_relu_layernorm.md: `claims variance`.
+/// Prints what docs/claims.md quotes: `claims passes`, `claims zero`, `claims rounding` or `claims race`,
+/// docs/03_quantize_int8.md: `claims quotient`, and docs/04_relu_layernorm.md: `claims variance`.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -124,6 +124,27 @@ void rounding() {
   }
 }
 
+/// The three instructions of chapter 03's divided(), one by one.
+void quotient() {
+  static constexpr int kPairs = 1 << 24;
+  std::mt19937 generator(kPairs);
+  const auto significand = [&] { return static_cast<float>(1u << 23 | generator() >> 9); };
+  int product_wrong = 0, remainder_rounded = 0, result_wrong = 0;
+  for (int i = 0; i < kPairs; ++i) {
+    const float x = significand(), scale = significand();
+    const float reciprocal = 1.0f / scale, nearly = x * reciprocal, remainder = std::fma(-scale, nearly, x);
+    product_wrong += nearly != x / scale;
+    remainder_rounded += remainder != x - static_cast<double>(scale) * nearly;  // exact in double
+    result_wrong += std::fma(remainder, reciprocal, nearly) != x / scale;
+  }
+  const auto print = [](const char* what, int count) {
+    fmt::print("{:34}{:8} of {}, {:.2f} %\n", what, count, kPairs, 100.0 * count / kPairs);
+  };
+  print("x * (1 / scale) is not x / scale", product_wrong);
+  print("the remainder had to be rounded", remainder_rounded);
+  print("the corrected quotient is wrong", result_wrong);
+}
+
 void variance() {
   Arrays at;
   constexpr int kCount = 4096;
@@ -165,12 +186,14 @@ int main(int count, char** arguments) {
     zero();
   } else if (claim == "rounding") {
     rounding();
+  } else if (claim == "quotient") {
+    quotient();
   } else if (claim == "variance") {
     variance();
   } else if (claim == "race") {
     race();
   } else {
-    fmt::print(stderr, "usage: claims passes|zero|rounding|variance|race\n");
+    fmt::print(stderr, "usage: claims passes|zero|rounding|quotient|variance|race\n");
     return workbook::kBadUsage;
   }
 }

@@ -23,7 +23,8 @@ inline void fill_far(const workbook::Data& host) {
   fill_parameters(host);
 }
 
-/// A constant row, one without a positive number, one with an infinity, one with a NaN.
+/// A constant row, one without a positive number, one with an infinity, one with a NaN, one with -infinity
+/// (which ReLU makes 0).
 inline void fill_odd(const workbook::Data& host) {
   const int columns = host.shape.dims[1];
   for (int r = 0; r < host.shape.dims[0]; ++r) {
@@ -34,6 +35,7 @@ inline void fill_odd(const workbook::Data& host) {
       for (int c = 0; c < columns; ++c) row[c] = 0.75f;
     if (r == 2) row[columns / 2] = INFINITY;
     if (r == 3) row[columns - 1] = NAN;
+    if (r == 4) row[columns / 3] = -INFINITY;
   }
   fill_parameters(host);
 }

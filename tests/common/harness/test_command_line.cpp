@@ -94,7 +94,7 @@ TEST_CASE("chapter 00 verifies, counts, and says what is next, in 80 columns") {
 }
 
 TEST_CASE("bad sizes are refused") {
-  for (const char* size : {"0", "-3", "1e30", "abc", "2147483648", "12x34", "1.5"})
+  for (const char* size : {"0", "-3", "1e30", "abc", "2147418113", "2147483648", "12x34", "1.5"})
     check_refused(chapter("--device cpu --size=" + std::string(size)), 2,
                   {"--size", "expected N, a whole number from 1"});
 }
@@ -237,6 +237,23 @@ TEST_CASE("shapes are parsed by the chapter's dimensions") {
   CHECK(workbook::shape_text(workbook::parse_shape("2x3x4", "MxKxN"), "MxKxN") == "2x3x4");
   for (const char* wrong : {"4096", "x", "1x", "x1", "1x2x3", "1x0", "1 x2"})
     CHECK_THROWS_AS(workbook::parse_shape(wrong, "RxC"), workbook::UsageError);
+}
+
+TEST_CASE("no array is so large that an int could not index it") {
+  for (const char* right : {"32767x65536", "65536x32767", "2147418112x1", "1x2147418112"})
+    CHECK_NOTHROW(workbook::parse_shape(right, "RxC"));
+  CHECK_NOTHROW(workbook::parse_shape("32767x65536x32767", "MxKxN"));
+  CHECK_NOTHROW(workbook::parse_shape("2147418112", "N"));
+  for (const char* wrong : {"32768x65536", "46341x46341", "2147483647x2147483647"})
+    CHECK_THROWS_AS(workbook::parse_shape(wrong, "RxC"), workbook::UsageError);
+  for (const char* wrong : {"65536x32768x1", "65536x1x32768", "1x65536x32768"})  // x, y, w
+    CHECK_THROWS_AS(workbook::parse_shape(wrong, "MxKxN"), workbook::UsageError);
+
+  check_refused(run("'" BIN_DIR "/03_quantize_int8' --device cpu --size 65536x65536"), 2,
+                {"--size 65536x65536: R x C is 4294967296 elements", "the most is 2147418112"});
+  for (const std::string& name : workbook::find_workbook().chapters)
+    for (const char* size : {"2147483647", "65536x65536", "65536x1x65536"})
+      check_refused(run("'" BIN_DIR "/" + name + "' --device cpu --size " + size), 2, {"--size"});
 }
 
 TEST_CASE("the workbook greets, lists and runs") {
