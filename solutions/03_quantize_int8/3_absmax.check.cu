@@ -10,9 +10,9 @@ using namespace workbook;
 long long rows(const Shape& shape) { return shape.dims[0]; }
 long long elements(const Shape& shape) { return static_cast<long long>(shape.dims[0]) * shape.dims[1]; }
 
-/// The column of the largest differs from row to row, and in every second row it is negative. NaN stands in the
-/// first column, next to the largest, and, if the row is long enough, where a thread of a block of 256 that has
-/// read the largest reads next. Every fifth row from the fourth on is nothing but NaN.
+/// The column of the largest differs from row to row, and in every second row it is negative. NaN stands next
+/// to it, in the first column of some rows, and, if the row is long enough, where a thread of a block of 256
+/// that has read the largest reads next. Every fifth row from the fourth on is nothing but NaN.
 void fill(const Data& host) {
   const int columns = host.shape.dims[1], threads = 256;
   fill_uniform(host.floats("x"), elements(host.shape), -9.0f, 9.0f, 83);
@@ -46,9 +46,9 @@ int roundings(const Shape&) { return 0; }
 
 long long none(const Shape&) { return 0; }
 long long one_read(const Shape& s) { return 4 * elements(s); }
-/// A tree over 256 threads takes about 50: one store per warp, and then half of the threads, a quarter, and so
-/// on. With the active threads spread over all warps, or with bank conflicts, it takes 150. One thread that looks
-/// at all values takes at least 264.
+/// A tree over 256 threads takes about 50: one store per warp, and then half of the threads, a quarter, and
+/// so on. With the active threads spread over all warps, or with bank conflicts, it takes 150. One thread that
+/// looks at all values takes at least 264.
 long long tree(const Shape& s) { return 200 * rows(s); }
 
 const Limit kLimits[] = {

@@ -2,9 +2,9 @@
 /// Exercise 03.4, one_read: keep the row in registers.
 ///
 /// A block finds its row's scale, and then reads the row again to quantise it. Let each thread keep the
-/// elements that it has read: a row has at most kMost = 2048 columns, which are 8 for each of 256 threads. The
-/// kernel is always launched with 256 threads per block, and one block per row. The compiler keeps an array in
-/// registers if it knows all its indices: loop from 0 to kHeld with `#pragma unroll`.
+/// elements that it has read: a row has at most kMost = 2048 columns, which are 8 for each of 256 threads.
+/// The kernel is always launched with 256 threads per block, and one block per row. The compiler keeps an
+/// array in registers if it knows all its indices: loop from 0 to kHeld with `#pragma unroll`.
 ///
 /// Results must be exact, as the skeleton computes them: x divided by the scale, not multiplied by 1 / scale,
 /// and rounded to nearest even.

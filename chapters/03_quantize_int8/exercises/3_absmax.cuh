@@ -7,8 +7,8 @@
 /// count, wherever it stands; the comparison in `larger` ensures that, if the NaN is its second argument. The
 /// result for a row of nothing but NaN is 0.
 ///
-/// Goal: every element read once; with 256 threads at most 200 wavefronts in shared memory per row (12,800 for
-/// the 64 rows that are counted), fewer than one thread needs to look at 256 values; no atomics.
+/// Goal: every element read once; with 256 threads at most 200 wavefronts in shared memory per row (12,800
+/// for the 64 rows that are counted), fewer than one thread needs to look at 256 values; no atomics.
 #pragma once
 #include "device.hpp"
 

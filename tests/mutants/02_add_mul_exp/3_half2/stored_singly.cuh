@@ -7,7 +7,8 @@ namespace DEVICE::add_mul_exp_half2 {
 __global__ void scale_add(__half2 a, const __half* x, const __half* y, __half* out, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n / 2) {
-    const __half2 r = __hfma2(a, reinterpret_cast<const __half2*>(x)[i], reinterpret_cast<const __half2*>(y)[i]);
+    const __half2 r =
+        __hfma2(a, reinterpret_cast<const __half2*>(x)[i], reinterpret_cast<const __half2*>(y)[i]);
     out[2 * i] = __low2half(r);
     out[2 * i + 1] = __high2half(r);
   }

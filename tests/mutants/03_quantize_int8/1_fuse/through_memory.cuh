@@ -8,7 +8,8 @@ __global__ void fused(const float* x, float scale, float zero_point, float* betw
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   between[i] = rintf(x[i] / scale + zero_point);
-  q[i] = static_cast<signed char>(between[i] != between[i] ? 0.0f : fminf(fmaxf(between[i], -128.0f), 127.0f));
+  q[i] =
+      static_cast<signed char>(between[i] != between[i] ? 0.0f : fminf(fmaxf(between[i], -128.0f), 127.0f));
 }
 
 inline void quantize(const float* x, float scale, float zero_point, float* between, signed char* q, int n) {

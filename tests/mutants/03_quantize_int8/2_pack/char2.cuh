@@ -15,7 +15,8 @@ __global__ void pairs(const float* x, float scale, float zero_point, signed char
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n / 2) {
     const float2 v = reinterpret_cast<const float2*>(x)[i];
-    reinterpret_cast<char2*>(q)[i] = make_char2(quantized(v.x, scale, zero_point), quantized(v.y, scale, zero_point));
+    reinterpret_cast<char2*>(q)[i] =
+        make_char2(quantized(v.x, scale, zero_point), quantized(v.y, scale, zero_point));
   }
   if (i == 0 && n % 2 == 1) q[n - 1] = quantized(x[n - 1], scale, zero_point);
 }

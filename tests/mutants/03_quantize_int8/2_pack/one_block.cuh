@@ -14,8 +14,9 @@ __device__ inline signed char quantized(float x, float scale, float zero_point) 
 __global__ void packed(const float* x, float scale, float zero_point, signed char* q, int n) {
   for (int i = threadIdx.x; i < n / 4; i += blockDim.x) {
     const float4 v = reinterpret_cast<const float4*>(x)[i];
-    reinterpret_cast<char4*>(q)[i] = make_char4(quantized(v.x, scale, zero_point), quantized(v.y, scale, zero_point),
-                                                quantized(v.z, scale, zero_point), quantized(v.w, scale, zero_point));
+    reinterpret_cast<char4*>(q)[i] =
+        make_char4(quantized(v.x, scale, zero_point), quantized(v.y, scale, zero_point),
+                   quantized(v.z, scale, zero_point), quantized(v.w, scale, zero_point));
   }
   const int single = n / 4 * 4 + blockIdx.x * blockDim.x + threadIdx.x;
   if (single < n) q[single] = quantized(x[single], scale, zero_point);

@@ -16,7 +16,7 @@ __global__ void vectors(const float4* x, float scale, float zero_point, char4* q
   if (i >= count) return;
   const float4 v = x[i];
   q[i] = make_char4(quantized(v.x, scale, zero_point), quantized(v.y, scale, zero_point),
-                                                quantized(v.z, scale, zero_point), quantized(v.w, scale, zero_point));
+                    quantized(v.z, scale, zero_point), quantized(v.w, scale, zero_point));
 }
 __global__ void tail(const float* x, float scale, float zero_point, signed char* q) {
   q[threadIdx.x] = quantized(x[threadIdx.x], scale, zero_point);

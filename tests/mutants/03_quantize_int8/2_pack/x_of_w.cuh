@@ -15,8 +15,9 @@ __global__ void packed(const float* x, float scale, float zero_point, signed cha
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n / 4) {
     const volatile float* v = x + 4 * i;
-    reinterpret_cast<char4*>(q)[i] = make_char4(quantized(v[0], scale, zero_point), quantized(v[1], scale, zero_point),
-                                                quantized(v[2], scale, zero_point), quantized(v[3], scale, zero_point));
+    reinterpret_cast<char4*>(q)[i] =
+        make_char4(quantized(v[0], scale, zero_point), quantized(v[1], scale, zero_point),
+                   quantized(v[2], scale, zero_point), quantized(v[3], scale, zero_point));
   }
   const int single = n / 4 * 4 + blockIdx.x * blockDim.x + threadIdx.x;
   if (single < n) q[single] = quantized(x[single], scale, zero_point);

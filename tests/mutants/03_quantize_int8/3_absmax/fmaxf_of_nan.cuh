@@ -16,7 +16,8 @@ __global__ void find_largest(const float* x, float* largest, int columns) {
   __syncthreads();
   for (unsigned left = blockDim.x; left > 1; left = (left + 1) / 2) {
     const unsigned half = (left + 1) / 2;
-    if (threadIdx.x + half < left) values[threadIdx.x] = fmaxf(values[threadIdx.x], values[threadIdx.x + half]);
+    if (threadIdx.x + half < left)
+      values[threadIdx.x] = fmaxf(values[threadIdx.x], values[threadIdx.x + half]);
     __syncthreads();
   }
   if (threadIdx.x == 0) largest[blockIdx.x] = values[0];

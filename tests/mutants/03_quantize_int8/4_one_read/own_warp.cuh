@@ -1,4 +1,4 @@
-// each warp has a scale of its own | is 
+// each warp has a scale of its own | is
 #pragma once
 #include "device.hpp"
 
@@ -14,12 +14,14 @@ __global__ void quantize_rows(const float* __restrict__ x, float* __restrict__ s
     held[j] = c < columns ? x[first + c] : 0.0f;
     largest = fmaxf(largest, fabsf(held[j]));
   }
-  for (int mask = 16; mask > 0; mask /= 2) largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, mask));
+  for (int mask = 16; mask > 0; mask /= 2)
+    largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, mask));
   const float scale = largest > 0.0f ? largest / 127.0f : 1.0f;
   if (threadIdx.x == 0) scales[blockIdx.x] = scale;
   for (int j = 0; j < kHeld; ++j) {
     const int c = threadIdx.x + j * kThreads;
-    if (c < columns) q[first + c] = static_cast<signed char>(fmaxf(-128.0f, fminf(127.0f, rintf(held[j] / scale))));
+    if (c < columns)
+      q[first + c] = static_cast<signed char>(fmaxf(-128.0f, fminf(127.0f, rintf(held[j] / scale))));
   }
 }
 

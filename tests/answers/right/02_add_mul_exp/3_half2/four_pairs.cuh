@@ -7,8 +7,9 @@ namespace DEVICE::add_mul_exp_half2 {
 constexpr int kPairs = 4;
 
 template <int kThreads>
-__global__ void __launch_bounds__(kThreads) scale_add(__half a, const __half2* __restrict__ x, const __half2* __restrict__ y,
-                                                      __half2* __restrict__ out, int n) {
+__global__ void __launch_bounds__(kThreads)
+    scale_add(__half a, const __half2* __restrict__ x, const __half2* __restrict__ y,
+              __half2* __restrict__ out, int n) {
   const auto f = [a](__half2 p, __half2 q) { return __hfma2(__halves2half2(a, a), p, q); };
   const int pairs = n / 2;
 #pragma unroll

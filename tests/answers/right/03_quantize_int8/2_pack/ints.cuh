@@ -14,7 +14,8 @@ union Four {
   signed char bytes[4];
 };
 
-__global__ void packed(const float4* __restrict__ x, float scale, float zero_point, int* __restrict__ q, size_t n) {
+__global__ void packed(const float4* __restrict__ x, float scale, float zero_point, int* __restrict__ q,
+                       size_t n) {
   const size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
   if (i < n / 4) {
     const float4 v = __ldg(x + i);
@@ -32,8 +33,8 @@ __global__ void packed(const float4* __restrict__ x, float scale, float zero_poi
 }
 
 inline void quantize(const float* x, float scale, float zero_point, signed char* q, size_t n) {
-  launch(packed, static_cast<int>(n / 4 / 192 + 1), 192, reinterpret_cast<const float4*>(x), scale, zero_point,
-         reinterpret_cast<int*>(q), n);
+  launch(packed, static_cast<int>(n / 4 / 192 + 1), 192, reinterpret_cast<const float4*>(x), scale,
+         zero_point, reinterpret_cast<int*>(q), n);
 }
 
 }  // namespace DEVICE::quantize_pack

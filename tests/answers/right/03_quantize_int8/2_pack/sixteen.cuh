@@ -12,7 +12,8 @@ __device__ inline signed char quantized(float x, float scale, float zero_point) 
 }
 
 template <int kVectors>
-__global__ void tiles(const float* __restrict__ x, float scale, float zero_point, signed char* __restrict__ q, int n) {
+__global__ void tiles(const float* __restrict__ x, float scale, float zero_point, signed char* __restrict__ q,
+                      int n) {
   const int vectors = n / 4;
   const float4* in = reinterpret_cast<const float4*>(x);
   char4* out = reinterpret_cast<char4*>(q);

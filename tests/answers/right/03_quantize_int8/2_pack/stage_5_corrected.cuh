@@ -1,8 +1,8 @@
 // the lesson's stage 5: reciprocal and correction
 #pragma once
 #include "ceil_div.hpp"
-#include "vectors.hpp"
 #include "device.hpp"
+#include "vectors.hpp"
 
 namespace DEVICE::quantize_pack {
 
@@ -30,7 +30,8 @@ __device__ inline void quantize_singles(const Split& at, const float* x, float s
 
 struct Steps {
   float scale, zero_point, reciprocal;
-  float limit;  };
+  float limit;
+};
 
 __host__ __device__ inline Steps steps_of(float scale, float zero_point) {
   const bool usual = fabsf(scale) > 0x1p-60f && fabsf(scale) < 0x1p60f;
@@ -82,7 +83,8 @@ __global__ void corrected(const float* __restrict__ x, Steps by, signed char* __
 }
 
 inline void quantize(const float* x, float scale, float zero_point, signed char* q, int n) {
-  launch(corrected, ceil_div(n, 8 * kCorrectedThreads), kCorrectedThreads, x, steps_of(scale, zero_point), q, n);
+  launch(corrected, ceil_div(n, 8 * kCorrectedThreads), kCorrectedThreads, x, steps_of(scale, zero_point), q,
+         n);
 }
 
 }  // namespace DEVICE::quantize_pack

@@ -20,7 +20,8 @@ __global__ void pack(const float* __restrict__ x, float scale, float zero_point,
     unsigned word = 0;
 #pragma unroll
     for (int j = 0; j < 4; ++j)
-      word |= static_cast<unsigned>(static_cast<unsigned char>(quantized(values[j], scale, zero_point))) << (8 * j);
+      word |= static_cast<unsigned>(static_cast<unsigned char>(quantized(values[j], scale, zero_point)))
+              << (8 * j);
     *reinterpret_cast<unsigned*>(q + i) = word;
     return;
   }

@@ -24,7 +24,8 @@ __global__ void find_largest(const float* __restrict__ x, float* __restrict__ la
   __syncthreads();
   for (int left = blockDim.x; left > 1; left = (left + 1) / 2) {
     const int t = threadIdx.x, next = (left + 1) / 2;
-    if (t < next) values[1 - now][t] = t + next < left ? larger(values[now][t], values[now][t + next]) : values[now][t];
+    if (t < next)
+      values[1 - now][t] = t + next < left ? larger(values[now][t], values[now][t + next]) : values[now][t];
     now = 1 - now;
     __syncthreads();
   }

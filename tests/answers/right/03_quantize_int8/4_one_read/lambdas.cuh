@@ -29,7 +29,6 @@ __device__ inline float block_largest(float value) {
   return values[0];
 }
 
-
 template <class F>
 __device__ inline void for_each(unsigned columns, F f) {
 #pragma unroll
@@ -37,7 +36,8 @@ __device__ inline void for_each(unsigned columns, F f) {
     if (const unsigned c = threadIdx.x + j * 256u; c < columns) f(j, c);
 }
 
-__global__ void __launch_bounds__(256) quantize_rows(const float* x, float* scales, signed char* q, unsigned columns) {
+__global__ void __launch_bounds__(256)
+    quantize_rows(const float* x, float* scales, signed char* q, unsigned columns) {
   const size_t row = blockIdx.x;
   float held[kHeld] = {};
   for_each(columns, [&](int j, unsigned c) { held[j] = x[row * columns + c]; });

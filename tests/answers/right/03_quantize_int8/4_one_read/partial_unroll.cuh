@@ -29,7 +29,6 @@ __device__ inline float block_largest(float value) {
   return values[0];
 }
 
-
 __device__ inline float elements(float most) { return most > 0.0f ? most / 127.0f : 1.0f; }
 
 __global__ void quantize_rows(const float* __restrict__ x, float* __restrict__ scales,
@@ -43,7 +42,8 @@ __global__ void quantize_rows(const float* __restrict__ x, float* __restrict__ s
   }
   const float tie = elements(block_largest(one_read));
   if (threadIdx.x == 0) scales[blockIdx.x] = tie;
-  for (int j = 0; j < count; ++j) q[blockIdx.x * size_t(columns) + threadIdx.x + 256 * j] = quantized(rows[j], tie);
+  for (int j = 0; j < count; ++j)
+    q[blockIdx.x * size_t(columns) + threadIdx.x + 256 * j] = quantized(rows[j], tie);
 }
 
 }  // namespace DEVICE::quantize_one_read
