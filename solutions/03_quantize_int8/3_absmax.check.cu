@@ -47,8 +47,8 @@ int roundings(const Shape&) { return 0; }
 long long none(const Shape&) { return 0; }
 long long one_read(const Shape& s) { return 4 * elements(s); }
 /// A tree over 256 threads takes about 50: one store per warp, and then half of the threads, a quarter, and
-/// so on. With the active threads spread over all warps, or with bank conflicts, it takes 150. One thread that
-/// looks at all values takes at least 264.
+/// so on. With the active threads spread over all warps, or with bank conflicts, it takes 150. One thread
+/// that looks at all values takes at least 264.
 long long tree(const Shape& s) { return 200 * rows(s); }
 
 const Limit kLimits[] = {
