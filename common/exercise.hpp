@@ -7,11 +7,11 @@
 
 namespace workbook {
 
-/// Lengths at which tails, partial warps and partial blocks show; the last is a prime.
-constexpr Shape kHostileLengths[] = {{{1, 1, 1}},    {{2, 1, 1}},     {{3, 1, 1}},   {{4, 1, 1}},
-                                     {{5, 1, 1}},    {{31, 1, 1}},    {{32, 1, 1}},  {{33, 1, 1}},
-                                     {{127, 1, 1}},  {{255, 1, 1}},   {{256, 1, 1}}, {{257, 1, 1}},
-                                     {{1023, 1, 1}}, {{999983, 1, 1}}};
+/// Lengths at which tails, partial warps and partial blocks show, even and odd ones; the last is a prime.
+constexpr Shape kHostileLengths[] = {
+    {{1, 1, 1}},    {{2, 1, 1}},    {{3, 1, 1}},    {{4, 1, 1}},    {{5, 1, 1}},     {{31, 1, 1}},
+    {{32, 1, 1}},   {{33, 1, 1}},   {{127, 1, 1}},  {{255, 1, 1}},  {{256, 1, 1}},   {{257, 1, 1}},
+    {{1023, 1, 1}}, {{1024, 1, 1}}, {{4098, 1, 1}}, {{5000, 1, 1}}, {{999983, 1, 1}}};
 
 /// What a limit is on. Bytes are those of the sectors that requests touch, or, compulsory, those that a cold
 /// cache must fetch and write.

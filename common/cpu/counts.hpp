@@ -33,8 +33,9 @@ struct Counts {
   /// DRAM traffic of a cold cache, launch by launch [dram__bytes_read.sum]
   long long compulsory_read_bytes = 0;
   long long compulsory_write_bytes = 0;
-  long long accesses = 0;                   ///< loads and stores of single threads that were traced
-  long long accesses_of_busiest_block = 0;  ///< of all launches
+  long long accesses = 0;                    ///< loads and stores of single threads that were traced
+  long long accesses_of_busiest_block = 0;   ///< of the current or last launch
+  long long accesses_of_busiest_blocks = 0;  ///< of the busiest block of each launch, added up
   /// It is not known which lanes ran a loop's iterations together: requests and sectors may be off.
   bool approximate = false;
 
@@ -56,6 +57,7 @@ struct Counts {
     compulsory_write_bytes += other.compulsory_write_bytes;
     accesses += other.accesses;
     accesses_of_busiest_block = std::max(accesses_of_busiest_block, other.accesses_of_busiest_block);
+    accesses_of_busiest_blocks += other.accesses_of_busiest_blocks;
     approximate |= other.approximate;
     shared_loads_may_merge |= other.shared_loads_may_merge;
     return *this;

@@ -111,6 +111,7 @@ void run(const Launch& launch) {
   Device& d = device();
   begin_launch(d.launch, launch);
   d.launch.counted_before = d.counts;
+  d.counts.accesses_of_busiest_block = 0;
   begin_blocks(d.launch);
   d.order_needed = false;
   memory().clear_cold_caches();
@@ -118,6 +119,7 @@ void run(const Launch& launch) {
   memory().count_compulsory(d.counts);
   d.counts.approximate |= d.block.iterations.is_lost();
   d.counts.shared_loads_may_merge |= d.block.sites.shared_loads_may_merge();
+  d.counts.accesses_of_busiest_blocks += d.counts.accesses_of_busiest_block;
   ++d.counts.kernels;
   report(d);
 }

@@ -187,7 +187,7 @@ bool judge_costs(const Exercise& exercise, const Shape& shape, const Counts& cou
 /// Adds to the budget if one block does what the whole grid should do. Returns whether the work is shared.
 bool judge_sharing(const Counts& counts, ordered_json& verdict) {
   constexpr long long kLarge = 50'000, kMostPercent = 25;
-  const long long percent = 100 * counts.accesses_of_busiest_block / std::max(counts.accesses, 1LL);
+  const long long percent = 100 * counts.accesses_of_busiest_blocks / std::max(counts.accesses, 1LL);
   if (counts.accesses < kLarge || percent <= kMostPercent) return true;
   verdict["budget"].push_back(
       {{"what", "percent of all loads and stores in one block"},

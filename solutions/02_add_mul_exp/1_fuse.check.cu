@@ -28,9 +28,9 @@ const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
 int roundings(const Shape&) { return 5; }
 
 const Limit kLimits[] = {
-    {Cost::kLaunches, one, "one kernel can do all of it, without a second launch"},
+    {Cost::kLaunches, one, "can one kernel do the work of both?"},
     {Cost::kReadBytes, two_array_bytes, "a fused kernel needs x and y once each: is something read again?"},
-    {Cost::kWrittenBytes, array_bytes, "only out need be written: does something go through memory?"},
+    {Cost::kWrittenBytes, array_bytes, "only out must be written: does an intermediate go through memory?"},
 };
 
 }  // namespace

@@ -4,7 +4,7 @@
 /// To begin with there are two kernels, with an intermediate between them. Write one that does the work of
 /// both and start it alone; `between` then has no use.
 ///
-/// Goal: one launch; 8 bytes read and 4 bytes written per element.
+/// Goal: one launch; 8 bytes read and 4 bytes written per element; the work spread over the grid.
 #pragma once
 #include "device.hpp"
 

@@ -109,8 +109,19 @@ constexpr const char* kOutputs =
 /// The sum or product (1), the argument of erf or tanh (5), that (2.5 ulps: 5), 1 + it (1), and two products.
 int roundings(const Shape&) { return 14; }
 
-long long sixteen(const Shape&) { return 16; }
-const Limit kLimits[] = {{Cost::kLaunches, sixteen, "one kernel for each chain and type"}};
+/// The bytes of an array of each type.
+long long types_bytes(const Shape& s) {
+  const long long n = elements(s);
+  return sector_bytes(n, 4) + sector_bytes(n, 8) + 2 * sector_bytes(n, 2);
+}
+long long read_bytes(const Shape& s) { return 4 * 2 * types_bytes(s); }
+long long written_bytes(const Shape& s) { return 4 * types_bytes(s); }
+
+const Limit kLimits[] = {
+    {Cost::kReadBytes, read_bytes, "a chain needs a and b once each: is something read again?"},
+    {Cost::kWrittenBytes, written_bytes,
+     "a chain stores one value per element: does another go through memory?"},
+};
 
 const Shape kShapes[] = {{{1, 1, 1}}, {{33, 1, 1}}, {{255, 1, 1}}, {{1023, 1, 1}}, {{49999, 1, 1}}};
 

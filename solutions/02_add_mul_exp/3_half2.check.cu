@@ -31,23 +31,34 @@ const Array kArrays[] = {{"x", Type::kFloat16, Role::kInput, elements, nullptr},
                          {"y", Type::kFloat16, Role::kInput, elements, nullptr},
                          {"out", Type::kFloat16, Role::kOutput, elements, reference}};
 
-/// None but the one to half, which the comparison allows for.
-int roundings(const Shape&) { return 0; }
+/// One in float, for code that computes in float and rounds to half at the end. The comparison allows for the
+/// rounding to half.
+int roundings(const Shape&) { return 1; }
 
 /// One request per warp, for 64 halves; and one for the odd element.
 long long warps(const Shape& s) { return (elements(s) + 63) / 64 + 1; }
 long long loads(const Shape& s) { return 2 * warps(s); }
 
+/// The sectors of an array that begins at a sector, and one more for each request: where the array begins
+/// inside a sector, so does each request for 128 bytes.
+long long written(const Shape& s) { return sector_bytes(elements(s), 2) + 32 * warps(s); }
+long long read(const Shape& s) { return 2 * written(s); }
+
 const Limit kLimits[] = {
-    {Cost::kLaunches, one, "one kernel can do pairs and the odd element"},
-    {Cost::kLoadRequests, loads, "a thread that loads a __half2 reads two elements at once"},
-    {Cost::kStoreRequests, warps, "a thread that stores a __half2 writes two elements at once"},
+    {Cost::kLaunches, one, "can one kernel do the pairs and the odd element?"},
+    {Cost::kReadBytes, read, "x and y are needed once: does a warp read all of each sector that it touches?"},
+    {Cost::kWrittenBytes, written, "out must be written once: do the lanes of a warp store side by side?"},
+    {Cost::kLoadRequests, loads,
+     "does each load fetch two halves at least, and does only one thread load each of them?"},
+    {Cost::kStoreRequests, warps,
+     "does each store write two halves at least, and only one thread each of them?"},
 };
 
-/// 513: one element after 256 pairs, which fill a block.
-const Shape kShapes[] = {{{1, 1, 1}},   {{2, 1, 1}},   {{3, 1, 1}},    {{5, 1, 1}},     {{31, 1, 1}},
-                         {{64, 1, 1}},  {{65, 1, 1}},  {{255, 1, 1}},  {{256, 1, 1}},   {{257, 1, 1}},
-                         {{512, 1, 1}}, {{513, 1, 1}}, {{1023, 1, 1}}, {{999983, 1, 1}}};
+/// 513: one element after 256 pairs, which fill a block. The last is a prime.
+const Shape kShapes[] = {{{1, 1, 1}},    {{2, 1, 1}},    {{3, 1, 1}},    {{5, 1, 1}},
+                         {{31, 1, 1}},   {{64, 1, 1}},   {{65, 1, 1}},   {{255, 1, 1}},
+                         {{256, 1, 1}},  {{257, 1, 1}},  {{512, 1, 1}},  {{513, 1, 1}},
+                         {{1023, 1, 1}}, {{1024, 1, 1}}, {{4098, 1, 1}}, {{249989, 1, 1}}};
 
 }  // namespace
 
@@ -64,7 +75,8 @@ Exercise exercise() {
           .limits = kLimits,
           .limit_count = sizeof kLimits / sizeof kLimits[0],
           .shapes = kShapes,
-          .shape_count = sizeof kShapes / sizeof kShapes[0]};
+          .shape_count = sizeof kShapes / sizeof kShapes[0],
+          .any_alignment = true};
 }
 
 }  // namespace DEVICE

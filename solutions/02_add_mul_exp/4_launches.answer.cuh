@@ -6,10 +6,14 @@
 namespace DEVICE {
 namespace {
 
-using namespace add_mul_exp_launches;
-const double kNumbers[] = {kUnfusedLaunches, kUnfusedBytes,       kFusedLaunches,
-                           kFusedBytes,      kHalvesBytes,        kSlicedLaunches,
-                           kSlicedBytes,     kTwoResultsLaunches, kTwoResultsBytes};
+namespace given = add_mul_exp_launches;
+const double kNumbers[] = {
+    static_cast<double>(given::kUnfusedLaunches), static_cast<double>(given::kUnfusedBytes),
+    static_cast<double>(given::kFusedLaunches),   static_cast<double>(given::kFusedBytes),
+    static_cast<double>(given::kHalvesBytes),     static_cast<double>(given::kSlicedLaunches),
+    static_cast<double>(given::kSlicedBytes),     static_cast<double>(given::kTwoResultsLaunches),
+    static_cast<double>(given::kTwoResultsBytes),
+};
 
 }  // namespace
 

@@ -29,9 +29,9 @@ long long one_read(const Shape& s) { return sector_bytes(elements(s)); }
 long long one_write(const Shape& s) { return sector_bytes(elements(s), 1); }
 
 const Limit kLimits[] = {
-    {Cost::kLaunches, one, "one kernel can do all of it, without a second launch"},
+    {Cost::kLaunches, one, "can one kernel do the work of both?"},
     {Cost::kReadBytes, one_read, "x is needed once: is something read again?"},
-    {Cost::kWrittenBytes, one_write, "only q need be written: do floats go through memory?"},
+    {Cost::kWrittenBytes, one_write, "only q must be written: do floats go through memory?"},
 };
 
 }  // namespace

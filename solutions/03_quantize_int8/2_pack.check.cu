@@ -27,10 +27,16 @@ long long one(const Shape&) { return 1; }
 /// One request per warp, for 128 elements; and one for those left over.
 long long warps(const Shape& s) { return (elements(s) + 127) / 128 + 1; }
 
+long long one_read(const Shape& s) { return sector_bytes(elements(s)); }
+long long one_write(const Shape& s) { return sector_bytes(elements(s), 1); }
+
 const Limit kLimits[] = {
-    {Cost::kLaunches, one, "one kernel can do the vectors and what is left over"},
-    {Cost::kLoadRequests, warps, "a thread that loads a float4 reads four elements at once"},
-    {Cost::kStoreRequests, warps, "a thread that stores a char4 writes four bytes at once"},
+    {Cost::kLaunches, one, "can one kernel do the vectors and what is left over?"},
+    {Cost::kReadBytes, one_read, "x is needed once: does a warp read all of each sector that it touches?"},
+    {Cost::kWrittenBytes, one_write, "q must be written once: do the lanes of a warp store side by side?"},
+    {Cost::kLoadRequests, warps,
+     "does each load fetch four elements, and does only one thread load each of them?"},
+    {Cost::kStoreRequests, warps, "does each store write four bytes, and only one thread each of them?"},
 };
 
 }  // namespace

@@ -10,16 +10,20 @@ using namespace workbook;
 long long rows(const Shape& shape) { return shape.dims[0]; }
 long long elements(const Shape& shape) { return static_cast<long long>(shape.dims[0]) * shape.dims[1]; }
 
-/// The column of the largest differs from row to row, and in every second row it is negative. If the row is
-/// long enough, the thread that reads the largest reads a NaN next.
+/// The column of the largest differs from row to row, and in every second row it is negative. NaN stands next
+/// to it, in the first column of some rows, and, if the row is long enough, where a thread of a block of 256
+/// that has read the largest reads next. Every fifth row from the fourth on is nothing but NaN.
 void fill(const Data& host) {
   const int columns = host.shape.dims[1], threads = 256;
   fill_uniform(host.floats("x"), elements(host.shape), -9.0f, 9.0f, 83);
   for (int r = 0; r < host.shape.dims[0]; ++r) {
     float* row = host.floats("x") + static_cast<long long>(r) * columns;
-    const int place = (r * 37 + columns - 1) % columns % threads;
+    const int place = (r * 37 + columns - 1) % columns;
+    if (r % 3 == 1) row[0] = NAN;
+    if (place > 0) row[place - 1] = NAN;
     row[place] = r % 2 == 0 ? 10.0f + r : -10.0f - r;
     if (place + threads < columns) row[place + threads] = NAN;
+    for (int c = 0; r % 5 == 3 && c < columns; ++c) row[c] = NAN;
   }
 }
 
@@ -42,34 +46,45 @@ int roundings(const Shape&) { return 0; }
 
 long long none(const Shape&) { return 0; }
 long long one_read(const Shape& s) { return 4 * elements(s); }
-/// A tree over 256 threads: one store per warp, and then half of the threads, a quarter, and so on.
-long long tree(const Shape& s) { return 80 * rows(s); }
+/// A tree over 256 threads takes about 50: one store per warp, and then half of the threads, a quarter, and
+/// so on. With the active threads spread over all warps, or with bank conflicts, it takes 150. One thread
+/// that looks at all values takes at least 264.
+long long tree(const Shape& s) { return 200 * rows(s); }
 
 const Limit kLimits[] = {
-    {Cost::kReadBytes, one_read, "each element is needed once"},
-    {Cost::kSharedWavefronts, tree, "half of the threads compare, then a quarter, and so on: eight rounds"},
-    {Cost::kAtomics, none, "a tree needs no atomics, and its order is fixed"},
+    {Cost::kReadBytes, one_read, "is something read again? Each element is needed once"},
+    {Cost::kSharedWavefronts, tree,
+     "after each round of a tree half of the values are left: does a thread look at many of them?"},
+    {Cost::kAtomics, none, "can the threads compare their values in rounds, without atomics?"},
 };
 
-const Shape kShapes[] = {{{1, 1, 1}},   {{2, 2, 1}},   {{3, 31, 1}},   {{5, 33, 1}},   {{7, 255, 1}},
-                         {{4, 256, 1}}, {{4, 257, 1}}, {{3, 1023, 1}}, {{2, 4099, 1}}, {{64, 2048, 1}}};
+const Shape kShapes[] = {{{1, 1, 1}},    {{2, 2, 1}},    {{3, 31, 1}},   {{5, 33, 1}},
+                         {{7, 255, 1}},  {{4, 256, 1}},  {{4, 257, 1}},  {{5, 1023, 1}},
+                         {{4, 1024, 1}}, {{9, 1100, 1}}, {{4, 4099, 1}}, {{64, 2048, 1}}};
+
+/// The last is what costs are judged at.
+const int kBlocks[] = {32, 96, 1024, 256};
 
 }  // namespace
 
 Exercise exercise() {
-  return {.learnt = "A block of T threads finds one value in log2(T) rounds, with a barrier after each.",
-          .lesson = "docs/03_quantize_int8.md, stage 6",
-          .arrays = kArrays,
-          .array_count = sizeof kArrays / sizeof kArrays[0],
-          .fill = fill,
-          .output = "largest",
-          .roundings = roundings,
-          .limits = kLimits,
-          .limit_count = sizeof kLimits / sizeof kLimits[0],
-          .dims = "RxC",
-          .shapes = kShapes,
-          .shape_count = sizeof kShapes / sizeof kShapes[0],
-          .timed_shape = {{16384, 1024, 1}}};
+  return {
+      .learnt =
+          "A block of T threads finds one value in log2(T) rounds, rounded up, with a barrier after each.",
+      .lesson = "docs/03_quantize_int8.md, stage 6",
+      .arrays = kArrays,
+      .array_count = sizeof kArrays / sizeof kArrays[0],
+      .fill = fill,
+      .output = "largest",
+      .roundings = roundings,
+      .limits = kLimits,
+      .limit_count = sizeof kLimits / sizeof kLimits[0],
+      .dims = "RxC",
+      .shapes = kShapes,
+      .shape_count = sizeof kShapes / sizeof kShapes[0],
+      .blocks = kBlocks,
+      .block_count = sizeof kBlocks / sizeof kBlocks[0],
+      .timed_shape = {{16384, 1024, 1}}};
 }
 
 }  // namespace DEVICE

@@ -2,10 +2,11 @@
 /// Exercise 02.3, half2: compute out = a * x + y two halves at a time.
 ///
 /// The kernel is right, with one element per thread, so each thread loads only 2 bytes at a time. A GPU loads
-/// a `__half2` in one instruction and multiplies and adds both halves in one, `__hfma2`. n may be odd; all
-/// arrays begin at a multiple of 4 bytes.
+/// a `__half2` in one instruction and multiplies and adds both halves in one, `__hfma2`. n may be odd. Each
+/// array begins at some multiple of 4 bytes: enough for a `__half2`, but not for wider loads.
 ///
-/// Goal: half the requests; a * x + y rounded once, as `__hfma` does it.
+/// Goal: one launch; half the requests; 4 bytes read and 2 bytes written per element (up to 5 and 2.5 where
+/// arrays begin inside a sector); a * x + y rounded once to half; the work spread over the grid.
 #pragma once
 #include "device.hpp"
 

@@ -5,7 +5,7 @@
 /// multiply by 1 / scale. A NaN becomes 0. A float outside of [-128, 127] must be clamped before it is
 /// converted. To begin with there are two kernels.
 ///
-/// Goal: one launch; 4 bytes read and 1 byte written per element.
+/// Goal: one launch; 4 bytes read and 1 byte written per element; the work spread over the grid.
 #pragma once
 #include "device.hpp"
 

@@ -2,10 +2,11 @@
 /// Exercise 03.2, pack: store four bytes at a time.
 ///
 /// The kernel is right, but each thread has one element and stores a single byte. Let each thread take four
-/// elements: load a float4, store a char4. n need not be a multiple of 4; x begins at a multiple of 16 bytes
-/// and q at one of 4.
+/// elements: load a float4, store a char4. n need not be a multiple of 4; x and q begin at multiples of 16
+/// bytes.
 ///
-/// Goal: a quarter of the requests.
+/// Goal: one launch; a quarter of the requests; 4 bytes read and 1 byte written per element; the work spread
+/// over the grid.
 #pragma once
 #include "device.hpp"
 

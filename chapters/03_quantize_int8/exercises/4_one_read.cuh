@@ -3,10 +3,13 @@
 ///
 /// A block finds its row's scale, and then reads the row again to quantise it. Let each thread keep the
 /// elements that it has read: a row has at most kMost = 2048 columns, which are 8 for each of 256 threads.
-/// The compiler keeps an array in registers if it knows all its indices: loop from 0 to kHeld with `#pragma
-/// unroll`.
+/// The kernel is always launched with 256 threads per block, and one block per row. The compiler keeps an
+/// array in registers if it knows all its indices: loop from 0 to kHeld with `#pragma unroll`.
 ///
-/// Goal: 4 bytes read and 1 byte written per element.
+/// Results must be exact, as the skeleton computes them: x divided by the scale, not multiplied by 1 / scale,
+/// and rounded to nearest even.
+///
+/// Goal: 4 bytes read and 1 byte written per element; one scale written per row.
 #pragma once
 #include "device.hpp"
 

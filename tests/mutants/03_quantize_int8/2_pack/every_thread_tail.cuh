@@ -1,0 +1,29 @@
+// every thread computes the whole tail | over budget: load requests
+#pragma once
+#include "device.hpp"
+
+namespace DEVICE::quantize_pack {
+
+__device__ inline signed char quantized(float x, float scale, float zero_point) {
+  const float step = rintf(x / scale + zero_point);
+  const float number = step == step ? step : 0.0f;
+  const float not_less = number > -128.0f ? number : -128.0f;
+  return static_cast<signed char>(not_less < 127.0f ? not_less : 127.0f);
+}
+
+__global__ void packed(const float* x, float scale, float zero_point, signed char* q, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n / 4) {
+    const float4 v = reinterpret_cast<const float4*>(x)[i];
+    reinterpret_cast<char4*>(q)[i] =
+        make_char4(quantized(v.x, scale, zero_point), quantized(v.y, scale, zero_point),
+                   quantized(v.z, scale, zero_point), quantized(v.w, scale, zero_point));
+  }
+  for (int j = n / 4 * 4; j < n; ++j) q[j] = quantized(x[j], scale, zero_point);
+}
+
+inline void quantize(const float* x, float scale, float zero_point, signed char* q, int n) {
+  launch(packed, (n + 1023) / 1024, 256, x, scale, zero_point, q, n);
+}
+
+}  // namespace DEVICE::quantize_pack
