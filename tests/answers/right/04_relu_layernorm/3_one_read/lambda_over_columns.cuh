@@ -5,7 +5,7 @@
 namespace DEVICE::layernorm_one_read {
 
 constexpr int kThreads = 256, elements = 8;
-constexpr int kShapes[2] = {kThreads, elements};
+__device__ constexpr int kShapes[2] = {kThreads, elements};
 
 __device__ inline float relu(float v) { return v < 0.0f ? 0.0f : v; }
 
