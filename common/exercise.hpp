@@ -24,7 +24,8 @@ enum class Cost {
   kLoadRequests,
   kStoreRequests,
   kSharedWavefronts,
-  kAtomics  ///< requests of those on shared memory, sectors of the others; contended ones count as one more
+  kBarriers,  ///< __syncthreads(), one for each block that completes it
+  kAtomics    ///< requests of those on shared memory, sectors of the others; contended ones count as one more
 };
 
 /// The most that the reader's code may cost at a shape.

@@ -47,6 +47,7 @@ void BlockBarrier::release() {
   for (unsigned t = first; t < threads_.count(); ++t)
     if (threads_.state[t] == ThreadState::kAtBarrier) threads_.state[t] = ThreadState::kReady;
   vote_ = std::exchange(arrived_, {0, 0});
+  ++device().counts.barriers;
   device().block.last_barrier = threads_.waits_at[first];
   device().block.races.pass_barrier();
 }

@@ -137,6 +137,8 @@ Counted counted(Cost cost, const Counts& counts) {
       return {"store requests", counts.store_requests, Unit::kRequests};
     case Cost::kSharedWavefronts:
       return {"shared wavefronts", shared_wavefronts(counts), Unit::kNumber};
+    case Cost::kBarriers:
+      return {"barriers of all blocks", counts.barriers, Unit::kNumber};
     case Cost::kAtomics:
       return {"atomics", counts.atomic_sectors + counts.contended + counts.shared_atomic_requests,
               Unit::kNumber};

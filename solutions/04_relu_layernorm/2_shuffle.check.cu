@@ -24,12 +24,15 @@ const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
 
 long long one_read(const Shape& s) { return 4 * elements(s); }
 long long none(const Shape&) { return 0; }
+/// The sums of 8 warps are stored, and each warp reads them, in one request or thread 0 in 8.
 long long few(const Shape& s) { return 24 * rows(s); }
+long long two(const Shape& s) { return 2 * rows(s); }
 
 const Limit kLimits[] = {
-    {Cost::kReadBytes, one_read, "each element is needed once"},
-    {Cost::kSharedWavefronts, few, "eight warps have eight sums; what else goes through shared memory?"},
-    {Cost::kAtomics, none, "shuffles need no atomics"},
+    {Cost::kReadBytes, one_read, "is each element read once?"},
+    {Cost::kSharedWavefronts, few, "eight warps have eight sums: what else goes through shared memory?"},
+    {Cost::kBarriers, two, "which threads read what others wrote to shared memory, and how many times?"},
+    {Cost::kAtomics, none, "can the sums of the warps be added without atomics?"},
 };
 
 }  // namespace
@@ -41,12 +44,14 @@ Exercise exercise() {
           .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill_rows,
           .output = "squares",
-          .roundings = sum_roundings,
+          .roundings = any_block_roundings,
           .limits = kLimits,
           .limit_count = sizeof kLimits / sizeof kLimits[0],
           .dims = "RxC",
           .shapes = kRowShapes,
           .shape_count = kRowShapeCount,
+          .blocks = kBlocks,
+          .block_count = kBlockCount,
           .timed_shape = {{16384, 2048, 1}}};
 }
 

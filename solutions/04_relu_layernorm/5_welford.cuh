@@ -3,25 +3,29 @@
 ///
 /// Accurate also for large numbers that are close together. Each thread keeps count, mean and the sum of
 /// squared distances from the mean for its numbers; a tree merges those of the threads. Write the two steps:
-/// add one number, and merge two parts. With a and b the parts, d = b.mean - a.mean and n = a.count +
-/// b.count,
+/// with() adds one number, and merged() merges two parts. With a and b the parts, d = b.mean - a.mean and
+/// n = a.count + b.count,
 ///   mean = a.mean + d * b.count / n,   squares = a.squares + b.squares + d * d * a.count * b.count / n.
-/// One number is a part with count 1 and squares 0.
+/// One number is a part with count 1 and squares 0. A part without numbers has count, mean and squares 0.
 ///
-/// Goal: one launch; every element read once.
+/// The check launches one block of 256 threads per row. It also calls merged() itself, so keep Moments and
+/// merged() as they are declared: merged_mean[i] and so on are of pair i of eight pairs of parts. In pair 1 b
+/// is empty, in pair 2 a is, and in pair 3 both are.
+///
+/// Goal: every element read once. The rows are shared by the grid.
 #pragma once
 #include "device.hpp"
 
 namespace DEVICE::layernorm_welford {
 
-constexpr int kThreads = 256;
+constexpr int kThreads = 256;  // the check launches blocks of this size
 
 /// Of `count` numbers: their mean, and the sum of the squares of their distances from it.
 struct Moments {
   float count, mean, squares;
 };
 
-/// The same for both parts together; either may be empty.
+/// The same for both parts together; either may be empty, and both.
 __device__ inline Moments merged(Moments a, Moments b) {
   // BEGIN SOLUTION
   const float count = a.count + b.count, distance = b.mean - a.mean;

@@ -8,7 +8,7 @@ namespace {
 using namespace workbook;
 
 void fill(const Data& host) {
-  fill_rows(host);
+  fill_rows_some_large(host);
   fill_uniform(host.floats("weight"), columns(host.shape), 0.5f, 1.5f, 92);
   fill_uniform(host.floats("bias"), columns(host.shape), -0.5f, 1.0f, 93);
 }
@@ -32,16 +32,17 @@ const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
                          {"bias", Type::kFloat32, Role::kInput, columns, nullptr},
                          {"y", Type::kFloat32, Role::kOutput, elements, reference}};
 
-long long one(const Shape&) { return 1; }
 long long three_reads(const Shape& s) { return 20 * elements(s); }
-long long compulsory(const Shape& s) { return 4 * elements(s) + 2 * 4 * columns(s); }
 long long once(const Shape& s) { return 4 * elements(s); }
 
+/// Rows too long for the registers of 256 threads, and one too long for 48 KiB of shared memory as well.
+const Shape kShapes[] = {{{1, 1, 1}},    {{2, 2, 1}},    {{3, 31, 1}},    {{6, 33, 1}},
+                         {{7, 255, 1}},  {{4, 256, 1}},  {{4, 257, 1}},   {{5, 1023, 1}},
+                         {{2, 1999, 1}}, {{3, 2049, 1}}, {{2, 20001, 1}}, {{64, 2048, 1}}};
+
 const Limit kLimits[] = {
-    {Cost::kLaunches, one, "one kernel can do all of it"},
-    {Cost::kReadBytes, three_reads, "three times x, and weight and bias once per row"},
-    {Cost::kCompulsoryReadBytes, compulsory, "x, weight and bias, once each"},
-    {Cost::kWrittenBytes, once, "y, once"},
+    {Cost::kReadBytes, three_reads, "is there a pass over the row that another one could do as well?"},
+    {Cost::kWrittenBytes, once, "is each element of y stored once, by neighbouring lanes?"},
 };
 
 }  // namespace
@@ -57,8 +58,8 @@ Exercise exercise() {
           .limits = kLimits,
           .limit_count = sizeof kLimits / sizeof kLimits[0],
           .dims = "RxC",
-          .shapes = kRowShapes,
-          .shape_count = kRowShapeCount,
+          .shapes = kShapes,
+          .shape_count = sizeof kShapes / sizeof kShapes[0],
           .timed_shape = {{16384, 2048, 1}}};
 }
 

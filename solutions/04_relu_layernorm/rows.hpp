@@ -24,6 +24,15 @@ inline void fill_rows(const workbook::Data& host) {
     }
 }
 
+/// As fill_rows(), but every third row is centred on 10,000, with the same spread: there a variance computed
+/// as mean(x^2) - mean(x)^2 has no digit left.
+inline void fill_rows_some_large(const workbook::Data& host) {
+  fill_rows(host);
+  const int columns = host.shape.dims[1];
+  for (int r = 2; r < host.shape.dims[0]; r += 3)
+    for (int c = 0; c < columns; ++c) host.floats("x")[static_cast<long long>(r) * columns + c] += 1e4f;
+}
+
 /// Mean and variance of a row of `input(x)`, and the mean of its absolute values.
 struct RowMoments {
   double mean, variance, size;
@@ -45,8 +54,15 @@ inline double positive_part(double x) { return x < 0 ? 0 : x; }
 
 /// Each of 256 threads adds up its share, and a tree adds up the threads.
 inline int sum_roundings(const workbook::Shape& s) { return s.dims[1] / 256 + 12; }
+/// In blocks of kBlocks threads: in the smallest one, each of 32 threads adds up its share.
+inline int any_block_roundings(const workbook::Shape& s) { return s.dims[1] / 32 + 12; }
 /// For a row that is normalised by such sums; the terms are those of the chapter's problem.cuh.
 inline int row_roundings(const workbook::Shape& s) { return 2 * sum_roundings(s) + 12; }
+
+/// Threads of a block, where the kernel must be right for any multiple of 32. From 96, a tree comes to odd
+/// counts. Not 32 first: a single warp has no races between warps.
+constexpr int kBlocks[] = {96, 32, 1024, 256};
+constexpr int kBlockCount = sizeof kBlocks / sizeof kBlocks[0];
 
 constexpr float kEpsilon = 1e-3f;
 

@@ -1,12 +1,14 @@
 /// \file
 /// Exercise 04.4, conflicts: 32 lanes in one bank.
 ///
-/// The sum of each row, with 32 rows per block. A block reads its rows in tiles of 32 x 32, and each warp
-/// loads 32 elements of one row at a time, so the loads are coalesced. Then one warp adds: lane t walks along
-/// row t of the tile. In each step its lanes read words that are 32 apart, all in one bank: 32 wavefronts per
-/// request. Remove these conflicts; keep the loads from x as they are.
+/// The sum of each row. The check launches a block of 32 x 8 threads for each 32 rows, so the rows are shared
+/// by the grid. A block reads its rows in tiles of 32 x 32, and each warp loads 32 elements of one row at a
+/// time, so the loads are coalesced. Then one warp adds: lane t walks along row t of the tile. In each step
+/// its lanes read words that are 32 apart, all in one bank: 32 wavefronts per request. Remove these
+/// conflicts, and keep the loads from x coalesced.
 ///
-/// Goal: one wavefront for each request to shared memory.
+/// Goal: every element read once; no atomics; at most 80 wavefronts of shared memory per tile. Without bank
+/// conflicts there are 64: one for each of 32 stores and 32 loads.
 #pragma once
 #include "device.hpp"
 

@@ -50,7 +50,9 @@ class OnCores {
   const cpu::SpreadRule before_ = cpu::spread_rule();
 };
 
-inline std::string text(const workbook::Counts& counts) { return workbook::counts_json(&counts).dump(); }
+inline std::string text(const workbook::Counts& counts) {
+  return workbook::counts_json(&counts).dump() + " barriers " + std::to_string(counts.barriers);
+}
 
 /// What one kernel or stage counts, and what it leaves: bytes, a hash of them, or the error of its result.
 struct Outcome {

@@ -57,7 +57,8 @@ TEST_CASE_METHOD(Findings, "dialect: shuffles of 64 bits, double and unsigned lo
 
 TEST_CASE_METHOD(Findings, "dialect: __ballot_sync, __any_sync, __all_sync; __syncthreads_count, _and, _or") {
   const auto out = zeros<unsigned>(6 * 64);
-  backend->run([&] { test_kernels::votes(out->data()); });
+  const auto counts = backend->run([&] { test_kernels::votes(out->data()); });
+  CHECK(counts.barriers == 3);
   const auto values = out->values();
   CHECK(values[0] == 0x49249249u);
   CHECK(values[6 * 32] == 0x92492492u);
@@ -105,7 +106,8 @@ TEST_CASE_METHOD(Findings, "dialect: atomics on distinct addresses cost their se
 TEST_CASE_METHOD(Findings, "dialect: atomics on shared memory are no race") {
   const auto in = counting<int>(1000);
   const auto out = zeros<int>(16);
-  backend->run([&] { test_kernels::histogram(in->data(), out->data(), 1000); });
+  const auto counts = backend->run([&] { test_kernels::histogram(in->data(), out->data(), 1000); });
+  CHECK(counts.barriers == 2 * 4);  // two in each block
   CHECK(out->values()[0] == 63);
   CHECK(out->values()[15] == 62);
 }

@@ -122,6 +122,15 @@ TEST_CASE_METHOD(Judged, "exercise: an estimate cannot be over its limit") {
   CHECK_THAT(verdict_of(estimate.dump(), {}).text, ContainsSubstring("≈4.0"));
 }
 
+TEST_CASE_METHOD(Judged, "exercise: a limit on barriers is exact") {
+  const Limit enough = {Cost::kBarriers, one, "which threads wait?"},
+              too_few = {Cost::kBarriers, nothing, "?"};
+  CHECK(verdict(exercise(kSmall, &enough), polling)["status"] == "solved");
+  const auto over = verdict(exercise(kSmall, &too_few), polling);
+  CHECK(over["status"] == "not yet");
+  CHECK_THAT(verdict_of(over.dump(), {}).text, ContainsSubstring("barriers of all blocks 1, allowed 0"));
+}
+
 TEST_CASE_METHOD(Judged, "exercise: at large n one block may not do all the work") {
   CHECK(verdict(exercise(kSmall), with_blocks<1>)["status"] == "solved");
   CHECK(verdict(exercise(kLarge), with_blocks<4>)["status"] == "solved");
