@@ -6,7 +6,9 @@
 /// into shared memory, multiply, and go on to the next. m, k and n are not always multiples of 32; and lanes
 /// that read a tile down a column must not all read from one bank.
 ///
-/// Goal: 1/16 of a word from device memory per multiplication; one wavefront per request to shared memory.
+/// Goal: 1/16 of a word read from device memory for each multiplication, and each element of the result
+/// written once; in shared memory at most 9 wavefronts for four multiplications of a warp, its stores
+/// included. The work is spread over the grid.
 #pragma once
 #include "device.hpp"
 

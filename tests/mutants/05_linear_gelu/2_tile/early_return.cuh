@@ -1,4 +1,4 @@
-// threads beyond the edge return before they have loaded their part of a tile | is
+// threads beyond the edge return before they have loaded their part of a tile | uninitialised shared memory
 #pragma once
 #include "device.hpp"
 

@@ -8,8 +8,8 @@ constexpr int kRow = 36;
 
 __global__ void multiply(const float* __restrict__ x, const float* __restrict__ w,
                          float* __restrict__ product, int m, int k, int n) {
-  __shared__ alignas(16) float tile_x[32][kRow];
-  __shared__ alignas(16) float tile_w[32][kRow];
+  __shared__ __align__(16) float tile_x[32][kRow];
+  __shared__ __align__(16) float tile_w[32][kRow];
   const int lane = threadIdx.x, warp = threadIdx.y;
   const int row = blockIdx.y * 32 + warp, column = blockIdx.x * 32 + lane, w_row = blockIdx.x * 32 + warp;
   float sum = 0.0f;
