@@ -23,6 +23,7 @@ enum class Cost {
   kCompulsoryWrittenBytes,
   kLoadRequests,
   kStoreRequests,
+  kSharedRequests,
   kSharedWavefronts,
   kAtomics  ///< requests of those on shared memory, sectors of the others; contended ones count as one more
 };

@@ -135,6 +135,8 @@ Counted counted(Cost cost, const Counts& counts) {
       return {"load requests", counts.load_requests, Unit::kRequests};
     case Cost::kStoreRequests:
       return {"store requests", counts.store_requests, Unit::kRequests};
+    case Cost::kSharedRequests:
+      return {"shared requests", counts.shared_requests, Unit::kNumber};
     case Cost::kSharedWavefronts:
       return {"shared wavefronts", shared_wavefronts(counts), Unit::kNumber};
     case Cost::kAtomics:

@@ -6,7 +6,9 @@
 /// 16, x + 32 and x + 48. Multiply: for each step of k, four elements of x and four of w make sixteen
 /// products. An element that is in a register need not be read from shared memory again.
 ///
-/// Goal: eight words from shared memory for sixteen multiplications.
+/// Goal: eight words from shared memory for sixteen multiplications; the stores into the tiles included, at
+/// most 10 requests and 14 wavefronts in shared memory for sixteen multiplications of a warp. At most 1/16 of
+/// a word from device memory for each multiplication. The work is spread over the grid.
 #pragma once
 #include "device.hpp"
 

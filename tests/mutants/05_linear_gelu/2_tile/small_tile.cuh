@@ -1,4 +1,4 @@
-// tiles of 8 x 8: three quarters of each block are missing | product[8] is 
+// tiles of 8 x 8: three quarters of each block are missing | product[8] 
 #pragma once
 #include "device.hpp"
 
