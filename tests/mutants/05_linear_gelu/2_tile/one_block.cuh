@@ -1,4 +1,4 @@
-// the first block goes over all tiles, the others have nothing to do | percent of all loads and stores in one block
+// the first block goes over all tiles | percent of all loads and stores in one block
 #pragma once
 #include "device.hpp"
 

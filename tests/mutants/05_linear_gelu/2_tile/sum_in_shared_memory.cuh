@@ -1,4 +1,4 @@
-// the sums are in shared memory: no bank conflict, but twice as many accesses | over budget: shared wavefronts
+// the sums are in shared memory: twice as many accesses | over budget: shared wavefronts
 #pragma once
 #include "device.hpp"
 

@@ -1,4 +1,4 @@
-// two halves of the rows, one after the other: twelve words for sixteen multiplications | over budget: shared requests
+// two halves of the rows: twelve words for sixteen multiplications | over budget: shared requests
 #pragma once
 #include "device.hpp"
 

@@ -5,7 +5,9 @@
 namespace DEVICE::linear_coalesce {
 
 struct MultiplyAdd {
-  __device__ double operator()(double sum, float a, float b) const { return sum + static_cast<double>(a) * b; }
+  __device__ double operator()(double sum, float a, float b) const {
+    return sum + static_cast<double>(a) * b;
+  }
 };
 
 __device__ inline double sum_over_warp(double value) {

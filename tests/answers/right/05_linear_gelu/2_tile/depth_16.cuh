@@ -7,8 +7,8 @@ namespace DEVICE::linear_tile {
 constexpr int kDepth = 16;
 
 template <int kRows>
-__device__ void load_tile(float (&tile)[kRows][kDepth + 1], const float* a, int first_row, int first, int rows,
-                          int k, int t) {
+__device__ void load_tile(float (&tile)[kRows][kDepth + 1], const float* a, int first_row, int first,
+                          int rows, int k, int t) {
   const int r = t / kDepth, i = t % kDepth;
   const bool inside = first_row + r < rows && first + i < k;
   tile[r][i] = inside ? a[static_cast<size_t>(first_row + r) * k + first + i] : 0.0f;

@@ -10,8 +10,8 @@ __device__ __forceinline__ float at(const float* a, int row, int col, int rows, 
   return (row < rows && col < cols) ? a[(size_t)row * cols + col] : 0.f;
 }
 
-__global__ void multiply(const float* __restrict__ x, const float* __restrict__ w, float* __restrict__ product,
-                         int m, int k, int n) {
+__global__ void multiply(const float* __restrict__ x, const float* __restrict__ w,
+                         float* __restrict__ product, int m, int k, int n) {
   __shared__ float xs[TILE][TILE];
   __shared__ float wt[TILE][TILE + 1];
   const int tx = threadIdx.x, ty = threadIdx.y;

@@ -27,7 +27,8 @@ __global__ void multiply(const float* __restrict__ x, const float* __restrict__ 
     __syncthreads();
     for (int i = 0; i < kDepth; i += 4) {
       float4 of_w[4];
-      for (int c = 0; c < 4; ++c) of_w[c] = *reinterpret_cast<const float4*>(&tile_w[threadIdx.x + 16 * c][i]);
+      for (int c = 0; c < 4; ++c)
+        of_w[c] = *reinterpret_cast<const float4*>(&tile_w[threadIdx.x + 16 * c][i]);
       for (int r = 0; r < 4; ++r) {
         const float4 of_x = *reinterpret_cast<const float4*>(&tile_x[threadIdx.y + 16 * r][i]);
         for (int c = 0; c < 4; ++c) sum[r][c] = dot(of_x, of_w[c], sum[r][c]);

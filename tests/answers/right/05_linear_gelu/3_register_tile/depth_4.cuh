@@ -4,8 +4,8 @@
 
 namespace DEVICE::linear_register_tile {
 
-__global__ void multiply(const float* __restrict__ x, const float* __restrict__ w, float* __restrict__ product,
-                         int m, int k, int n) {
+__global__ void multiply(const float* __restrict__ x, const float* __restrict__ w,
+                         float* __restrict__ product, int m, int k, int n) {
   __shared__ float xs[64][5], ws[64][5];
   const int tx = threadIdx.x, ty = threadIdx.y, t = ty * 16 + tx;
   const int lr = t >> 2, lk = t & 3;

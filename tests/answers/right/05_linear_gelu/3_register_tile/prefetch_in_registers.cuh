@@ -50,7 +50,8 @@ __global__ void multiply(const float* x, const float* w, float* product, int m, 
   }
   for (int r = 0; r < kOutputs; ++r)
     for (int c = 0; c < kOutputs; ++c) {
-      const int to_row = run.first_row + threadIdx.y + 16 * r, column = limits.first_row + threadIdx.x + 16 * c;
+      const int to_row = run.first_row + threadIdx.y + 16 * r,
+                column = limits.first_row + threadIdx.x + 16 * c;
       if (to_row < m && column < n) product[static_cast<size_t>(to_row) * n + column] = sums[r][c];
     }
 }

@@ -22,7 +22,8 @@ __global__ void multiply(const float* __restrict__ x, const float* __restrict__ 
   __shared__ __align__(16) float tile_x[kDepth][68];
   __shared__ __align__(16) float tile_w[kDepth][68];
   const int t = threadIdx.y * 16 + threadIdx.x, warp = t / 32, lane = t % 32;
-  const int in_row = warp / 2 * WM + row_of_lane(lane) * 4, in_column = warp % 2 * WN + column_of_lane(lane) * 4;
+  const int in_row = warp / 2 * WM + row_of_lane(lane) * 4,
+            in_column = warp % 2 * WN + column_of_lane(lane) * 4;
   const int first_row = blockIdx.y * 64, first_column = blockIdx.x * 64;
   float acc[4][4] = {};
   for (int first = 0; first < k; first += kDepth) {
