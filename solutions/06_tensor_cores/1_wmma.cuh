@@ -5,7 +5,8 @@
 /// element by element. Let the warp do it with fragments (nvcuda::wmma): fill the accumulator with zeros,
 /// load 16 x 16 elements of x and of w for each step of k, multiply, and store the accumulator at the end.
 ///
-/// Goal: no more bytes read than load_matrix_sync() reads: 1024 for each of x and w, each step.
+/// Goal: no more bytes read than load_matrix_sync() reads for each 16 x 16 elements: 1024 of x and 1024 of w
+/// for each step of 16 along k. The product is written once, and the work is spread over the grid.
 #pragma once
 #include "device.hpp"
 #include "halves.hpp"
