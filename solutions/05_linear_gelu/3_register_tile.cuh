@@ -16,8 +16,9 @@ namespace DEVICE::linear_register_tile {
 
 constexpr int kSide = 64, kDepth = 8, kAcross = 16, kEach = kSide / kAcross;
 
-/// product = x * w^T: x is m x k, w is n x k, product is m x n, row by row. Blocks of kAcross x kAcross
-/// threads; blockIdx.x counts tiles along n, blockIdx.y along m.
+/// product = x * w^T: x is m x k, w is n x k, product is m x n, row by row. It is launched in
+/// blocks of 16 x 16 threads, one for each 64 x 64 elements; blockIdx.x counts them along n, blockIdx.y along
+/// m.
 __global__ void multiply(const float* __restrict__ x, const float* __restrict__ w,
                          float* __restrict__ product, int m, int k, int n) {
   __shared__ float tile_x[kSide][kDepth + 1], tile_w[kSide][kDepth + 1];

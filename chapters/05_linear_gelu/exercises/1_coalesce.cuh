@@ -6,14 +6,15 @@
 /// among the lanes: which elements should 32 neighbouring lanes load at a time?
 ///
 /// Goal: at most 8 bytes read for each multiplication, in at most one request to x and one to w for 32
-/// multiplications; the work spread over the grid.
+/// multiplications. The work is spread over the grid.
 #pragma once
 #include "device.hpp"
 
 namespace DEVICE::linear_coalesce {
 
 /// product = x * w^T: x is m x k, w is n x k, product is m x n, row by row. Blocks of 32 x 8 threads: lane
-/// threadIdx.x of warp threadIdx.y; blockIdx.x is the row, blockIdx.y has eight columns.
+/// threadIdx.x of warp threadIdx.y; blockIdx.x is the row, blockIdx.y counts groups of eight
+/// columns.
 __global__ void multiply(const float* __restrict__ x, const float* __restrict__ w,
                          float* __restrict__ product, int k, int n) {
   const size_t row = blockIdx.x;

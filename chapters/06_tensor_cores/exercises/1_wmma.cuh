@@ -16,8 +16,8 @@ namespace DEVICE::linear_wmma {
 constexpr int kFragment = 16, kWarps = 4;
 
 /// product = x * w^T in float32: x is m x k, w is n x k, both bfloat16, product is m x n, all row by row; m,
-/// k and n are multiples of 16. A warp per 16 x 16 elements; blocks of kWarps warps side by side along n;
-/// blockIdx.y counts along m.
+/// k and n are multiples of 16. It is launched in blocks of four warps side by side along n, one
+/// warp for each 16 x 16 elements; blockIdx.y counts along m.
 __global__ void multiply(const __nv_bfloat16* __restrict__ x, const __nv_bfloat16* __restrict__ w,
                          float* __restrict__ product, int k, int n) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800

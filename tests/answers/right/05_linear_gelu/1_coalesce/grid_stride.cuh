@@ -4,7 +4,6 @@
 
 namespace DEVICE::linear_coalesce {
 
-constexpr int kShapes[] = {16, 8, 4, 2, 1};
 constexpr int kLimits = 32, kArrays = 2;
 
 __device__ inline size_t elements(size_t rows, size_t columns) { return rows * columns; }
@@ -13,6 +12,7 @@ __device__ inline int blocks(int n) { return (n + 7) / 8; }
 __global__ void multiply(const float* x, const float* w, float* product, size_t k, size_t n) {
   const int lane = threadIdx.x % kLimits;
   const auto reduce = [](float v) {
+    constexpr int kShapes[] = {16, 8, 4, 2, 1};
     for (const int distance : kShapes) v += __shfl_down_sync(0xffffffffu, v, distance);
     return v;
   };

@@ -7,6 +7,7 @@ namespace DEVICE::linear_wmma {
 
 __global__ void multiply(const __nv_bfloat16* __restrict__ x, const __nv_bfloat16* __restrict__ w,
                          float* __restrict__ product, int k, int n) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   namespace wmma = nvcuda::wmma;
   using Sum = wmma::fragment<wmma::accumulator, 16, 16, 16, float>;
   const auto multiply_rows = [k](const __nv_bfloat16* of_x, const __nv_bfloat16* of_w) {
@@ -29,6 +30,7 @@ __global__ void multiply(const __nv_bfloat16* __restrict__ x, const __nv_bfloat1
     const Sum sum = multiply_rows(x + row * k, w + column * k);
     wmma::store_matrix_sync(product + row * n + column, sum, n, wmma::mem_row_major);
   }
+#endif
 }
 
 }  // namespace DEVICE::linear_wmma

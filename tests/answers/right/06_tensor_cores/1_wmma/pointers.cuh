@@ -9,6 +9,7 @@ using namespace nvcuda::wmma;
 using Bf16 = __nv_bfloat16;
 
 __global__ void multiply(const Bf16* x, const Bf16* w, float* product, size_t k, size_t n) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   const size_t col = (blockIdx.x * 4 + threadIdx.x / warpSize) * 16;
   if (col >= n) return;
 
@@ -27,6 +28,7 @@ __global__ void multiply(const Bf16* x, const Bf16* w, float* product, size_t k,
     pb += 16;
   }
   store_matrix_sync(&product[blockIdx.y * 16 * n + col], c, n, mem_row_major);
+#endif
 }
 
 }  // namespace DEVICE::linear_wmma

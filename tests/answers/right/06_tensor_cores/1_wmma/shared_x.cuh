@@ -9,6 +9,7 @@ constexpr int kStep = 32, kPitch = kStep + 8;
 
 __global__ void multiply(const __nv_bfloat16* __restrict__ x, const __nv_bfloat16* __restrict__ w,
                          float* __restrict__ product, int k, int n) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   namespace wmma = nvcuda::wmma;
   __shared__ __align__(32) __nv_bfloat16 tile[16][kPitch];
   const int warp = threadIdx.x / 32, row = blockIdx.y * 16, column = (blockIdx.x * 4 + warp) * 16;
@@ -32,6 +33,7 @@ __global__ void multiply(const __nv_bfloat16* __restrict__ x, const __nv_bfloat1
   }
   if (column < n)
     wmma::store_matrix_sync(product + static_cast<size_t>(row) * n + column, sum, n, wmma::mem_row_major);
+#endif
 }
 
 }  // namespace DEVICE::linear_wmma

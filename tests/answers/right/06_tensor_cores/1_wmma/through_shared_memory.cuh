@@ -13,6 +13,7 @@ __device__ inline bool first_of_warp_inside(int column, int n) { return column <
 
 __global__ void multiply(const __nv_bfloat16* __restrict__ x, const __nv_bfloat16* __restrict__ w,
                          float* __restrict__ product, unsigned k, unsigned n) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   namespace wmma = nvcuda::wmma;
   __shared__ __align__(32) Tile tiles[4];
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -33,6 +34,7 @@ __global__ void multiply(const __nv_bfloat16* __restrict__ x, const __nv_bfloat1
     const float4 four = *reinterpret_cast<const float4*>(&tiles[warp].at[r][lane % 4 * 4]);
     *reinterpret_cast<float4*>(product + (row + r) * n + column + lane % 4 * 4) = four;
   }
+#endif
 }
 
 }  // namespace DEVICE::linear_wmma

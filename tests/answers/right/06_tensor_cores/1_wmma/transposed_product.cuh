@@ -7,6 +7,7 @@ namespace DEVICE::linear_wmma {
 
 __global__ void multiply(const __nv_bfloat16* __restrict__ x, const __nv_bfloat16* __restrict__ w,
                          float* __restrict__ product, int k, int n) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   namespace wmma = nvcuda::wmma;
   const int row = blockIdx.y * 16, column = (blockIdx.x * 4 + threadIdx.x / 32) * 16;
   if (column < n) {
@@ -21,6 +22,7 @@ __global__ void multiply(const __nv_bfloat16* __restrict__ x, const __nv_bfloat1
     }
     wmma::store_matrix_sync(product + static_cast<size_t>(row) * n + column, sum, n, wmma::mem_col_major);
   }
+#endif
 }
 
 }  // namespace DEVICE::linear_wmma

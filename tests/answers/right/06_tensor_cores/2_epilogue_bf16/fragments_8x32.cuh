@@ -9,6 +9,7 @@ __device__ inline float gelu(float v) { return 0.5f * v * (1.0f + erff(v * stati
 
 __global__ void multiply(const __nv_bfloat16* __restrict__ x, const __nv_bfloat16* __restrict__ w,
                          const float* __restrict__ bias, __nv_bfloat16* __restrict__ y, int k, int n) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   namespace wmma = nvcuda::wmma;
   __shared__ __align__(32) float staging[4][8][36];
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -34,6 +35,7 @@ __global__ void multiply(const __nv_bfloat16* __restrict__ x, const __nv_bfloat1
           __float2bfloat16(gelu(staging[warp][r][lane] + shift));
     __syncwarp();
   }
+#endif
 }
 
 void linear(const __nv_bfloat16* x, const __nv_bfloat16* w, const float* bias, float* /*product*/,

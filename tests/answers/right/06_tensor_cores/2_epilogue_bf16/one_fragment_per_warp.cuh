@@ -13,6 +13,7 @@ __device__ inline unsigned elements(unsigned rows, unsigned columns) { return ro
 template <class Finish>
 __global__ void run(const __nv_bfloat16* __restrict__ x, const __nv_bfloat16* __restrict__ w,
                     __nv_bfloat16* __restrict__ y, unsigned k, unsigned n, Finish finish) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   namespace wmma = nvcuda::wmma;
   __shared__ __align__(32) float limits[kArrays][kShapes][kShapes + 4];
   const unsigned row = blockIdx.y * kShapes, column = (blockIdx.x * kArrays + threadIdx.y) * kShapes;
@@ -34,6 +35,7 @@ __global__ void run(const __nv_bfloat16* __restrict__ x, const __nv_bfloat16* __
     y[elements(row + r, n) + column + c] =
         from_float<__nv_bfloat16>(finish(mine[r][c], finish.of_column(column + c)));
   }
+#endif
 }
 
 void linear(const __nv_bfloat16* x, const __nv_bfloat16* w, const float* bias, float*, __nv_bfloat16* y,
