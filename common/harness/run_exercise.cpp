@@ -272,12 +272,14 @@ bool judge_predictions(const Exercise& exercise, const Answer& answer, const std
                                                : bytes;
     const std::string compared = comparison(answer.predictions[i], seen);
     right &= compared == "right";
-    verdict["predictions"].push_back({{"name", prediction.name},
-                                      {"unit", prediction.launches    ? "launches"
-                                               : prediction.flops > 0 ? "FLOP a byte"
-                                                                      : "bytes an element"},
-                                      {"predicted", fmt::format("{:.1f}", answer.predictions[i])},
-                                      {"counted", compared}});
+    verdict["predictions"].push_back(
+        {{"name", prediction.name},
+         {"unit", prediction.launches    ? "launches"
+                  : prediction.flops > 0 ? "FLOP a byte"
+                                         : "bytes an element"},
+         {"predicted",
+          std::isnan(answer.predictions[i]) ? "nan" : fmt::format("{:.1f}", answer.predictions[i])},
+         {"counted", compared}});
   }
   return right;
 }
