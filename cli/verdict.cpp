@@ -110,8 +110,11 @@ std::string predictions_text(const json& verdict) {
   Table table({}, {"  what", "predicted", "the counter"});
   for (const json& one : verdict.at("predictions")) {
     const std::string counted = one.at("counted");
+    const std::string says = counted == "right"       ? "agrees"
+                             : counted == "no number" ? "needs a number"
+                                                      : "has " + counted;
     table.add({fmt::format("  {}, {}", one.at("name").get<std::string>(), one.at("unit").get<std::string>()),
-               one.at("predicted"), counted == "right" ? "agrees" : "has " + counted});
+               one.at("predicted"), says});
   }
   return table.text();
 }

@@ -23,6 +23,7 @@ enum class Cost {
   kCompulsoryWrittenBytes,
   kLoadRequests,
   kStoreRequests,
+  kSharedRequests,
   kSharedWavefronts,
   kBarriers,  ///< __syncthreads(), one for each block that completes it
   kAtomics    ///< requests of those on shared memory, sectors of the others; contended ones count as one more

@@ -135,6 +135,8 @@ Counted counted(Cost cost, const Counts& counts) {
       return {"load requests", counts.load_requests, Unit::kRequests};
     case Cost::kStoreRequests:
       return {"store requests", counts.store_requests, Unit::kRequests};
+    case Cost::kSharedRequests:
+      return {"shared requests", counts.shared_requests, Unit::kNumber};
     case Cost::kSharedWavefronts:
       return {"shared wavefronts", shared_wavefronts(counts), Unit::kNumber};
     case Cost::kBarriers:
@@ -272,12 +274,14 @@ bool judge_predictions(const Exercise& exercise, const Answer& answer, const std
                                                : bytes;
     const std::string compared = comparison(answer.predictions[i], seen);
     right &= compared == "right";
-    verdict["predictions"].push_back({{"name", prediction.name},
-                                      {"unit", prediction.launches    ? "launches"
-                                               : prediction.flops > 0 ? "FLOP a byte"
-                                                                      : "bytes an element"},
-                                      {"predicted", fmt::format("{:.1f}", answer.predictions[i])},
-                                      {"counted", compared}});
+    verdict["predictions"].push_back(
+        {{"name", prediction.name},
+         {"unit", prediction.launches    ? "launches"
+                  : prediction.flops > 0 ? "FLOP a byte"
+                                         : "bytes an element"},
+         {"predicted",
+          std::isnan(answer.predictions[i]) ? "nan" : fmt::format("{:.1f}", answer.predictions[i])},
+         {"counted", compared}});
   }
   return right;
 }

@@ -6,7 +6,9 @@
 /// into shared memory, multiply, and go on to the next. m, k and n are not always multiples of 32; and lanes
 /// that read a tile down a column must not all read from one bank.
 ///
-/// Goal: 1/16 of a word from device memory per multiplication; one wavefront per request to shared memory.
+/// Goal: 1/16 of a word read from device memory for each multiplication, and each element of the result
+/// written once; in shared memory at most 9 wavefronts for four multiplications of a warp, its stores
+/// included. The work is spread over the grid.
 #pragma once
 #include "device.hpp"
 
@@ -14,8 +16,9 @@ namespace DEVICE::linear_tile {
 
 constexpr int kTile = 32;
 
-/// product = x * w^T: x is m x k, w is n x k, product is m x n, row by row. Blocks of kTile x kTile threads;
-/// blockIdx.x counts tiles along n, blockIdx.y along m.
+/// product = x * w^T: x is m x k, w is n x k, product is m x n, row by row. It is launched in
+/// blocks of 32 x 32 threads, one for each 32 x 32 elements; blockIdx.x counts them along n, blockIdx.y along
+/// m.
 __global__ void multiply(const float* __restrict__ x, const float* __restrict__ w,
                          float* __restrict__ product, int m, int k, int n) {
   const int lane = threadIdx.x, warp = threadIdx.y;

@@ -11,17 +11,19 @@ const Array kArrays[] = {{"product", Type::kFloat32, Role::kOutput, m_times_n, r
                          {"x", Type::kFloat32, Role::kInput, m_times_k, nullptr},
                          {"w", Type::kFloat32, Role::kInput, n_times_k, nullptr}};
 
-long long tiles_read(const Shape& s) { return 4 * m_times_n(s) * s.dims[1] * 2 / 64; }
-/// Eight loads for sixteen multiplications of a warp; the stores of a tile have two wavefronts each.
-long long wavefronts(const Shape& s) {
-  return m_times_n(s) * s.dims[1] / 32 / 2 + 2 * m_times_n(s) * s.dims[1] * 2 / 64 / 32;
-}
+/// What tiles of 64 x 64 need, twice: four steps of k at a time use half of each sector.
+long long tiles_read(const Shape& s) { return 4 * m_times_n(s) * s.dims[1] * 2 / 32; }
+/// For sixteen multiplications of a warp: eight loads, and up to two stores, of which a tile needs half a one.
+long long requests(const Shape& s) { return m_times_n(s) * s.dims[1] / 32 / 16 * 10; }
+/// The same where lanes conflict in pairs at four of the loads, or at a transposed store more of them.
+long long wavefronts(const Shape& s) { return m_times_n(s) * s.dims[1] / 32 / 16 * 14; }
 
 const Limit kLimits[] = {
-    {Cost::kLaunches, one_launch, "one kernel can do all of it"},
-    {Cost::kReadBytes, tiles_read, "a tile comes from device memory once"},
+    {Cost::kReadBytes, tiles_read, "does the block load each element of its tiles once?"},
+    {Cost::kSharedRequests, requests,
+     "in one step, does each thread load its four elements of x and its four of w from shared memory once?"},
     {Cost::kSharedWavefronts, wavefronts,
-     "four elements of x and four of w, once per step: are they in registers?"},
+     "are there more requests than needed, or do lanes of one request hit the same bank?"},
 };
 
 }  // namespace

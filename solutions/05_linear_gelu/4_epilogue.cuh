@@ -5,7 +5,9 @@
 /// kernel do all of it. Its threads have each sum in a register when the last tile is done, and know its
 /// column.
 ///
-/// Goal: one launch; y is written once, and nothing is read but x, w and the bias.
+/// Goal: one launch; y is written once. At most 1/16 of a word of x and w is read for each multiplication, as
+/// with tiles of 32 x 32, and one word of the bias for each element; nothing else is. The work is spread over
+/// the grid.
 #pragma once
 #include "device.hpp"
 

@@ -6,9 +6,15 @@
 namespace DEVICE {
 namespace {
 
-using namespace linear_intensity;
-const double kNumbers[] = {kBytes16x16,     kBytes32x32,     kBytes64x16,     kBytes64x64,
-                           kIntensity16x16, kIntensity32x32, kIntensity64x16, kIntensity64x64};
+// The numbers may be of any type, and their neighbours may have any name.
+const double kNumbers[] = {static_cast<double>(linear_intensity::kBytes16x16),
+                           static_cast<double>(linear_intensity::kBytes32x32),
+                           static_cast<double>(linear_intensity::kBytes64x16),
+                           static_cast<double>(linear_intensity::kBytes64x64),
+                           static_cast<double>(linear_intensity::kIntensity16x16),
+                           static_cast<double>(linear_intensity::kIntensity32x32),
+                           static_cast<double>(linear_intensity::kIntensity64x16),
+                           static_cast<double>(linear_intensity::kIntensity64x64)};
 
 }  // namespace
 

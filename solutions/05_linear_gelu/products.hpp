@@ -40,8 +40,9 @@ inline int product_roundings(const workbook::Shape& s) {
 }
 
 /// Costs are counted at the last shape, which fills all tiles of up to 128 x 128.
-constexpr workbook::Shape kProductShapes[] = {{{1, 1, 1}},    {{2, 3, 5}},    {{1, 40, 70}},  {{31, 33, 32}},
-                                              {{33, 31, 65}}, {{70, 9, 130}}, {{256, 64, 256}}};
+constexpr workbook::Shape kProductShapes[] = {{{1, 1, 1}},    {{2, 3, 5}},    {{1, 40, 70}},
+                                              {{31, 33, 32}}, {{33, 31, 65}}, {{70, 9, 130}},
+                                              {{66, 36, 68}}, {{33, 1, 70}},  {{256, 64, 256}}};
 constexpr int kProductShapeCount = sizeof kProductShapes / sizeof kProductShapes[0];
 
 inline long long one_launch(const workbook::Shape&) { return 1; }

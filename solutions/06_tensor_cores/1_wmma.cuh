@@ -5,7 +5,8 @@
 /// element by element. Let the warp do it with fragments (nvcuda::wmma): fill the accumulator with zeros,
 /// load 16 x 16 elements of x and of w for each step of k, multiply, and store the accumulator at the end.
 ///
-/// Goal: no more bytes read than load_matrix_sync() reads: 1024 for each of x and w, each step.
+/// Goal: no more bytes read than load_matrix_sync() reads for each 16 x 16 elements: 1024 of x and 1024 of w
+/// for each step of 16 along k. The product is written once, and the work is spread over the grid.
 #pragma once
 #include "device.hpp"
 #include "halves.hpp"
@@ -15,8 +16,8 @@ namespace DEVICE::linear_wmma {
 constexpr int kFragment = 16, kWarps = 4;
 
 /// product = x * w^T in float32: x is m x k, w is n x k, both bfloat16, product is m x n, all row by row; m,
-/// k and n are multiples of 16. A warp per 16 x 16 elements; blocks of kWarps warps side by side along n;
-/// blockIdx.y counts along m.
+/// k and n are multiples of 16. It is launched in blocks of four warps side by side along n, one
+/// warp for each 16 x 16 elements; blockIdx.y counts along m.
 __global__ void multiply(const __nv_bfloat16* __restrict__ x, const __nv_bfloat16* __restrict__ w,
                          float* __restrict__ product, int k, int n) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800

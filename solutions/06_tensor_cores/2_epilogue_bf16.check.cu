@@ -23,16 +23,16 @@ const Array kArrays[] = {{"y", Type::kBFloat16, Role::kOutput, m_times_n, refere
                          {"w", Type::kBFloat16, Role::kInput, n_times_k, nullptr},
                          {"bias", Type::kFloat32, Role::kInput, columns_of_y, nullptr}};
 
-/// The fragments, those of x for two of w, and the bias for every row of a fragment.
-long long fragments_and_bias(const Shape& s) {
-  return fragment_bytes(s) + fragment_bytes(s) / 2 + 4 * m_times_n(s);
-}
+/// A fragment of x and one of w per step for every 16 x 16 elements, and a bias for each element.
+long long fragments_and_bias(const Shape& s) { return 2 * fragment_bytes(s) + 4 * m_times_n(s); }
 long long rounded_bytes(const Shape& s) { return 2 * m_times_n(s); }
 
 const Limit kLimits[] = {
-    {Cost::kLaunches, one_launch, "the second kernel has nothing left to do"},
-    {Cost::kReadBytes, fragments_and_bias, "x, w and a bias for each element: is the product still read?"},
-    {Cost::kWrittenBytes, rounded_bytes, "y, once: is the product still written?"},
+    {Cost::kLaunches, one_launch, "what does the second kernel still have to do?"},
+    {Cost::kReadBytes, fragments_and_bias, "is anything read but x, w and a bias for each element?"},
+    {Cost::kWrittenBytes, rounded_bytes,
+     "is y written once: is the product stored as well, or does each store of a warp fill only part of its "
+     "sectors?"},
 };
 
 }  // namespace

@@ -5,7 +5,9 @@
 /// GELU and rounds to bfloat16. Let the first kernel do all of it. The mapping of a fragment's elements to
 /// lanes is not documented: let the warp store its sums in `sums`, where every lane can read any element.
 ///
-/// Goal: one launch; the product never goes to memory.
+/// Goal: one launch; the product never goes to memory, so 2 bytes are written for each element, in whole
+/// sectors; no more bytes read than one fragment of x and one of w per step for each 16 x 16 elements, and a
+/// word of the bias per element. The work is spread over the grid.
 #pragma once
 #include "device.hpp"
 #include "halves.hpp"

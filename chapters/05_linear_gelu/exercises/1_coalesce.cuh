@@ -5,14 +5,16 @@
 /// its first lane does all of the work, and each of its loads uses one word of a sector. Divide the work
 /// among the lanes: which elements should 32 neighbouring lanes load at a time?
 ///
-/// Goal: 8 bytes read for each multiplication, in requests of 32 lanes.
+/// Goal: at most 8 bytes read for each multiplication, in at most one request to x and one to w for 32
+/// multiplications. The work is spread over the grid.
 #pragma once
 #include "device.hpp"
 
 namespace DEVICE::linear_coalesce {
 
 /// product = x * w^T: x is m x k, w is n x k, product is m x n, row by row. Blocks of 32 x 8 threads: lane
-/// threadIdx.x of warp threadIdx.y; blockIdx.x is the row, blockIdx.y has eight columns.
+/// threadIdx.x of warp threadIdx.y; blockIdx.x is the row, blockIdx.y counts groups of eight
+/// columns.
 __global__ void multiply(const float* __restrict__ x, const float* __restrict__ w,
                          float* __restrict__ product, int k, int n) {
   const size_t row = blockIdx.x;
@@ -20,7 +22,7 @@ __global__ void multiply(const float* __restrict__ x, const float* __restrict__ 
   if (column >= n) return;
   const float *x_row = x + row * k, *w_row = w + static_cast<size_t>(column) * k;
   float sum = 0.0f;
-  // TODO: all lanes take part, and add up what they have found.
+  // TODO: all lanes take part, and then add up their sums.
   if (threadIdx.x == 0)
     for (int i = 0; i < k; ++i) sum += x_row[i] * w_row[i];
   if (threadIdx.x == 0) product[row * n + column] = sum;

@@ -6,7 +6,9 @@
 /// 16, x + 32 and x + 48. Multiply: for each step of k, four elements of x and four of w make sixteen
 /// products. An element that is in a register need not be read from shared memory again.
 ///
-/// Goal: eight words from shared memory for sixteen multiplications.
+/// Goal: eight words from shared memory for sixteen multiplications; the stores into the tiles included, at
+/// most 10 requests and 14 wavefronts in shared memory for sixteen multiplications of a warp. At most 1/16 of
+/// a word from device memory for each multiplication. The work is spread over the grid.
 #pragma once
 #include "device.hpp"
 
@@ -14,8 +16,9 @@ namespace DEVICE::linear_register_tile {
 
 constexpr int kSide = 64, kDepth = 8, kAcross = 16, kEach = kSide / kAcross;
 
-/// product = x * w^T: x is m x k, w is n x k, product is m x n, row by row. Blocks of kAcross x kAcross
-/// threads; blockIdx.x counts tiles along n, blockIdx.y along m.
+/// product = x * w^T: x is m x k, w is n x k, product is m x n, row by row. It is launched in
+/// blocks of 16 x 16 threads, one for each 64 x 64 elements; blockIdx.x counts them along n, blockIdx.y along
+/// m.
 __global__ void multiply(const float* __restrict__ x, const float* __restrict__ w,
                          float* __restrict__ product, int m, int k, int n) {
   __shared__ float tile_x[kSide][kDepth + 1], tile_w[kSide][kDepth + 1];

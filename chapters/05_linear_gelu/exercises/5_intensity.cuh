@@ -3,10 +3,10 @@
 ///
 /// Numbers, not code. Four kernels compute x * w^T by tiles in shared memory, with m = 256, k = 64 and n =
 /// 256, in float32. For each: the bytes that it reads and writes for one element of the result, and its
-/// arithmetic intensity: the 2k operations of an element over these bytes. Both to a tenth. Tiles are rows of
-/// the result by columns of it.
+/// arithmetic intensity: the 2k operations of an element divided by these bytes. Both to a tenth. Tiles are
+/// rows of the result by columns of it.
 ///
-/// Goal: all eight as the CPU device counts them.
+/// Goal: all eight as the CPU device counts them for these kernels as they are.
 #pragma once
 #include "device.hpp"
 

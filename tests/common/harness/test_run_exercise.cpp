@@ -165,11 +165,14 @@ TEST_CASE_METHOD(Judged, "exercise: a prediction that is no number is wrong, and
   CHECK(counted(8)["status"] == "solved");
   CHECK(counted(8.04)["status"] == "solved");
   CHECK(counted(8.1)["predictions"][0]["counted"] == "fewer");
-  for (const double none :
-       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  for (const double none : {kNan, -kNan, std::numeric_limits<double>::infinity()}) {
     const auto judged = counted(none);
     CHECK(judged["predictions"][0]["counted"] == "no number");
-    CHECK_FALSE(verdict_of(judged.dump(), {}).solved);
+    CHECK(judged["predictions"][0]["predicted"] != "-nan");
+    const Verdict shown = verdict_of(judged.dump(), {});
+    CHECK_FALSE(shown.solved);
+    CHECK_THAT(shown.text, ContainsSubstring("needs a number"));
   }
 }
 

@@ -1,0 +1,60 @@
+// the bias is added to the accumulator's elements, as a fragment of equal rows
+#pragma once
+#include "device.hpp"
+#include "halves.hpp"
+
+namespace DEVICE::linear_epilogue_bf16 {
+
+constexpr int kFragment = 16, kWarps = 4;
+
+__device__ inline float gelu(float v) { return 0.5f * v * (1.0f + erff(v * 0.70710678f)); }
+
+/// y = gelu(x * w^T + bias): x is m x k, w is n x k, y is m x n, in bfloat16; bias has n floats; m, k and n
+/// are multiples of 32. A warp per 16 x 32 elements, two fragments side by side; blocks of kWarps warps along
+/// n; blockIdx.y counts along m.
+__global__ void multiply(const __nv_bfloat16* __restrict__ x, const __nv_bfloat16* __restrict__ w,
+                         const float* __restrict__ bias, [[maybe_unused]] float* __restrict__ product,
+                         __nv_bfloat16* __restrict__ y, int k, int n) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+  namespace wmma = nvcuda::wmma;
+  alignas(32) __shared__ float sums[kWarps][kFragment][kFragment + 4];
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const int row = blockIdx.y * kFragment, column = (blockIdx.x * kWarps + warp) * 2 * kFragment;
+  if (column >= n) return;
+  wmma::fragment<wmma::matrix_a, 16, 16, 16, __nv_bfloat16, wmma::row_major> of_x;
+  wmma::fragment<wmma::matrix_b, 16, 16, 16, __nv_bfloat16, wmma::col_major> of_w;
+  wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum[2];
+  for (int half = 0; half < 2; ++half) wmma::fill_fragment(sum[half], 0.0f);
+  for (int i = 0; i < k; i += kFragment) {
+    wmma::load_matrix_sync(of_x, x + static_cast<size_t>(row) * k + i, k);
+    for (int half = 0; half < 2; ++half) {
+      wmma::load_matrix_sync(of_w, w + static_cast<size_t>(column + half * kFragment) * k + i, k);
+      wmma::mma_sync(sum[half], of_x, of_w, sum[half]);
+    }
+  }
+  wmma::fragment<wmma::accumulator, 16, 16, 16, float> shift;
+  for (int half = 0; half < 2; ++half) {
+    for (int e = lane; e < 256; e += 32)
+      sums[warp][e / 16][e % 16] = bias[column + half * kFragment + e % 16];
+    __syncwarp();
+    wmma::load_matrix_sync(shift, &sums[warp][0][0], kFragment + 4, wmma::mem_row_major);
+    for (int e = 0; e < shift.num_elements; ++e) shift.x[e] = gelu(sum[half].x[e] + shift.x[e]);
+    __syncwarp();
+    wmma::store_matrix_sync(&sums[warp][0][0], shift, kFragment + 4, wmma::mem_row_major);
+    __syncwarp();
+    for (int e = lane; e < 256; e += 32)
+      y[static_cast<size_t>(row + e / 16) * n + column + half * kFragment + e % 16] =
+          __float2bfloat16(sums[warp][e / 16][e % 16]);
+    __syncwarp();
+  }
+#endif
+}
+
+inline void linear(const __nv_bfloat16* x, const __nv_bfloat16* w, const float* bias, float* product,
+                   __nv_bfloat16* y, int m, int k, int n) {
+  const dim3 grid(static_cast<unsigned>((n - 1) / (2 * kFragment * kWarps) + 1),
+                  static_cast<unsigned>((m - 1) / kFragment + 1));
+  launch(multiply, grid, kWarps * 32, x, w, bias, product, y, k, n);
+}
+
+}  // namespace DEVICE::linear_epilogue_bf16

@@ -1,0 +1,41 @@
+// 0/0, which is no number | 32x32, intensity: no number
+#pragma once
+#include "device.hpp"
+
+namespace DEVICE::linear_intensity {
+
+constexpr double kBytes16x16 = 36, kBytes32x32 = 20, kBytes64x16 = 24, kBytes64x64 = 12;
+const double kNothing = 0;
+const double kIntensity16x16 = 128 / kBytes16x16;
+const double kIntensity32x32 = kNothing / kNothing;
+const double kIntensity64x16 = 128 / kBytes64x16;
+const double kIntensity64x64 = 128 / kBytes64x64;
+
+/// product = x * w^T with tiles of Rows x Columns, kDepth steps of k at a time; m, k and n are multiples of
+/// these. Blocks of 16 x 16 threads; blockIdx.x counts tiles along n, blockIdx.y along m.
+template <int Rows, int Columns>
+__global__ void multiply(const float* __restrict__ x, const float* __restrict__ w,
+                         float* __restrict__ product, int k, int n) {
+  constexpr int kDepth = 16, kAcross = 16;
+  __shared__ float tile_x[Rows][kDepth + 1], tile_w[Columns][kDepth + 1];
+  const int first_row = blockIdx.y * Rows, first_column = blockIdx.x * Columns;
+  float sum[Rows / kAcross][Columns / kAcross] = {};
+  for (int first = 0; first < k; first += kDepth) {
+    for (int r = threadIdx.y; r < Rows; r += kAcross)
+      tile_x[r][threadIdx.x] = x[static_cast<size_t>(first_row + r) * k + first + threadIdx.x];
+    for (int c = threadIdx.y; c < Columns; c += kAcross)
+      tile_w[c][threadIdx.x] = w[static_cast<size_t>(first_column + c) * k + first + threadIdx.x];
+    __syncthreads();
+    for (int i = 0; i < kDepth; ++i)
+      for (int r = 0; r < Rows / kAcross; ++r)
+        for (int c = 0; c < Columns / kAcross; ++c)
+          sum[r][c] += tile_x[threadIdx.y + r * kAcross][i] * tile_w[threadIdx.x + c * kAcross][i];
+    __syncthreads();
+  }
+  for (int r = 0; r < Rows / kAcross; ++r)
+    for (int c = 0; c < Columns / kAcross; ++c)
+      product[static_cast<size_t>(first_row + threadIdx.y + r * kAcross) * n + first_column + threadIdx.x +
+              c * kAcross] = sum[r][c];
+}
+
+}  // namespace DEVICE::linear_intensity

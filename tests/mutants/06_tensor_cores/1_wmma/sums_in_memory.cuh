@@ -1,0 +1,27 @@
+// each step is added to the product in memory | over budget: bytes written
+#pragma once
+#include "device.hpp"
+#include "halves.hpp"
+
+namespace DEVICE::linear_wmma {
+
+__global__ void multiply(const __nv_bfloat16* __restrict__ x, const __nv_bfloat16* __restrict__ w,
+                         float* __restrict__ product, int k, int n) {
+  namespace wmma = nvcuda::wmma;
+  const int row = blockIdx.y * 16, column = (blockIdx.x * 4 + threadIdx.x / 32) * 16;
+  if (column >= n) return;
+  float* to = product + static_cast<size_t>(row) * n + column;
+  wmma::fragment<wmma::matrix_a, 16, 16, 16, __nv_bfloat16, wmma::row_major> of_x;
+  wmma::fragment<wmma::matrix_b, 16, 16, 16, __nv_bfloat16, wmma::col_major> of_w;
+  wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
+  wmma::fill_fragment(sum, 0.0f);
+  for (int i = 0; i < k; i += 16) {
+    if (i > 0) wmma::load_matrix_sync(sum, to, n, wmma::mem_row_major);
+    wmma::load_matrix_sync(of_x, x + static_cast<size_t>(row) * k + i, k);
+    wmma::load_matrix_sync(of_w, w + static_cast<size_t>(column) * k + i, k);
+    wmma::mma_sync(sum, of_x, of_w, sum);
+    wmma::store_matrix_sync(to, sum, n, wmma::mem_row_major);
+  }
+}
+
+}  // namespace DEVICE::linear_wmma
