@@ -11,7 +11,8 @@ set(WORKBOOK_CXX_WARNINGS -Wall -Wextra)
 # A loop that copies or clears stays a loop (no-builtin). What stands between two branches is not copied into both
 # (thread-jumps, jump-threading-threshold, max-small-block-size), and what both branches do is not merged (tree-sink,
 # hoist-common, sink-common, tail-merge), nor are bytes that are joined to a number (g++ does that among the
-# expensive-optimizations). asserts of kernels are checked in every build type (-UNDEBUG).
+# expensive-optimizations). A load before a condition is not moved behind it (tree-sink, code-sinking). asserts of kernels
+# are checked in every build type (-UNDEBUG).
 # Basic blocks report too (trace-pc): the device reads from the machine code between them which of them are loops
 # (control_flow.hpp). A jump by a table would not say where it leads (-fno-jump-tables).
 # A loop without end stays one (-fno-finite-loops), an index past an array of known size is reported (bounds), and so is a
@@ -37,7 +38,7 @@ else()
        -fno-slp-vectorize -fno-vectorize -fno-unroll-loops -Wno-pass-failed
        "SHELL:-mllvm -jump-threading-threshold=0" "SHELL:-mllvm -simplifycfg-max-small-block-size=0"
        "SHELL:-mllvm -simplifycfg-hoist-common=false" "SHELL:-mllvm -simplifycfg-sink-common=false"
-       "SHELL:-mllvm -enable-tail-merge=false")
+       "SHELL:-mllvm -enable-tail-merge=false" "SHELL:-mllvm -instcombine-code-sinking=false")
 endif()
 
 # add_cpu_kernels(TARGET SOURCE [NAMESPACE])

@@ -3,8 +3,8 @@
 ///
 /// The check launches this kernel with 8 blocks of 64 threads, or with 3 of them, whatever n is. At first
 /// each thread computes one element, so elements after the grid's last thread are left out. Goal: right for
-/// every n and both grids; 4 bytes read and 4 bytes written per element, so neighbouring lanes of a warp must
-/// still have neighbouring elements.
+/// every n and both grids, with the work spread over the grid; 4 bytes read and 4 bytes written per element,
+/// so neighbouring lanes of a warp must still have neighbouring elements.
 #pragma once
 #include "device.hpp"
 

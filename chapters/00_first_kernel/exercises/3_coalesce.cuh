@@ -3,7 +3,7 @@
 ///
 /// The check launches this kernel with blocks of 256 threads, one block for every 1024 elements; each thread
 /// computes four. The result is right, but neighbouring lanes do not have neighbouring elements. Goal: 4
-/// bytes read and 4 bytes written per element, still with four elements per thread.
+/// bytes read and 4 bytes written per element, with the work still spread over the grid.
 #pragma once
 #include "device.hpp"
 
