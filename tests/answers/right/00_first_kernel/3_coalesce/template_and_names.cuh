@@ -4,10 +4,9 @@
 
 namespace DEVICE::first_kernel_coalesce {
 
-constexpr unsigned kShapes[] = {0, 1, 2, 3};
-
 template <int Count>
 __device__ void run(const float* fill, float* outputs, unsigned left, unsigned blocks) {
+  constexpr unsigned kShapes[] = {0, 1, 2, 3};
   for (int k = 0; k < Count; ++k) {
     const unsigned elements = kShapes[k] * blocks + threadIdx.x;
     if (elements < left) outputs[elements] = 2.0f * fill[elements];
