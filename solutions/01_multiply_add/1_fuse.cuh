@@ -4,7 +4,7 @@
 /// To begin with, the kernel computes the product alone. Let it do the whole work, so that the product is
 /// never written to memory.
 ///
-/// Goal: one launch; 12 bytes read and 4 bytes written per element.
+/// Goal: one launch, with the work spread over the grid; 12 bytes read and 4 bytes written per element.
 #pragma once
 #include "device.hpp"
 
