@@ -35,7 +35,8 @@ long long two_reads(const Shape& s) { return 2 * unaligned_bytes(s); }
 const Limit kLimits[] = {
     {Cost::kLaunches, one, "head, vectors and tail go into one kernel"},
     {Cost::kLoadRequests, two_requests,
-     "a warp can load 512 bytes in one instruction: are these arrays loaded as float4?"},
+     "a warp can load 512 bytes in one instruction: are these arrays loaded as float4, and is each float4 "
+     "copied to a variable before its members are used?"},
     {Cost::kStoreRequests, requests, "out can be stored as float4 too: is it, with these arrays?"},
     {Cost::kReadBytes, two_reads,
      "x and y are needed once each: do neighbouring threads load neighbouring vectors, and warps whole "

@@ -3,10 +3,13 @@
 ///
 /// The kernel is right, but each request of a warp covers only 128 bytes. Let its threads load and store
 /// float4. The address of a float4 must be a multiple of 16 bytes, but those of x, y and out need not be, and
-/// n is any number. So do the elements before the first such address and after the last whole float4 one by
-/// one, and all of them where the three arrays do not reach such an address at the same element.
+/// n is any number. So compute the elements before the first such address, and those after the last whole
+/// float4, one by one. Where the three arrays do not reach such an address at the same element, compute all
+/// elements one by one.
 ///
-/// Goal: a quarter of the requests, also where all arrays begin 4 bytes past a multiple of 16.
+/// Goal: one launch, with the work spread over the grid; a quarter of the load and store requests, also where
+/// all arrays begin 4 bytes past a multiple of 16. There the 512 bytes of a warp touch 17 sectors, not 16, so
+/// 8.5 bytes read and 4.25 bytes written per element are allowed.
 #pragma once
 #include "device.hpp"
 
