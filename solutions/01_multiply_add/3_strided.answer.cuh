@@ -7,8 +7,10 @@ namespace DEVICE {
 namespace {
 
 void run(const workbook::Data& d) {
-  multiply_add_strided::multiply_add(d.floats("q"), d.floats("k"), d.floats("v"), d.floats("out"),
-                                     d.shape.dims[0]);
+  constexpr int kThreads = 256, kPerBlock = 2048;
+  const int n = d.shape.dims[0];
+  launch(multiply_add_strided::eight_each, (n - 1) / kPerBlock + 1, kThreads, d.floats("q"), d.floats("k"),
+         d.floats("v"), d.floats("out"), n);
 }
 
 }  // namespace

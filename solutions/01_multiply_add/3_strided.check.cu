@@ -10,7 +10,6 @@ using namespace workbook;
 void fill(const Data& host) { fill_qkv(host, 31); }
 
 const Limit kLimits[] = {
-    {Cost::kLaunches, one, "one launch is enough"},
     {Cost::kReadBytes, three_array_bytes,
      "q, k and v are read once each, but how many 32-byte sectors does a warp touch in one load?"},
     {Cost::kWrittenBytes, array_bytes,
