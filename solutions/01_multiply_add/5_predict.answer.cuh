@@ -6,8 +6,11 @@
 namespace DEVICE {
 namespace {
 
-using namespace multiply_add_predict;
-const double kNumbers[] = {kFusedBytes, kUnfusedBytes, kEverySecondBytes, kBiasBytes, kNeighboursBytes};
+const double kNumbers[] = {static_cast<double>(multiply_add_predict::kFusedBytes),
+                           static_cast<double>(multiply_add_predict::kUnfusedBytes),
+                           static_cast<double>(multiply_add_predict::kEverySecondBytes),
+                           static_cast<double>(multiply_add_predict::kBiasBytes),
+                           static_cast<double>(multiply_add_predict::kNeighboursBytes)};
 
 }  // namespace
 
