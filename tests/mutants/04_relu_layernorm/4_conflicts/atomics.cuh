@@ -10,7 +10,8 @@ __global__ void sum_rows(const float* __restrict__ x, float* __restrict__ sums, 
   __syncthreads();
   for (int r = threadIdx.y; r < 32 && static_cast<int>(blockIdx.x * 32 + r) < rows; r += 8) {
     float sum = 0.0f;
-    for (int c = threadIdx.x; c < columns; c += 32) sum += x[static_cast<size_t>(blockIdx.x * 32 + r) * columns + c];
+    for (int c = threadIdx.x; c < columns; c += 32)
+      sum += x[static_cast<size_t>(blockIdx.x * 32 + r) * columns + c];
     atomicAdd(&found[r], sum);
   }
   __syncthreads();

@@ -12,7 +12,8 @@ __global__ void sum_rows(const float* __restrict__ x, float* __restrict__ sums, 
     float sum = 0.0f;
     for (int left = 0; left < columns; left += 32) {
       for (int r = threadIdx.y; r < 32; r += 8)
-        tile[r][t] = first + r < rows && left + t < columns ? x[size_t(first + r) * columns + left + t] : 0.0f;
+        tile[r][t] = first + r < rows && left + t < columns
+            ? x[size_t(first + r) * columns + left + t] : 0.0f;
       __syncthreads();
       if (threadIdx.y == 0)
         for (int k = 0; k < 32; ++k) sum += tile[t][k];

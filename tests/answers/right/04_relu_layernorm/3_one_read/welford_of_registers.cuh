@@ -25,7 +25,8 @@ __device__ inline Stats warp_stats(Stats s) {
   return s;
 }
 
-__global__ void normalise(const float* __restrict__ x, float* __restrict__ y, unsigned columns, float epsilon) {
+__global__ void normalise(const float* __restrict__ x, float* __restrict__ y, unsigned columns,
+                          float epsilon) {
   __shared__ Stats warps[8];
   const unsigned t = threadIdx.x;
   const size_t first = size_t(blockIdx.x) * columns;

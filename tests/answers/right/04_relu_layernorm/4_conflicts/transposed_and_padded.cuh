@@ -6,7 +6,8 @@ namespace DEVICE::layernorm_conflicts {
 
 constexpr int kPitch = 33;
 
-__global__ void sum_rows(const float* __restrict__ x, float* __restrict__ sums, unsigned rows, unsigned columns) {
+__global__ void sum_rows(const float* __restrict__ x, float* __restrict__ sums, unsigned rows,
+                         unsigned columns) {
   __shared__ float kArrays[32 * kPitch];
   const unsigned lane = threadIdx.x, first = 32 * blockIdx.x;
   const auto at = [&](unsigned column, unsigned row) -> float& { return kArrays[column * kPitch + row]; };

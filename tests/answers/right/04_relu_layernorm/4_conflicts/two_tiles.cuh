@@ -14,7 +14,8 @@ __device__ void fill(Tile<32, 32>& tile, const float* x, int first, int left, in
 #pragma unroll
   for (int r = threadIdx.y; r < 32; r += 8) {
     float value = 0.0f;
-    if (first + r < rows && left + t < columns) value = x[static_cast<size_t>(first + r) * columns + left + t];
+    if (first + r < rows && left + t < columns)
+      value = x[static_cast<size_t>(first + r) * columns + left + t];
     tile.values[r][t] = value;
   }
 }

@@ -23,8 +23,8 @@ __device__ inline Moments with(Moments m, float x) {
   return m;
 }
 
-__global__ void row_moments(const float* __restrict__ x, float* __restrict__ means, float* __restrict__ variances,
-                            unsigned columns) {
+__global__ void row_moments(const float* __restrict__ x, float* __restrict__ means,
+                            float* __restrict__ variances, unsigned columns) {
   __shared__ float kParts[kPairs][rows];
   const unsigned t = threadIdx.x;
   const auto part = [&](unsigned i) { return Moments{kParts[0][i], kParts[1][i], kParts[2][i]}; };

@@ -22,8 +22,8 @@ __device__ inline Moments with(const Moments& m, float x) {
   return Moments(n, m.mean + d / n, m.squares + d * d * m.count / n);
 }
 
-__global__ void row_moments(const float* __restrict__ x, float* __restrict__ means, float* __restrict__ variances,
-                            int columns) {
+__global__ void row_moments(const float* __restrict__ x, float* __restrict__ means,
+                            float* __restrict__ variances, int columns) {
   if (threadIdx.x >= 32) return;
   const float* row = x + size_t(blockIdx.x) * columns;
   const int lane = threadIdx.x;

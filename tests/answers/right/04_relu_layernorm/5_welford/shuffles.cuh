@@ -33,8 +33,8 @@ __device__ Moments warp_merge(Moments m) {
   return m;
 }
 
-__global__ void row_moments(const float* __restrict__ x, float* __restrict__ means, float* __restrict__ variances,
-                            int columns) {
+__global__ void row_moments(const float* __restrict__ x, float* __restrict__ means,
+                            float* __restrict__ variances, int columns) {
   __shared__ float3 warps[8];
   const int t = threadIdx.x, lane = t % 32;
   const float* row = x + static_cast<size_t>(blockIdx.x) * columns;

@@ -43,8 +43,8 @@ __device__ inline Moments block_moments(Moments mine) {
   return {count[0], mean[0], squares[0]};
 }
 
-__global__ void row_moments(const float* __restrict__ x, float* __restrict__ means, float* __restrict__ variances,
-                            int columns) {
+__global__ void row_moments(const float* __restrict__ x, float* __restrict__ means,
+                            float* __restrict__ variances, int columns) {
   const size_t first = static_cast<size_t>(blockIdx.x) * columns;
   Moments mine = {0.0f, 0.0f, 0.0f};
   for (int c = threadIdx.x; c < columns; c += kRowThreads) mine = with(mine, x[first + c]);

@@ -34,8 +34,8 @@ __device__ Moments of_block(Moments mine) {
   return shared[0];
 }
 
-__global__ void row_moments(const float* __restrict__ x, float* __restrict__ means, float* __restrict__ variances,
-                            int columns) {
+__global__ void row_moments(const float* __restrict__ x, float* __restrict__ means,
+                            float* __restrict__ variances, int columns) {
   const float* row = x + static_cast<size_t>(blockIdx.x) * columns;
   Moments even = {0, 0, 0}, odd = {0, 0, 0};
   for (int c = threadIdx.x; c < columns; c += 512) {

@@ -57,7 +57,8 @@ __global__ void layernorm_relu(const float* __restrict__ x, const float* __restr
             if (alike) {
               const float4 w = load4(weight + c), b = load4(bias + c);
               *reinterpret_cast<float4*>(out + c) =
-                  make_float4(result(v.x, w.x, b.x), result(v.y, w.y, b.y), result(v.z, w.z, b.z), result(v.w, w.w, b.w));
+                  make_float4(result(v.x, w.x, b.x), result(v.y, w.y, b.y),
+                              result(v.z, w.z, b.z), result(v.w, w.w, b.w));
               return;
             }
             out[c] = result(v.x, weight[c], bias[c]);
