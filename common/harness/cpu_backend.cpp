@@ -74,6 +74,10 @@ class CpuBackend : public Backend {
   /// A write outside the data is a finding, which ends the launch, so the guard zones are always intact.
   bool guards_intact(const void*) const override { return true; }
 
+  std::optional<bool> is_written(const void* element, std::size_t bytes) const override {
+    return cpu::memory().is_initialised(element, bytes);
+  }
+
   Counts run(const std::function<void()>& stage) override {
     cpu::device().counts = Counts();
     cpu::device().each_launch = each_launch_;
