@@ -125,7 +125,13 @@ void uninitialised_shared(Access access) {
                 access.instruction});
 }
 
-Mistake race_between(const Race& race) {
+bool in_one_warp(const Race& race) {
+  const std::uint32_t in_block = device().launch.threads_per_block;
+  return race.thread / in_block == race.earlier_thread / in_block &&
+         race.thread % in_block / kWarpSize == race.earlier_thread % in_block / kWarpSize;
+}
+
+Mistake race_between(const Race& race, Needs needs) {
   const std::uint32_t in_block = device().launch.threads_per_block;
   if (race.thread / in_block != race.earlier_thread / in_block)
     return {"race in device memory", both_accesses(race) + "\n  and nothing orders the two", blocks_race(),
@@ -134,9 +140,7 @@ Mistake race_between(const Race& race) {
   const RacingAccess first = {earlier ? earlier->instruction : 0,
                               earlier ? earlier->kind : AccessKind::kLoad};
   const std::string details = both_accesses(race) + "\n  with no barrier between the two";
-  const std::string look_at =
-      missing_barrier(first, {race.access.instruction, race.access.kind},
-                      race.thread % in_block / kWarpSize == race.earlier_thread % in_block / kWarpSize);
+  const std::string look_at = missing_barrier(first, {race.access.instruction, race.access.kind}, needs);
   if (race.shared) return {"race in shared memory", details, look_at, race.access.instruction};
   return {"race in device memory", details, look_at, race.access.instruction};
 }

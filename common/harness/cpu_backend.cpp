@@ -32,6 +32,7 @@ class CpuBackend : public Backend {
   CpuBackend(std::function<void(const LaunchCounts&)> each_launch, bool trace, std::vector<std::string> noted)
       : each_launch_(std::move(each_launch)), trace_(trace), noted_(std::move(noted)) {
     cpu::notes().take();  // of earlier backends
+    cpu::device().printed = {};
   }
 
   DeviceInfo info() const override {
