@@ -208,7 +208,7 @@ TEST_CASE_METHOD(Findings, "finding: shared memory is overwritten while others s
                                         kernel_line("const float mean = shared[0] / 32;")));
   CHECK_THAT(message, ContainsSubstring("thread (0,0,0) of block (0,0,0) writes shared[0] at " +
                                         kernel_line("shared[t] = (x - mean) * (x - mean);")));
-  CHECK_THAT(message, ContainsSubstring("__syncthreads()"));
+  CHECK_THAT(message, ContainsSubstring("__syncwarp()"));  // the block has one warp
 }
 
 TEST_CASE_METHOD(Findings, "finding: a warp that does without __syncwarp") {
