@@ -125,13 +125,17 @@ void uninitialised_shared(Access access) {
                 access.instruction});
 }
 
-bool in_one_warp(const Race& race) {
+namespace {
+
+Needs needed_after(const Race& race) {
   const std::uint32_t in_block = device().launch.threads_per_block;
-  return race.thread / in_block == race.earlier_thread / in_block &&
-         race.thread % in_block / kWarpSize == race.earlier_thread % in_block / kWarpSize;
+  if (race.thread % in_block / kWarpSize != race.earlier_thread % in_block / kWarpSize) return Needs::kBlock;
+  return in_block <= kWarpSize ? Needs::kWarp : Needs::kEither;
 }
 
-Mistake race_between(const Race& race, Needs needs) {
+}  // namespace
+
+Mistake race_between(const Race& race) {
   const std::uint32_t in_block = device().launch.threads_per_block;
   if (race.thread / in_block != race.earlier_thread / in_block)
     return {"race in device memory", both_accesses(race) + "\n  and nothing orders the two", blocks_race(),
@@ -140,7 +144,8 @@ Mistake race_between(const Race& race, Needs needs) {
   const RacingAccess first = {earlier ? earlier->instruction : 0,
                               earlier ? earlier->kind : AccessKind::kLoad};
   const std::string details = both_accesses(race) + "\n  with no barrier between the two";
-  const std::string look_at = missing_barrier(first, {race.access.instruction, race.access.kind}, needs);
+  const std::string look_at =
+      missing_barrier(first, {race.access.instruction, race.access.kind}, needed_after(race));
   if (race.shared) return {"race in shared memory", details, look_at, race.access.instruction};
   return {"race in device memory", details, look_at, race.access.instruction};
 }

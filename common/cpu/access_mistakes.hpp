@@ -10,7 +10,6 @@
 #include "cpu/async_copies.hpp"
 #include "cpu/buffer.hpp"
 #include "cpu/finding.hpp"
-#include "cpu/race_hints.hpp"
 
 namespace cpu {
 
@@ -22,9 +21,7 @@ struct Race {
   std::uint32_t thread, earlier_thread;
   std::uint8_t earlier_site;  ///< number of its instruction; 0 when unknown
 };
-Mistake race_between(const Race& race, Needs needs);
-/// Whether the two are lanes of one warp.
-bool in_one_warp(const Race& race);
+Mistake race_between(const Race& race);
 /// What is a race but that both store the same value.
 Mistake same_value_stored(const Race& race);
 /// What is a race but that a shuffle or vote is between the two.

@@ -35,7 +35,6 @@ bool Notes::has(FindingKind kind, std::uintptr_t instruction) const {
 
 void note(const Mistake& mistake) {
   need_block_order();
-  if (device().block.races.has_race_in_warp()) return;  // the launch will end with that race
   notes().add(mistake);
 }
 bool is_noted(FindingKind kind, std::uintptr_t instruction) { return notes().has(kind, instruction); }

@@ -18,8 +18,8 @@ struct RacingAccess {
 /// Which barrier would have prevented a race between two threads of one block.
 enum class Needs {
   kBlock,   ///< __syncthreads()
-  kWarp,    ///< __syncwarp(): only lanes of one warp race
-  kEither,  ///< the two are lanes of one warp, and whether other warps race for the array is not known
+  kWarp,    ///< __syncwarp(): the block has one warp
+  kEither,  ///< the two are lanes of one warp; whether other warps use the array is not known
 };
 
 /// The hint for a race between two threads of one block, in the order in which they ran here. A barrier may

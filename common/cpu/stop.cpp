@@ -59,13 +59,11 @@ Overflow place_of_overflow(std::uintptr_t instruction, std::uintptr_t stack_poin
 
 }  // namespace
 
-void stop_launch(const Mistake& mistake) {
-  scheduler().stop(device().block.races.take_race_in_warp().value_or(mistake));
-}
+void stop_launch(const Mistake& mistake) { scheduler().stop(mistake); }
 
 void throw_finding(const Mistake& mistake) {
   if (device().worker) throw PartStopped();
-  throw finding_in(device().launch.kernel, device().block.races.take_race_in_warp().value_or(mistake));
+  throw finding_in(device().launch.kernel, mistake);
 }
 
 void stop_or_note(const Mistake& mistake) {

@@ -29,18 +29,6 @@ __global__ void tree_sum_in_loop(const float* in, float* out, int mistake) {
   if (t == 0) out[0] = tree[0];
 }
 
-__global__ void tree_sum_of_256(const float* in, float* out, int mistake) {
-  __shared__ float tree[256];
-  const int t = threadIdx.x;
-  tree[t] = in[t];
-  __syncthreads();
-  for (int half = 128; half > 0; half /= 2) {
-    if (t < half) tree[t] += tree[t + half];
-    if (mistake != 1) __syncthreads();
-  }
-  if (t == 0) out[0] = tree[0];
-}
-
 __global__ void swap_within(const float* in, float* out, int width, int mistake) {
   __shared__ float line[128];
   const int t = threadIdx.x;
@@ -175,9 +163,6 @@ void tiled_sum(const float* in, float* out, int tiles, int mistake) {
 }
 void tree_sum_in_loop(const float* in, float* out, int mistake) {
   launch(kernel::tree_sum_in_loop, 1, 64, in, out, mistake);
-}
-void tree_sum_of_256(const float* in, float* out, int mistake) {
-  launch(kernel::tree_sum_of_256, 1, 256, in, out, mistake);
 }
 void swap_within(const float* in, float* out, int threads, int width, int mistake) {
   launch(kernel::swap_within, 1, threads, in, out, width, mistake);

@@ -12,8 +12,6 @@ namespace DEVICE::test_kernels {
 void tiled_sum(const float* in, float* out, int tiles, int mistake);
 /// The sum of 64 elements. Mistake 1: no barrier between the rounds.
 void tree_sum_in_loop(const float* in, float* out, int mistake);
-/// The sum of 256 elements. Mistake 1: no barrier between the rounds.
-void tree_sum_of_256(const float* in, float* out, int mistake);
 /// out[t] = 2 in[t ^ (width - 1)] in place in shared memory, with up to 128 threads. Mistake 1: no barrier
 /// between reading and writing.
 void swap_within(const float* in, float* out, int threads, int width, int mistake);
