@@ -165,15 +165,9 @@ void Iterations::leave_call(LaneFlow& lane) const {
 }
 
 void Iterations::enter_call(LaneFlow& lane, const Place& from, const ControlFlow& function) const {
-<<<<<<< HEAD
+  overflow_if_full(device().block.stack);
   lane.calls = lane.called_from == lane.last ? lane.calls + 1 : 0;
   lane.callers.push_back({lane.function, lane.last, lane.base, lane.calls});
-=======
-  overflow_if_full(device().block.stack);
-  LanePlace& now = lane.place;
-  lane.calls = lane.called_from == now.last ? lane.calls + 1 : 0;
-  now.callers.push_back({now.function, now.last, now.base, lane.calls});
->>>>>>> e1566b9 (A recursion overflows where no lock of the device is held)
   enter(lane.position, from.call);
   for (unsigned i = 0; i < lane.calls; ++i) begin_again(lane.position.level[lane.position.depth - 1]);
   lane.base = static_cast<std::uint16_t>(lane.position.depth);
