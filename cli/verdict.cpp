@@ -207,8 +207,11 @@ Verdict verdict_of(const std::string& text, const Outcome& outcome) {
     return {false, wrapped(fmt::format("Not run: {}.", refused), 2) + "\n" + bold("Not yet.") + "\n",
             "not run"};
   const std::string wrong = cases_text(verdict, false);
-  const std::string body = cases_text(verdict, true) + wrong + mistakes_text(verdict) + budget_text(verdict) +
-                           predictions_text(verdict) + notes_text(verdict) + output_text(outcome.output);
+  // A note may say why a result is wrong.
+  const std::string notes = notes_text(verdict);
+  const std::string body = cases_text(verdict, true) + wrong + (wrong.empty() ? "" : notes) +
+                           mistakes_text(verdict) + budget_text(verdict) + predictions_text(verdict) +
+                           (wrong.empty() ? notes : "") + output_text(outcome.output);
   const std::string lesson = verdict.at("lesson");
   if (status == VerdictStatus::kSolved)
     return {true,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "advice.hpp"
 #include "config.hpp"
 #include "harness/errors.hpp"
 #include "lock.hpp"
@@ -49,6 +50,7 @@ Build failed_build(const std::string& output, const Workbook& workbook) {
   }
   if (build.failed.empty()) build.errors = output;  // it was ninja that failed
   build.errors = without(build.errors, workbook.root.string() + "/");
+  build.errors += advice_on(build.errors);
   return build;
 }
 

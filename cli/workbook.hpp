@@ -36,7 +36,7 @@ Workbook find_workbook();
 struct Build {
   bool done = false;
   std::string failed;  ///< the first target that could not be built
-  std::string errors;  ///< the compiler's output, with paths relative to the root
+  std::string errors;  ///< the compiler's output, with paths relative to the root, and advice on it
 };
 /// Builds a target with ninja, one build at a time. \throws MachineError when ninja cannot be started
 Build build_target(const Workbook& workbook, const std::string& target);

@@ -125,6 +125,16 @@ void uninitialised_shared(Access access) {
                 access.instruction});
 }
 
+namespace {
+
+Needs needed_after(const Race& race) {
+  const std::uint32_t in_block = device().launch.threads_per_block;
+  if (race.thread % in_block / kWarpSize != race.earlier_thread % in_block / kWarpSize) return Needs::kBlock;
+  return in_block <= kWarpSize ? Needs::kWarp : Needs::kEither;
+}
+
+}  // namespace
+
 Mistake race_between(const Race& race) {
   const std::uint32_t in_block = device().launch.threads_per_block;
   if (race.thread / in_block != race.earlier_thread / in_block)
@@ -135,8 +145,7 @@ Mistake race_between(const Race& race) {
                               earlier ? earlier->kind : AccessKind::kLoad};
   const std::string details = both_accesses(race) + "\n  with no barrier between the two";
   const std::string look_at =
-      missing_barrier(first, {race.access.instruction, race.access.kind},
-                      race.thread % in_block / kWarpSize == race.earlier_thread % in_block / kWarpSize);
+      missing_barrier(first, {race.access.instruction, race.access.kind}, needed_after(race));
   if (race.shared) return {"race in shared memory", details, look_at, race.access.instruction};
   return {"race in device memory", details, look_at, race.access.instruction};
 }

@@ -3,6 +3,8 @@
 /// operating-system thread that runs blocks has one of its own.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 
@@ -24,6 +26,15 @@ struct Device {
   LaunchState launch{};
   BlockState block{launch, counts, trace};
   std::shared_ptr<Scheduler> scheduler;  ///< made for the first launch
+
+  /// What kernels have printed.
+  struct Printed {
+    std::size_t bytes = 0;
+    std::uint32_t launch = 0;  ///< that printed last
+    std::size_t threads = 0;   ///< of it
+    std::size_t last_block = 0;
+    unsigned last_thread = 0;
+  } printed;
 
   /// 0, or the number of the worker that runs a part of the grid (cores.hpp).
   unsigned worker = 0;

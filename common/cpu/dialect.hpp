@@ -29,6 +29,8 @@
 #define __launch_bounds__(...)
 #define __grid_constant__
 #define __align__(bytes) __attribute__((aligned(bytes)))
+// The keyword may not stand after the `static` of __shared__, where nvcc's users write it; the attribute may.
+#define alignas(...) __attribute__((aligned(::cpu::detail::alignment_in_bytes<__VA_ARGS__>())))
 
 // Shared memory is the thread's own static storage: all threads of a block run on one operating-system
 // thread, and addresses in that segment can be told from those of ordinary variables.
@@ -61,6 +63,20 @@ __asm__(
 
 namespace cpu {
 
+namespace detail {
+
+// What alignas is given: a type, or a number of bytes.
+template <class T>
+constexpr size_t alignment_in_bytes() {
+  return alignof(T);
+}
+template <size_t kBytes>
+constexpr size_t alignment_in_bytes() {
+  return kBytes;
+}
+
+}  // namespace detail
+
 struct dim3 {
   unsigned x, y, z;
   constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
@@ -84,11 +100,23 @@ template <class T>
   return *p;
 }
 template <class T>
+[[gnu::always_inline]] inline T __ldlu(const T* p) {
+  return *p;
+}
+template <class T>
+[[gnu::always_inline]] inline T __ldcv(const T* p) {
+  return *p;
+}
+template <class T>
 [[gnu::always_inline]] inline void __stcs(T* p, const T& value) {
   *p = value;
 }
 template <class T>
 [[gnu::always_inline]] inline void __stcg(T* p, const T& value) {
+  *p = value;
+}
+template <class T>
+[[gnu::always_inline]] inline void __stwb(T* p, const T& value) {
   *p = value;
 }
 template <class T>

@@ -17,7 +17,7 @@ namespace cpu {
 namespace {
 
 struct Fault {
-  std::uintptr_t address, instruction;
+  std::uintptr_t address, instruction, stack_pointer;
 };
 // Of the calling thread, which handles its own faults.
 thread_local Fault fault;
@@ -33,9 +33,20 @@ std::uintptr_t instruction_of([[maybe_unused]] const ucontext_t& context) {
 #endif
 }
 
+std::uintptr_t stack_pointer_of([[maybe_unused]] const ucontext_t& context) {
+#if defined(__x86_64__)
+  return static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RSP]);
+#elif defined(__aarch64__)
+  return context.uc_mcontext.sp;
+#else
+  return 0;
+#endif
+}
+
 void on_fault(int signal, siginfo_t* info, void* context) {
   fault = {reinterpret_cast<std::uintptr_t>(info->si_addr),
-           instruction_of(*static_cast<ucontext_t*>(context))};
+           instruction_of(*static_cast<ucontext_t*>(context)),
+           stack_pointer_of(*static_cast<ucontext_t*>(context))};
   const bool ours =
       memory().arena().contains(fault.address) || device().launch.stacks.contains(fault.address);
   if (ours && resume_at) siglongjmp(*resume_at, 1);
@@ -113,7 +124,7 @@ void run_host_code(const std::function<void()>& code) {
   const Memory::Access closed(memory(), false);
   if (ends_without_fault(code)) return;
   memory().set_access(false);
-  throw grid_runs ? stack_overflow(fault.instruction) : touched_by_host();
+  throw grid_runs ? stack_overflow(fault.instruction, fault.stack_pointer) : touched_by_host();
 }
 
 }  // namespace cpu

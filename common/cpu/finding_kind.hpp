@@ -33,7 +33,6 @@ inline constexpr FindingKindRow kFindingKinds[] = {
     {"not device memory", "pointer", false},
     {"warp operation without the caller", "warp", false},
     {"warp operation that a lane does not reach", "warp", false},
-    {"shuffle from a lane that does not take part", "warp", false},
     {"votes and barriers mixed", "vote", false},
     {"fragment of several matrices", "fragment", false},
     {"unsupported asynchronous copy", "unsupported", false},
@@ -51,6 +50,8 @@ inline constexpr FindingKindRow kFindingKinds[] = {
     {"barrier without the threads that have ended", "", true},
     {"same value stored by several threads", "", true},
     {"order by a shuffle", "", true},
+    {"shuffle from a lane that does not take part", "", true},
+    {"output cut off", "", true},
 };
 
 /// One of the kinds. A string literal that is the title of one converts to it; any other is a compile error.

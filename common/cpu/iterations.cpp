@@ -23,6 +23,14 @@ void begin_again(Position::Level& level) {
   level.key += kOddStep;
 }
 
+/// Lets the stack overflow here when little is left of it: a recursion would soon overflow it in a function
+/// of the device, perhaps within malloc, whose lock would then stay closed.
+void overflow_if_full(const Region& stack) {
+  constexpr std::size_t kLeast = 8 * 1024;
+  if (reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - stack.begin >= kLeast) return;
+  *reinterpret_cast<volatile char*>(stack.begin - 1) = 0;  // the guard page: fault.cpp goes on
+}
+
 }  // namespace
 
 bool before(const Position& a, const Position& b) {
@@ -157,6 +165,7 @@ void Iterations::leave_call(LaneFlow& lane) const {
 }
 
 void Iterations::enter_call(LaneFlow& lane, const Place& from, const ControlFlow& function) const {
+  overflow_if_full(device().block.stack);
   lane.calls = lane.called_from == lane.last ? lane.calls + 1 : 0;
   lane.callers.push_back({lane.function, lane.last, lane.base, lane.calls});
   enter(lane.position, from.call);

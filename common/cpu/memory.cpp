@@ -107,12 +107,25 @@ const Buffer* Memory::nearest(std::uintptr_t address) const {
   return best;
 }
 
-void Memory::set_initialised(const void* data, std::size_t bytes, bool initialised) {
+/// The array at an address that the host uses, between launches.
+Buffer& Memory::buffer_of_host(const void* data) const {
   const auto address = reinterpret_cast<std::uintptr_t>(data);
-  Buffer* buffer = owner(address);
-  if (!buffer) throw std::logic_error("there is no array at the address that the host writes");
-  const std::size_t offset = address - buffer->pages.begin;
-  buffer->written.set(offset, offset + bytes, initialised);
+  const auto after = first_after(address);
+  if (after == buffers_.begin() || !(*std::prev(after))->pages.contains(address))
+    throw std::logic_error("there is no array at the address that the host uses");
+  return **std::prev(after);
+}
+
+void Memory::set_initialised(const void* data, std::size_t bytes, bool initialised) {
+  Buffer& buffer = buffer_of_host(data);
+  const std::size_t offset = reinterpret_cast<std::uintptr_t>(data) - buffer.pages.begin;
+  buffer.written.set(offset, offset + bytes, initialised);
+}
+
+bool Memory::is_initialised(const void* data, std::size_t bytes) const {
+  const Buffer& buffer = buffer_of_host(data);
+  return buffer.written.has(reinterpret_cast<std::uintptr_t>(data) - buffer.pages.begin,
+                            static_cast<unsigned>(bytes));
 }
 
 void Memory::set_access(bool open) {

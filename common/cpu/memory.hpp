@@ -38,6 +38,8 @@ class Memory {
 
   /// Records that the host has written these bytes, or that they count as never written.
   void set_initialised(const void* data, std::size_t bytes, bool initialised);
+  /// Whether host or kernels have written all of these bytes, which are within an aligned 16.
+  bool is_initialised(const void* data, std::size_t bytes) const;
 
   /// Opens or closes all arrays to the processor; a new memory is open.
   void set_access(bool open);
@@ -66,6 +68,7 @@ class Memory {
  private:
   using Buffers = std::vector<std::unique_ptr<Buffer>>;
 
+  Buffer& buffer_of_host(const void* data) const;
   Buffers::const_iterator first_after(std::uintptr_t address) const;
   /// The lowest address for so many bytes, with a red zone on either side; 0 where there is none.
   std::uintptr_t first_fit(std::size_t bytes, std::size_t red_zone) const;

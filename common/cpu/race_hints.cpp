@@ -39,10 +39,11 @@ std::string missing_in_line(const std::string& line, const std::string& barrier,
 
 }  // namespace
 
-std::string missing_barrier(const RacingAccess& one, const RacingAccess& other, bool in_one_warp) {
-  const std::string barrier = in_one_warp
-                                  ? "a __syncthreads() (or a __syncwarp(), if only this warp uses the array)"
-                                  : "a __syncthreads()";
+std::string missing_barrier(const RacingAccess& one, const RacingAccess& other, Needs needs) {
+  const std::string barrier =
+      needs == Needs::kBlock  ? "a __syncthreads()"
+      : needs == Needs::kWarp ? "a __syncwarp()"
+                              : "a __syncwarp() (or a __syncthreads(), if other warps use the array as well)";
   if (!one.instruction || !other.instruction)
     return fmt::format("is {} missing between the two accesses, or between two iterations of a loop?",
                        barrier);

@@ -15,11 +15,18 @@ struct RacingAccess {
   AccessKind kind;
 };
 
+/// Which barrier would have prevented a race between two threads of one block.
+enum class Needs {
+  kBlock,   ///< __syncthreads()
+  kWarp,    ///< __syncwarp(): the block has one warp
+  kEither,  ///< the two are lanes of one warp; whether other warps use the array is not known
+};
+
 /// The hint for a race between two threads of one block, in the order in which they ran here. A barrier may
 /// be missing between the two lines, or after the later line, before the earlier one runs again in a loop's
 /// next iteration. The hint names both places, unless the barrier that the block passed last is between the
 /// lines: then only the second is left.
-std::string missing_barrier(const RacingAccess& one, const RacingAccess& other, bool in_one_warp);
+std::string missing_barrier(const RacingAccess& one, const RacingAccess& other, Needs needs);
 
 /// The hint for a race between threads of two blocks.
 std::string blocks_race();

@@ -2,6 +2,8 @@
 /// The functions of the device that kernels call (runtime.hpp), as far as they have no file of their own.
 #include "cpu/runtime.hpp"
 
+#include <fmt/format.h>
+
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
@@ -9,9 +11,14 @@
 #include "cpu/access.hpp"
 #include "cpu/cores.hpp"
 #include "cpu/device.hpp"
+#include "cpu/names.hpp"
+#include "cpu/notes.hpp"
 #include "cpu/scheduler.hpp"
 
 namespace cpu {
+
+/// Bytes that kernels may print; a GPU keeps the last 1 MiB of a launch.
+static constexpr std::size_t kMostPrinted = std::size_t{256} << 10;
 
 BarrierVote barrier(BarrierOperation operation, bool predicate) {
   return scheduler().barrier(operation, predicate, reinterpret_cast<std::uintptr_t>(CALLER));
@@ -45,12 +52,43 @@ void thread_fence(bool whole_device) {
   device().block.races.fence(device().block.thread.number, whole_device);
 }
 
+/// Says that the launch's output is cut off, and how many threads print.
+static void note_cut_off(const Device::Printed& printed, std::uintptr_t instruction) {
+  constexpr FindingKind kKind = "output cut off";
+  if (is_noted(kKind, instruction)) return;
+  const LaunchState& launch = device().launch;
+  note({kKind,
+        fmt::format("  {} is the {}th thread of {} that prints, at {}\n  after {} KiB, no more is shown",
+                    running_thread_name(), printed.threads, launch.blocks() * launch.threads_per_block,
+                    place_text(instruction), kMostPrinted / 1024),
+        "does every thread print? Let one thread do it, as in `if (blockIdx.x == 0 && threadIdx.x == 0) "
+        "printf(...);`",
+        instruction});
+}
+
+/// Counts the running thread among those that print. Returns whether the launch may still print.
+static bool may_print(std::uintptr_t instruction) {
+  const Device& d = device();
+  Device::Printed& printed = device().printed;
+  if (printed.launch != d.launch.number) printed = {.bytes = printed.bytes, .launch = d.launch.number};
+  if (!printed.threads || printed.last_block != d.block.number ||
+      printed.last_thread != d.block.thread.number)
+    ++printed.threads;
+  printed.last_block = d.block.number;
+  printed.last_thread = d.block.thread.number;
+  if (printed.bytes <= kMostPrinted) return true;
+  note_cut_off(printed, instruction);
+  return false;
+}
+
 int printf(const char* format, ...) {
   need_block_order();
+  if (grid_runs && !may_print(reinterpret_cast<std::uintptr_t>(CALLER))) return 0;
   va_list values;
   va_start(values, format);
   const int written = std::vprintf(format, values);
   va_end(values);
+  if (grid_runs && written > 0) device().printed.bytes += static_cast<std::size_t>(written);
   return written;
 }
 

@@ -24,7 +24,8 @@ void stop_or_note(const Mistake& mistake);
 /// \throws Finding
 void throw_or_note(const Mistake& mistake);
 
-/// The Finding for a thread whose stack overflowed at `instruction`. Ends the launch as well.
-Finding stack_overflow(std::uintptr_t instruction);
+/// The Finding for a thread whose stack overflowed at `instruction`, where its stack pointer was that. Ends
+/// the launch as well.
+Finding stack_overflow(std::uintptr_t instruction, std::uintptr_t stack_pointer);
 
 }  // namespace cpu

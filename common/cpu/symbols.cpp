@@ -99,6 +99,8 @@ Region function_region(std::uintptr_t address) {
   return function ? Region{function->begin, function->size} : Region{0, SIZE_MAX};
 }
 
+bool is_in_function(std::uintptr_t address) { return symbol_at(symbols().functions, address) != nullptr; }
+
 ThreadLocalVariable thread_local_variable(std::size_t offset) {
   const Symbol* variable = symbol_at(symbols().thread_locals, offset);
   if (!variable) return {"shared memory", offset};

@@ -16,6 +16,9 @@ std::uintptr_t load_base();
 /// The addresses of the function at `address`; all of memory when the function is not known.
 Region function_region(std::uintptr_t address);
 
+/// Whether a function of the program is at `address`.
+bool is_in_function(std::uintptr_t address);
+
 /// A thread-local variable of the program: a static __shared__ array.
 struct ThreadLocalVariable {
   std::string name;        ///< without namespaces; "shared memory" when unknown

@@ -4,6 +4,7 @@
 
 #include "cpu/device.hpp"
 #include "cpu/names.hpp"
+#include "cpu/notes.hpp"
 #include "cpu/source_line.hpp"
 #include "cpu/stop.hpp"
 
@@ -77,8 +78,8 @@ void WarpOperations::finish(const WarpCall& call, const Warp& warp) {
 void WarpOperations::shuffle(std::uint32_t mask, const Warp& warp) {
   for (const unsigned lane : lanes_of(mask)) {
     WarpCall& mine = calls_[warp.first + lane];
-    if (!(mask >> mine.source & 1)) throw_absent_source(warp.first + lane, warp);
-    mine.result = calls_[warp.first + static_cast<unsigned>(mine.source)].value;
+    mine.result = mask >> mine.source & 1 ? calls_[warp.first + static_cast<unsigned>(mine.source)].value
+                                          : undefined_value(warp.first + lane);
   }
 }
 
@@ -129,13 +130,24 @@ std::string WarpOperations::missing_lane(unsigned caller, const Warp& warp) cons
   return "";
 }
 
-void WarpOperations::throw_absent_source(unsigned thread, const Warp& warp) const {
+/// What a lane gets from one that is not in the mask. CUDA calls it undefined, and code may read it as long
+/// as it does not use it. So that a result which does use it is wrong, it is large, and positive and negative
+/// in turn: as an integer, as a float or double (about 1e36 or 1e285), and in 16 bits.
+std::uint64_t WarpOperations::undefined_value(unsigned thread) {
   const WarpCall& call = calls_[thread];
-  throw_finding({"shuffle from a lane that does not take part",
-                 fmt::format("  {} reads lane {} at {}; the mask names {:#010x}", thread_name(thread),
-                             call.source, place_text(threads_.waits_at[thread]), call.mask),
-                 fmt::format("is lane {} of the warp that begins at {} meant to take part?", call.source,
-                             thread_name(warp.first))});
+  constexpr FindingKind kKind = "shuffle from a lane that does not take part";
+  if (!is_noted(kKind, threads_.waits_at[thread]))
+    note({kKind,
+          fmt::format("  {} reads lane {} at {}; the mask names {:#010x}\n  so the value is undefined",
+                      thread_name(thread), call.source, place_text(threads_.waits_at[thread]), call.mask),
+          fmt::format(
+              "this is right only if the result does not depend on that value, which here is a large "
+              "number and on a GPU can be any. Is lane {} meant to take part? Often it is simpler to "
+              "let all 32 lanes take part, with a neutral value such as 0 in those that have no element.",
+              call.source),
+          threads_.waits_at[thread]});
+  undefined_is_negative_ = !undefined_is_negative_;
+  return undefined_is_negative_ ? 0x7b617b537b617b53 : 0xfb2bfb19fb2bfb19;
 }
 
 }  // namespace cpu

@@ -29,7 +29,10 @@ class WarpOperations {
  public:
   explicit WarpOperations(BlockThreads& threads) : threads_(threads) {}
 
-  void begin_block() { calls_.resize(threads_.count()); }
+  void begin_block() {
+    calls_.resize(threads_.count());
+    undefined_is_negative_ = false;
+  }
   /// A thread comes to an operation. Stops the launch when it is not in its own mask.
   void arrive(unsigned thread, const WarpCall& call);
   std::uint64_t result(unsigned thread) const { return calls_[thread].result; }
@@ -50,10 +53,11 @@ class WarpOperations {
   void vote(std::uint32_t mask, const Warp& warp);
   void work_together(const WarpCall& call, const Warp& warp) const;
   std::string missing_lane(unsigned caller, const Warp& warp) const;
-  [[noreturn]] void throw_absent_source(unsigned thread, const Warp& warp) const;
+  std::uint64_t undefined_value(unsigned thread);
 
   BlockThreads& threads_;
   std::vector<WarpCall> calls_;  // by thread
+  bool undefined_is_negative_ = false;
 };
 
 /// Suspends the running thread until all 32 lanes of its warp have come to this one instruction. Then `work`

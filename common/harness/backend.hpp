@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,10 @@ class Backend {
   virtual void poison(void* device, unsigned char value, std::size_t bytes) = 0;
   /// Whether the guard zones just before and just after the data are unchanged.
   virtual bool guards_intact(const void* data) const = 0;
+
+  /// Whether all of these bytes, of one element of an array, have been written since poison(); nothing where
+  /// the device does not know.
+  virtual std::optional<bool> is_written(const void*, std::size_t) const { return std::nullopt; }
 
   /// Runs `stage` and waits for it. \throws std::exception with a message for the reader when it fails.
   virtual Counts run(const std::function<void()>& stage) = 0;

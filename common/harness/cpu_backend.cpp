@@ -32,6 +32,7 @@ class CpuBackend : public Backend {
   CpuBackend(std::function<void(const LaunchCounts&)> each_launch, bool trace, std::vector<std::string> noted)
       : each_launch_(std::move(each_launch)), trace_(trace), noted_(std::move(noted)) {
     cpu::notes().take();  // of earlier backends
+    cpu::device().printed = {};
   }
 
   DeviceInfo info() const override {
@@ -73,6 +74,10 @@ class CpuBackend : public Backend {
   }
   /// A write outside the data is a finding, which ends the launch, so the guard zones are always intact.
   bool guards_intact(const void*) const override { return true; }
+
+  std::optional<bool> is_written(const void* element, std::size_t bytes) const override {
+    return cpu::memory().is_initialised(element, bytes);
+  }
 
   Counts run(const std::function<void()>& stage) override {
     cpu::device().counts = Counts();

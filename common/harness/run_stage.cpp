@@ -254,19 +254,35 @@ void Problem::run_and_compare(const Stage& stage, bool exact, unsigned char pois
 
 void Problem::compare_output(const Array& output, const Stage& stage, bool exact, StageResult& result) {
   std::vector<std::byte> got(bytes(output));
-  backend_.download(got.data(), data_of(sets_[0]).array(output.name, output.type), got.size());
+  const void* const data = data_of(sets_[0]).array(output.name, output.type);
+  backend_.download(got.data(), data, got.size());
   const auto roundings = exact ? stage.exact_roundings : stage.roundings;
-  const Comparison comparison = compare(got.data(), output.type, reference(output, exact), roundings(shape_));
+  const Reference& right = reference(output, exact);
+  const Comparison comparison = compare(got.data(), output.type, right, roundings(shape_));
   result.compared = true;
   result.error = std::max(result.error, comparison.error);
-  if (comparison.first_wrong < 0) return;
-  if (std::isnan(comparison.got))
-    result.message = fmt::format("{}[{}] is NaN, which is also what nothing was written to; expected {:.9g}",
-                                 output.name, comparison.first_wrong, comparison.expected);
-  else
-    result.message = fmt::format("{}[{}] is {:.9g}, expected {:.9g} (error {:.2g}, allowed {:.2g})",
-                                 output.name, comparison.first_wrong, comparison.got, comparison.expected,
-                                 comparison.error, comparison.allowed);
+  const auto element = static_cast<std::size_t>(element_bytes(output.type));
+  const auto is_written = [&](std::size_t i) {
+    return backend_.is_written(static_cast<const std::byte*>(data) + i * element, element);
+  };
+  if (comparison.first_wrong >= 0) {
+    const auto first = static_cast<std::size_t>(comparison.first_wrong);
+    const std::optional<bool> written = is_written(first);
+    result.message = fmt::format("{}[{}] ", output.name, first);
+    if (written == false)
+      result.message += fmt::format("is {}, because no kernel has written it; expected {:.9g}",
+                                    is_integer(output.type) ? "undefined" : "NaN", comparison.expected);
+    else
+      result.message += wrong_value_text(comparison, output.type);
+    if (!written && std::isnan(comparison.got)) result.message += " (what nothing writes is NaN, too)";
+    return;
+  }
+  // What nothing writes is NaN, and must not pass for a NaN that was expected.
+  for (std::size_t i = 0; i < right.expected.size(); ++i)
+    if (std::isnan(right.expected[i]) && is_written(i) == false) {
+      result.message = fmt::format("{}[{}] is NaN, but no kernel has written it", output.name, i);
+      return;
+    }
 }
 
 Counts Problem::run_once(const Stage& stage) {

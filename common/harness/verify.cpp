@@ -1,5 +1,7 @@
 #include "harness/verify.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -79,6 +81,29 @@ double number_at(const void* element, Type type) {
   throw std::logic_error("a type that nothing reads");
 }
 
+constexpr int kDigitsOfDouble = 17;
+
+/// Decimal digits that tell any two values of the type apart.
+int digits_of(Type type) {
+  switch (type) {
+    case Type::kFloat32:
+      return 9;
+    case Type::kFloat16:
+      return 5;
+    case Type::kBFloat16:
+      return 4;
+    case Type::kFloat64:
+    case Type::kInt8:
+    case Type::kUint32:
+      return kDigitsOfDouble;
+  }
+  throw std::logic_error("a type without digits");
+}
+
+std::string number_text(double number, int digits) {
+  return std::isnan(number) ? "NaN" : fmt::format("{:.{}g}", number, digits);
+}
+
 }  // namespace
 
 Comparison compare(const void* got, Type type, const Reference& reference, int roundings) {
@@ -87,25 +112,50 @@ Comparison compare(const void* got, Type type, const Reference& reference, int r
       is_integer(type) ? 0 : rounding_bound(roundings, type == Type::kFloat64 ? 0x1p-53 : 0x1p-24);
   const auto* bytes = static_cast<const std::byte*>(got);
   Comparison result;
-  result.allowed = bound;
   for (std::size_t i = 0; i < reference.expected.size(); ++i) {
     const double value = number_at(bytes + i * static_cast<std::size_t>(element_bytes(type)), type);
     const double expected = reference.expected[i], magnitude = reference.magnitude[i];
     const double error = element_error(value, expected, magnitude);
     // Comparisons with NaN are false, so that a NaN counts as wrong.
-    const bool right = error <= bound || (rounded && std::isfinite(expected) &&
-                                          value >= rounded_to(type, expected - bound * magnitude) &&
-                                          value <= rounded_to(type, expected + bound * magnitude));
+    double lowest = expected - bound * magnitude, highest = expected + bound * magnitude;
+    if (rounded) lowest = rounded_to(type, lowest), highest = rounded_to(type, highest);
+    const bool right =
+        error <= bound || (rounded && std::isfinite(expected) && value >= lowest && value <= highest);
     // A right infinity beyond the largest value of the format does not count as an error.
     if (error > result.error && !(rounded && right && std::isinf(value))) result.error = error;
     if (right || result.first_wrong >= 0) continue;
     result.first_wrong = static_cast<long long>(i);
     result.got = value;
     result.expected = expected;
-    if (rounded && magnitude > 0)
-      result.allowed = std::fabs(rounded_to(type, expected + bound * magnitude) - expected) / magnitude;
+    result.own_error = error;
+    result.allowed = bound;
+    result.lowest = lowest;
+    result.highest = highest;
   }
   return result;
+}
+
+std::string wrong_value_text(const Comparison& comparison, Type type) {
+  const double got = comparison.got, expected = comparison.expected;
+  const int digits = digits_of(type);
+  if (!std::isfinite(got) || !std::isfinite(expected) || is_integer(type))
+    return fmt::format("is {}, expected {}", number_text(got, digits), number_text(expected, digits));
+  // A result in 16 bits was rounded to them: the values that are right say more than an error.
+  if (type == Type::kFloat16 || type == Type::kBFloat16) {
+    const std::string low = number_text(comparison.lowest, digits),
+                      high = number_text(comparison.highest, digits);
+    return fmt::format("is {}, expected {} (as {})", number_text(got, digits),
+                       low == high ? low : fmt::format("{} to {}", low, high),
+                       type == Type::kFloat16 ? "float16" : "bfloat16");
+  }
+  // Shorter where that tells the two apart.
+  std::string is, should_be;
+  for (int few = std::min(9, digits); is == should_be && few <= kDigitsOfDouble; ++few) {
+    is = number_text(got, few);
+    should_be = number_text(expected, few);
+  }
+  return fmt::format("is {}, expected {} (error {:.2g}, allowed {:.2g})", is, should_be, comparison.own_error,
+                     comparison.allowed);
 }
 
 }  // namespace workbook

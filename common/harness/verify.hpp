@@ -2,6 +2,7 @@
 /// Comparison of a result with the double-precision reference.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "chapter.hpp"
@@ -20,9 +21,12 @@ struct Comparison {
   /// The largest |got - expected| / magnitude: the error in units that do not depend on the inputs' size.
   /// Infinite when an element is NaN and should not be, or the other way round.
   double error = 0;
-  double allowed = 0;            ///< the bound on `error`, for the first wrong element if there is one
-  long long first_wrong = -1;    ///< the first element whose error is more than allowed, or -1
-  double got = 0, expected = 0;  ///< of that element
+  long long first_wrong = -1;  ///< the first element that is wrong, or -1
+  // Of that element:
+  double got = 0, expected = 0;
+  double own_error = 0;            ///< like `error`
+  double allowed = 0;              ///< the bound on its error
+  double lowest = 0, highest = 0;  ///< the values that are right; for float16 and bfloat16, of the format
 };
 
 /// Compares results with the reference, element by element. float32 and float64 may be off by `roundings`
@@ -30,5 +34,9 @@ struct Comparison {
 /// rounded to the format once: a result is right if it is between the roundings of the lowest and of the
 /// highest float32 value that `roundings` allow. Integers must be equal.
 Comparison compare(const void* got, Type type, const Reference& reference, int roundings);
+
+/// What is wrong with the first wrong element of a comparison, such as "is 1.5, expected 1.25 (error 0.2,
+/// allowed 1.2e-07)". Numbers have no more digits than the type, but enough to tell them apart.
+std::string wrong_value_text(const Comparison& comparison, Type type);
 
 }  // namespace workbook

@@ -95,6 +95,8 @@ def verdicts():
                    "1_fuse.cuh:16:12: error: ", "does not compile")
     noise = [line for line in output.splitlines() if "ninja" in line or "FAILED" in line or "_reader" in line]
     expect("... without the build's noise", not noise, noise)
+    check("<<<>>>, with advice", "  multiply<<<1, 32>>>(a, b, out, n);\n", NOT_YET, "error: ",
+          "A kernel is started with launch(kernel, grid, block, arguments...)", "does not compile")
     check("a finding, in the device's words", "  out[i] = a[i] * b[i];\n", NOT_YET,
           "out of bounds: kernel multiply", "thread (1,0,0) of block (0,0,0)", "look at: ",
           "wrong  N = 1 2 3", "N = 256:\n  out[0] is ")

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "advice.hpp"
 #include "catch.hpp"
 #include "exercises.hpp"
 #include "harness/errors.hpp"
@@ -252,6 +253,46 @@ TEST_CASE("a verdict is solved only when the program has said so and has ended w
   const Verdict ended = verdict_of(running.dump(), well);
   CHECK_FALSE(ended.solved);
   CHECK_THAT(ended.text, ContainsSubstring("at N = 31, with exit status 0"));
+}
+
+TEST_CASE(
+    "a note stands before the mistakes where the result is wrong, and after the costs where it is right") {
+  nlohmann::json verdict = report(VerdictStatus::kNotYet);
+  verdict["notes"] = {"note: barrier in several lines: kernel f (f.cuh:1)\n  line 2\n  look at: it"};
+  verdict["cases"] = nlohmann::json::array(
+      {{{"shape", "3"}, {"alignment", ""}, {"right", false}, {"message", "out[0] is 1, expected 2"}}});
+  const std::string wrong = verdict_of(verdict.dump(), {}).text;
+  CHECK(wrong.find("note: barrier in several lines") < wrong.find("out[0] is 1"));
+  CHECK(wrong.find("out[0] is 1") < wrong.size());
+  CHECK(wrong.find("note: ") == wrong.rfind("note: "));
+  verdict["cases"][0]["right"] = true;
+  verdict["budget"] = nlohmann::json::array({{{"what", "launches"},
+                                              {"counted", 2.0},
+                                              {"allowed", 1.0},
+                                              {"per_element", false},
+                                              {"over", true},
+                                              {"excess", "why two?"}}});
+  const std::string right = verdict_of(verdict.dump(), {}).text;
+  CHECK(right.find("why two?") < right.find("note: barrier in several lines"));
+  CHECK(right.find("note: ") < right.size());
+}
+
+TEST_CASE("frequent compiler errors are followed by advice") {
+  const auto has = [](const std::string& errors, const std::string& advice) {
+    CHECK_THAT(advice_on("f.cuh:3:9: error: " + errors), ContainsSubstring(advice));
+  };
+  has("expected primary-expression before ‘<’ token\n   3 |   twice<<<grid, 32>>>(x, n);\n",
+      "launch(kernel, grid");
+  has("expected expression\n  twice<float><<<grid, 32>>>(x, n);\n", "launch(kernel, grid");
+  has("conflicting specifiers in declaration of ‘s’\n  3 |   extern __shared__ float s[];\n",
+      "dynamic_shared<float>()");
+  has("‘cudaMallocManaged’ was not declared in this scope", "the workbook allocates");
+  has("use of undeclared identifier 'cudaMallocManaged'", "the workbook allocates");
+  has("‘max’ is not a member of ‘std’", "without std::");
+  has("no member named 'max' in namespace 'std'", "without std::");
+  has("call of overloaded ‘max(float&, int)’ is ambiguous", "of one type");
+  has("call to 'max' is ambiguous", "of one type");
+  CHECK(advice_on("f.cuh:3:9: error: expected ‘;’ before ‘}’ token\n  3 |   x = 1 << 2 }\n").empty());
 }
 
 TEST_CASE("what the reader's code prints is shown, its beginning, without what would change the terminal") {

@@ -43,6 +43,20 @@ __device__ inline unsigned to_bits(__nv_bfloat16 a) { return __bfloat16_as_ushor
 __device__ inline unsigned to_bits(__half2 a) { return to_bits(a.x) | to_bits(a.y) << 16; }
 __device__ inline unsigned to_bits(__nv_bfloat162 a) { return to_bits(a.x) | to_bits(a.y) << 16; }
 
+#if defined(__CUDACC__) && __CUDACC_VER_MAJOR__ < 13  // earlier toolkits do not name the instruction
+__device__ inline float __tanhf(float a) {
+  float result;
+  asm("tanh.approx.f32 %0, %1;" : "=f"(result) : "f"(a));
+  return result;
+}
+#endif
+
+__device__ inline float2 sine_and_cosine(float a) {
+  float2 both;
+  __sincosf(a, &both.x, &both.y);
+  return both;
+}
+
 // An operation's number: its line in its table, and 1000 or 2000 for the 16-bit types.
 __global__ void evaluate_each(int number, const unsigned* words_a, const unsigned* words_b,
                               const unsigned* words_c, unsigned* out, int n) {
@@ -103,6 +117,7 @@ Bound log2_bound(float a, float) { return near_one(a) ? absolute(-22) : Bound{3}
 Bound log10_bound(float a, float) { return near_one(a) ? absolute(-24) : Bound{4}; }
 Bound sin_bound(float a, float) { return fabsf(a) <= 3.1415927f ? absolute(-21.41) : kNone; }
 Bound cos_bound(float a, float) { return fabsf(a) <= 3.1415927f ? absolute(-21.19) : kNone; }
+Bound tanh_bound(float, float) { return {0x1p13}; }  // relative 2^-11
 Bound divide_bound(float, float b) {
   return fabsf(b) >= 0x1p-126f && fabsf(b) <= 0x1p126f ? Bound{3} : kNone;
 }

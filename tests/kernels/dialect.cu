@@ -253,6 +253,63 @@ __global__ void absent_source(int* out, bool mended) {
   if (t < 16) out[t] = __shfl_sync(0xffffu, t, mended ? 15 : 16);
 }
 
+// What is added up comes from the mask's lanes alone: the values of others are read and dropped.
+__global__ void sum_of_some(const float* in, float* out, int n, bool used) {
+  const int t = threadIdx.x;
+  const unsigned mask = __ballot_sync(kAll, t < n);
+  if (t >= n) return;
+  float sum = in[t];
+  for (int offset = 16; offset > 0; offset /= 2) {
+    const float other = __shfl_down_sync(mask, sum, offset);
+    if (used || t + offset < n) sum += other;
+  }
+  if (t == 0) out[0] = sum;
+}
+
+__global__ void most_of_some(const float* in, float* out, int n, bool least) {
+  const int t = threadIdx.x;
+  const unsigned mask = __ballot_sync(kAll, t < n);
+  if (t >= n) return;
+  float best = in[t];
+  for (int offset = 16; offset > 0; offset /= 2) {
+    const float other = __shfl_down_sync(mask, best, offset);
+    best = least ? fminf(best, other) : fmaxf(best, other);
+  }
+  if (t == 0) out[0] = best;
+}
+
+__global__ void sums_of_four(const float4* in, float* out, int how) {
+  const int t = threadIdx.x;
+  if (how == 0) out[t] = in[t].x + in[t].y + in[t].z + in[t].w;
+  if (how == 1) {
+    const float4& v = in[t];
+    out[t] = v.x + v.y + v.z + v.w;
+  }
+  if (how == 2) {
+    const float4 v = in[t];
+    out[t] = v.x + v.y + v.z + v.w;
+  }
+}
+
+__global__ void aligned_arrays(float* out) {
+  __shared__ alignas(16) float first[36];
+  alignas(float4) __shared__ float second[36];
+  __shared__ __align__(16) float third[36];
+  const int t = threadIdx.x;
+  first[t] = second[t] = third[t] = t;
+  __syncthreads();
+  if (t < 8) {
+    const float4 a = reinterpret_cast<float4*>(first)[t], b = reinterpret_cast<float4*>(second)[t],
+                 c = reinterpret_cast<float4*>(third)[t];
+    out[t] = a.x + b.y + c.w;
+  }
+}
+
+struct alignas(16) Quad {
+  float value[4];
+};
+static_assert(alignof(Quad) == 16);
+
 __global__ void small_dynamic_shared(float* out) {
   float* s = dynamic_shared<float>();
   s[threadIdx.x] = threadIdx.x;
@@ -329,6 +386,16 @@ void two_barriers(float* out, bool mended) { launch(kernel::two_barriers, 1, 64,
 void missing_lane(int* out, bool mended) { launch(kernel::missing_lane, 1, 32, out, mended); }
 void foreign_mask(int* out, bool mended) { launch(kernel::foreign_mask, 1, 32, out, mended); }
 void absent_source(int* out, bool mended) { launch(kernel::absent_source, 1, 32, out, mended); }
+void sum_of_some(const float* in, float* out, int n, bool used) {
+  launch(kernel::sum_of_some, 1, 32, in, out, n, used);
+}
+void most_of_some(const float* in, float* out, int n, bool least) {
+  launch(kernel::most_of_some, 1, 32, in, out, n, least);
+}
+void sums_of_four(const float* in, float* out, int how) {
+  launch(kernel::sums_of_four, 1, 32, reinterpret_cast<const float4*>(in), out, how);
+}
+void aligned_arrays(float* out) { launch(kernel::aligned_arrays, 1, 32, out); }
 void small_dynamic_shared(float* out, bool mended) {
   launch_shared(kernel::small_dynamic_shared, 1, 64, mended ? 256 : 128, out);
 }

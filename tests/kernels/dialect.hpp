@@ -68,6 +68,17 @@ void missing_lane(int* out, bool mended);
 void foreign_mask(int* out, bool mended);
 /// A lane reads from one outside the mask.
 void absent_source(int* out, bool mended);
+/// NVIDIA's idiom for n < 32 elements: a ballot names the lanes that take part, and out[0] is the sum of
+/// theirs. With `used`, also what the shuffles return of other lanes is added.
+void sum_of_some(const float* in, float* out, int n, bool used);
+/// The same for the largest or the least element, with what other lanes return.
+void most_of_some(const float* in, float* out, int n, bool least);
+/// out[t] = the sum of the four elements of a float4, for 32 threads: member by member from memory (0),
+/// through a reference (1), from a copy (2).
+void sums_of_four(const float* in, float* out, int how);
+/// Shared arrays that are aligned to 16 bytes in three spellings. out[t] = 4 t + 4 t + 1 + 4 t + 3, for t
+/// < 8.
+void aligned_arrays(float* out);
 /// Dynamic shared memory of half the size.
 void small_dynamic_shared(float* out, bool mended);
 /// A store to an ordinary global variable of the program.

@@ -141,6 +141,8 @@ __global__ void prints(const float* in) {
   if (threadIdx.x == 3) printf("thread %d has %.2f\n", static_cast<int>(threadIdx.x), in[threadIdx.x]);
 }
 
+__global__ void all_print() { printf("thread %d is here\n", static_cast<int>(threadIdx.x)); }
+
 }  // namespace kernel
 }  // namespace DEVICE::test_kernels
 
@@ -224,6 +226,7 @@ void copy_below_or_fail(const int* in, int* out, int limit, bool traps) {
   copy_below(in, out, limit, traps ? CheckedBy::kTrap : CheckedBy::kAssert);
 }
 void prints(const float* in) { launch(kernel::prints, 1, 32, in); }
+void all_print(int threads) { launch(kernel::all_print, (threads + 255) / 256, 256); }
 
 void run_feature(int feature, void* in, void* out) {
   const auto halfs = static_cast<const unsigned short*>(in);

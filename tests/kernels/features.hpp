@@ -37,6 +37,8 @@ void reversed(const int* in, int* out, bool dynamic);
 void unrolled_sums(const float* in, float* out);
 /// Thread 3 prints "thread 3 has 1.50" where in[3] is 1.5.
 void prints(const float* in);
+/// Each thread prints a line; a multiple of 256 of them, at least `threads`.
+void all_print(int threads);
 
 /// out[t] = in[t], each of which must be below `limit`; 32 threads. They check it by assert as a file has it
 /// that includes nothing for it, <cassert> or <assert.h>, by assert outside the device's namespace, or by

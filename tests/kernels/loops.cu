@@ -63,6 +63,10 @@ __global__ void large_local_array(const int* index, float* out) {
   out[threadIdx.x] = local[index[threadIdx.x]];
 }
 
+__device__ int depth(const int* next, int at) { return at < 0 ? 0 : 1 + depth(next, next[at]); }
+
+__global__ void measure_chain(const int* next, float* out) { out[threadIdx.x] = depth(next, threadIdx.x); }
+
 __global__ void write_one(float* out) { out[threadIdx.x] = 1; }
 
 }  // namespace kernel
@@ -85,6 +89,7 @@ void never_one(unsigned* out, bool mended) { launch(kernel::never_one, 1, 32, ou
 void large_local_array(const int* index, float* out, bool mended) {
   launch(mended ? kernel::large_local_array<64> : kernel::large_local_array<256 * 1024>, 1, 32, index, out);
 }
+void measure_chain(const int* next, float* out) { launch(kernel::measure_chain, 1, 32, next, out); }
 void host_writes(float* out, bool mended) {
   if (mended)
     launch(kernel::write_one, 1, 32, out);

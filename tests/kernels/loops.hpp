@@ -26,6 +26,8 @@ void large_shared_arrays(float* out, bool mended);
 void never_one(unsigned* out, bool mended);
 /// A local array of 1 MiB.
 void large_local_array(const int* index, float* out, bool mended);
+/// out[t] = the length of the chain t, next[t], ... that ends in a negative number, by recursion.
+void measure_chain(const int* next, float* out);
 /// Host code that writes into an array on the device; mended: a kernel does.
 void host_writes(float* out, bool mended);
 

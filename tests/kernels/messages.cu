@@ -29,6 +29,18 @@ __global__ void tree_sum_in_loop(const float* in, float* out, int mistake) {
   if (t == 0) out[0] = tree[0];
 }
 
+__global__ void swap_within(const float* in, float* out, int width, int mistake) {
+  __shared__ float line[128];
+  const int t = threadIdx.x;
+  line[t] = in[t];
+  __syncthreads();
+  const float other = line[t ^ (width - 1)];
+  if (mistake != 1) __syncthreads();
+  line[t] = 2 * other;
+  __syncthreads();
+  out[t] = line[t];
+}
+
 __global__ void swap_neighbours(const float* in, float* out, int mistake) {
   __shared__ float pair[64];
   const int t = threadIdx.x;
@@ -151,6 +163,9 @@ void tiled_sum(const float* in, float* out, int tiles, int mistake) {
 }
 void tree_sum_in_loop(const float* in, float* out, int mistake) {
   launch(kernel::tree_sum_in_loop, 1, 64, in, out, mistake);
+}
+void swap_within(const float* in, float* out, int threads, int width, int mistake) {
+  launch(kernel::swap_within, 1, threads, in, out, width, mistake);
 }
 void swap_neighbours(const float* in, float* out, int mistake) {
   launch(kernel::swap_neighbours, 1, 64, in, out, mistake);

@@ -12,6 +12,9 @@ namespace DEVICE::test_kernels {
 void tiled_sum(const float* in, float* out, int tiles, int mistake);
 /// The sum of 64 elements. Mistake 1: no barrier between the rounds.
 void tree_sum_in_loop(const float* in, float* out, int mistake);
+/// out[t] = 2 in[t ^ (width - 1)] in place in shared memory, with up to 128 threads. Mistake 1: no barrier
+/// between reading and writing.
+void swap_within(const float* in, float* out, int threads, int width, int mistake);
 /// out[t] = in[t ^ 1] through shared memory. Mistake 1: no barrier.
 void swap_neighbours(const float* in, float* out, int mistake);
 /// All 64 threads, or with mistake 1 pairs of them, write an element of x.

@@ -208,7 +208,7 @@ TEST_CASE_METHOD(Findings, "finding: shared memory is overwritten while others s
                                         kernel_line("const float mean = shared[0] / 32;")));
   CHECK_THAT(message, ContainsSubstring("thread (0,0,0) of block (0,0,0) writes shared[0] at " +
                                         kernel_line("shared[t] = (x - mean) * (x - mean);")));
-  CHECK_THAT(message, ContainsSubstring("__syncthreads()"));
+  CHECK_THAT(message, ContainsSubstring("__syncwarp()"));  // the block has one warp
 }
 
 TEST_CASE_METHOD(Findings, "finding: a warp that does without __syncwarp") {
@@ -313,10 +313,60 @@ TEST_CASE_METHOD(Findings, "finding: a lane is not in its own mask") {
              ContainsSubstring("names the lanes 0x0000ffff at line "));
 }
 
-TEST_CASE_METHOD(Findings, "finding: a shuffle reads a lane outside the mask") {
+TEST_CASE_METHOD(Findings, "note: a shuffle reads a lane outside the mask, and gets a large number") {
   const auto out = zeros<int>(32);
-  CHECK_THAT(finding([&](bool mended) { test_kernels::absent_source(out->data(), mended); }),
-             ContainsSubstring("reads lane 16 at line "));
+  backend->run([&] { test_kernels::absent_source(out->data(), true); });
+  CHECK(backend->take_notes().empty());
+  backend->run([&] { test_kernels::absent_source(out->data(), false); });
+  const auto notes = backend->take_notes();
+  REQUIRE(notes.size() == 1);
+  CHECK_THAT(notes[0],
+             ContainsSubstring("note: shuffle from a lane that does not take part: kernel absent_source"));
+  CHECK_THAT(notes[0], ContainsSubstring("reads lane 16 at line "));
+  CHECK_THAT(notes[0], ContainsSubstring("so the value is undefined"));
+  CHECK(std::abs(out->values()[0]) > 10'000'000);
+}
+
+TEST_CASE_METHOD(Findings,
+                 "note: a value from a lane outside the mask is dropped; where it is used, it shows") {
+  for (const int n : {1, 5, 16, 20, 31}) {
+    INFO(n);
+    const auto in = counting<float>(32), out = zeros<float>(1);
+    const auto values = in->values();
+    const float sum = std::accumulate(values.begin(), values.begin() + n, 0.0f);
+    backend->run([&] { test_kernels::sum_of_some(in->data(), out->data(), n, false); });
+    CHECK(out->values()[0] == sum);
+    CHECK(backend->take_notes().size() == 1);
+    backend->run([&] { test_kernels::sum_of_some(in->data(), out->data(), n, true); });
+    CHECK_FALSE(std::fabs(out->values()[0] - sum) < 1);
+    CHECK(backend->take_notes().size() == 1);
+    backend->run([&] { test_kernels::most_of_some(in->data(), out->data(), n, false); });
+    CHECK(out->values()[0] > 1e30f);
+    if (n < 31) backend->run([&] { test_kernels::most_of_some(in->data(), out->data(), n, true); });
+    if (n < 31) CHECK(out->values()[0] < -1e30f);
+    backend->take_notes();
+  }
+  const auto in = counting<float>(32), out = zeros<float>(1);
+  backend->run([&] { test_kernels::sum_of_some(in->data(), out->data(), 32, true); });
+  CHECK(backend->take_notes().empty());  // all lanes take part
+}
+
+TEST_CASE_METHOD(Findings,
+                 "dialect: __shared__ alignas(16), alignas(16) __shared__, __shared__ __align__(16)") {
+  const auto out = zeros<float>(8);
+  backend->run([&] { test_kernels::aligned_arrays(out->data()); });
+  for (int t = 0; t < 8; ++t) CHECK(out->values()[static_cast<std::size_t>(t)] == 12.0f * t + 4);
+}
+
+TEST_CASE_METHOD(Findings,
+                 "a member of a float4 in memory is a load of its own, a copy of the whole is one") {
+  const auto in = counting<float>(128), out = zeros<float>(32);
+  const auto requests = [&](int how) {
+    return backend->run([&] { test_kernels::sums_of_four(in->data(), out->data(), how); }).load_requests;
+  };
+  CHECK(requests(0) == 4);  // x4[t].x + ...
+  CHECK(requests(1) == 4);  // a const float4&
+  CHECK(requests(2) == 1);  // a float4
 }
 
 TEST_CASE_METHOD(Findings, "finding: dynamic shared memory is smaller than what is used") {

@@ -186,6 +186,31 @@ TEST_CASE_METHOD(Features, "dialect: printf, thread by thread as the device runs
   CHECK(std::string(text, length) == "thread 3 has 1.50\n");
 }
 
+TEST_CASE_METHOD(Features, "note: output of many threads is cut off") {
+  std::FILE* file = std::tmpfile();
+  std::fflush(stdout);
+  const int before = dup(STDOUT_FILENO);
+  dup2(fileno(file), STDOUT_FILENO);
+  backend->run([&] { test_kernels::all_print(1000); });
+  const bool quiet = backend->take_notes().empty();
+  backend->run([&] { test_kernels::all_print(1 << 17); });
+  std::fflush(stdout);
+  dup2(before, STDOUT_FILENO);
+  close(before);
+  std::fseek(file, 0, SEEK_END);
+  const long length = std::ftell(file);
+  std::fclose(file);
+  CHECK(quiet);
+  CHECK(length > 200 << 10);
+  CHECK(length < 300 << 10);
+  const auto notes = backend->take_notes();
+  REQUIRE(notes.size() == 1);
+  CHECK_THAT(notes[0], ContainsSubstring("note: output cut off: kernel all_print"));
+  CHECK_THAT(notes[0], ContainsSubstring("th thread of 131072 that prints, at line "));
+  CHECK_THAT(notes[0], ContainsSubstring("after 256 KiB, no more is shown"));
+  CHECK_THAT(notes[0], ContainsSubstring("does every thread print?"));
+}
+
 TEST_CASE_METHOD(Features,
                  "dialect: assert, with <cassert>, <assert.h> or no #include: a finding where it fails") {
   using test_kernels::CheckedBy;

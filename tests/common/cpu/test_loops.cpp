@@ -1,5 +1,6 @@
 // Lanes that go through loops differently: what they do in the same iteration is one request, as on a GPU.
 // And mistakes that no single access shows.
+#include <fstream>
 #include <numeric>
 #include <random>
 #include <set>
@@ -79,6 +80,16 @@ void check_ragged(Loops& loops, const std::vector<int>& lengths, const std::vect
   CHECK(counts.load_sectors == expected.load_sectors);
   CHECK(counts.store_requests == rounds);
   CHECK_FALSE(counts.approximate);
+}
+
+/// The number of the line of the kernels' file in which `code` first occurs.
+int line_of(const std::string& code) {
+  std::ifstream file(SOURCE_DIR "/tests/kernels/loops.cu");
+  int number = 1;
+  for (std::string line; std::getline(file, line); ++number)
+    if (line.find(code) != std::string::npos) return number;
+  FAIL("tests/kernels/loops.cu has no " << code);
+  return 0;
 }
 
 }  // namespace
@@ -163,7 +174,21 @@ TEST_CASE_METHOD(Findings, "finding: more local variables than a thread's stack 
       finding([&](bool mended) { test_kernels::large_local_array(index->data(), out->data(), mended); });
   CHECK_THAT(message, ContainsSubstring("too many local variables: kernel large_local_array"));
   CHECK_THAT(message, ContainsSubstring("thread (0,0,0) of block (0,0,0) needs more than 64 KiB"));
+  CHECK_THAT(message, ContainsSubstring("does it belong in shared memory?"));
   CHECK_NOTHROW(backend->run([&] { test_kernels::large_local_array(index->data(), out->data(), true); }));
+}
+
+TEST_CASE_METHOD(Findings, "finding: a recursion without end, with its function and line") {
+  const auto chain = zeros<int>(kLanes), next = DeviceArray<int>::counting(*backend, kLanes, "next");
+  const auto out = zeros<float>(kLanes);
+  const std::vector<int> ends(kLanes, -1);
+  backend->upload(next->data(), ends.data(), kLanes * sizeof(int));
+  const std::string message = finding(
+      [&](bool mended) { test_kernels::measure_chain(mended ? next->data() : chain->data(), out->data()); });
+  CHECK_THAT(message, ContainsSubstring("too many local variables: kernel measure_chain"));
+  CHECK_THAT(message, ContainsSubstring(", in depth() at line " + std::to_string(line_of("1 + depth(next"))));
+  CHECK_THAT(message, ContainsSubstring("depth() calls itself, here "));
+  CHECK_THAT(message, ContainsSubstring("does the recursion end?"));
 }
 
 TEST_CASE_METHOD(Findings, "finding: the host touches device memory without a copy") {

@@ -79,13 +79,32 @@ TEST_CASE_METHOD(Messages, "hint of a race in one line: between the rounds of a 
   const std::string told = hint(
       message(1, [&](int mistake) { test_kernels::tree_sum_in_loop(in->data(), out->data(), mistake); }));
   CHECK_THAT(told, ContainsSubstring("if " + line_of("tree[t] += tree[t + half]") +
-                                     " is in a loop, is a __syncthreads()"));
+                                     " is in a loop, is a __syncwarp()"));
   CHECK_THAT(told, ContainsSubstring("missing between one iteration and the next?"));
   CHECK_THAT(told, ContainsSubstring("read into a variable, pass the barrier, then write"));
   const auto x = zeros<float>(64);
   CHECK_THAT(hint(message(1, [&](int mistake) { test_kernels::write_once(x->data(), mistake); })),
              ContainsSubstring("do several threads write the same element at " +
                                line_of("x[mistake ? t / 2 : t] = t;")));
+}
+
+TEST_CASE_METHOD(Messages,
+                 "hint of a race: __syncwarp() between lanes of one warp, __syncthreads() between warps") {
+  const auto in = counting<float>(128), out = zeros<float>(128);
+  const auto told = [&](int threads, int width) {
+    return hint(message(1, [&](int mistake) {
+      test_kernels::swap_within(in->data(), out->data(), threads, width, mistake);
+    }));
+  };
+  const std::string read = line_of("const float other = line["), write = line_of("line[t] = 2 * other;");
+  CHECK_THAT(told(32, 32), ContainsSubstring("is a __syncwarp() missing "));
+  CHECK(told(32, 32).find("__syncthreads") == std::string::npos);
+  const std::string either =
+      "is a __syncwarp() (or a __syncthreads(), if other warps use the array as well) missing ";
+  CHECK_THAT(told(128, 2), ContainsSubstring(either));
+  CHECK_THAT(told(128, 32), ContainsSubstring(either + "between " + read + " and " + write));
+  CHECK_THAT(told(64, 64), ContainsSubstring("is a __syncthreads() missing "));
+  CHECK(told(64, 64).find("__syncwarp") == std::string::npos);
 }
 
 TEST_CASE_METHOD(Messages, "hint of a race in device memory: both places, or the one that is left") {

@@ -8,6 +8,7 @@
 #include "cpu/memory.hpp"
 #include "harness/errors.hpp"
 #include "harness/run_stage.hpp"
+#include "kernels/messages.hpp"
 
 namespace cpu::multiply_add {
 workbook::Chapter chapter();
@@ -123,13 +124,49 @@ TEST_CASE("an int8 that was not written is wrong, whatever it is expected to be"
   stage.roundings = [](const workbook::Shape&) { return 0; };
   const auto backend = workbook::make_cpu_backend();
   Problem problem(chapter, {{4, 1, 1}}, *backend);
-  CHECK(problem.check(stage).message == "out[2] is -1, expected 85 (error 86, allowed 0)");
+  CHECK(problem.check(stage).message == "out[2] is undefined, because no kernel has written it; expected 85");
   stage.run = [](const Data& d) {
     const cpu::Memory::Access open(cpu::memory(), true);
     auto* out = static_cast<signed char*>(d.array("out", workbook::Type::kInt8));
     out[2] = out[3] = 85;
   };
-  CHECK(problem.check(stage).message == "out[0] is 85, expected -1 (error 86, allowed 0)");
+  CHECK(problem.check(stage).message == "out[0] is undefined, because no kernel has written it; expected -1");
+}
+
+TEST_CASE("a NaN that is expected must have been written") {
+  const auto two_blocks = [](const workbook::Shape&) { return 512LL; };
+  const auto reference = [](const Data&, double* expected, double* magnitude) {
+    std::fill_n(expected, 512, 1.0);
+    std::fill_n(expected + 256, 256, NAN);
+    std::fill_n(magnitude, 512, 1.0);
+  };
+  const workbook::Array arrays[] = {
+      {"in", workbook::Type::kFloat32, workbook::Role::kInput, two_blocks, nullptr},
+      {"out", workbook::Type::kFloat32, workbook::Role::kOutput, two_blocks, reference}};
+  workbook::Chapter chapter = {};
+  chapter.name = "nan";
+  chapter.dims = "N";
+  chapter.arrays = arrays;
+  chapter.array_count = 2;
+  chapter.fill = [](const Data& d) {
+    float* in = static_cast<float*>(d.array("in", workbook::Type::kFloat32));
+    std::fill_n(in, 256, 1.0f);
+    std::fill_n(in + 256, 256, NAN);
+  };
+  workbook::Stage stage = {};
+  stage.output = "out";
+  stage.kernels = workbook::kAnyNumber;
+  stage.roundings = [](const workbook::Shape&) { return 0; };
+  const auto backend = workbook::make_cpu_backend();
+  Problem problem(chapter, {{512, 1, 1}}, *backend);
+  stage.run = [](const Data& d) {
+    cpu::test_kernels::copy_blocks_checked(d.floats("in"), d.floats("out"), 256, 0);
+  };
+  CHECK(problem.check(stage).message == "out[256] is NaN, but no kernel has written it");
+  stage.run = [](const Data& d) {
+    cpu::test_kernels::copy_blocks_checked(d.floats("in"), d.floats("out"), 512, 0);
+  };
+  CHECK(problem.check(stage).status == workbook::Status::kOk);
 }
 
 TEST_CASE("verification catches what is wrong") {
@@ -147,11 +184,12 @@ TEST_CASE("verification catches what is wrong") {
     d.floats("out")[999] = NAN;
   });
   CHECK(nan.status == workbook::Status::kWrong);
-  CHECK_THAT(nan.message, ContainsSubstring("out[999] is NaN"));
+  CHECK_THAT(nan.message, ContainsSubstring("out[999] is NaN, expected "));
 
   const StageResult unwritten = check_stage([](const Data& d) { run_fused_on(d, 999); });
   CHECK(unwritten.status == workbook::Status::kWrong);
-  CHECK_THAT(unwritten.message, ContainsSubstring("out[999] is "));
+  CHECK_THAT(unwritten.message,
+             ContainsSubstring("out[999] is NaN, because no kernel has written it; expected "));
 
   const StageResult outside = check_stage([](const Data& d) { run_fused_on(d, 1001); });
   CHECK(outside.status == workbook::Status::kWrong);

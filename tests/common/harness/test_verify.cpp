@@ -27,6 +27,18 @@ bool are_right(workbook::Type type, unsigned bits, double expected, int rounding
   return is_right(type, static_cast<std::uint16_t>(bits), expected, std::fabs(expected), roundings);
 }
 
+/// What is said about one wrong element.
+template <class T>
+std::string said(workbook::Type type, T got, double expected, int roundings = 1) {
+  const workbook::Comparison comparison =
+      workbook::compare(&got, type, {{expected}, {std::fabs(expected)}}, roundings);
+  REQUIRE(comparison.first_wrong == 0);
+  return workbook::wrong_value_text(comparison, type);
+}
+std::string said_of_bits(workbook::Type type, unsigned bits, double expected, int roundings = 1) {
+  return said(type, static_cast<std::uint16_t>(bits), expected, roundings);
+}
+
 }  // namespace
 
 TEST_CASE("rounding errors are allowed, more is not") {
@@ -124,4 +136,21 @@ TEST_CASE("the mix of a streaming ceiling follows the stage's bytes") {
   CHECK(mix(4, 4) == std::pair(1, 1));
   CHECK(mix(4, 1) == std::pair(4, 1));
   CHECK(mix(12000, 32) == std::pair(1, 0));
+}
+
+TEST_CASE("a wrong value is printed with the digits of its type, and differs from the expected one") {
+  using workbook::Type;
+  CHECK(said(Type::kFloat32, 1.5f, 1.25) == "is 1.5, expected 1.25 (error 0.2, allowed 6e-08)");
+  CHECK(said(Type::kFloat32, std::nextafter(1.0f, 2.0f), 1, 0) ==
+        "is 1.00000012, expected 1 (error 1.2e-07, allowed 0)");
+  CHECK(said(Type::kFloat64, std::nextafter(0.1, 1.0), 0.1, 0) ==
+        "is 0.10000000000000002, expected 0.10000000000000001 (error 1.4e-16, allowed 0)");
+  CHECK(said(Type::kFloat64, 0.25, 0.5) == "is 0.25, expected 0.5 (error 0.5, allowed 1.1e-16)");
+  // 16 bits: the values that are right, not an error finer than the format.
+  CHECK(said_of_bits(Type::kFloat16, 0x3c02, 1.0000001) == "is 1.002, expected 1 (as float16)");
+  CHECK(said_of_bits(Type::kFloat16, 0x3c02, 1 + 0x1p-11) == "is 1.002, expected 1 to 1.001 (as float16)");
+  CHECK(said_of_bits(Type::kBFloat16, 0x3f82, 1.0000001) == "is 1.016, expected 1 (as bfloat16)");
+  CHECK(said_of_bits(Type::kBFloat16, 0x7fc0, 2) == "is NaN, expected 2");
+  CHECK(said(Type::kInt8, std::int8_t{-128}, 127) == "is -128, expected 127");
+  CHECK(said(Type::kUint32, 4294967295u, 4294967294.0) == "is 4294967295, expected 4294967294");
 }

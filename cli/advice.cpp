@@ -1,0 +1,45 @@
+#include "advice.hpp"
+
+#include <regex>
+
+#include "harness/terminal.hpp"
+
+namespace workbook {
+namespace {
+
+/// A mistake: its pattern, which one line of the compiler's output has, and what to write instead. g++ and
+/// clang say it differently.
+struct Frequent {
+  const char* pattern;
+  const char* advice;
+};
+const Frequent kFrequent[] = {
+    {R"(\w\s*(<[^<>]*>)?\s*<<<)",
+     "A kernel is started with launch(kernel, grid, block, arguments...), which stands for kernel<<<grid, "
+     "block>>>(arguments...). With dynamic shared memory it is launch_shared(kernel, grid, block, bytes, "
+     "arguments...)."},
+    {R"(extern\s+__shared__)",
+     "Dynamic shared memory is float* s = dynamic_shared<float>(); here, and launch_shared(kernel, grid, "
+     "block, "
+     "bytes, arguments...) says how large it is."},
+    {R"((?:'|‘)cuda[A-Z]\w*(?:'|’) was not declared|undeclared identifier 'cuda[A-Z]\w*')",
+     "The CUDA runtime's functions (cudaMalloc, cudaMemcpy, cudaDeviceSynchronize, ...) are not there in a "
+     "kernel "
+     "file: the workbook allocates the arrays, copies them and waits for the kernels."},
+    {R"(is not a member of (?:'|‘)std(?:'|’)|in namespace 'std')",
+     "In a kernel, CUDA has its own functions without std::, such as min, max, fmaxf, sqrtf and expf."},
+    {R"(call of overloaded (?:'|‘)(min|max)\(|call to '(min|max)' is ambiguous)",
+     "min and max need two operands of one type, as under nvcc: write max(x, 0.0f) for a float, or cast "
+     "one."},
+};
+
+}  // namespace
+
+std::string advice_on(const std::string& errors) {
+  std::string advice;
+  for (const Frequent& one : kFrequent)
+    if (std::regex_search(errors, std::regex(one.pattern))) advice += "\n" + wrapped(one.advice, 0);
+  return advice;
+}
+
+}  // namespace workbook
