@@ -86,22 +86,16 @@ const Stage kStages[] = {
         {.name = "7_multicast", .idea = "two blocks share their copies of w", .output = "product_bfloat16"})),
     on_hopper(gpu_only<struct TmaEpilogue>(
         {.name = "8_tma_epilogue", .idea = "bias and GELU in the epilogue, stored by the TMA"})),
-    on_hopper(gpu_only<struct TmaEpilogueTanh>({.name = "8_tanh",
-                                                .idea = "the same with the tanh form of GELU",
-                                                .output = "y_bfloat16_tanh",
-                                                .roundings = tensor_roundings_tanh})),
+    on_hopper(gpu_only<struct TmaEpilogueTanh>(
+        {.name = "8_tanh", .idea = "the same with the tanh form of GELU", .output = "y_bfloat16_tanh"})),
     on_hopper(gpu_only<struct PingPong>(
         {.name = "9_ping_pong", .idea = "one warpgroup multiplies, the other computes GELU"})),
-    on_hopper(gpu_only<struct PingPongTanh>({.name = "9_tanh",
-                                             .idea = "the same with the tanh form of GELU",
-                                             .output = "y_bfloat16_tanh",
-                                             .roundings = tensor_roundings_tanh})),
+    on_hopper(gpu_only<struct PingPongTanh>(
+        {.name = "9_tanh", .idea = "the same with the tanh form of GELU", .output = "y_bfloat16_tanh"})),
     on_hopper(gpu_only<struct StreamK>(
         {.name = "10_stream_k", .idea = "the last wave's steps are divided evenly"})),
-    on_hopper(gpu_only<struct StreamKTanh>({.name = "10_tanh",
-                                            .idea = "the same with the tanh form of GELU",
-                                            .output = "y_bfloat16_tanh",
-                                            .roundings = tensor_roundings_tanh})),
+    on_hopper(gpu_only<struct StreamKTanh>(
+        {.name = "10_tanh", .idea = "the same with the tanh form of GELU", .output = "y_bfloat16_tanh"})),
     from_cublas(library<struct Gemm>({.name = "11_gemm",
                                       .idea = "library: cuBLAS in bfloat16, the product alone",
                                       .output = "product_bfloat16"})),

@@ -168,9 +168,6 @@ inline int tensor_roundings(const Shape& s) { return s.dims[1] + 16; }
 /// On exact inputs, those of bias and GELU alone.
 inline int exact_roundings(const Shape&) { return 12; }
 
-/// With the hardware's tanh (fast_gelu.gpu.cuh).
-inline int tensor_roundings_tanh(const Shape& s) { return tensor_roundings(s) + (1 << 12); }
-
 constexpr int kBfloat16Rounding = 1 << 16;  // in roundings to float32
 
 /// With a product that is rounded to bfloat16, by 2^-8 at most, before bias and GELU are applied.

@@ -20,26 +20,26 @@ __device__ inline float fast_reciprocal(float v) {
   return result;
 }
 
-/// gelu() from erfc(|v| / sqrt(2)) = p(t) exp(-v^2 / 2) with t = 1 / (1 + 0.3275911 |v| / sqrt(2)) and a
-/// polynomial p. The error of erfc is at most 1.5e-7 (M. Abramowitz, I. Stegun, Handbook of Mathematical
-/// Functions, 7.1.26).
+/// gelu() as max(v, 0) - |v| p(t) exp(-v^2 / 2), where p(t), with t = 1 / (1 + 0.344 |v|), stands for
+/// erfc(|v| / sqrt(2)) exp(v^2 / 2) / 2: the form of M. Abramowitz and I. Stegun, Handbook of Mathematical
+/// Functions, 7.1.26. Its coefficients are fitted anew, so that the error is below 2^-21 |v| and also, where
+/// the result is small, below 0.0013 of the result: a third of a bfloat16's last place. gelu(-inf) is 0.
 struct FastGelu {
   __device__ float operator()(float v) const {
-    const float size = fabsf(v), t = fast_reciprocal(1.0f + 0.23164189f * size);
-    const float p = t * (0.254829592f +
-                         t * (-0.284496736f + t * (1.421413741f + t * (-1.453152027f + t * 1.061405429f))));
-    return fmaxf(v, 0.0f) - 0.5f * size * p * fast_exp2(-0.72134752f * v * v);
+    const float size = fminf(fabsf(v), 20.0f), t = fast_reciprocal(1.0f + 0.344f * size);
+    const float p =
+        t * (0.13404255f + t * (0.17012276f + t * (-0.0014746542f + t * (0.29673406f + t * -0.099424967f))));
+    return fmaxf(v, 0.0f) - size * p * fast_exp2(-0.72134752f * size * size);
   }
 };
 
-/// gelu_tanh() with the hardware's tanh, whose relative error is at most 2^-11. The result is therefore off
-/// by at most 2^-12 |v|. Compute capability 7.5.
+/// gelu_tanh() as v / (1 + exp(-2 u)) with u = sqrt(2 / pi) (v + 0.044715 v^3), which nothing cancels: the
+/// error is below 2^-21 |v| and below 2^-16 of the result. gelu_tanh(-inf) is 0.
 struct FastGeluTanh {
   __device__ float operator()(float v) const {
-    float tanh_of;
-    asm("tanh.approx.f32 %0, %1;" : "=f"(tanh_of) : "f"(v * (0.79788456f + 0.035677408f * v * v)));
-    const float half = 0.5f * v;
-    return half + half * tanh_of;
+    const float above = fmaxf(v, -20.0f);
+    const float power = fast_exp2(above * (-2.3022082f - 0.1029432f * above * above));
+    return above * fast_reciprocal(1.0f + power);
   }
 };
 // [fast]
