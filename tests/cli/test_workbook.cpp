@@ -260,7 +260,7 @@ TEST_CASE(
   nlohmann::json verdict = report(VerdictStatus::kNotYet);
   verdict["notes"] = {"note: barrier in several lines: kernel f (f.cuh:1)\n  line 2\n  look at: it"};
   verdict["cases"] = nlohmann::json::array(
-      {{{"shape", "3"}, {"alignment", ""}, {"right", false}, {"message", "out[0] is 1, expected 2"}}});
+      {{{"shape", "3"}, {"how", ""}, {"right", false}, {"message", "out[0] is 1, expected 2"}}});
   const std::string wrong = verdict_of(verdict.dump(), {}).text;
   CHECK(wrong.find("note: barrier in several lines") < wrong.find("out[0] is 1"));
   CHECK(wrong.find("out[0] is 1") < wrong.size());
@@ -270,6 +270,7 @@ TEST_CASE(
                                               {"counted", 2.0},
                                               {"allowed", 1.0},
                                               {"per_element", false},
+                                              {"approximate", false},
                                               {"over", true},
                                               {"excess", "why two?"}}});
   const std::string right = verdict_of(verdict.dump(), {}).text;
