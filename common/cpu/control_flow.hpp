@@ -44,7 +44,7 @@ struct Place {
   std::vector<const Loop*> loops;  ///< around it, outermost first
   std::vector<Step> steps;         ///< to it
   std::uint16_t loop = 0;          ///< number of the innermost one; 0 where there is none
-  Loop call;  ///< stands for what is called from here
+  Loop call;                       ///< stands for what is called from here
 
   // What a lane may do before it comes to another place.
   std::vector<std::uintptr_t> calls;  ///< of these functions; 0 for one that is not known

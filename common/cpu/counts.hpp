@@ -30,7 +30,7 @@ struct Counts {
   long long shared_atomic_requests = 0;  ///< warp instructions; they are no part of the wavefronts
   long long atomic_sectors = 0;  ///< of atomics on global memory, while no two lanes access one address
   bool contended = false;        ///< lanes of a warp did: the hardware's count of that is not known
-  long long barriers = 0;  ///< of blocks: each __syncthreads() that a block completes, or vote at one
+  long long barriers = 0;        ///< of blocks: each __syncthreads() that a block completes, or vote at one
   /// DRAM traffic of a cold cache, launch by launch [dram__bytes_read.sum]
   long long compulsory_read_bytes = 0;
   long long compulsory_write_bytes = 0;

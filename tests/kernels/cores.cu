@@ -96,9 +96,7 @@ void double_byte_rows(signed char* x, int rows, int columns) {
   launch(kernel::double_byte_rows, rows, 64, x, columns);
 }
 void add_and_count(float* x, int* ended, int blocks) { launch(kernel::add_and_count, blocks, 64, x, ended); }
-void sync_and_store(int* x, int blocks, int syncs) {
-  launch(kernel::sync_and_store, blocks, 32, x, syncs);
-}
+void sync_and_store(int* x, int blocks, int syncs) { launch(kernel::sync_and_store, blocks, 32, x, syncs); }
 void print_blocks(float* x, int blocks) { launch(kernel::print_blocks, blocks, 64, x); }
 
 BlockMistakes block_mistakes() {

@@ -1,8 +1,8 @@
 """The grader of an exercise: it passes what is right and refuses what is wrong, for the right reason.
 
-    python3 tests/solutions/check_grader.py PROGRAM WRONG             the skeleton, the solution and the mutants
-    python3 tests/solutions/check_grader.py --answers PROGRAM RIGHT WRONG   whole files, right and wrong
-    python3 tests/solutions/check_grader.py --gpu PROGRAM             on a GPU: all that is right is right there
+    check_grader.py PROGRAM WRONG                  the skeleton, the solution and the mutants
+    check_grader.py --answers PROGRAM RIGHT WRONG  whole files, right and wrong
+    check_grader.py --gpu PROGRAM                  on a GPU: all that is right is right there
 
 RIGHT is a folder of .cuh files, WRONG one of patches against the solution, the mutants, and of .cuh files.
 The first line of each says what is special about it: "// one warp per row", "# the tail is dropped". Of one
