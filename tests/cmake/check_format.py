@@ -1,7 +1,8 @@
 """The code is formatted as .clang-format says: as it lies there, but exercises as they were committed last.
 
-Readers may format their exercises as they like, and so do the answers that the grader is tested with. Skeletons are made from the solutions: to format one, edit
-the comments between `// SKELETON` and `// END SOLUTION` in its solution, and run ./workbook reset.
+Readers may format their exercises as they like, and so do the answers that the grader is tested with.
+Skeletons are made from the solutions: to format one, edit the comments between `// SKELETON` and
+`// END SOLUTION` in its solution, and run ./workbook reset.
 """
 
 import pathlib

@@ -1,15 +1,15 @@
 /// \file
 /// Exercise 01.4, sum: add up a block in shared memory, in a fixed order.
 ///
-/// Each thread adds up its share of x, each block adds up its threads, and a second launch, of one block, adds
+/// Each thread adds up its share of x, each block adds up its threads, and a second launch of one block adds
 /// up the blocks. The middle is missing: block_sum returns the value of thread 0 and ignores the others.
 /// Add in a tree: half of the threads add, then a quarter, and so on, so that the order of the additions is
 /// the same in every run. The check launches sum_blocks with blocks of 32, 96, 256 and 1024 threads. 96 is no
 /// power of two, so in some step a thread has no other to add. The bank of a float in shared memory is its
 /// index modulo 32: a request for two different floats of one bank takes two wavefronts.
 ///
-/// Goal: right for any number of whole warps, up to 1024 threads; no atomics, every float of x read once, with
-/// the work spread over the grid; at most 64 wavefronts per block of 256 threads (a tree can do with 52).
+/// Goal: right for any number of whole warps up to 1024 threads; no atomics; every float of x read once; the
+/// work spread over the grid; at most 64 wavefronts per block of 256 threads (a tree can do with 52).
 #pragma once
 #include "device.hpp"
 
