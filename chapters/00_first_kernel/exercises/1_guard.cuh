@@ -3,7 +3,7 @@
 ///
 /// The check launches this kernel as stage 3 is launched: with blocks of 256 threads, enough of them for n
 /// elements. For most n the last block has more threads than it needs, and the extra threads read and write
-/// past the end of the arrays. Goal: right for every n, without any access outside of the arrays; 4 bytes read
+/// past the end of the arrays. Goal: right for every n, without any access outside the arrays; 4 bytes read
 /// and 4 bytes written per element, with the work spread over the grid.
 #pragma once
 #include "device.hpp"
