@@ -188,11 +188,17 @@ bool judge_costs(const Exercise& exercise, const Shape& shape, const Counts& cou
   return kept;
 }
 
-/// Adds to the budget if one block does what the whole grid should do. Returns whether the work is shared.
-bool judge_sharing(const Counts& counts, ordered_json& verdict) {
-  constexpr long long kLarge = 50'000, kMostPercent = 25;
-  const long long percent = 100 * counts.accesses_of_busiest_blocks / std::max(counts.accesses, 1LL);
-  if (counts.accesses < kLarge || percent <= kMostPercent) return true;
+/// How much of the work one block does, where there is much of it; else 0.
+long long percent_of_busiest_block(const Counts& counts) {
+  constexpr long long kMuch = 50'000;
+  return counts.accesses < kMuch ? 0 : 100 * counts.accesses_of_busiest_blocks / counts.accesses;
+}
+
+/// Adds to the budget if in some case one block does what the whole grid should do. Returns whether the work
+/// is shared.
+bool judge_sharing(long long percent, ordered_json& verdict) {
+  constexpr long long kMostPercent = 25;
+  if (percent <= kMostPercent) return true;
   verdict["budget"].push_back(
       {{"what", "percent of all loads and stores in one block"},
        {"counted", percent},
@@ -216,6 +222,7 @@ bool judge_code(const Exercise& exercise, const Version& version, const std::str
   const auto start = std::chrono::steady_clock::now();
   bool right = true;
   Counts counts;
+  long long percent = 0;
   const std::vector<Case> cases = cases_of(exercise);
   for (const Case& one : cases) {
     if (!right && std::chrono::steady_clock::now() - start > kPatience) break;
@@ -226,6 +233,7 @@ bool judge_code(const Exercise& exercise, const Version& version, const std::str
     const StageResult result = problem.check(stage);
     right &= result.status == Status::kOk;
     counts = result.counts;
+    percent = std::max(percent, percent_of_busiest_block(counts));
     verdict["cases"].push_back({{"shape", shape},
                                 {"how", one.how},
                                 {"right", result.status == Status::kOk},
@@ -234,7 +242,7 @@ bool judge_code(const Exercise& exercise, const Version& version, const std::str
   verdict["notes"] = backend->take_notes();
   if (!right) return false;
   const bool kept = judge_costs(exercise, cases.back().shape, counts, verdict);
-  return judge_sharing(counts, verdict) && kept;
+  return judge_sharing(percent, verdict) && kept;
 }
 
 /// What the counter says to a prediction, which may be rounded to a tenth.
