@@ -14,23 +14,20 @@ struct Frequent {
   const char* advice;
 };
 const Frequent kFrequent[] = {
-    {R"(\w\s*(<[^<>]*>)?\s*<<<)",
+    {R"(\w\s*(<[^<>\n]*>)?\s*<<<)",
      "A kernel is started with launch(kernel, grid, block, arguments...), which stands for kernel<<<grid, "
      "block>>>(arguments...). With dynamic shared memory it is launch_shared(kernel, grid, block, bytes, "
      "arguments...)."},
     {R"(extern\s+__shared__)",
      "Dynamic shared memory is float* s = dynamic_shared<float>(); here, and launch_shared(kernel, grid, "
-     "block, "
-     "bytes, arguments...) says how large it is."},
+     "block, bytes, arguments...) says how large it is."},
     {R"((?:'|‘)cuda[A-Z]\w*(?:'|’) was not declared|undeclared identifier 'cuda[A-Z]\w*')",
      "The CUDA runtime's functions (cudaMalloc, cudaMemcpy, cudaDeviceSynchronize, ...) are not there in a "
-     "kernel "
-     "file: the workbook allocates the arrays, copies them and waits for the kernels."},
+     "kernel file: the workbook allocates the arrays, copies them and waits for the kernels."},
     {R"(is not a member of (?:'|‘)std(?:'|’)|in namespace 'std')",
      "In a kernel, CUDA has its own functions without std::, such as min, max, fmaxf, sqrtf and expf."},
     {R"(call of overloaded (?:'|‘)(min|max)\(|call to '(min|max)' is ambiguous)",
-     "min and max need two operands of one type, as under nvcc: write max(x, 0.0f) for a float, or cast "
-     "one."},
+     "min and max need two operands of one type, as under nvcc: write max(x, 0.0f), or cast one."},
 };
 
 }  // namespace
