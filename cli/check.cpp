@@ -65,7 +65,9 @@ bool is_readers(const Build& build, const ExerciseFiles& exercise) {
 void stamp(const Workbook& workbook, const ExerciseFiles& exercise) {
   const fs::path file = workbook.build / "readers" / fmt::format("{}_{}", exercise.chapter, exercise.name);
   const std::string content = content_stamp(exercise.file);
-  if (file_text(file) != content) replace_file(file, content);
+  if (fs::exists(file) && file_text(file) == content) return;
+  fs::create_directories(file.parent_path());  // a build from before there were stamps has none
+  replace_file(file, content);
 }
 
 Verdict judged(const Workbook& workbook, const ExerciseFiles& exercise) {
