@@ -66,7 +66,8 @@ void stamp(const Workbook& workbook, const ExerciseFiles& exercise) {
   const fs::path file = workbook.build / "readers" / fmt::format("{}_{}", exercise.chapter, exercise.name);
   const std::string content = content_stamp(exercise.file);
   if (fs::exists(file) && file_text(file) == content) return;
-  fs::create_directories(file.parent_path());  // a build from before there were stamps has none
+  std::error_code error;
+  fs::create_directories(file.parent_path(), error);  // a build from before there were stamps has none
   replace_file(file, content);
 }
 
