@@ -49,7 +49,8 @@ const Limit kLimits[] = {
     {Cost::kReadBytes, read, "x and y are needed once: does a warp read all of each sector that it touches?"},
     {Cost::kWrittenBytes, written, "out must be written once: do the lanes of a warp store side by side?"},
     {Cost::kLoadRequests, loads,
-     "does each load fetch two halves at least, and does only one thread load each of them?"},
+     "does each load fetch two halves at least, which are copied to a variable before its members are used, "
+     "and does only one thread load each of them?"},
     {Cost::kStoreRequests, warps,
      "does each store write two halves at least, and only one thread each of them?"},
 };

@@ -35,7 +35,8 @@ const Limit kLimits[] = {
     {Cost::kReadBytes, one_read, "x is needed once: does a warp read all of each sector that it touches?"},
     {Cost::kWrittenBytes, one_write, "q must be written once: do the lanes of a warp store side by side?"},
     {Cost::kLoadRequests, warps,
-     "does each load fetch four elements, and does only one thread load each of them?"},
+     "does each load fetch four elements, which are copied to a float4 variable before its members are used, "
+     "and does only one thread load each of them?"},
     {Cost::kStoreRequests, warps, "does each store write four bytes, and only one thread each of them?"},
 };
 
