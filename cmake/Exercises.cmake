@@ -2,7 +2,7 @@
 # (the reader's, the solution, a mutant) in a namespace of its own. None is part of `all`: a file that does not compile
 # stops nothing but its own check.
 
-# The files of an exercise are solutions/CHAPTER/NAME.check.cu, the specification, and NAME.answer.cuh, which says how a
+# The files of an exercise are solutions/CHAPTER/NAME.check.cu, the specification, and NAME.answer.cu, which says how a
 # version's code is called. They are compiled apart, so that no name of a version can mean one of the specification.
 
 # add_exercise_versions(TARGET DEVICE SPECIFICATION [VERSION FILE]...)
@@ -17,7 +17,7 @@ function(add_exercise_versions target device specification)
   foreach(header IN LISTS shared)
     string(APPEND text "#include \"${header}\"\n")
   endforeach()
-  string(REGEX REPLACE "\\.check\\.cu$" ".answer.cuh" answer ${specification})
+  string(REGEX REPLACE "\\.check\\.cu$" ".answer.cu" answer ${specification})
   set(versions ${ARGN})
   while(versions)
     list(POP_FRONT versions version file)

@@ -46,7 +46,7 @@ struct Prediction {
 };
 
 /// What the file that is judged has: the reader's, the solution, a mutant. It is compiled apart from the
-/// specification, together with `k_name.answer.cuh`, whose `answer()` returns this.
+/// specification, together with `k_name.answer.cu`, whose `answer()` returns this.
 struct Answer {
   void (*run)(const Data&) = nullptr;   ///< calls its code; or
   const double* predictions = nullptr;  ///< its numbers, in the order of Exercise::predictions

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "cpu/device.hpp"
 #include "cpu/names.hpp"
 #include "cpu/runtime.hpp"
 #include "cpu/stop.hpp"

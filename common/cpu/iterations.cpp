@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cpu/cores.hpp"
+#include "cpu/device.hpp"
 #include "cpu/symbols.hpp"
 
 namespace cpu {
