@@ -22,8 +22,8 @@ __device__ inline float fast_reciprocal(float v) {
 
 /// gelu() as max(v, 0) - |v| p(t) exp(-v^2 / 2), where p(t), with t = 1 / (1 + 0.344 |v|), stands for
 /// erfc(|v| / sqrt(2)) exp(v^2 / 2) / 2: the form of M. Abramowitz and I. Stegun, Handbook of Mathematical
-/// Functions, 7.1.26. Its coefficients are fitted anew, so that the error is below 2^-21 |v| and also, where
-/// the result is small, below 0.0013 of the result: a third of a bfloat16's last place. gelu(-inf) is 0.
+/// Functions, 7.1.26. Its coefficients are a fit of our own, for an error below 2^-21 |v| that also, where
+/// the result is small, is below 0.0013 of it: a third of a bfloat16's last place. gelu(-inf) is 0.
 struct FastGelu {
   __device__ float operator()(float v) const {
     const float size = fminf(fabsf(v), 20.0f), t = fast_reciprocal(1.0f + 0.344f * size);
