@@ -156,10 +156,10 @@ struct Chapter {
   /// Fills the inputs, on the host: random, asymmetric, never constant.
   void (*fill)(const Data& host);
 
-  /// `fill` and the references know Data::exact: inputs whose sums and products no float32 rounds, whatever
-  /// their order, but which a shorter format does round. The bound on errors then does not grow with the
-  /// number of terms, so one rounding too many shows, and one term too few.
-  bool has_exact_inputs = false;
+  /// The shapes for which `fill` and the references know Data::exact: inputs whose sums and products no
+  /// float32 rounds, whatever their order. The bound on errors then does not grow with the number of terms,
+  /// so one rounding too many shows, and one term too few. Null: there are none.
+  bool (*has_exact_inputs)(const Shape&) = nullptr;
 };
 
 /// For references: product[r * n + c] = the sum of x[r * k + i] * w[c * k + i] over i < k, on all cores of

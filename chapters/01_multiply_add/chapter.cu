@@ -34,7 +34,8 @@ const Stage kStages[] = {
                     .idea = "only the sum is wanted: the output is never written",
                     .output = "sum",
                     .kernels = 2,
-                    .roundings = sum_roundings}),
+                    .roundings = sum_roundings,
+                    .exact_roundings = exact_sum_roundings}),
     to_out(library<struct Cub>({.name = "6_cub",
                                 .idea = "library: cub::DeviceTransform",
                                 .needs = "a GPU and cub::DeviceTransform"})),
@@ -59,7 +60,8 @@ Chapter chapter() {
           .sweep_count = sizeof kSweep / sizeof kSweep[0],
           .cpu_shape = {1 << 20, 1, 1},
           .gpu_shape = {1 << 26, 1, 1},
-          .fill = fill};
+          .fill = fill,
+          .has_exact_inputs = has_exact_inputs};
 }
 
 }  // namespace DEVICE::multiply_add

@@ -43,7 +43,7 @@ struct FoldedExp2 {
   static Traffic traffic(const Shape& s) { return each_once_traffic(s); }
 };
 
-/// In units of exact_roundings(). __expf: 2.5 + 1.173 |a| ulps, beside the sum's |a| u. exp2f: 2.5 ulps,
+/// In units of expf_roundings(). __expf: 2.5 + 1.173 |a| ulps, beside the sum's |a| u. exp2f: 2.5 ulps,
 /// beside three roundings of its argument (the sum, the product, and the constant).
 inline int fast_roundings(const Shape&) { return 5; }
 

@@ -24,7 +24,7 @@ namespace {
 /// A stage that computes `out`, with expf unless its row says otherwise.
 constexpr Stage to_out(Stage stage) {
   stage.output = "out";
-  if (!stage.roundings) stage.roundings = exact_roundings;
+  if (!stage.roundings) stage.roundings = expf_roundings;
   return stage;
 }
 
@@ -46,11 +46,11 @@ const Stage kStages[] = {
     stage<InHalves<__half>>({.name = "7_float16",
                              .idea = "half the bytes: float16 in and out, float32 between",
                              .output = "out_float16",
-                             .roundings = exact_roundings}),
+                             .roundings = expf_roundings}),
     stage<InHalves<__nv_bfloat16>>({.name = "7_bfloat16",
                                     .idea = "half the bytes: bfloat16 in and out, float32 between",
                                     .output = "out_bfloat16",
-                                    .roundings = exact_roundings}),
+                                    .roundings = expf_roundings}),
     to_out(stage<Many>({.name = "8_many",
                         .idea = "stage 2 in 16 launches: what a launch costs",
                         .kernels = workbook::kAnyNumber})),
@@ -63,7 +63,8 @@ const Stage kStages[] = {
                 .idea = "only the sum is wanted: the terms are never written",
                 .output = "sum",
                 .kernels = 2,
-                .roundings = sum_roundings}),
+                .roundings = sum_roundings,
+                .exact_roundings = exact_sum_roundings}),
     to_out(library<struct Cub>({.name = "10_cub",
                                 .idea = "library: cub::DeviceTransform",
                                 .needs = "a GPU and cub::DeviceTransform"})),
@@ -87,7 +88,8 @@ Chapter chapter() {
           .sweep_count = sizeof kSweep / sizeof kSweep[0],
           .cpu_shape = {1 << 20, 1, 1},
           .gpu_shape = {1 << 26, 1, 1},
-          .fill = fill};
+          .fill = fill,
+          .has_exact_inputs = has_exact_inputs};
 }
 
 }  // namespace DEVICE::add_mul_exp

@@ -97,7 +97,7 @@ struct ColumnSquares {
 
 /// A thread's rows of a slice, the tree, and the slices.
 inline int column_roundings(const Shape& s) {
-  return ceil_div(s.dims[0], kTileRows * slices(s)) + slices(s) + 12;
+  return chain_roundings(ceil_div(s.dims[0], kTileRows * slices(s)) + slices(s));
 }
 
 }  // namespace DEVICE::relu_layernorm

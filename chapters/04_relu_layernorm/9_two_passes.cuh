@@ -54,4 +54,14 @@ struct TwoPasses {
   static bool suits(const Shape& s) { return suits_block_per_row(s); }
 };
 
+/// On exact inputs: no mean of a part of a row is exact, and each is rounded after each number. A thread has
+/// c = columns / 256 of them; rounding i of these moves its mean by i / c of it, and all roundings of 256
+/// threads together the row's by sqrt(c / 3 / 256) roundings of the mean; the tree adds sqrt(1 + 1/2 + ...).
+/// 6 times that bounds it with a probability close to 1. A mean is at most 3 times the distance that it is
+/// compared to; 16 more are for the variance and what follows.
+inline int welford_roundings(const Shape& s) {
+  const double of_mean = 6 * sqrt(2 + s.dims[1] / (3.0 * kRowThreads * kRowThreads));
+  return static_cast<int>(3 * of_mean) + 16;
+}
+
 }  // namespace DEVICE::relu_layernorm

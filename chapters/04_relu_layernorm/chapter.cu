@@ -34,6 +34,7 @@ constexpr const char* kRegisters = "rows of at most 16384 columns";
 constexpr Stage reduces_rows(Stage stage) {
   if (!stage.output) stage.output = "squares";
   if (!stage.roundings) stage.roundings = sum_roundings;
+  stage.exact_roundings = exact_sum_roundings;
   return stage;
 }
 
@@ -41,6 +42,7 @@ constexpr Stage reduces_rows(Stage stage) {
 constexpr Stage reduces_columns(Stage stage) {
   stage.kernels = 2;
   stage.roundings = column_roundings;
+  stage.exact_roundings = exact_sum_roundings;
   stage.against = "6_columns";
   return stage;
 }
@@ -49,6 +51,7 @@ constexpr Stage reduces_columns(Stage stage) {
 constexpr Stage normalises(Stage stage) {
   if (!stage.output) stage.output = "y";
   stage.roundings = row_roundings;
+  if (!stage.exact_roundings) stage.exact_roundings = exact_row_roundings;
   stage.against = "7_unfused";
   return stage;
 }
@@ -87,6 +90,7 @@ const Stage kStages[] = {
         {.name = "8_three_passes", .idea = "one kernel, three passes over the row", .needs = kBlockPerRow})),
     normalises(stage<TwoPasses>({.name = "9_two_passes",
                                  .idea = "mean and variance in one pass, by Welford and Chan",
+                                 .exact_roundings = welford_roundings,
                                  .needs = kBlockPerRow})),
     normalises(stage<OneRead>({.name = "10_one_read",
                                .idea = "the row stays in registers; all loads are in flight at once",
@@ -147,7 +151,8 @@ Chapter chapter() {
           .sweep_count = sizeof kSweep / sizeof kSweep[0],
           .cpu_shape = {2048, 512, 1},
           .gpu_shape = {32768, 4096, 1},
-          .fill = fill};
+          .fill = fill,
+          .has_exact_inputs = has_exact_inputs};
 }
 
 }  // namespace DEVICE::relu_layernorm

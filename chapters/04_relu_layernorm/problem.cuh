@@ -9,6 +9,7 @@
 #include "ceil_div.hpp"
 #include "chapter.hpp"
 #include "device.hpp"
+#include "exact_rows.cuh"
 #include "halves.hpp"
 
 namespace DEVICE::relu_layernorm {
@@ -118,11 +119,44 @@ Halves<T> half_arrays(const Data& d) {
           static_cast<T*>(d.array(kFloat16 ? "y_float16" : "y_bfloat16", kType))};
 }
 
+// --- How far results may be off ---
+
+/// The roundings of `additions` successive additions that bound their error with a probability close to 1:
+/// the errors are as often positive as negative (N. Higham, T. Mary, A new approach to probabilistic rounding
+/// error analysis, 2019).
+inline int chain_roundings(int additions) {
+  const int probable = 6 * static_cast<int>(ceil(sqrt(static_cast<double>(additions))));
+  return (probable < additions ? probable : additions) + 12;
+}
+
+/// Each thread, of at least 32, adds up its share of a row one by one, and a tree adds up the threads.
+inline int sum_roundings(const Shape& s) { return chain_roundings(ceil_div(s.dims[1], 32)); }
+
+/// The error of the mean, half that of the variance, 2 ulps of the reciprocal root, and what follows it.
+inline int row_roundings(const Shape& s) { return 2 * sum_roundings(s) + 12; }
+
+/// On exact inputs, sums are exact, and a mean is divided once.
+inline int exact_sum_roundings(const Shape&) { return 1; }
+
+/// On exact inputs, in units of 2^-24: rsqrtf is off by at most 2 ulps from the rounded result (CUDA C++
+/// Programming Guide), so by 2.5 from the true one, which is just below a power of two, where an ulp is 1
+/// unit. (In rows of 3 it is 3.6 units.) Variance + epsilon adds half a unit, each of product and sum adds
+/// one; a weight is a power of two.
+inline int exact_row_roundings(const Shape&) { return 5; }
+
 // --- Inputs and references ---
 
+inline void fill_exact(const Arrays& a, int most) {
+  for (int r = 0; r < a.rows; ++r)
+    fill_exact_row(a.x + static_cast<long long>(r) * a.columns, a.columns, r, most);
+  for (int c = 0; c < a.columns; ++c) {
+    a.weight[c] = exact_weight(c);
+    a.bias[c] = exact_bias(c);
+  }
+}
+
 /// Rows differ in scale and in offset.
-inline void fill(const Data& host) {
-  const Arrays a = arrays(host);
+inline void fill_random(const Arrays& a) {
   workbook::fill_uniform(a.x, a.n, -2.0f, 3.0f, 41);
   workbook::fill_uniform(a.weight, a.columns, 0.5f, 1.5f, 42);
   workbook::fill_uniform(a.bias, a.columns, -1.0f, 0.5f, 43);
@@ -132,12 +166,19 @@ inline void fill(const Data& host) {
     float* row = a.x + static_cast<long long>(r) * a.columns;
     for (int c = 0; c < a.columns; ++c) row[c] = row[c] * of_row[0] + of_row[1];
   }
+}
+
+/// x in 16 bits is x, rounded. Exact numbers are not rounded: bfloat16 holds them up to 256.
+inline void fill(const Data& host) {
+  const Arrays a = arrays(host);
+  host.exact ? fill_exact(a, 125) : fill_random(a);
   const Halves<__half> half = half_arrays<__half>(host);
   const Halves<__nv_bfloat16> bfloat16 = half_arrays<__nv_bfloat16>(host);
   for (int i = 0; i < a.n; ++i) {
     half.x[i] = from_float<__half>(a.x[i]);
     bfloat16.x[i] = from_float<__nv_bfloat16>(a.x[i]);
   }
+  if (host.exact) fill_exact(a, 1501);
 }
 
 inline double squared(double x) { return x * x; }
@@ -159,6 +200,8 @@ void reference_sums(const Data& host, Term term, bool along_columns, double divi
 
 inline void reference_squares(const Data& host, double* expected, double* magnitude) {
   reference_sums(host, squared, false, 1, expected, magnitude);
+  for (int r = 0; host.exact && r < host.shape.dims[0]; ++r)
+    if (is_far(r)) magnitude[r] *= host.shape.dims[1];  // this sum may be rounded with every addition
 }
 inline void reference_row_means(const Data& host, double* expected, double* magnitude) {
   reference_sums(host, absolute, false, host.shape.dims[1], expected, magnitude);
@@ -173,7 +216,8 @@ inline void reference_column_squares(const Data& host, double* expected, double*
 inline double relu_of(double x) { return x < 0 ? 0 : x; }
 
 /// y from `number(i)`, element i of x; without weight and bias unless `affine`. An error of the mean moves
-/// the whole row, so the terms of an element are the element itself and those of the mean.
+/// the whole row, so the terms of an element are the element itself and those of the mean. Exact inputs have
+/// an exact mean, so that the distance from it is the term (but in rows far from 0, where it is small).
 template <class Number>
 void reference_rows(const Data& host, Number number, bool relu_last, bool affine, double* expected,
                     double* magnitude) {
@@ -181,6 +225,7 @@ void reference_rows(const Data& host, Number number, bool relu_last, bool affine
   for (int r = 0; r < a.rows; ++r) {
     const long long first = static_cast<long long>(r) * a.columns;
     const auto input = [&](int c) { return relu_last ? number(first + c) : relu_of(number(first + c)); };
+    const bool exact_mean = host.exact && !is_far(r);
     double sum = 0, size = 0, squares = 0;
     for (int c = 0; c < a.columns; ++c) {
       sum += input(c);
@@ -191,9 +236,10 @@ void reference_rows(const Data& host, Number number, bool relu_last, bool affine
     const double inverse = 1 / sqrt(squares / a.columns + double{kEpsilon});
     for (int c = 0; c < a.columns; ++c) {
       const double factor = inverse * (affine ? a.weight[c] : 1), shift = affine ? a.bias[c] : 0;
-      const double result = (input(c) - mean) * factor + shift;
+      const double distance = input(c) - mean, result = distance * factor + shift;
+      const double terms = exact_mean ? fabs(distance) : fabs(input(c)) + size / a.columns;
       expected[first + c] = relu_last ? relu_of(result) : result;
-      magnitude[first + c] = (fabs(input(c)) + size / a.columns) * fabs(factor) + fabs(shift);
+      magnitude[first + c] = terms * fabs(factor) + fabs(shift);
     }
   }
 }
@@ -257,11 +303,5 @@ inline long long parameters(const Shape& s) { return 2 * sector_bytes(columns(s)
 inline Traffic with_parameters(const Shape& s, long long read, long long write, long long times) {
   return {read + times * parameters(s), write, (times - 1) * parameters(s)};
 }
-
-/// Each thread, of at least 32, adds up its share of a row one by one, and a tree adds up the threads.
-inline int sum_roundings(const Shape& s) { return ceil_div(s.dims[1], 32) + 12; }
-
-/// The error of the mean, half that of the variance, 2 ulps of the reciprocal root, and what follows it.
-inline int row_roundings(const Shape& s) { return 2 * sum_roundings(s) + 12; }
 
 }  // namespace DEVICE::relu_layernorm

@@ -111,7 +111,7 @@ Chapter chapter() {
           .cpu_shape = {256, 64, 256},
           .gpu_shape = {4096, 1024, 4096},
           .fill = fill,
-          .has_exact_inputs = true};
+          .has_exact_inputs = has_exact_inputs};
 }
 
 }  // namespace DEVICE::linear_gelu

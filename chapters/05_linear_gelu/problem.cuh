@@ -45,6 +45,9 @@ inline Arrays arrays(const Data& d) {
 
 // --- Inputs and references ---
 
+/// Products of two numbers of at most 15 each: 2^16 of them add up to less than 2^24.
+inline bool has_exact_inputs(const Shape& s) { return s.dims[1] <= 1 << 16; }
+
 /// Whole numbers, and a bias in eighths: float32 holds every partial sum exactly, and bfloat16 does not.
 inline void fill_exact(const Data& host) {
   workbook::fill_whole(host.floats("x"), x_elements(host.shape), 15, 51);

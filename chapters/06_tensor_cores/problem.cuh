@@ -76,6 +76,9 @@ inline void round_to(__nv_bfloat16* to, const float* from, long long count) {
   for (long long i = 0; i < count; ++i) to[i] = from_float<__nv_bfloat16>(from[i]);
 }
 
+/// Products of two numbers of at most 15 each: 2^16 of them add up to less than 2^24.
+inline bool has_exact_inputs(const Shape& s) { return s.dims[1] <= 1 << 16; }
+
 /// Whole numbers, and a bias in eighths: float32 holds every partial sum exactly, and bfloat16 does not.
 inline void fill_whole(const Data& host) {
   const Arrays a = arrays(host);

@@ -57,6 +57,14 @@ bool is_capable(const DeviceInfo& device, const Stage& stage) {
   return stage.no_other_capability ? capability == stage.capability : capability >= stage.capability;
 }
 
+/// Whether stages that compute `output` are run on exact inputs as well.
+bool is_checked_exactly(const Chapter& chapter, const Array& output, const Shape& shape) {
+  if (!chapter.has_exact_inputs || !chapter.has_exact_inputs(shape)) return false;
+  return std::any_of(chapter.stages, chapter.stages + chapter.stage_count, [&](const Stage& stage) {
+    return stage.exact_roundings && holds(stage.output, output.name);
+  });
+}
+
 }  // namespace
 
 const char* text_of(Status status) {
@@ -77,14 +85,16 @@ Traffic expected_traffic(const Chapter& chapter, const Stage& stage, const Shape
 
 MemoryNeed memory_need(const Chapter& chapter, const Shape& shape) {
   MemoryNeed need = {0, 0, 0};
+  const bool two_fills = chapter.has_exact_inputs && chapter.has_exact_inputs(shape);
   for (int i = 0; i < chapter.array_count; ++i) {
     const Array& array = chapter.arrays[i];
-    const std::size_t bytes = bytes_of(array, shape), fills = chapter.has_exact_inputs ? 2 : 1;
+    const std::size_t bytes = bytes_of(array, shape);
     need.device += bytes;
-    if (array.role == Role::kInput) need.host += fills * bytes;
+    if (array.role == Role::kInput) need.host += (two_fills ? 2 : 1) * bytes;
     // The result, and per element one double for the reference and one for the magnitude.
+    const std::size_t references = is_checked_exactly(chapter, array, shape) ? 2 : 1;
     if (array.role == Role::kOutput)
-      need.host += bytes + fills * 2 * sizeof(double) * static_cast<std::size_t>(array.count(shape));
+      need.host += bytes + references * 2 * sizeof(double) * static_cast<std::size_t>(array.count(shape));
   }
   for (int i = 0; i < chapter.stage_count; ++i) {
     const Traffic traffic = expected_traffic(chapter, chapter.stages[i], shape);
@@ -112,7 +122,6 @@ Problem::Problem(const Chapter& chapter, const Shape& shape, Backend& backend,
                  const std::map<std::string, std::size_t>& misalignment, int block)
     : chapter_(chapter), shape_(shape), block_(block), backend_(backend) {
   fill(false);
-  if (chapter.has_exact_inputs) fill(true);
   sets_.push_back(make_set(misalignment));
   upload_inputs(sets_[0], false);
 }
@@ -205,8 +214,10 @@ StageResult Problem::check(const Stage& stage) {
     return result;
   }
   run_and_compare(stage, false, result);
-  if (result.message.empty() && chapter_.has_exact_inputs && stage.exact_roundings) {
+  if (result.message.empty() && stage.exact_roundings && chapter_.has_exact_inputs &&
+      chapter_.has_exact_inputs(shape_)) {
     StageResult exact;
+    if (inputs_[true].arrays.empty()) fill(true);
     upload_inputs(sets_[0], true);
     run_and_compare(stage, true, exact);
     upload_inputs(sets_[0], false);

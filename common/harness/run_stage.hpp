@@ -120,7 +120,7 @@ class Problem {
     NamedArrays arrays;
     std::map<std::string, Reference> references;
   };
-  Inputs inputs_[2];               // random and exact ones; these are empty where the chapter has none
+  Inputs inputs_[2];               // random and exact ones; these are empty until a stage is run on them
   std::vector<NamedArrays> sets_;  // of device arrays; the first is verified, the others are for timing
 };
 

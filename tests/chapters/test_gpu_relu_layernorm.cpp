@@ -32,6 +32,7 @@ TEST_CASE("gpu: 04: every stage is right at hostile shapes and alignments") {
 TEST_CASE("gpu: 04: rows far from 0, constant ones, infinities and NaN") {
   const auto gpu = gpu_or_skip();
   workbook::Chapter chapter = gpu::relu_layernorm::chapter();
+  chapter.has_exact_inputs = nullptr;
   for (const auto fill : {fill_far, fill_odd})
     for (const workbook::Shape& shape :
          {workbook::Shape{{4, 33, 1}}, {{4, 512, 1}}, {{4, 4096, 1}}, {{4, 20000, 1}}}) {

@@ -1,5 +1,7 @@
 // Chapter 01 on the CPU device: every stage right at hostile sizes and alignments, and counting what its
 // formula says.
+#include <string>
+
 #include "catch.hpp"
 #include "chapters/check_stages.hpp"
 #include "chapters/stage_counters.hpp"
@@ -27,6 +29,27 @@ TEST_CASE("01: every stage is right, and moves what its formula says, at hostile
                  [&](const Stage& stage, const StageResult& result) {
                    check_traffic(kMultiplyAdd, stage, result, shape);
                  });
+  }
+}
+
+TEST_CASE("01: a sum without its last term is noticed at every size of the sweep up to 2^24") {
+  const auto backend = make_cpu_backend();
+  Stage shortened = kMultiplyAdd.stages[4];
+  REQUIRE(std::string(shortened.name) == "5_reduced");
+  shortened.run = [](const Data& d) {
+    Data fewer = d;
+    --fewer.shape.dims[0];
+    kMultiplyAdd.stages[4].run(fewer);
+  };
+  shortened.roundings = [](const Shape&) { return 1 << 20; };  // right on the other inputs
+  for (int i = 0; i < kMultiplyAdd.sweep_count; ++i) {
+    const Shape& shape = kMultiplyAdd.sweep[i];
+    if (shape.dims[0] > 1 << 24) continue;
+    INFO("n = " << shape.dims[0]);
+    Problem problem(kMultiplyAdd, shape, *backend);
+    CHECK(problem.check(kMultiplyAdd.stages[4]).message == "");
+    CHECK_THAT(problem.check(shortened).message,
+               ContainsSubstring("on inputs whose sums are exact: sum[0] is"));
   }
 }
 

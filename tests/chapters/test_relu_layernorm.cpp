@@ -1,12 +1,16 @@
 // Chapter 04 on the CPU device: every stage right at hostile shapes, alignments and values, and counting what
 // its formula says.
 #include <cmath>
+#include <set>
+#include <stdexcept>
+#include <string>
 
 #include "catch.hpp"
 #include "chapters/check_stages.hpp"
 #include "chapters/layernorm_values.hpp"
 #include "chapters/stage_counters.hpp"
 #include "harness/run_stage.hpp"
+#include "kernels/layernorm.hpp"
 
 namespace cpu::relu_layernorm {
 workbook::Chapter chapter();
@@ -22,6 +26,7 @@ const Chapter kChapter = cpu::relu_layernorm::chapter();
 void check_values(void (*fill)(const Data&), const char* output, const std::vector<Shape>& shapes) {
   Chapter chapter = kChapter;
   chapter.fill = fill;
+  chapter.has_exact_inputs = nullptr;
   const auto backend = make_cpu_backend();
   for (const Shape& shape : shapes) {
     Problem problem(chapter, shape, *backend);
@@ -33,7 +38,140 @@ void check_values(void (*fill)(const Data&), const char* output, const std::vect
 const std::vector<Shape> kRowShapes = {{{5, 16, 1}},   {{5, 33, 1}},    {{5, 512, 1}},
                                        {{5, 4096, 1}}, {{5, 20000, 1}}, {{5, 8195, 1}}};
 
+using cpu::test_kernels::LayernormMistake;
+
+Stage stage_named(const std::string& name) {
+  for (int i = 0; i < kChapter.stage_count; ++i)
+    if (name == kChapter.stages[i].name) return kChapter.stages[i];
+  throw std::logic_error(name);
+}
+
+/// The same stage, which is right on inputs that are not exact almost whatever it does.
+Stage lenient(Stage stage) {
+  stage.roundings = [](const Shape&) { return 1 << 20; };
+  return stage;
+}
+
+template <LayernormMistake Mistake>
+void run_layernorm(const Data& d) {
+  cpu::test_kernels::layernorm(d.floats("x"), d.floats("weight"), d.floats("bias"), d.floats("y"),
+                               d.shape.dims[0], d.shape.dims[1], Mistake);
+}
+template <LayernormMistake Mistake>
+void run_layernorm_bfloat16(const Data& d) {
+  cpu::test_kernels::layernorm_bfloat16(d.array("x_bfloat16", Type::kBFloat16), d.floats("weight"),
+                                        d.floats("bias"), d.array("y_bfloat16", Type::kBFloat16),
+                                        d.shape.dims[0], d.shape.dims[1], Mistake);
+}
+
+/// The stage with another function, in one kernel.
+Stage with_run(const std::string& name, void (*run)(const Data&)) {
+  Stage stage = lenient(stage_named(name));
+  stage.run = run;
+  stage.kernels = 1;
+  return stage;
+}
+
+/// The lengths of the rows of the sweep.
+std::set<int> sweep_columns() {
+  std::set<int> all;
+  for (int i = 0; i < kChapter.sweep_count; ++i) all.insert(kChapter.sweep[i].dims[1]);
+  return all;
+}
+
+template <LayernormMistake... Mistakes>
+void check_layernorms(int columns) {
+  const auto backend = make_cpu_backend();
+  Problem problem(kChapter, {{2, columns, 1}}, *backend);
+  CHECK(problem.check(with_run("8_three_passes", run_layernorm<LayernormMistake::kNone>)).message == "");
+  int number = 0;
+  for (const auto wrong : {run_layernorm<Mistakes>...}) {
+    INFO("columns = " << columns << ", mistake " << ++number);
+    CHECK_THAT(problem.check(with_run("8_three_passes", wrong)).message,
+               ContainsSubstring("on inputs whose sums are exact: y["));
+  }
+}
+
+template <LayernormMistake... Mistakes>
+void check_layernorms_bfloat16(int columns) {
+  const auto backend = make_cpu_backend();
+  Problem problem(kChapter, {{4, columns, 1}}, *backend);
+  const auto with = [](void (*run)(const Data&)) { return with_run("14_bfloat16", run); };
+  CHECK(problem.check(with(run_layernorm_bfloat16<LayernormMistake::kNone>)).message == "");
+  int number = 0;
+  for (const auto wrong : {run_layernorm_bfloat16<Mistakes>...}) {
+    INFO("columns = " << columns << ", mistake " << ++number);
+    CHECK_THAT(problem.check(with(wrong)).message,
+               ContainsSubstring("on inputs whose sums are exact: y_bfloat16["));
+  }
+}
+
+/// Leaves the last element of each row out.
+template <const char* Name>
+void run_without_last_column(const Data& d) {
+  const int rows = d.shape.dims[0], columns = d.shape.dims[1];
+  cpu::test_kernels::clear_elements(d.floats("x"), columns - 1, columns, rows);
+  stage_named(Name).run(d);
+}
+/// Leaves the last element of each column out.
+template <const char* Name>
+void run_without_last_row(const Data& d) {
+  const int rows = d.shape.dims[0], columns = d.shape.dims[1];
+  cpu::test_kernels::clear_elements(d.floats("x"), (rows - 1) * static_cast<long long>(columns), 1, columns);
+  stage_named(Name).run(d);
+}
+
+constexpr char kTree[] = "3_tree", kMeans[] = "5_means", kColumns[] = "6_columns", kSquares[] = "6_squares";
+
 }  // namespace
+
+TEST_CASE("04: a mistake of one element, of one division or of epsilon shows at every length of the sweep") {
+  using enum LayernormMistake;
+  REQUIRE(*sweep_columns().rbegin() == 1 << 20);
+  for (const int columns : sweep_columns())
+    check_layernorms<kDividesByOneLess, kLastNotInMean, kLastNotInSquares, kLastFourNotCounted, kNoEpsilon>(
+        columns);
+}
+
+TEST_CASE("04: the mean of squares less the square of the mean shows, but for rows of 2^20") {
+  for (const int columns : sweep_columns())
+    if (columns < 1 << 20) check_layernorms<LayernormMistake::kMeanOfSquares>(columns);
+}
+
+TEST_CASE("04: ... and after the result is rounded to bfloat16, at the lengths that are run in it") {
+  using enum LayernormMistake;
+  for (const int columns : sweep_columns())
+    if (columns <= 1 << 14)
+      check_layernorms_bfloat16<kDividesByOneLess, kLastNotInMean, kLastNotInSquares>(columns);
+}
+
+TEST_CASE("04: a term that is left out of a sum shows at every shape of the sweep") {
+  const auto backend = make_cpu_backend();
+  const auto check = [&](const Shape& shape, const char* name, void (*wrong)(const Data&)) {
+    Problem problem(kChapter, shape, *backend);
+    Stage stage = lenient(stage_named(name));
+    stage.run = wrong;
+    ++stage.kernels;
+    INFO(name << ", " << shape.dims[0] << " x " << shape.dims[1]);
+    CHECK_THAT(problem.check(stage).message, ContainsSubstring("on inputs whose sums are exact: "));
+  };
+  for (int i = 0; i < kChapter.sweep_count; ++i) {
+    const int rows = kChapter.sweep[i].dims[0], columns = kChapter.sweep[i].dims[1];
+    check({{2, columns, 1}}, kTree, run_without_last_column<kTree>);
+    check({{2, columns, 1}}, kMeans, run_without_last_column<kMeans>);
+    check({{rows, 4, 1}}, kColumns, run_without_last_row<kColumns>);
+    check({{rows, 4, 1}}, kSquares, run_without_last_row<kSquares>);
+  }
+}
+
+TEST_CASE("04: every stage is right at every length of the sweep") {
+  const auto backend = make_cpu_backend();
+  for (const int columns : sweep_columns()) {
+    const Shape shape = {{columns <= 2048 ? 8 : 2, columns, 1}};
+    Problem problem(kChapter, shape, *backend);
+    check_stages(kChapter, problem, shape, every_stage, no_more);
+  }
+}
 
 TEST_CASE("04: every stage is right, and moves what its formula says, at hostile shapes") {
   const auto backend = make_cpu_backend();

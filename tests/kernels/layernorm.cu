@@ -1,0 +1,64 @@
+#include "device.hpp"
+#include "halves.hpp"
+#include "layernorm.hpp"
+#include "sums.hpp"
+
+namespace DEVICE::test_kernels {
+namespace kernel {
+
+__device__ float widened(float a) { return a; }
+__device__ float widened(__nv_bfloat16 a) { return to_float(a); }
+__device__ void store(float* to, float a) { *to = a; }
+__device__ void store(__nv_bfloat16* to, float a) { *to = from_float<__nv_bfloat16>(a); }
+
+template <class T>
+__global__ void layernorm(const T* x, const float* weight, const float* bias, T* y, int columns,
+                          LayernormMistake mistake) {
+  using enum LayernormMistake;
+  const T* row = x + static_cast<size_t>(blockIdx.x) * columns;
+  T* out = y + static_cast<size_t>(blockIdx.x) * columns;
+  const auto input = [&](int c) {
+    const float v = widened(row[c]);
+    return v < 0 ? 0.0f : v;
+  };
+  const int counted = columns - (mistake == kLastFourNotCounted ? 4 : 0);
+  const int in_mean = counted - (mistake == kLastNotInMean), threads = blockDim.x;
+  float sum = 0;
+  for (int c = threadIdx.x; c < in_mean; c += threads) sum += input(c);
+  const float mean = block_sum_by_warps(sum) / static_cast<float>(counted);
+
+  const float centre = mistake == kMeanOfSquares ? 0 : mean;
+  const int in_squares = counted - (mistake == kLastNotInSquares);
+  float squares = 0;
+  for (int c = threadIdx.x; c < in_squares; c += threads)
+    squares += (input(c) - centre) * (input(c) - centre);
+  squares = block_sum_by_warps(squares);
+
+  float variance = squares / static_cast<float>(counted - (mistake == kDividesByOneLess));
+  if (mistake == kMeanOfSquares) variance -= mean * mean;
+  const float inverse = rsqrtf(variance + (mistake == kNoEpsilon ? 0 : 1e-5f));
+  for (int c = threadIdx.x; c < columns; c += threads)
+    store(&out[c], (input(c) - mean) * inverse * weight[c] + bias[c]);
+}
+
+__global__ void clear_elements(float* x, long long first, long long apart, int count) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) x[first + i * apart] = 0;
+}
+
+}  // namespace kernel
+
+void layernorm(const float* x, const float* weight, const float* bias, float* y, int rows, int columns,
+               LayernormMistake mistake) {
+  launch(kernel::layernorm<float>, rows, 256, x, weight, bias, y, columns, mistake);
+}
+void layernorm_bfloat16(const void* x, const float* weight, const float* bias, void* y, int rows, int columns,
+                        LayernormMistake mistake) {
+  launch(kernel::layernorm<__nv_bfloat16>, rows, 256, static_cast<const __nv_bfloat16*>(x), weight, bias,
+         static_cast<__nv_bfloat16*>(y), columns, mistake);
+}
+void clear_elements(float* x, long long first, long long apart, int count) {
+  launch(kernel::clear_elements, count / 128 + 1, 128, x, first, apart, count);
+}
+
+}  // namespace DEVICE::test_kernels
