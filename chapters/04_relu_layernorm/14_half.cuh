@@ -1,6 +1,7 @@
 /// \file
-/// Stage 14: fewer bytes per element. x and y are float16 or bfloat16; sums, mean and variance stay in
-/// float32, as weight and bias do, and the result is rounded once.
+/// Stage 14: fewer bytes per element. x, weight, bias and y are float16 or bfloat16; the arithmetic is in
+/// float32, and the result is rounded once. The row stays in registers as it came, two elements in each, so
+/// that a thread has room for four loads of 16 bytes at once; it is widened again in every pass.
 #pragma once
 #include "halves.hpp"
 #include "rows.cuh"
@@ -8,81 +9,64 @@
 
 namespace DEVICE::relu_layernorm {
 
-/// Four elements in 8 bytes, so that the four weights of a lane are 16 bytes.
-template <class T>
-union Four {
-  uint2 bits;
-  T element[4];
-  __device__ Four() : bits() {}
-};
+/// Accesses of 16 bytes that a thread makes to a row, and the elements that they hold.
+constexpr int kHalfPieces = 4, kHalfElements = 8 * kHalfPieces;
 
-template <class T>
-__device__ inline float4 widened(uint2 bits) {
-  Four<T> four;
-  four.bits = bits;
-  return make_float4(to_float(four.element[0]), to_float(four.element[1]), to_float(four.element[2]),
-                     to_float(four.element[3]));
-}
-template <class T>
-__device__ inline float widened(T element) {
-  return to_float(element);
-}
-
-template <class T>
-__device__ inline uint2 narrowed(float4 v) {
-  Four<T> four;
-  four.element[0] = from_float<T>(v.x);
-  four.element[1] = from_float<T>(v.y);
-  four.element[2] = from_float<T>(v.z);
-  four.element[3] = from_float<T>(v.w);
-  return four.bits;
-}
-template <class T>
-__device__ inline T narrowed(float v) {
-  return from_float<T>(v);
-}
+/// At most 80 registers per thread, because 768 threads share the 65536 of a multiprocessor.
+constexpr int kHalfThreads = 768;
 
 /// y = the normalised row of relu(x) for T = __half or __nv_bfloat16, one block of whole warps per row,
-/// columns <= 16 * blockDim.x. `Bits` is uint2, four elements, for arrays and rows that begin at multiples of
-/// 16 bytes (x and y: of 8), or T. Traffic: reads 2 bytes and writes 2 bytes per element, and reads weight
-/// and bias once per row.
+/// columns <= kHalfElements * blockDim.x. `Bits` is uint4, for arrays and rows that begin at multiples of
+/// 16 bytes, or T. Traffic: reads 2 bytes and writes 2 bytes per element, and reads weight and bias once
+/// per row.
 template <class T, class Bits>
-__global__ void __launch_bounds__(1024)
-    half_rows(const T* __restrict__ x, const float* __restrict__ weight, const float* __restrict__ bias,
+__global__ void __launch_bounds__(kHalfThreads, 1)
+    half_rows(const T* __restrict__ x, const T* __restrict__ weight, const T* __restrict__ bias,
               T* __restrict__ y, int columns, float epsilon) {
-  using Vector = decltype(widened<T>(Bits{}));
+  using P = Piece<T, Bits>;
+  constexpr int kPieces = kHalfElements / P::kCount;
   const size_t first = static_cast<size_t>(blockIdx.x) * columns;
   const Bits* row = reinterpret_cast<const Bits*>(x + first);
-  const int vectors = columns / kWidth<Vector>, threads = blockDim.x;
-  const int t = threadIdx.x;
-  Bits loaded[kHeld<Vector>];
-#pragma unroll
-  for (int j = 0; j < kHeld<Vector>; ++j)
-    if (t + j * threads < vectors) loaded[j] = row[t + j * threads];
+  const int pieces = columns / P::kCount, t = threadIdx.x, threads = blockDim.x;
 
-  Vector held[kHeld<Vector>];
+  // [held]
+  P held[kPieces];
+#pragma unroll
+  for (int j = 0; j < kPieces; ++j)
+    if (t + j * threads < pieces) held[j].bits = row[t + j * threads];
   float sum = 0.0f;
 #pragma unroll
-  for (int j = 0; j < kHeld<Vector>; ++j) {
-    held[j] = t + j * threads < vectors ? relu(widened<T>(loaded[j])) : Vector{};
-    sum += sum_of(held[j]);
-  }
+  for (int j = 0; j < kPieces; ++j)
+#pragma unroll
+    for (T& element : held[j].element) {
+      element = __hmax_nan(element, from_float<T>(0.0f));
+      sum += to_float(element);
+    }
+  // [held]
   const float mean = block_sum_by_warps(sum) / static_cast<float>(columns);
   float squares = 0.0f;
 #pragma unroll
-  for (int j = 0; j < kHeld<Vector>; ++j) {
-    held[j] = subtract(held[j], mean);
-    squares += t + j * threads < vectors ? sum_of<Square>(held[j]) : 0.0f;
-  }
+  for (int j = 0; j < kPieces; ++j)
+#pragma unroll
+    for (const T element : held[j].element) {
+      const float distance = t + j * threads < pieces ? to_float(element) - mean : 0.0f;
+      squares += distance * distance;
+    }
   const float inverse = rsqrtf(block_sum_by_warps(squares) / static_cast<float>(columns) + epsilon);
 
-  const Vector* weights = reinterpret_cast<const Vector*>(weight);
-  const Vector* biases = reinterpret_cast<const Vector*>(bias);
   Bits* out = reinterpret_cast<Bits*>(y + first);
 #pragma unroll
-  for (int j = 0; j < kHeld<Vector>; ++j) {
+  for (int j = 0; j < kPieces; ++j) {
     const int i = t + j * threads;
-    if (i < vectors) out[i] = narrowed<T>(affine(held[j], inverse, weights[i], biases[i]));
+    if (i >= pieces) continue;
+    P weights, biases;
+    weights.bits = reinterpret_cast<const Bits*>(weight)[i];
+    biases.bits = reinterpret_cast<const Bits*>(bias)[i];
+#pragma unroll
+    for (int e = 0; e < P::kCount; ++e)
+      held[j].element[e] = from_float<T>(affine(to_float(held[j].element[e]) - mean, inverse,
+                                                to_float(weights.element[e]), to_float(biases.element[e])));
+    out[i] = held[j].bits;
   }
 }
 
@@ -92,16 +76,18 @@ __global__ void __launch_bounds__(1024)
 template <class T>
 struct HalfRows {
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    const Halves<T> half = half_arrays<T>(data);
-    const bool four = a.columns % 4 == 0 && aligned(half.x, 8) && aligned(half.y, 8) && aligned(a.weight) &&
-                      aligned(a.bias);
-    launch(four ? half_rows<T, uint2> : half_rows<T, T>, a.rows, row_threads(a.columns, kHeldBytes / 4, 1024),
-           half.x, a.weight, a.bias, half.y, a.columns, kEpsilon);
+    const Halves<T> a = half_arrays<T>(data);
+    const int rows = data.shape.dims[0], columns = data.shape.dims[1];
+    const bool eight =
+        columns % 8 == 0 && aligned(a.x) && aligned(a.weight) && aligned(a.bias) && aligned(a.y);
+    launch(eight ? half_rows<T, uint4> : half_rows<T, T>, rows,
+           row_threads(columns, kHalfElements, kHalfThreads), a.x, a.weight, a.bias, a.y, columns, kEpsilon);
   }
+  /// Weight and bias are read once per row: the first time from memory, then from a cache.
   static Traffic traffic(const Shape& s) {
-    const long long rows_once = row_sector_bytes(s, 2, width(s));
-    return with_parameters(s, rows_once, rows_once, rows(s));
+    const int wide = s.dims[1] % 8 == 0 ? 8 : 1;
+    const long long rows_once = row_sector_bytes(s, 2, wide), parameters = 2 * sector_bytes(columns(s), 2);
+    return {rows_once + rows(s) * parameters, rows_once, (rows(s) - 1) * parameters};
   }
   static bool suits(const Shape& s) { return fits_registers(s); }
 };

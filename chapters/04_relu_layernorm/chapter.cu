@@ -7,6 +7,7 @@
 #include "12_split_rows.cuh"
 #include "13_persistent.cuh"
 #include "14_half.cuh"
+#include "16_residual.cuh"
 #include "1_atomic.cuh"
 #include "2_conflicts.cuh"
 #include "3_tree.cuh"
@@ -44,6 +45,15 @@ constexpr Stage reduces_columns(Stage stage) {
   stage.roundings = column_roundings;
   stage.exact_roundings = exact_sum_roundings;
   stage.against = "6_columns";
+  return stage;
+}
+
+/// A stage of residual and RMSNorm.
+constexpr Stage adds_residual(Stage stage) {
+  stage.roundings = row_roundings;
+  stage.exact_roundings = exact_row_roundings;
+  stage.against = "16_residual";
+  stage.needs = kRegisters;
   return stage;
 }
 
@@ -132,6 +142,12 @@ const Stage kStages[] = {
                                       .idea = "library: cub::DeviceSegmentedReduce, sums of squares",
                                       .kernels = workbook::kAnyNumber,
                                       .needs = "a GPU and cub::DeviceSegmentedReduce"})),
+    adds_residual(stage<ResidualRms<float>>({.name = "16_residual",
+                                             .idea = "the sibling: h = x + residual, then RMSNorm of h",
+                                             .output = "h y_rms"})),
+    adds_residual(stage<ResidualRms<__nv_bfloat16>>({.name = "16_bfloat16",
+                                                     .idea = "the same in bfloat16: half the bytes",
+                                                     .output = "h_bfloat16 y_rms_bfloat16"})),
 };
 
 const Shape kSweep[] = {{262144, 128, 1}, {4096, 1024, 1},  {2048, 2048, 1},   {65536, 1024, 1},

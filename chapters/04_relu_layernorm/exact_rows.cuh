@@ -91,4 +91,14 @@ inline float exact_bias(int column) {
   return biases[column % 4];
 }
 
+/// Weights and biases in 16 bits. With the weight 1 + `last_place`, the last place of the format at 1, a
+/// result of 1.5 is in the middle between two numbers of the format but for epsilon, which makes it smaller,
+/// or a bias of 2^-18, which makes it larger. A small error then changes how it is rounded.
+inline float exact_half_weight(int column, float last_place) { return column / 4 % 2 ? 1 : 1 + last_place; }
+
+inline float exact_half_bias(int column) {
+  const float biases[4] = {0, static_cast<float>(column * 7 % 31 - 15) / 8, 0x1p-18f, 0x1p-18f};
+  return biases[column % 4];
+}
+
 }  // namespace DEVICE::relu_layernorm

@@ -105,18 +105,41 @@ inline Arrays arrays(const Data& d) {
           .storage = d.array("storage", Type::kInt8)};
 }
 
-/// x and y in 16 bits: T is __half or __nv_bfloat16.
+/// The arrays of stage 14: T is __half or __nv_bfloat16.
 template <class T>
 struct Halves {
-  T *x, *y;
+  T *x, *weight, *bias, *y;
 };
 
 template <class T>
 Halves<T> half_arrays(const Data& d) {
   constexpr bool kFloat16 = std::is_same_v<T, __half>;
-  constexpr Type kType = kFloat16 ? Type::kFloat16 : Type::kBFloat16;
-  return {static_cast<T*>(d.array(kFloat16 ? "x_float16" : "x_bfloat16", kType)),
-          static_cast<T*>(d.array(kFloat16 ? "y_float16" : "y_bfloat16", kType))};
+  const auto array = [&](const char* float16, const char* bfloat16) {
+    return static_cast<T*>(kFloat16 ? d.array(float16, Type::kFloat16) : d.array(bfloat16, Type::kBFloat16));
+  };
+  return {.x = array("x_float16", "x_bfloat16"),
+          .weight = array("weight_float16", "weight_bfloat16"),
+          .bias = array("bias_float16", "bias_bfloat16"),
+          .y = array("y_float16", "y_bfloat16")};
+}
+
+/// The arrays of stage 16: T is float or __nv_bfloat16.
+template <class T>
+struct Residual {
+  T *x, *residual, *weight, *h, *y;
+};
+
+template <class T>
+Residual<T> residual_arrays(const Data& d) {
+  constexpr bool kFloat32 = std::is_same_v<T, float>;
+  const auto array = [&](const char* float32, const char* bfloat16) {
+    return static_cast<T*>(kFloat32 ? d.array(float32, Type::kFloat32) : d.array(bfloat16, Type::kBFloat16));
+  };
+  return {.x = array("x", "x_bfloat16"),
+          .residual = array("residual", "residual_bfloat16"),
+          .weight = array("weight", "weight_bfloat16"),
+          .h = array("h", "h_bfloat16"),
+          .y = array("y_rms", "y_rms_bfloat16")};
 }
 
 // --- How far results may be off ---
@@ -168,17 +191,50 @@ inline void fill_random(const Arrays& a) {
   }
 }
 
-/// x in 16 bits is x, rounded. Exact numbers are not rounded: bfloat16 holds them up to 256.
+/// x, weight and bias in 16 bits, rounded. Exact numbers are not rounded: bfloat16 holds whole ones up to
+/// 256.
+template <class T>
+void fill_halves(const Data& host, float last_place) {
+  const Arrays a = arrays(host);
+  const Halves<T> half = half_arrays<T>(host);
+  for (int i = 0; i < a.n; ++i) half.x[i] = from_float<T>(a.x[i]);
+  for (int c = 0; c < a.columns; ++c) {
+    half.weight[c] = from_float<T>(host.exact ? exact_half_weight(c, last_place) : a.weight[c]);
+    half.bias[c] = from_float<T>(host.exact ? exact_half_bias(c) : a.bias[c]);
+  }
+}
+
+/// On exact inputs, h = x + residual has the distances of fill_distances(), whose squares have the mean 4.
+inline void fill_exact_residual(const Data& host) {
+  const Arrays a = arrays(host);
+  const Residual<float> wide = residual_arrays<float>(host);
+  const Residual<__nv_bfloat16> narrow = residual_arrays<__nv_bfloat16>(host);
+  for (int r = 0; r < a.rows; ++r) {
+    const long long first = static_cast<long long>(r) * a.columns;
+    fill_distances(wide.residual + first, a.columns, r % 2 == 0, static_cast<unsigned>(r + a.rows));
+    for (long long i = first; i < first + a.columns; ++i) {
+      const float h = r % 4 == 3 ? 2 * wide.residual[i] : wide.residual[i];
+      wide.residual[i] = h - wide.x[i];
+      narrow.residual[i] = from_float<__nv_bfloat16>(h - to_float(narrow.x[i]));
+    }
+  }
+}
+
+inline void fill_random_residual(const Data& host) {
+  const Residual<float> wide = residual_arrays<float>(host);
+  const Residual<__nv_bfloat16> narrow = residual_arrays<__nv_bfloat16>(host);
+  const long long count = elements(host.shape);
+  workbook::fill_uniform(wide.residual, count, -1.0f, 2.0f, 44);
+  for (long long i = 0; i < count; ++i) narrow.residual[i] = from_float<__nv_bfloat16>(wide.residual[i]);
+}
+
 inline void fill(const Data& host) {
   const Arrays a = arrays(host);
   host.exact ? fill_exact(a, 125) : fill_random(a);
-  const Halves<__half> half = half_arrays<__half>(host);
-  const Halves<__nv_bfloat16> bfloat16 = half_arrays<__nv_bfloat16>(host);
-  for (int i = 0; i < a.n; ++i) {
-    half.x[i] = from_float<__half>(a.x[i]);
-    bfloat16.x[i] = from_float<__nv_bfloat16>(a.x[i]);
-  }
+  fill_halves<__half>(host, 0x1p-10f);
+  fill_halves<__nv_bfloat16>(host, 0x1p-7f);
   if (host.exact) fill_exact(a, 1501);
+  host.exact ? fill_exact_residual(host) : fill_random_residual(host);
 }
 
 inline double squared(double x) { return x * x; }
@@ -215,12 +271,12 @@ inline void reference_column_squares(const Data& host, double* expected, double*
 
 inline double relu_of(double x) { return x < 0 ? 0 : x; }
 
-/// y from `number(i)`, element i of x; without weight and bias unless `affine`. An error of the mean moves
-/// the whole row, so the terms of an element are the element itself and those of the mean. Exact inputs have
-/// an exact mean, so that the distance from it is the term (but in rows far from 0, where it is small).
-template <class Number>
-void reference_rows(const Data& host, Number number, bool relu_last, bool affine, double* expected,
-                    double* magnitude) {
+/// y from `number(i)`, element i of x, `weight(c)` and `bias(c)`. An error of the mean moves the whole row,
+/// so the terms of an element are the element itself and those of the mean. Exact inputs have an exact mean,
+/// so that the distance from it is the term (but in rows far from 0, where it is small).
+template <class Number, class Weight, class Bias>
+void reference_rows(const Data& host, Number number, Weight weight, Bias bias, bool relu_last,
+                    double* expected, double* magnitude) {
   const Arrays a = arrays(host);
   for (int r = 0; r < a.rows; ++r) {
     const long long first = static_cast<long long>(r) * a.columns;
@@ -235,7 +291,7 @@ void reference_rows(const Data& host, Number number, bool relu_last, bool affine
     for (int c = 0; c < a.columns; ++c) squares += (input(c) - mean) * (input(c) - mean);
     const double inverse = 1 / sqrt(squares / a.columns + double{kEpsilon});
     for (int c = 0; c < a.columns; ++c) {
-      const double factor = inverse * (affine ? a.weight[c] : 1), shift = affine ? a.bias[c] : 0;
+      const double factor = inverse * weight(c), shift = bias(c);
       const double distance = input(c) - mean, result = distance * factor + shift;
       const double terms = exact_mean ? fabs(distance) : fabs(input(c)) + size / a.columns;
       expected[first + c] = relu_last ? relu_of(result) : result;
@@ -246,16 +302,53 @@ void reference_rows(const Data& host, Number number, bool relu_last, bool affine
 
 template <bool ReluLast, bool Affine>
 void reference_y(const Data& host, double* expected, double* magnitude) {
-  const float* x = host.floats("x");
-  const auto number = [x](long long i) { return double{x[i]}; };
-  reference_rows(host, number, ReluLast, Affine, expected, magnitude);
+  const Arrays a = arrays(host);
+  reference_rows(
+      host, [&](long long i) { return double{a.x[i]}; },
+      [&](int c) { return Affine ? double{a.weight[c]} : 1; },
+      [&](int c) { return Affine ? double{a.bias[c]} : 0; }, ReluLast, expected, magnitude);
 }
 
 template <class T>
 void reference_half(const Data& host, double* expected, double* magnitude) {
-  const T* x = half_arrays<T>(host).x;
-  const auto number = [x](long long i) { return double{to_float(x[i])}; };
-  reference_rows(host, number, false, true, expected, magnitude);
+  const Halves<T> half = half_arrays<T>(host);
+  reference_rows(
+      host, [&](long long i) { return double{to_float(half.x[i])}; },
+      [&](int c) { return double{to_float(half.weight[c])}; },
+      [&](int c) { return double{to_float(half.bias[c])}; }, false, expected, magnitude);
+}
+
+template <class T>
+void reference_h(const Data& host, double* expected, double* magnitude) {
+  const Residual<T> a = residual_arrays<T>(host);
+  for (long long i = 0; i < elements(host.shape); ++i) {
+    const double x = to_float(a.x[i]), residual = to_float(a.residual[i]);
+    expected[i] = x + residual;
+    magnitude[i] = fabs(x) + fabs(residual);
+  }
+}
+
+/// From h as it is stored: rounded to T.
+template <class T>
+void reference_rms(const Data& host, double* expected, double* magnitude) {
+  const Residual<T> a = residual_arrays<T>(host);
+  reference_h<T>(host, expected, magnitude);
+  const int count = host.shape.dims[1];
+  for (int r = 0; r < host.shape.dims[0]; ++r) {
+    double* row = expected + static_cast<long long>(r) * count;
+    double* sizes = magnitude + static_cast<long long>(r) * count;
+    double squares = 0;
+    for (int c = 0; c < count; ++c) {
+      row[c] = to_float(from_float<T>(static_cast<float>(row[c])));
+      squares += row[c] * row[c];
+    }
+    const double inverse = 1 / sqrt(squares / count + double{kEpsilon});
+    for (int c = 0; c < count; ++c) {
+      row[c] *= inverse * to_float(a.weight[c]);
+      sizes[c] *= inverse * fabs(to_float(a.weight[c]));
+    }
+  }
+  workbook::take_own_magnitude(host, elements(host.shape), expected, magnitude);
 }
 
 const Array kArrays[] = {
@@ -278,10 +371,23 @@ const Array kArrays[] = {
     {"y_last", Type::kFloat32, Role::kOutput, elements, reference_y<true, true>, "x weight bias"},
     {"y_plain", Type::kFloat32, Role::kOutput, elements, reference_y<false, false>, "x"},
     {"x_float16", Type::kFloat16, Role::kInput, elements, nullptr},
+    {"weight_float16", Type::kFloat16, Role::kInput, columns, nullptr},
+    {"bias_float16", Type::kFloat16, Role::kInput, columns, nullptr},
+    {"y_float16", Type::kFloat16, Role::kOutput, elements, reference_half<__half>,
+     "x_float16 weight_float16 bias_float16"},
     {"x_bfloat16", Type::kBFloat16, Role::kInput, elements, nullptr},
-    {"y_float16", Type::kFloat16, Role::kOutput, elements, reference_half<__half>, "x_float16 weight bias"},
+    {"weight_bfloat16", Type::kBFloat16, Role::kInput, columns, nullptr},
+    {"bias_bfloat16", Type::kBFloat16, Role::kInput, columns, nullptr},
     {"y_bfloat16", Type::kBFloat16, Role::kOutput, elements, reference_half<__nv_bfloat16>,
-     "x_bfloat16 weight bias"},
+     "x_bfloat16 weight_bfloat16 bias_bfloat16"},
+    {"residual", Type::kFloat32, Role::kInput, elements, nullptr},
+    {"h", Type::kFloat32, Role::kOutput, elements, reference_h<float>, "x residual"},
+    {"y_rms", Type::kFloat32, Role::kOutput, elements, reference_rms<float>, "x residual weight"},
+    {"residual_bfloat16", Type::kBFloat16, Role::kInput, elements, nullptr},
+    {"h_bfloat16", Type::kBFloat16, Role::kOutput, elements, reference_h<__nv_bfloat16>,
+     "x_bfloat16 residual_bfloat16"},
+    {"y_rms_bfloat16", Type::kBFloat16, Role::kOutput, elements, reference_rms<__nv_bfloat16>,
+     "x_bfloat16 residual_bfloat16 weight_bfloat16"},
 };
 
 // --- What several stages share ---

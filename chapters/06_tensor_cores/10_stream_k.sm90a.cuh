@@ -1,10 +1,10 @@
 /// \file
 /// Stage 10: stage 8 without its last, partly empty wave ("stream-K"). Where the last wave would be
 /// partly empty, its pairs of tiles are not assigned to clusters whole: the steps of their products are
-/// divided evenly among all clusters, one pair after the other. The cluster that has the first steps of a
-/// pair completes it, with the partial sums of those that have the others. Source of the idea: M. Osama, D.
-/// Merrill, C. Cecka, M. Garland, J. D. Owens, Stream-K: Work-Centric Parallel Decomposition for Dense
-/// Matrix-Matrix Multiplication on the GPU, 2023.
+/// divided evenly among all clusters, one pair after the other. Whoever is last to have multiplied its steps
+/// of a pair completes it, with the partial sums of the others: nobody waits for a block that has not
+/// started. Source of the idea: M. Osama, D. Merrill, C. Cecka, M. Garland, J. D. Owens, Stream-K:
+/// Work-Centric Parallel Decomposition for Dense Matrix-Matrix Multiplication on the GPU, 2023.
 #pragma once
 #include "epilogue.sm90a.cuh"
 #include "multicast.sm90a.cuh"
@@ -36,6 +36,10 @@ struct StreamKScheduler {
   __device__ int start_of(int cluster) const {
     return static_cast<int>(static_cast<long long>(shared_steps) * cluster / clusters);
   }
+  /// The cluster whose share has that step.
+  __device__ int owner_of(int step) const {
+    return static_cast<int>((static_cast<long long>(step + 1) * clusters - 1) / shared_steps);
+  }
 
   /// Calls multiply(pair, first, last) for all that a cluster computes: steps `first` to `last` of that pair.
   template <class Multiply>
@@ -51,8 +55,7 @@ struct StreamKScheduler {
 };
 
 /// Sets a flag in global memory: a thread that finds it set also finds all that this warp wrote before its
-/// last
-/// __syncwarp().
+/// last __syncwarp().
 __device__ inline void set_flag(unsigned* flag) {
   asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(flag) : "memory");
 }
@@ -82,20 +85,24 @@ __device__ void store_partial(const float (&acc)[1][Accumulators], float* partia
 }
 
 /// Adds the accumulators that a warp of another block has stored. They are all copied through `buffer` in
-/// shared memory at once, because a thread has no registers left for that many loads in flight.
+/// shared memory at once, because a thread has no registers left for that many loads in flight. Null: they
+/// are loaded a few at a time.
 template <int Accumulators>
 __device__ void add_partial(float (&acc)[1][Accumulators], const float* partial, unsigned* flag,
                             float* buffer) {
   const int lane = threadIdx.x % 32;
-  const unsigned mine = shared_address(buffer) + lane * 16;
   if (lane == 0) wait_for_flag(flag);
   __syncwarp();
+  const float* from = buffer ? buffer : partial;
+  if (buffer) {
+    const unsigned mine = shared_address(buffer) + lane * 16;
 #pragma unroll
-  for (int j = 0; j < Accumulators; j += 4) cp_async_16(mine + j * 128, partial + j * 32 + lane * 4, 16);
-  cp_async_wait_all();
+    for (int j = 0; j < Accumulators; j += 4) cp_async_16(mine + j * 128, partial + j * 32 + lane * 4, 16);
+    cp_async_wait_all();
+  }
 #pragma unroll
   for (int j = 0; j < Accumulators; j += 4) {
-    const float4 more = *reinterpret_cast<const float4*>(buffer + j * 32 + lane * 4);
+    const float4 more = *reinterpret_cast<const float4*>(from + j * 32 + lane * 4);
     acc[0][j] += more.x;
     acc[0][j + 1] += more.y;
     acc[0][j + 2] += more.z;
@@ -103,9 +110,50 @@ __device__ void add_partial(float (&acc)[1][Accumulators], const float* partial,
   }
 }
 
-/// y = gelu(x * w^T + bias) in bfloat16; inputs, blocks, grid and shared memory as in stage 8, but all blocks
-/// must run at the same time. `partial_sums` has kConsumerWarps * kWarpAccumulators floats per block, `flags`
-/// has kConsumerWarps, which are 0 before and after.
+// [last]
+/// The next number of a counter in global memory, for the warp.
+__device__ inline int take_ticket(unsigned* tickets) {
+  const unsigned ticket = threadIdx.x % 32 == 0 ? atomicAdd(tickets, 1u) : 0;
+  return __shfl_sync(0xffffffffu, static_cast<int>(ticket), 0);
+}
+
+/// Where the warps of a block leave partial sums, and how they find out who is last. A cluster stores at most
+/// two parts of pairs: one that begins a pair, its head, and one that does not.
+struct HandOver {
+  float* partial_sums;
+  unsigned *flags, *tickets;
+  int rank, warp;  // of the block in its cluster, in the block
+
+  __device__ int slot(int cluster, bool is_head) const {
+    return ((cluster * 2 + rank) * 2 + is_head) * kConsumerWarps + warp;
+  }
+
+  /// Steps `first` to `last` of shared pair number `pair` have been multiplied by the cluster `number`.
+  /// Returns whether this warp is the last of those that share its rows: `acc` then is their sum. Those that
+  /// were not have taken their tickets, so they run and are about to store: to wait for them is safe.
+  __device__ bool is_last(const StreamKScheduler& scheduler, float (&acc)[1][128], int number, int pair,
+                          bool is_head, float* buffer) const {
+    const int head = scheduler.owner_of(pair * scheduler.steps);
+    const int tail = scheduler.owner_of((pair + 1) * scheduler.steps - 1);
+    unsigned* ticket = tickets + (pair * 2 + rank) * kConsumerWarps + warp;
+    if (take_ticket(ticket) < tail - head) {
+      const int mine = slot(number, is_head);
+      store_partial(acc, partial_sums + mine * kWarpAccumulators, flags + mine);
+      return false;
+    }
+    *ticket = 0;
+    for (int other = head; other <= tail; ++other) {
+      const int there = slot(other, other == head);
+      if (other != number) add_partial(acc, partial_sums + there * kWarpAccumulators, flags + there, buffer);
+    }
+    return true;
+  }
+};
+// [last]
+
+/// y = gelu(x * w^T + bias) in bfloat16; inputs, blocks, grid and shared memory as in stage 8.
+/// `partial_sums` has 2 * kConsumerWarps * kWarpAccumulators floats per block, `flags` has 4 *
+/// kConsumerWarps, which are 0 before and after: a flag for each warp's two parts, and as many tickets.
 template <class Gelu>
 __global__ void __launch_bounds__(kBlockThreads<2>) __cluster_dims__(2)
     linear_stream_k(const __grid_constant__ Inputs in, const __grid_constant__ CUtensorMap y,
@@ -127,23 +175,21 @@ __global__ void __launch_bounds__(kBlockThreads<2>) __cluster_dims__(2)
   } else {
     static_assert(sizeof pipeline.w == kConsumerWarps * kWarpAccumulators * sizeof(float));
     auto* free_tiles = reinterpret_cast<float*>(pipeline.w);
+    const int in_block = threadIdx.x / 32;
+    const HandOver hand_over = {partial_sums, flags, flags + gridDim.x * 2 * kConsumerWarps, rank, in_block};
     scheduler.for_each_part(number, [&](int i, int first, int last) {
       const Tile pair = pair_at(i, m, n);
       float acc[1][128] = {};
       if (first == 0) start_with_bias(acc, bias, pair.column, n);
       consume(pipeline, state, acc, group * 64, last - first, ReleaseInBoth{});
-      const int in_block = threadIdx.x / 32, warp = blockIdx.x * kConsumerWarps + in_block;
-      if (first > 0) {
-        store_partial(acc, partial_sums + warp * kWarpAccumulators, flags + warp);
-        return;
-      }
-      if (last < scheduler.steps) sync_consumers();  // nothing is left to multiply: the pipeline is free
-      for (int next = number + 1; last < scheduler.steps;
-           ++next) {  // the clusters with the steps from `last`
-        const int there = warp + (next - number) * 2 * kConsumerWarps;
-        add_partial(acc, partial_sums + there * kWarpAccumulators, flags + there,
-                    free_tiles + in_block * kWarpAccumulators);
-        last += scheduler.start_of(next + 1) - scheduler.start_of(next);
+      const int pair_shared = i - scheduler.whole;
+      if (last - first < scheduler.steps) {
+        // After this block's last part nothing is left to multiply: the pipeline is free.
+        const bool is_free = pair_shared * scheduler.steps + last == scheduler.start_of(number + 1);
+        if (is_free) sync_consumers();
+        if (!hand_over.is_last(scheduler, acc, number, pair_shared, first == 0,
+                               is_free ? free_tiles + in_block * kWarpAccumulators : nullptr))
+          return;
       }
       store_by_tma(acc, Gelu{}, staging[in_block], &y, pair.row + rank * P::BM + group * 64, pair.column);
     });

@@ -15,6 +15,7 @@
 #include "7_multicast.sm90a.cuh"
 #include "8_tma_epilogue.sm90a.cuh"
 #include "9_ping_pong.sm90a.cuh"
+#include "9_wide.sm90a.cuh"
 #endif
 #ifdef WORKBOOK_HAS_CUBLAS
 #include "11_cublas.gpu.cuh"
@@ -93,6 +94,10 @@ const Stage kStages[] = {
         {.name = "9_ping_pong", .idea = "one warpgroup multiplies, the other computes GELU"})),
     on_hopper(gpu_only<struct PingPongTanh>(
         {.name = "9_tanh", .idea = "the same with the tanh form of GELU", .output = "y_bfloat16_tanh"})),
+    on_hopper(gpu_only<struct Wide>(
+        {.name = "9_wide", .idea = "tiles of 128 x 192: registers move to the consumers, clusters share w"})),
+    on_hopper(gpu_only<struct WideTanh>(
+        {.name = "9_wide_tanh", .idea = "the same with the tanh form of GELU", .output = "y_bfloat16_tanh"})),
     on_hopper(gpu_only<struct StreamK>(
         {.name = "10_stream_k", .idea = "the last wave's steps are divided evenly"})),
     on_hopper(gpu_only<struct StreamKTanh>(

@@ -1,6 +1,6 @@
 /// \file
-/// For stages 7, 8 and 10: clusters of two blocks, whose tiles are one below the other. Each block has
-/// the TMA copy half of the columns of w to both.
+/// For stages 7, 8, 9_wide and 10: clusters of two blocks, whose tiles are one below the other. Each block
+/// has the TMA copy half of the columns of w to both.
 #pragma once
 #include <cooperative_groups.h>
 
@@ -37,9 +37,9 @@ struct ReleaseInBoth {
 
 // [producer]
 /// As produce(), for steps `first` to `last` of a pair of tiles, of which `rank` is this block's.
-__device__ inline void produce_multicast(ClusterPipeline& pipeline, ClusterState& state, const Inputs& in,
-                                         Tile pair, int rank, int first, int last) {
-  using P = ClusterPipeline;
+template <class P>
+__device__ void produce_multicast(P& pipeline, PipelineState<P::kStages>& state, const Inputs& in, Tile pair,
+                                  int rank, int first, int last) {
   constexpr int kHalf = P::BN / 2;
   for (int step = first; step < last; ++step, state.advance()) {
     const int stage = state.stage, column = step * P::BK;
@@ -63,11 +63,13 @@ __device__ inline void produce_pairs(ClusterPipeline& pipeline, ClusterState& st
 // --- On the host ---
 
 /// The tiles of w are half as wide as the pipeline's: each block copies one half.
-inline Inputs inputs_for_clusters(const __nv_bfloat16* x, const __nv_bfloat16* w, int m, int k, int n) {
-  return {tensor_map(x, m, k, ClusterPipeline::BM), tensor_map(w, n, k, ClusterPipeline::BN / 2)};
+template <class P = ClusterPipeline>
+Inputs inputs_for_clusters(const __nv_bfloat16* x, const __nv_bfloat16* w, int m, int k, int n) {
+  return {tensor_map(x, m, k, P::BM), tensor_map(w, n, k, P::BN / 2)};
 }
 
 /// A cluster for every two multiprocessors, or for each pair of tiles where there are fewer.
-inline int cluster_blocks(int m, int n) { return 2 * min(multiprocessors() / 2, pair_count(m, n)); }
+inline int blocks_for_pairs(int pairs) { return 2 * min(multiprocessors() / 2, pairs); }
+inline int cluster_blocks(int m, int n) { return blocks_for_pairs(pair_count(m, n)); }
 
 }  // namespace DEVICE::tensor_cores

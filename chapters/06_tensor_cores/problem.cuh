@@ -63,11 +63,11 @@ inline Arrays arrays(const Data& d) {
 
 #ifdef __CUDACC__
 // Stage 10 hands partial sums from block to block: the warps of a block that accumulate, and the accumulators
-// of one of them.
+// of one of them. It has two flags and two tickets per warp, and a place for partial sums for each flag.
 constexpr int kConsumerWarps = 8, kWarpAccumulators = 128 * 32;
 
-inline long long flag_elements(const Shape&) { return kConsumerWarps * multiprocessors(); }
-inline long long partial_sum_elements(const Shape& s) { return kWarpAccumulators * flag_elements(s); }
+inline long long flag_elements(const Shape&) { return 4 * kConsumerWarps * multiprocessors(); }
+inline long long partial_sum_elements(const Shape& s) { return kWarpAccumulators * flag_elements(s) / 2; }
 #endif
 
 // --- Inputs and references ---

@@ -190,6 +190,13 @@ class Float16 {
     if (__heq(a, b)) return from_bits(a.bits_ | b.bits_);
     return __hlt(a, b) ? a : b;
   }
+  // The same, but NaN if one operand is.
+  [[gnu::always_inline]] friend Float16 __hmax_nan(Float16 a, Float16 b) {
+    return __hisnan(a) || __hisnan(b) ? from_bits(detail::kCanonicalNan) : __hmax(a, b);
+  }
+  [[gnu::always_inline]] friend Float16 __hmin_nan(Float16 a, Float16 b) {
+    return __hisnan(a) || __hisnan(b) ? from_bits(detail::kCanonicalNan) : __hmin(a, b);
+  }
 
   // False when an operand is NaN, __hne too.
   [[gnu::always_inline]] friend bool __heq(Float16 a, Float16 b) { return a.wide() == b.wide(); }
@@ -299,6 +306,8 @@ struct alignas(4) Float16x2 {
   WORKBOOK_UNARY(__hneg2, __hneg)
   WORKBOOK_UNARY(__habs2, __habs)
   WORKBOOK_BINARY(__hmax2, __hmax)
+  WORKBOOK_BINARY(__hmax2_nan, __hmax_nan)
+  WORKBOOK_BINARY(__hmin2_nan, __hmin_nan)
   WORKBOOK_BINARY(__hmin2, __hmin)
   WORKBOOK_UNARY(h2sqrt, hsqrt)
   WORKBOOK_UNARY(h2rsqrt, hrsqrt)

@@ -8,6 +8,7 @@
 #include <cuda_bf16.h>
 
 #include <array>
+#include <cmath>
 #include <map>
 #include <string>
 
@@ -20,8 +21,9 @@ inline void check_cublas(cublasStatus_t status) {
   if (status != CUBLAS_STATUS_SUCCESS) throw Error(std::string("cuBLAS: ") + cublasGetStatusString(status));
 }
 
-/// Bytes of scratch memory: what NVIDIA recommends for compute capability 9.0.
-constexpr size_t kCublasWorkspace = size_t{32} << 20;
+/// Bytes of scratch memory: NVIDIA recommends 32 MiB for compute capability 9.0; with more, cuBLASLt has more
+/// algorithms to choose from.
+constexpr size_t kCublasWorkspace = size_t{256} << 20;
 
 /// The libraries' scratch memory. Without it they would allocate some in each recorded graph.
 inline void* cublas_workspace() {
@@ -55,13 +57,33 @@ void cublas_product(const T* x, const T* w, T* product, int m, int k, int n) {
                             CUBLAS_GEMM_DEFAULT));
 }
 
-/// cuBLASLt's description of gelu_tanh(x * w^T + bias) at one shape, and the algorithm that its heuristic
-/// ranks first. The bias is of type T as well.
+/// Milliseconds of one run of `work` on the stream of this thread.
+template <class Work>
+float milliseconds(const Work& work) {
+  cudaEvent_t start, end;
+  check(cudaEventCreate(&start));
+  check(cudaEventCreate(&end));
+  check(cudaEventRecord(start, cudaStreamPerThread));
+  work();
+  check(cudaEventRecord(end, cudaStreamPerThread));
+  check(cudaEventSynchronize(end));
+  float time = 0;
+  check(cudaEventElapsedTime(&time, start, end));
+  check(cudaEventDestroy(end));
+  check(cudaEventDestroy(start));
+  return time;
+}
+
+/// cuBLASLt's description of gelu_tanh(x * w^T + bias) at one shape, and the fastest of the algorithms that
+/// its heuristic offers: the one that it ranks first often is not. The bias is of type T as well.
 template <class T>
 struct LtLinear {
+  static constexpr int kMostOffers = 32;
+
   cublasLtMatmulDesc_t operation = {};
   cublasLtMatrixLayout_t w = {}, x = {}, y = {};
-  cublasLtMatmulHeuristicResult_t algorithm = {};
+  std::array<cublasLtMatmulHeuristicResult_t, kMostOffers> offers = {};
+  int offered = 0, best = -1;  // best: none is chosen yet
 
   static cublasLtHandle_t handle() {
     static const cublasLtHandle_t made = [] {
@@ -84,29 +106,50 @@ struct LtLinear {
     check_cublas(cublasLtMatmulPreferenceCreate(&preference));
     check_cublas(cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
                                                       &kCublasWorkspace, sizeof kCublasWorkspace));
-    int found = 0;
-    const cublasStatus_t status =
-        cublasLtMatmulAlgoGetHeuristic(handle(), operation, w, x, y, y, preference, 1, &algorithm, &found);
+    const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(handle(), operation, w, x, y, y, preference,
+                                                                 kMostOffers, offers.data(), &offered);
     check_cublas(cublasLtMatmulPreferenceDestroy(preference));
-    check_cublas(found == 0 ? CUBLAS_STATUS_NOT_SUPPORTED : status);
+    check_cublas(offered == 0 ? CUBLAS_STATUS_NOT_SUPPORTED : status);
   }
 
   template <class Value>
   void set(cublasLtMatmulDescAttributes_t attribute, const Value& value) {
     check_cublas(cublasLtMatmulDescSetAttribute(operation, attribute, &value, sizeof value));
   }
+
+  cublasStatus_t run(int offer, const T* x_data, const T* w_data, const T* bias, T* y_data) {
+    set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
+    const float one = 1.0f, zero = 0.0f;
+    return cublasLtMatmul(handle(), operation, &one, w_data, w, x_data, x, &zero, y_data, y, y_data, y,
+                          &offers[static_cast<size_t>(offer)].algo, cublas_workspace(), kCublasWorkspace,
+                          cudaStreamPerThread);
+  }
+
+  /// Sets `best`: the offers take turns, and the one with the least time in any of them wins. The first turn
+  /// does not count.
+  void choose(const T* x_data, const T* w_data, const T* bias, T* y_data) {
+    constexpr int kTurns = 8;
+    float least = INFINITY;
+    for (int turn = 0; turn < kTurns; ++turn)
+      for (int offer = 0; offer < offered; ++offer) {
+        cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+        const float time = milliseconds([&] { status = run(offer, x_data, w_data, bias, y_data); });
+        if (turn == 0 || status != CUBLAS_STATUS_SUCCESS || time >= least) continue;
+        least = time;
+        best = offer;
+      }
+    check_cublas(best < 0 ? CUBLAS_STATUS_NOT_SUPPORTED : CUBLAS_STATUS_SUCCESS);
+  }
 };
 
-/// y = gelu_tanh(x * w^T + bias), matrices as in cublas_product(), all float32 or all bfloat16.
+/// y = gelu_tanh(x * w^T + bias), matrices as in cublas_product(), all float32 or all bfloat16. The first
+/// call for a shape chooses the algorithm, by running all; it must not be recorded in a graph.
 template <class T>
 void cublaslt_linear(const T* x, const T* w, const T* bias, T* y, int m, int k, int n) {
   static std::map<std::array<int, 3>, LtLinear<T>> made;
   LtLinear<T>& linear = made.try_emplace({m, k, n}, m, k, n).first->second;
-  linear.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
-  const float one = 1.0f, zero = 0.0f;
-  check_cublas(cublasLtMatmul(LtLinear<T>::handle(), linear.operation, &one, w, linear.w, x, linear.x, &zero,
-                              y, linear.y, y, linear.y, &linear.algorithm.algo, cublas_workspace(),
-                              kCublasWorkspace, cudaStreamPerThread));
+  if (linear.best < 0) linear.choose(x, w, bias, y);
+  check_cublas(linear.run(linear.best, x, w, bias, y));
 }
 
 }  // namespace DEVICE

@@ -19,6 +19,12 @@ __device__ inline float fast_reciprocal(float v) {
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(v));
   return result;
 }
+/// The larger of both; a NaN stays one, which fmaxf() would drop.
+__device__ inline float max_or_nan(float a, float b) {
+  float result;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+  return result;
+}
 
 /// gelu() as max(v, 0) - |v| p(t) exp(-v^2 / 2), where p(t), with t = 1 / (1 + 0.344 |v|), stands for
 /// erfc(|v| / sqrt(2)) exp(v^2 / 2) / 2: the form of M. Abramowitz and I. Stegun, Handbook of Mathematical
@@ -29,7 +35,7 @@ struct FastGelu {
     const float size = fminf(fabsf(v), 20.0f), t = fast_reciprocal(1.0f + 0.344f * size);
     const float p =
         t * (0.13404255f + t * (0.17012276f + t * (-0.0014746542f + t * (0.29673406f + t * -0.099424967f))));
-    return fmaxf(v, 0.0f) - size * p * fast_exp2(-0.72134752f * size * size);
+    return max_or_nan(v, 0.0f) - size * p * fast_exp2(-0.72134752f * size * size);
   }
 };
 
@@ -37,9 +43,8 @@ struct FastGelu {
 /// error is below 2^-21 |v| and below 2^-16 of the result. gelu_tanh(-inf) is 0.
 struct FastGeluTanh {
   __device__ float operator()(float v) const {
-    const float above = fmaxf(v, -20.0f);
-    const float power = fast_exp2(above * (-2.3022082f - 0.1029432f * above * above));
-    return above * fast_reciprocal(1.0f + power);
+    const float power = fast_exp2(v * (-2.3022082f - 0.1029432f * v * v));
+    return max_or_nan(v, -20.0f) * fast_reciprocal(1.0f + power);
   }
 };
 // [fast]

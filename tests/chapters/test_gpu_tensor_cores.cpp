@@ -3,6 +3,7 @@
 #include "chapters/check_stages.hpp"
 #include "common/gpu/gpu_or_skip.hpp"
 #include "harness/run_stage.hpp"
+#include "kernels/occupant.hpp"
 
 namespace gpu::tensor_cores {
 workbook::Chapter chapter();
@@ -42,4 +43,23 @@ TEST_CASE("gpu: 06: the stages in bfloat16 are right where tiles are ragged, and
     };
     check_stages(chapter, problem, shape, wanted, no_more);
   }
+}
+
+TEST_CASE("gpu: 06: stream-K ends though another kernel keeps half of the GPU") {
+  const auto gpu = gpu_or_skip();
+  const workbook::Chapter chapter = gpu::tensor_cores::chapter();
+  workbook::Problem problem(chapter, {{13528, 3272, 504}}, *gpu);
+  const auto check_stream_k = [&](bool half_of_it) {
+    for (int i = 0; i < chapter.stage_count; ++i) {
+      const workbook::Stage& stage = chapter.stages[i];
+      if (std::string(stage.name) != "10_stream_k") continue;
+      const workbook::StageResult result = problem.check(stage);
+      INFO((half_of_it ? "beside another kernel" : "alone"));
+      CHECK((result.message == "" || result.status == workbook::Status::kSkipped));
+    }
+  };
+  check_stream_k(false);
+  gpu::test_kernels::Occupant occupant(66);  // half of an H200
+  check_stream_k(true);
+  CHECK(occupant.stop());
 }

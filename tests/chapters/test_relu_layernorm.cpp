@@ -59,9 +59,9 @@ void run_layernorm(const Data& d) {
 }
 template <LayernormMistake Mistake>
 void run_layernorm_bfloat16(const Data& d) {
-  cpu::test_kernels::layernorm_bfloat16(d.array("x_bfloat16", Type::kBFloat16), d.floats("weight"),
-                                        d.floats("bias"), d.array("y_bfloat16", Type::kBFloat16),
-                                        d.shape.dims[0], d.shape.dims[1], Mistake);
+  const auto array = [&](const char* name) { return d.array(name, Type::kBFloat16); };
+  cpu::test_kernels::layernorm_bfloat16(array("x_bfloat16"), array("weight_bfloat16"), array("bias_bfloat16"),
+                                        array("y_bfloat16"), d.shape.dims[0], d.shape.dims[1], Mistake);
 }
 
 /// The stage with another function, in one kernel.

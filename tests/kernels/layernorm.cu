@@ -6,19 +6,14 @@
 namespace DEVICE::test_kernels {
 namespace kernel {
 
-__device__ float widened(float a) { return a; }
-__device__ float widened(__nv_bfloat16 a) { return to_float(a); }
-__device__ void store(float* to, float a) { *to = a; }
-__device__ void store(__nv_bfloat16* to, float a) { *to = from_float<__nv_bfloat16>(a); }
-
 template <class T>
-__global__ void layernorm(const T* x, const float* weight, const float* bias, T* y, int columns,
+__global__ void layernorm(const T* x, const T* weight, const T* bias, T* y, int columns,
                           LayernormMistake mistake) {
   using enum LayernormMistake;
   const T* row = x + static_cast<size_t>(blockIdx.x) * columns;
   T* out = y + static_cast<size_t>(blockIdx.x) * columns;
   const auto input = [&](int c) {
-    const float v = widened(row[c]);
+    const float v = to_float(row[c]);
     return v < 0 ? 0.0f : v;
   };
   const int counted = columns - (mistake == kLastFourNotCounted ? 4 : 0);
@@ -38,7 +33,7 @@ __global__ void layernorm(const T* x, const float* weight, const float* bias, T*
   if (mistake == kMeanOfSquares) variance -= mean * mean;
   const float inverse = rsqrtf(variance + (mistake == kNoEpsilon ? 0 : 1e-5f));
   for (int c = threadIdx.x; c < columns; c += threads)
-    store(&out[c], (input(c) - mean) * inverse * weight[c] + bias[c]);
+    out[c] = from_float<T>((input(c) - mean) * inverse * to_float(weight[c]) + to_float(bias[c]));
 }
 
 __global__ void clear_elements(float* x, long long first, long long apart, int count) {
@@ -52,10 +47,11 @@ void layernorm(const float* x, const float* weight, const float* bias, float* y,
                LayernormMistake mistake) {
   launch(kernel::layernorm<float>, rows, 256, x, weight, bias, y, columns, mistake);
 }
-void layernorm_bfloat16(const void* x, const float* weight, const float* bias, void* y, int rows, int columns,
+void layernorm_bfloat16(const void* x, const void* weight, const void* bias, void* y, int rows, int columns,
                         LayernormMistake mistake) {
-  launch(kernel::layernorm<__nv_bfloat16>, rows, 256, static_cast<const __nv_bfloat16*>(x), weight, bias,
-         static_cast<__nv_bfloat16*>(y), columns, mistake);
+  using T = __nv_bfloat16;
+  launch(kernel::layernorm<T>, rows, 256, static_cast<const T*>(x), static_cast<const T*>(weight),
+         static_cast<const T*>(bias), static_cast<T*>(y), columns, mistake);
 }
 void clear_elements(float* x, long long first, long long apart, int count) {
   launch(kernel::clear_elements, count / 128 + 1, 128, x, first, apart, count);

@@ -20,7 +20,7 @@ enum class LayernormMistake {
 /// One block per row of float32 or of bfloat16.
 void layernorm(const float* x, const float* weight, const float* bias, float* y, int rows, int columns,
                LayernormMistake mistake);
-void layernorm_bfloat16(const void* x, const float* weight, const float* bias, void* y, int rows, int columns,
+void layernorm_bfloat16(const void* x, const void* weight, const void* bias, void* y, int rows, int columns,
                         LayernormMistake mistake);
 
 /// Sets elements first, first + apart and so on, `count` of them, to 0.

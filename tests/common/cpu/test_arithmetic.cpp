@@ -195,9 +195,10 @@ TEST_CASE_METHOD(Arithmetic, "dialect: __hfma of numbers that two roundings woul
   CHECK(results("__nv_bfloat16", "__hfma(a, b, c)", p, q, r) == Words{0x3fc2, 0x3fc2, 0x3fc1});
 }
 
-TEST_CASE_METHOD(Arithmetic,
-                 "dialect: __hmax, __hmin, __heq, __hne, __hlt, __hle, __hgt, __hge, __hisnan, "
-                 "__hisinf, and operators, with NaN and zeros") {
+TEST_CASE_METHOD(
+    Arithmetic,
+    "dialect: __hmax, __hmin, __hmax_nan, __hmin_nan, __heq, __hne, __hlt, __hle, __hgt, __hge, __hisnan, "
+    "__hisinf, and operators, with NaN and zeros") {
   for (const NumberType& number : kNumbers) {
     const Format16& format = number.format;
     const unsigned inf = format.infinity();
@@ -210,7 +211,8 @@ TEST_CASE_METHOD(Arithmetic,
       }
     const auto column = [&](const std::string& call) { return results(number.name, call, a, b); };
     const auto flag = [&](const std::string& call) { return column("static_cast<int>(" + call + ")"); };
-    const Words most = column("__hmax(a, b)"), least = column("__hmin(a, b)"), inf_a = column("__hisinf(a)");
+    const Words most = column("__hmax(a, b)"), least = column("__hmin(a, b)"), inf_a = column("__hisinf(a)"),
+                most_nan = column("__hmax_nan(a, b)"), least_nan = column("__hmin_nan(a, b)");
     const Words eq = flag("__heq(a, b)"), ne = flag("__hne(a, b)"), lt = flag("__hlt(a, b)"),
                 le = flag("__hle(a, b)"), gt = flag("__hgt(a, b)"), ge = flag("__hge(a, b)"),
                 nan = flag("__hisnan(a)"), same = flag("a == b"), differ = flag("a != b");
@@ -230,6 +232,8 @@ TEST_CASE_METHOD(Arithmetic,
       CHECK(static_cast<int>(inf_a[i]) == (std::isinf(x) ? (x > 0 ? 1 : -1) : 0));
       if (std::isnan(x) && std::isnan(y)) CHECK((most[i] == 0x7fff && least[i] == 0x7fff));
       if (std::isnan(x) && !std::isnan(y)) CHECK((most[i] == b[i] && least[i] == b[i]));
+      CHECK(most_nan[i] == (ordered ? most[i] : 0x7fff));
+      CHECK(least_nan[i] == (ordered ? least[i] : 0x7fff));
       if (!ordered) continue;
       CHECK(format.value(most[i]) == std::max(format.value(a[i]), format.value(b[i])));
       CHECK(format.value(least[i]) == std::min(format.value(a[i]), format.value(b[i])));
@@ -250,6 +254,8 @@ TEST_CASE_METHOD(Arithmetic, "dialect: operations on __half2 and __nv_bfloat162 
                                                        {"__hfma2_relu(a, b, c)", "__hfma_relu(a, b, c)"},
                                                        {"__hmax2(a, b)", "__hmax(a, b)"},
                                                        {"__hmin2(a, b)", "__hmin(a, b)"},
+                                                       {"__hmax2_nan(a, b)", "__hmax_nan(a, b)"},
+                                                       {"__hmin2_nan(a, b)", "__hmin_nan(a, b)"},
                                                        {"a + b", "a + b"},
                                                        {"a * b", "a * b"},
                                                        {"h2exp(a)", "hexp(a)"},

@@ -36,10 +36,10 @@ std::vector<float> applied(workbook::Backend& gpu, const std::vector<float>& in,
 
 }  // namespace
 
-TEST_CASE("gpu: fast GELU is exact to a bfloat16's last place, and defined at infinity") {
+TEST_CASE("gpu: fast GELU is exact to a bfloat16's last place, and defined at infinity and NaN") {
   const auto gpu = gpu_or_skip();
   constexpr float infinity = std::numeric_limits<float>::infinity();
-  std::vector<float> in = {infinity, -infinity, 0.0f, -0.0f, 1e30f, -1e30f};
+  std::vector<float> in = {infinity, -infinity, 0.0f, -0.0f, 1e30f, -1e30f, std::nanf("")};
   for (int i = -13 << 16; i <= 13 << 16; ++i) in.push_back(std::ldexp(static_cast<float>(i), -16));
   for (const bool tanh : {false, true}) {
     const std::vector<float> out = applied(*gpu, in, tanh);
@@ -49,8 +49,9 @@ TEST_CASE("gpu: fast GELU is exact to a bfloat16's last place, and defined at in
     CHECK(out[3] == 0);
     CHECK(out[4] == 1e30f);
     CHECK(out[5] == 0);
+    CHECK(std::isnan(out[6]));
     double most_places = 0, most_roundings = 0;
-    for (std::size_t i = 6; i < in.size(); ++i) {
+    for (std::size_t i = 7; i < in.size(); ++i) {
       const double expected = tanh ? gelu_tanh(in[i]) : gelu(in[i]), error = std::fabs(out[i] - expected);
       most_places = std::max(most_places, error / last_place(expected));
       if (in[i] != 0) most_roundings = std::max(most_roundings, error / std::fabs(in[i]) * 0x1p24);

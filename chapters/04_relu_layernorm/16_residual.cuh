@@ -1,0 +1,95 @@
+/// \file
+/// Stage 16: what a transformer has between its blocks: h = x + residual, which the next block adds to, and
+/// y = RMSNorm(h) * weight. Both are stored, so 4 arrays move, and one reduction is left. A thread has as
+/// little of a row as possible, 16 bytes of each array, so that a multiprocessor holds 2048 threads; h is
+/// stored last, beside y, so that reads and writes come in turns of a whole row. Source of RMSNorm: B. Zhang,
+/// R. Sennrich, Root Mean Square Layer Normalization, 2019.
+#pragma once
+#include "halves.hpp"
+#include "rows.cuh"
+#include "sums.hpp"
+
+namespace DEVICE::relu_layernorm {
+
+/// h = x + residual, rounded to T, and y = h / sqrt(mean of h^2 of its row + epsilon) * weight, for T = float
+/// or __nv_bfloat16: one block of whole warps per row, each thread with `Pieces` pieces of it. `Bits` is
+/// uint4, for arrays and rows that begin at multiples of 16 bytes, or T. Traffic: reads 2 and writes 2
+/// elements per element, and reads weight once per row.
+template <class T, class Bits, int Pieces>
+__global__ void __launch_bounds__(1024)
+    residual_rms(const T* __restrict__ x, const T* __restrict__ residual, const T* __restrict__ weight,
+                 T* __restrict__ h, T* __restrict__ y, int columns, float epsilon) {
+  using P = Piece<T, Bits>;
+  const size_t first = static_cast<size_t>(blockIdx.x) * columns;
+  const int pieces = columns / P::kCount, t = threadIdx.x, threads = blockDim.x;
+  const Bits* row = reinterpret_cast<const Bits*>(x + first);
+  const Bits* residual_row = reinterpret_cast<const Bits*>(residual + first);
+
+  P held[Pieces], added[Pieces];
+#pragma unroll
+  for (int j = 0; j < Pieces; ++j) {
+    const int i = t + j * threads;
+    if (i >= pieces) continue;
+    held[j].bits = row[i];
+    added[j].bits = residual_row[i];
+  }
+  float squares = 0.0f;
+#pragma unroll
+  for (int j = 0; j < Pieces; ++j)
+#pragma unroll
+    for (int e = 0; e < P::kCount; ++e) {
+      held[j].element[e] = from_float<T>(to_float(held[j].element[e]) + to_float(added[j].element[e]));
+      squares += to_float(held[j].element[e]) * to_float(held[j].element[e]);
+    }
+  const float inverse = rsqrtf(block_sum_by_warps(squares) / static_cast<float>(columns) + epsilon);
+
+  Bits* h_row = reinterpret_cast<Bits*>(h + first);
+  Bits* y_row = reinterpret_cast<Bits*>(y + first);
+#pragma unroll
+  for (int j = 0; j < Pieces; ++j) {
+    const int i = t + j * threads;
+    if (i >= pieces) continue;
+    P weights;
+    weights.bits = reinterpret_cast<const Bits*>(weight)[i];
+    h_row[i] = held[j].bits;
+#pragma unroll
+    for (int e = 0; e < P::kCount; ++e)
+      held[j].element[e] =
+          from_float<T>(to_float(held[j].element[e]) * inverse * to_float(weights.element[e]));
+    y_row[i] = held[j].bits;
+  }
+}
+
+// --- On the host ---
+
+/// T is float or __nv_bfloat16.
+template <class T>
+struct ResidualRms {
+  static constexpr int kWide = 16 / sizeof(T);
+
+  template <class Bits, int Pieces>
+  static void launch_rows(const Data& data) {
+    const Residual<T> a = residual_arrays<T>(data);
+    const int columns = data.shape.dims[1];
+    launch(residual_rms<T, Bits, Pieces>, data.shape.dims[0],
+           row_threads(columns, Piece<T, Bits>::kCount * Pieces, 1024), a.x, a.residual, a.weight, a.h, a.y,
+           columns, kEpsilon);
+  }
+  static void run(const Data& data) {
+    const Residual<T> a = residual_arrays<T>(data);
+    const int columns = data.shape.dims[1];
+    const bool wide = columns % kWide == 0 && aligned(a.x) && aligned(a.residual) && aligned(a.weight) &&
+                      aligned(a.h) && aligned(a.y);
+    if (!wide) return launch_rows<T, 16>(data);
+    columns <= 1024 * kWide ? launch_rows<uint4, 1>(data) : launch_rows<uint4, 16 / kWide>(data);
+  }
+  /// weight is read once per row: the first time from memory, then from a cache.
+  static Traffic traffic(const Shape& s) {
+    const int bytes = sizeof(T), wide = s.dims[1] % kWide == 0 ? kWide : 1;
+    const long long rows_once = row_sector_bytes(s, bytes, wide), weight = sector_bytes(columns(s), bytes);
+    return {2 * rows_once + rows(s) * weight, 2 * rows_once, (rows(s) - 1) * weight};
+  }
+  static bool suits(const Shape& s) { return fits_registers(s); }
+};
+
+}  // namespace DEVICE::relu_layernorm
