@@ -67,6 +67,9 @@ struct Traffic {
   /// Of read_bytes, those that were read before and that a cache still holds, such as weights that every
   /// row needs: they take none of the memory's bandwidth, so rates and ceilings leave them out.
   long long repeated_bytes = 0;
+  /// Of write_bytes, those of sectors that are written in parts, one after the other: the L2 cache merges the
+  /// parts before the sector goes to DRAM.
+  long long merged_bytes = 0;
 
   long long memory_bytes() const { return read_bytes - repeated_bytes + write_bytes; }
 };

@@ -99,12 +99,13 @@ TEST_CASE("gpu: timing fills in every field, and cold is not faster than warm") 
   Problem problem(kMultiplyAdd, {{1 << 20, 1, 1}}, *gpu);
   std::vector<StageResult> results;
   for (int i = 0; i < kMultiplyAdd.stage_count; ++i) results.push_back(problem.check(kMultiplyAdd.stages[i]));
-  problem.time(*gpu, results);
+  gpu::SensorLog sensors(gpu->info().uuid);
+  problem.time(*gpu, sensors, false, results);
   for (const StageResult& result : results) {
     INFO(result.stage->name << ": " << result.message);
     CHECK(result.status == workbook::Status::kOk);
     CHECK(result.timed);
-    CHECK(result.time.cold.samples >= 20);
+    CHECK(result.time.cold.samples.size() >= 20);
     CHECK(result.time.cold.p25 <= result.time.cold.median);
     CHECK(result.time.cold.median <= result.time.cold.p75);
     CHECK(result.time.warm.median < result.time.cold.median);  // 16 MiB fit in the L2 of a data-centre card
