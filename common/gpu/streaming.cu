@@ -99,6 +99,7 @@ constexpr Way kWays[] = {
     {"16 bytes per thread, blocks of 256", stream_kernel<1, false>, 1, 256, false},
     {"16 bytes per thread, blocks of 512", stream_kernel<1, false>, 1, 512, false},
     {"16 bytes per thread, blocks of 512, evict first", stream_kernel<1, true>, 1, 512, false},
+    {"32 bytes per thread, blocks of 256", stream_kernel<2, false>, 2, 256, false},
     {"64 bytes per thread, blocks of 256", stream_kernel<4, false>, 4, 256, false},
     {"64 bytes per thread, blocks of 256, evict first", stream_kernel<4, true>, 4, 256, false},
     {"64 bytes per thread, persistent blocks of 256", stream_kernel<4, false>, 4, 256, true},
