@@ -119,7 +119,7 @@ ShapeResult run_shape(const ChosenDevice& device, const Options& options, const 
     result.least_bytes.push_back(problem.least_bytes(stage.output));
   }
   if (device.gpu) {
-    say("timing");
+    say(options.sustained ? "timing, which takes some ten seconds per stage" : "timing");
     gpu::SensorLog sensors(device.gpu->info().uuid);
     result.why_no_clocks = sensors.why_none();
     problem.time(*device.gpu, sensors, options.sustained, result.stages);

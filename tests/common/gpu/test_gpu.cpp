@@ -151,7 +151,7 @@ TEST_CASE("gpu: no streaming kernel is faster than the memory's pins, and the be
         best = std::max(best, rate);
       }
       INFO(reads << " reads, " << writes << " writes: " << best << " GB/s");
-      CHECK(best > 0.8 * pins);
+      CHECK(best > 0.75 * pins);
     }
 }
 

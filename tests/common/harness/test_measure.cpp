@@ -1,9 +1,11 @@
 // Timing without a GPU: who is timed when, what another program may ask for, and what is made of the times.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
+#include <thread>
 
 #include "catch.hpp"
 #include "gpu/statistics.hpp"
@@ -153,6 +155,31 @@ TEST_CASE("sensors: averages, the names of throttle reasons, and why there is no
   none.start(0);
   none.stop();
   CHECK_FALSE(none.of(0));
+}
+
+TEST_CASE("sensors: readings belong to the contender that runs") {
+  gpu::SensorLog log("GPU-pretended", PRETENDED_NVML);
+  CHECK(log.why_none() == "");
+  const auto wait = [] { std::this_thread::sleep_for(std::chrono::milliseconds(200)); };
+  wait();
+  log.start(3);
+  wait();
+  log.stop();
+  const auto clocks = log.of(3);
+  REQUIRE(clocks);
+  CHECK(clocks->sm_clock_mhz == 1500);
+  CHECK(clocks->memory_clock_mhz == 3000);
+  CHECK(clocks->power_w == 345.5);
+  CHECK(clocks->throttle_reasons == std::vector<std::string>{"sw_power_cap"});
+  CHECK_FALSE(log.of(0));
+  log.forget();
+  wait();
+  CHECK_FALSE(log.of(3));  // it has stopped
+}
+
+TEST_CASE("sensors: a GPU or a function that NVML does not have is named") {
+  CHECK(gpu::SensorLog("GPU-other", PRETENDED_NVML).why_none() == "nvmlDeviceGetHandleByUUID: Not Found");
+  CHECK(gpu::SensorLog("GPU-pretended", "libc.so.6").why_none() == "nvmlInit_v2 is missing");
 }
 
 TEST_CASE("another program may say whose turn it is") {
