@@ -65,8 +65,12 @@ struct Traffic {
   long long read_bytes;
   long long write_bytes;
   /// Of read_bytes, those that were read before and that a cache still holds, such as weights that every
-  /// row needs: they take none of the memory's bandwidth, so rates and ceilings leave them out.
+  /// row needs: they take none of the memory's bandwidth, so predictions leave them out. What rates and
+  /// ceilings leave out beyond these, dram_traffic() says (harness/run_stage.hpp).
   long long repeated_bytes = 0;
+  /// Of write_bytes, those of sectors that are written in parts, one after the other: the L2 cache merges the
+  /// parts before the sector goes to DRAM.
+  long long merged_bytes = 0;
 
   long long memory_bytes() const { return read_bytes - repeated_bytes + write_bytes; }
 };

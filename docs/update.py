@@ -18,7 +18,7 @@ import textwrap
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "plots"))
-from results import ROOT, base_name, load, moved_bytes, peers_of
+from results import ROOT, base_name, dram_bytes, load, moved_bytes, peers_of
 
 KINDS = {}  # kind of quotation -> the function that makes one from what stands in its comment
 FORMS = {}  # an example of each form of comment -> what it quotes
@@ -123,7 +123,7 @@ def times(what, _):
             + ("TFLOP/s" if arithmetic else "predicted")]
     for stage in timed:
         time, base, stage_bytes = stage["time_us"], base_of(stage, timed), moved_bytes(stage)
-        rate = stage_bytes / time["median"] * 1e-3
+        rate = dram_bytes(stage) / time["median"] * 1e-3
         quartiles = f"{time['p25']:.2f}-{time['p75']:.2f}"
         ceiling = f"{stage['fraction_of_ceiling']:7.0%}" if stage["fraction_of_ceiling"] else f"{'-':>7}"
         last = f"{stage['tflops']:7.1f}" if arithmetic else f"{moved_bytes(base) / stage_bytes:8.2f}x"

@@ -15,10 +15,10 @@ def output_of(*call):
 
 
 def card():
-    """The first GPU's name and its driver's version."""
-    listed = output_of("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader")
-    name, driver = listed.splitlines()[0].split(", ")
-    return {"gpu": name, "driver": driver}
+    """The first GPU's name, its driver's version, and the UUID that tells it from others of that name."""
+    listed = output_of("nvidia-smi", "--query-gpu=name,driver_version,uuid", "--format=csv,noheader")
+    name, driver, uuid = listed.splitlines()[0].split(", ")
+    return {"gpu": name, "driver": driver, "uuid": uuid}
 
 
 def profiled(metrics, program, *arguments):

@@ -19,8 +19,8 @@ import pathlib
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
-from results import (ROOT, TRACE, BadFile, base_name, fail, load, moved_bytes, read_runs, require,
-                     require_schema)
+from results import (ROOT, TRACE, BadFile, base_name, dram_bytes, fail, load, moved_bytes, read_runs,
+                     require, require_schema)
 
 DEBIAN_PYTHON = "/usr/bin/python3"
 try:
@@ -75,12 +75,12 @@ class Stage:
 
     @property
     def gbytes(self):
-        return self.moved / self.us * 1e-3
+        return dram_bytes(self.data) / self.us * 1e-3
 
     @property
     def ceiling_gbytes(self):
         ceiling = self.data.get("ceiling_us")
-        return self.moved / ceiling["median"] * 1e-3 if ceiling else None
+        return dram_bytes(self.data) / ceiling["median"] * 1e-3 if ceiling else None
 
 
 def stages_of(run, peer=False):

@@ -111,6 +111,11 @@ def moved_bytes(stage):
     return traffic["expected_read_bytes"] + traffic["expected_write_bytes"] - repeated
 
 
+def dram_bytes(stage):
+    """The bytes of a stage that no cache can spare DRAM: those that its rate and its ceiling are about."""
+    return stage["traffic"].get("expected_dram_bytes", moved_bytes(stage))  # older files: as it was then
+
+
 def base_name(stage, names):
     """The name of the stage that a speed-up is over: the first of `names` if the stage names none of them."""
     return stage["against"] if stage.get("against") in names else next(iter(names))

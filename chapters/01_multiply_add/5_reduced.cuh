@@ -45,7 +45,8 @@ struct Reduced {
   /// Each block stores one float, which costs the sector that holds it.
   static Traffic traffic(const Shape& s) {
     const int count = sum_block_count(s.dims[0]);
-    return {3 * vector_bytes(s) + sector_bytes(count), count * sector_bytes(1) + sector_bytes(1)};
+    return {3 * vector_bytes(s) + sector_bytes(count), count * sector_bytes(1) + sector_bytes(1), 0,
+            count * sector_bytes(1) - sector_bytes(count)};
   }
 };
 

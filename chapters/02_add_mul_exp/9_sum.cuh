@@ -41,7 +41,8 @@ struct Sum {
   /// Each block stores one float, which costs the sector that holds it.
   static Traffic traffic(const Shape& s) {
     const int count = sum_block_count(s.dims[0]);
-    return {2 * vector_bytes(s, 4, 4) + sector_bytes(count), count * sector_bytes(1) + sector_bytes(1)};
+    return {2 * vector_bytes(s, 4, 4) + sector_bytes(count), count * sector_bytes(1) + sector_bytes(1), 0,
+            count * sector_bytes(1) - sector_bytes(count)};
   }
 };
 

@@ -29,7 +29,9 @@ struct Cub {
     size_t bytes = static_cast<size_t>(storage_bytes(data.shape));
     check(cub::DeviceSegmentedReduce::Sum(a.storage, bytes, squared, a.squares, a.rows, starts, starts + 1));
   }
-  static Traffic traffic(const Shape& s) { return {once(s, width(s)), row_values(s)}; }
+  static Traffic traffic(const Shape& s) {
+    return {once(s, width(s)), row_values(s), 0, row_values(s) - sector_bytes(rows(s))};
+  }
 };
 
 }  // namespace DEVICE::relu_layernorm

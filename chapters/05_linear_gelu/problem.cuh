@@ -142,9 +142,10 @@ inline dim3 by_tiles(const Arrays& a, int tile_rows, int tile_columns) {
 /// Bytes of x and w, read once; repeats are assumed to hit a cache.
 inline long long input_bytes(const Shape& s) { return 4 * (x_elements(s) + w_elements(s)); }
 
-/// The traffic of a product that reads `read` bytes of x and w and writes `written` bytes of the result.
+/// The traffic of a product that reads `read` bytes of x and w and writes `written` bytes of the result, or
+/// of the sectors that hold it: more where a request writes only part of each sector.
 inline Traffic product_traffic(const Shape& s, long long read, long long written) {
-  return {read, written, read - input_bytes(s)};
+  return {read, written, read - input_bytes(s), written - 4 * y_elements(s)};
 }
 
 /// Bytes of x and w that a product in tiles reads: 4mnk(1/tile_rows + 1/tile_columns), where the tiles fill

@@ -4,15 +4,34 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace workbook {
 
-/// Microseconds a run, over the samples.
+/// Microseconds per run.
 struct Timing {
   double median = 0, p25 = 0, p75 = 0;
-  int samples = 0;
+  std::vector<double> samples;  ///< one per round, in order; empty: it was not timed
 };
+
+/// From the lower to the upper bound.
+struct Interval {
+  double low, high;
+};
+
+/// How many times as long one contender took as another.
+struct Ratio {
+  double median;                     ///< of the ratios of all rounds
+  std::optional<Interval> interval;  ///< of 95 %; nothing where there are too few rounds
+  int samples;
+};
+
+/// Whether the interval holds 1, or there is none: then neither of the two is known to be faster.
+inline bool shows_no_difference(const Ratio& ratio) {
+  return !ratio.interval || (ratio.interval->low <= 1 && ratio.interval->high >= 1);
+}
 
 /// What one kernel of a stage takes of a multiprocessor.
 struct Resources {
@@ -27,7 +46,8 @@ struct Resources {
 /// One thing to time: `run(set)` launches it on input set `set`.
 struct Contender {
   std::function<void(int set)> run;
-  std::size_t set_bytes = 0;  ///< what one run reads and writes
+  std::size_t set_bytes = 0;  ///< of the inputs and outputs that one run reads and writes
+  std::string name;           ///< of a streaming kernel
 };
 
 /// Traffic of a kernel that does nothing else: `reads` (1 to 5) arrays read and `writes` (0 to 2) written, of
@@ -36,12 +56,26 @@ struct Stream {
   int reads;
   int writes;
   long long count;
+
+  bool operator==(const Stream&) const = default;
 };
 
+/// What the GPU's sensors said while a contender ran: averages over all readings.
+struct Clocks {
+  double sm_clock_mhz;
+  double memory_clock_mhz;
+  double power_w;
+  std::vector<std::string> throttle_reasons;  ///< names of what kept the clocks down in any reading
+};
+
+/// In bursts, and sustained: docs/measuring.md says how both are taken.
 struct ContenderTiming {
-  Timing cold;      ///< inputs come from DRAM
-  Timing warm;      ///< the same inputs again and again: from L2 where they fit
-  Timing launched;  ///< the same without a graph: launch after launch, as the host gets them out
+  Timing cold;       ///< in a burst, inputs come from DRAM
+  Timing warm;       ///< in a burst, the same inputs again and again: from L2 where they fit
+  Timing launched;   ///< the same without a graph: launch after launch, as the host gets them out
+  Timing sustained;  ///< for a second per turn; no samples: it was not asked for, or cannot be cold
+  std::optional<Clocks> burst_clocks;      ///< during the bursts, cold and warm
+  std::optional<Clocks> sustained_clocks;  ///< during the second half of each second
 };
 
 }  // namespace workbook

@@ -11,6 +11,7 @@
 
 #include "cpu/counts.hpp"
 #include "gpu/measurement.hpp"
+#include "gpu/turns.hpp"
 #include "harness/device_kind.hpp"
 
 namespace workbook {
@@ -19,6 +20,7 @@ namespace workbook {
 struct DeviceInfo {
   DeviceKind kind = DeviceKind::kCpu;
   std::string name;                ///< "CPU device", "NVIDIA H200"
+  std::string uuid;                ///< "GPU-" and 32 hexadecimal digits: which one of all cards of that name
   std::string compute_capability;  ///< "9.0"
   std::string driver;              ///< release and newest CUDA version: "580.159.04 (CUDA 13.0)"
   int sm_clock_mhz = 0;            ///< the highest
@@ -84,11 +86,11 @@ class GpuBackend : public Backend {
   /// Runs host code that launches kernels, and waits for it. Unlike run(), it does not count the launches by
   /// capturing the code in a CUDA graph, so the code may allocate and copy.
   virtual void run_uncounted(const std::function<void()>& host_code) = 0;
-  /// Times all contenders, interleaved: one sample of each in turn, on `sets` sets of inputs.
-  virtual std::vector<ContenderTiming> time(const std::vector<Contender>& contenders, int sets) = 0;
-  /// One streaming kernel per stream, as a contender: the ceiling for a stage with that traffic.
-  /// \throws std::bad_alloc
-  virtual std::vector<Contender> ceilings(const std::vector<Stream>& streams) = 0;
+  /// Makes contenders ready to be timed, on `sets` sets of inputs.
+  virtual std::unique_ptr<gpu::Turns> turns(const std::vector<Contender>& contenders, int sets) = 0;
+  /// Several streaming kernels per stream, as contenders: the fastest is the ceiling for a stage with that
+  /// traffic. \throws std::bad_alloc
+  virtual std::vector<std::vector<Contender>> ceilings(const std::vector<Stream>& streams) = 0;
   /// The registers, spills, shared memory and occupancy of each kernel that `stage` launches.
   virtual std::vector<Resources> resources(const std::function<void()>& stage) = 0;
 };

@@ -36,7 +36,8 @@ void* Data::array(const char* name, Type type) const {
 float* Data::floats(const char* name) const { return static_cast<float*>(array(name, Type::kFloat32)); }
 
 Traffic operator+(const Traffic& a, const Traffic& b) {
-  return {a.read_bytes + b.read_bytes, a.write_bytes + b.write_bytes, a.repeated_bytes + b.repeated_bytes};
+  return {a.read_bytes + b.read_bytes, a.write_bytes + b.write_bytes, a.repeated_bytes + b.repeated_bytes,
+          a.merged_bytes + b.merged_bytes};
 }
 
 long long sector_bytes(long long count, int bytes_each) { return (count * bytes_each + 31) / 32 * 32; }

@@ -1,9 +1,12 @@
+#include <cstdio>
 #include <fstream>
 #include <map>
 #include <vector>
 
 #include "gpu/buffer.hpp"
 #include "gpu/error.hpp"
+#include "gpu/resources.hpp"
+#include "gpu/streaming.hpp"
 #include "gpu/timing.hpp"
 #include "harness/backend.hpp"
 #include "harness/errors.hpp"
@@ -35,6 +38,18 @@ std::string driver_release() {
   return file >> release ? release : "unknown";
 }
 
+/// "GPU-8c1a4a34-...", as nvidia-smi shows it.
+std::string uuid_text(const cudaUUID_t& uuid) {
+  std::string text = "GPU";
+  for (int i = 0; i < 16; ++i) {
+    char digits[3];
+    std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned char>(uuid.bytes[i]));
+    if (i == 0 || i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += digits;
+  }
+  return text;
+}
+
 /// What to look at after an error that ends the use of the device; empty where its name says it all.
 std::string advice(cudaError_t error) {
   if (error == cudaErrorAssert) return ": the lines before this one say which assert failed, and where";
@@ -55,6 +70,7 @@ class CudaBackend : public GpuBackend {
     DeviceInfo info;
     info.kind = DeviceKind::kGpu;
     info.name = properties.name;
+    info.uuid = uuid_text(properties.uuid);
     info.compute_capability = std::to_string(properties.major) + "." + std::to_string(properties.minor);
     info.driver = driver_release() + " (CUDA " + version_text(driver) + ")";
     info.sm_clock_mhz = attribute(cudaDevAttrClockRate) / 1000;
@@ -124,10 +140,10 @@ class CudaBackend : public GpuBackend {
     }
   }
 
-  std::vector<ContenderTiming> time(const std::vector<Contender>& contenders, int sets) override {
-    return gpu::time(contenders, sets, info().l2_bytes);
+  std::unique_ptr<gpu::Turns> turns(const std::vector<Contender>& contenders, int sets) override {
+    return gpu::turns(contenders, sets, info().l2_bytes);
   }
-  std::vector<Contender> ceilings(const std::vector<Stream>& streams) override {
+  std::vector<std::vector<Contender>> ceilings(const std::vector<Stream>& streams) override {
     return gpu::streaming_ceilings(streams, info().l2_bytes);
   }
   std::vector<Resources> resources(const std::function<void()>& stage) override {

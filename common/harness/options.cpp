@@ -54,13 +54,24 @@ std::optional<DeviceKind> parse_device(const std::string& text) {
   return device;
 }
 
+/// Refuses, beside the option `name`, those that also say what to do with the results. \throws UsageError
+void require_alone(const char* name, const Options& options) {
+  for (const auto& [given, other] : {std::pair(options.once, "--once"), std::pair(options.sweep, "--sweep"),
+                                     std::pair(!options.json.empty(), "--json")})
+    if (given) throw UsageError(fmt::format("{} and {} exclude each other", name, other));
+}
+
+/// Refuses the option `name` on the CPU device. \throws UsageError
+void require_gpu(const char* name, const Options& options) {
+  if (options.device == DeviceKind::kCpu)
+    throw UsageError(fmt::format("{}: only a GPU is timed; accepted is --device gpu", name));
+}
+
 void require_traceable(const Options& options) {
   if (options.trace.empty()) throw UsageError("--trace: expected the path of a file");
   if (options.device == DeviceKind::kGpu)
     throw UsageError("--trace: only the CPU device sees what a warp accesses");
-  for (const auto& [given, name] : {std::pair(options.once, "--once"), std::pair(options.sweep, "--sweep"),
-                                    std::pair(!options.json.empty(), "--json")})
-    if (given) throw UsageError(fmt::format("--trace and {} exclude each other", name));
+  require_alone("--trace", options);
 }
 
 }  // namespace
@@ -108,9 +119,11 @@ std::optional<Options> parse_options(int argc, const char* const* argv, const Ch
   app.add_flag("--sweep", options.sweep, "run the chapter's list of sizes");
   app.add_option("--json", options.json, "write the results to a file as well")->type_name("FILE");
   app.add_option("--model", options.model, "predict times on a card, see below")->type_name("CARD");
+  app.add_flag("--sustained", options.sustained, "time each stage for seconds as well (GPU)");
   app.add_flag("--resources", options.resources, "show registers and occupancy (GPU)");
   app.add_flag("--once", options.once, "run each stage once, silently: for profilers");
   app.add_option("--trace", options.trace, "write what one warp accesses to a file")->type_name("FILE");
+  app.add_flag("--take-turns", options.take_turns, "time stages as standard input says: for peers.py");
   app.add_option("--note", options.notes, "go on after findings of this kind, see below")
       ->type_name("KIND")
       ->allow_extra_args(false);
@@ -133,6 +146,12 @@ std::optional<Options> parse_options(int argc, const char* const* argv, const Ch
   require_note_words(options.notes, options.device);
   if (app.count("--json") && options.json.empty()) throw UsageError("--json: expected the path of a file");
   if (app.count("--trace")) require_traceable(options);
+  if (options.sustained) require_gpu("--sustained", options);
+  if (options.take_turns) {
+    require_gpu("--take-turns", options);
+    require_alone("--take-turns", options);
+    options.device = DeviceKind::kGpu;
+  }
   if (options.once && app.count("--json")) throw UsageError("--once and --json exclude each other");
   if (!size.empty() && options.sweep) throw UsageError("--size and --sweep exclude each other");
   if (app.count("--size")) options.size = parse_shape(size, chapter.dims);

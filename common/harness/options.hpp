@@ -19,6 +19,8 @@ struct Options {
   bool sweep = false;                ///< run the chapter's list of shapes
   std::string json;                  ///< the path of a file for the results; empty: none
   std::string model;                 ///< the name of a card to predict times for; empty: none
+  bool sustained = false;            ///< on a GPU, time each stage for seconds as well
+  bool take_turns = false;           ///< let another program decide when a stage runs (take_turns.hpp)
   bool resources = false;            ///< show registers and occupancy
   bool once = false;                 ///< run each stage once, without output
   std::vector<std::string> notes;    ///< kinds of findings that are to be notes: words of note_words()

@@ -9,6 +9,8 @@
 #include <stdexcept>
 
 #include "cpu/function_name.hpp"
+#include "gpu/statistics.hpp"
+#include "harness/clocks_json.hpp"
 #include "harness/count_marks.hpp"
 #include "harness/derived_counts.hpp"
 #include "harness/model.hpp"
@@ -29,19 +31,21 @@ double memory_bytes(const Chapter& chapter, const Stage& stage, const Shape& sha
   return static_cast<double>(expected_traffic(chapter, stage, shape).memory_bytes());
 }
 
-/// The rate of a stage that was timed and whose table entry has `flops`, in TFLOP/s.
-double tflops(const StageResult& result, const Shape& shape) {
-  return result.stage->flops(shape) / result.time.cold.median * 1e-6;
+double dram_bytes(const Chapter& chapter, const Stage& stage, const Shape& shape) {
+  return static_cast<double>(dram_traffic(chapter, stage, shape).memory_bytes());
 }
 
-/// The rate of a stage that was timed, in GB/s of its expected memory traffic.
-double gbytes_per_s(const Chapter& chapter, const StageResult& result, const Shape& shape) {
-  return memory_bytes(chapter, *result.stage, shape) / result.time.cold.median * 1e-3;
+/// The rate of a stage that took `us` and whose table entry has `flops`, in TFLOP/s.
+double tflops(const Stage& stage, const Shape& shape, double us) { return stage.flops(shape) / us * 1e-6; }
+
+/// The rate of a stage that took `us`, in GB/s of the bytes that DRAM must deliver and take.
+double gbytes_per_s(const Chapter& chapter, const Stage& stage, const Shape& shape, double us) {
+  return dram_bytes(chapter, stage, shape) / us * 1e-3;
 }
 
-/// The time of a streaming kernel with the stage's traffic, divided by that of the stage.
+/// The time of the ceiling, divided by that of the stage.
 double fraction_of_ceiling(const StageResult& result) {
-  return result.ceiling.cold.median / result.time.cold.median;
+  return result.ceiling.median / result.time.cold.median;
 }
 
 /// The stage that `stage` is compared with for its speed-up.
@@ -62,8 +66,11 @@ std::string predicted_speed_up(const Report& report, const ShapeResult& result, 
   return fmt::format("{:.2f}x", base / memory_bytes(*report.chapter, *stage.stage, result.shape));
 }
 
+/// Of 16-bit outputs in units of the last place, "0.5ulp"; of others relative to the size of the terms.
 std::string error_text(const StageResult& result) {
-  return result.error == 0 ? "0" : fmt::format("{:.0e}", result.error);
+  if (result.error == 0) return "0";
+  if (!result.last_places) return fmt::format("{:.0e}", result.error);
+  return fmt::format("{:.{}f}ulp", *result.last_places, *result.last_places < 9.95 ? 1 : 0);
 }
 
 /// What a table shows in place of numbers for a stage that is wrong or was skipped.
@@ -104,14 +111,41 @@ std::string what_is_wrong(const ShapeResult& result) {
   return out;
 }
 
-/// The time of the stage that it is compared with, if that was timed too, divided by its own.
-std::string measured_speed_up(const Report& report, const ShapeResult& result, const StageResult& stage) {
+/// The speed-up over the stage that it is compared with, of the samples in one regime: ContenderTiming's
+/// `cold` or `sustained`. Nothing where one of the two was not timed.
+std::optional<Ratio> speed_up(const Report& report, const ShapeResult& result, const StageResult& stage,
+                              Timing ContenderTiming::*regime) {
   const Stage& base = base_of(*report.chapter, *stage.stage);
   for (const StageResult& other : result.stages)
-    if (other.stage == &base && other.timed)
-      return fmt::format("{:.2f}x", other.time.cold.median / stage.time.cold.median);
-  return "-";
+    if (other.stage == &base && other.timed && stage.timed && !(other.time.*regime).samples.empty() &&
+        !(stage.time.*regime).samples.empty())
+      return paired_ratio((other.time.*regime).samples, (stage.time.*regime).samples);
+  return std::nullopt;
 }
+
+/// Marks times in a table, and explains the marks that it has used.
+class TimeMarks {
+ public:
+  /// "1.52x", or "~1.00x" where the samples show no difference.
+  std::string speed_up(const std::optional<Ratio>& ratio, bool of_itself) {
+    if (!ratio) return "-";
+    const bool unknown = !of_itself && shows_no_difference(*ratio);
+    no_difference_ |= unknown;
+    return fmt::format("{}{:.2f}x", unknown ? "~" : "", ratio->median);
+  }
+  /// "98%", or "103%!" where that cannot be.
+  std::string ceiling(const StageResult& stage) {
+    above_ceiling_ |= stage.above_ceiling;
+    return percent(fraction_of_ceiling(stage)) + (stage.above_ceiling ? "!" : "");
+  }
+  std::string legend() const {
+    return std::string(no_difference_ ? "~ no difference: the 95 % interval of the ratio holds 1\n" : "") +
+           (above_ceiling_ ? "! faster than its ceiling, which therefore is none\n" : "");
+  }
+
+ private:
+  bool no_difference_ = false, above_ceiling_ = false;
+};
 
 std::string counted_table(const Report& report, const ShapeResult& result) {
   const double n = elements(*report.chapter, result.shape);
@@ -121,7 +155,7 @@ std::string counted_table(const Report& report, const ShapeResult& result) {
   Table table({"", "", "", "bytes/element", "times", "", "efficiency", "shared", "",
                arithmetic ? "FLOP" : "predicted"},
               {"stage", "kernels", "read", "write", "least", "load", "store", "waves", "error",
-               arithmetic ? "/byte" : "speed-up"});
+               arithmetic ? "/byte" : "speedup"});
   for (std::size_t i = 0; i < result.stages.size(); ++i) {
     const StageResult& stage = result.stages[i];
     if (stage.status != Status::kOk) {
@@ -147,31 +181,129 @@ std::string counted_table(const Report& report, const ShapeResult& result) {
   return table.text() + atomics_text(counts) + marks.legend();
 }
 
-std::string timed_table(const Report& report, const ShapeResult& result) {
+/// Microseconds in at most seven characters, where they are less than ten seconds.
+std::string us_text(double us) { return fmt::format("{:.{}f}", us, us < 1000 ? 2 : us < 1e5 ? 1 : 0); }
+
+/// The distance of the quartiles, as a share of the median: "0.3%".
+std::string spread_text(const Timing& timing) {
+  return fmt::format("{:.1f}%", 100 * (timing.p75 - timing.p25) / timing.median);
+}
+
+bool is_own_base(const Report& report, const StageResult& stage) {
+  return &base_of(*report.chapter, *stage.stage) == stage.stage;
+}
+
+std::string burst_table(const Report& report, const ShapeResult& result) {
   const bool arithmetic = report.chapter->stages[0].flops;
-  Table table({"", "", "time, us", "", "share of", "", "speed-up", ""},
-              {"stage", "median", "quartiles", "GB/s", "ceiling", "pins", "measured",
-               arithmetic ? "TFLOP/s" : "predicted", "error"});
+  TimeMarks marks;
+  Table table({"", "", "in bursts", "", "", "share of", "", arithmetic ? "" : "speed-up by", ""},
+              {"stage", "us", "spread", "GB/s", "ceiling", "pins", arithmetic ? "speed-up" : "time",
+               arithmetic ? "TFLOP/s" : "bytes", "error"});
   for (const StageResult& stage : result.stages) {
     if (stage.status != Status::kOk || !stage.timed) {
       table.add({stage.stage->name}, remark(stage));
       continue;
     }
-    const double rate = gbytes_per_s(*report.chapter, stage, result.shape);
-    table.add({stage.stage->name, fmt::format("{:.2f}", stage.time.cold.median),
-               fmt::format("{:.2f}-{:.2f}", stage.time.cold.p25, stage.time.cold.p75),
-               fmt::format("{:.0f}", rate), percent(fraction_of_ceiling(stage)),
-               percent(rate / report.device.pin_gbytes_per_s), measured_speed_up(report, result, stage),
-               arithmetic ? fmt::format("{:.1f}", tflops(stage, result.shape))
-                          : predicted_speed_up(report, result, stage),
-               error_text(stage)});
+    const double us = stage.time.cold.median;
+    const double rate = gbytes_per_s(*report.chapter, *stage.stage, result.shape, us);
+    table.add(
+        {stage.stage->name, us_text(us), spread_text(stage.time.cold), fmt::format("{:.0f}", rate),
+         marks.ceiling(stage), percent(rate / report.device.pin_gbytes_per_s),
+         marks.speed_up(speed_up(report, result, stage, &ContenderTiming::cold), is_own_base(report, stage)),
+         arithmetic ? fmt::format("{:.1f}", tflops(*stage.stage, result.shape, us))
+                    : predicted_speed_up(report, result, stage),
+         error_text(stage)});
   }
-  return table.text();
+  return table.text() + marks.legend();
+}
+
+/// What kept the clocks down: power, heat, or both.
+std::string limits_text(const Clocks& clocks) {
+  bool power = false, heat = false;
+  for (const std::string& reason : clocks.throttle_reasons) {
+    power |= reason.find("power") != std::string::npos;
+    heat |= reason.find("thermal") != std::string::npos;
+  }
+  return power && heat ? "both" : power ? "power" : heat ? "heat" : "-";
+}
+
+std::string sustained_table(const Report& report, const ShapeResult& result) {
+  const bool arithmetic = report.chapter->stages[0].flops;
+  TimeMarks marks;
+  Table table(
+      {"", "", "sustained", "", "", "", "clocks, MHz", "", ""},
+      {"stage", "us", "spread", arithmetic ? "TFLOP/s" : "GB/s", "speed-up", "SM", "memory", "W", "limit"});
+  for (const StageResult& stage : result.stages) {
+    if (stage.status != Status::kOk || !stage.timed) continue;
+    const Timing& time = stage.time.sustained;
+    if (time.samples.empty()) {
+      table.add({stage.stage->name}, "too few bytes: its inputs would stay in L2");
+      continue;
+    }
+    const double rate = arithmetic ? tflops(*stage.stage, result.shape, time.median)
+                                   : gbytes_per_s(*report.chapter, *stage.stage, result.shape, time.median);
+    std::vector<std::string> row = {
+        stage.stage->name, us_text(time.median), spread_text(time),
+        fmt::format("{:.{}f}", rate, arithmetic ? 1 : 0),
+        marks.speed_up(speed_up(report, result, stage, &ContenderTiming::sustained),
+                       is_own_base(report, stage))};
+    const std::optional<Clocks>& clocks = stage.time.sustained_clocks;
+    for (const double average : {clocks ? clocks->sm_clock_mhz : 0, clocks ? clocks->memory_clock_mhz : 0,
+                                 clocks ? clocks->power_w : 0})
+      row.push_back(clocks ? fmt::format("{:.0f}", average) : "-");
+    row.push_back(clocks ? limits_text(*clocks) : "-");
+    table.add(std::move(row));
+  }
+  return "\n" + table.text() + marks.legend();
+}
+
+std::string timed_tables(const Report& report, const ShapeResult& result) {
+  const bool sustained = std::ranges::any_of(
+      result.stages, [](const StageResult& stage) { return !stage.time.sustained.samples.empty(); });
+  std::string out = burst_table(report, result);
+  if (sustained) out += sustained_table(report, result);
+  if (!result.why_no_clocks.empty())
+    out += "\n" + indented(fmt::format("Clocks and power are not known: {}.", result.why_no_clocks), 0);
+  return out;
+}
+
+/// Stages that were faster than their ceilings, each with its interval.
+std::string above_ceilings_text(const ShapeResult& result) {
+  std::string out;
+  for (const StageResult& stage : result.stages)
+    if (stage.above_ceiling)
+      out += "\n" +
+             wrong_text(fmt::format(
+                 "TOO FAST {}: {:.1f} % of its ceiling, 95 % interval {:.1f} to {:.1f} %. Then that is no "
+                 "ceiling. Is there a faster way to stream, does another set of inputs stay in the cache, "
+                 "or are the stage's bytes overstated?",
+                 stage.stage->name, 100 * stage.share_of_ceiling.median,
+                 100 * stage.share_of_ceiling.interval->low, 100 * stage.share_of_ceiling.interval->high));
+  return out;
 }
 
 nlohmann::json timing_json(bool timed, const Timing& timing) {
-  if (!timed) return nullptr;
-  return {{"median", timing.median}, {"p25", timing.p25}, {"p75", timing.p75}, {"samples", timing.samples}};
+  if (!timed || timing.samples.empty()) return nullptr;
+  return {{"median", timing.median},
+          {"p25", timing.p25},
+          {"p75", timing.p75},
+          {"samples", timing.samples.size()}};
+}
+
+/// The same with all samples in the order of the rounds, rounded to five digits.
+nlohmann::json timing_with_samples_json(bool timed, const Timing& timing) {
+  nlohmann::json out = timing_json(timed, timing);
+  if (out.is_null()) return out;
+  for (const double sample : timing.samples) out["each"].push_back(std::stod(fmt::format("{:.5g}", sample)));
+  return out;
+}
+
+nlohmann::json ratio_json(const std::optional<Ratio>& ratio) {
+  if (!ratio) return nullptr;
+  nlohmann::json out = {
+      {"median", ratio->median}, {"low", nullptr}, {"high", nullptr}, {"samples", ratio->samples}};
+  if (ratio->interval) out.update({{"low", ratio->interval->low}, {"high", ratio->interval->high}});
+  return out;
 }
 
 /// The counts, which are null where the device does not count, and the expected bytes.
@@ -182,6 +314,7 @@ nlohmann::json traffic_json(const Report& report, const ShapeResult& result, con
   out["expected_read_bytes"] = expected.read_bytes;
   out["expected_write_bytes"] = expected.write_bytes;
   out["expected_repeated_bytes"] = expected.repeated_bytes;
+  out["expected_dram_bytes"] = dram_traffic(*report.chapter, *stage.stage, result.shape).memory_bytes();
   return out;
 }
 
@@ -212,31 +345,42 @@ const char* dtype(const Chapter& chapter, const std::string& outputs) {
 
 nlohmann::json stage_json(const Report& report, const ShapeResult& result, const StageResult& stage) {
   const Chapter& chapter = *report.chapter;
-  nlohmann::json out = {{"name", stage.stage->name},
-                        {"idea", stage.stage->idea},
-                        {"output", stage.stage->output},
-                        {"dtype", dtype(chapter, stage.stage->output)},
-                        {"against", base_of(chapter, *stage.stage).name},
-                        {"status", text_of(stage.status)},
-                        {"message", stage.message},
-                        {"notes", stage.notes},
-                        {"error", stage.compared ? nlohmann::json(stage.error) : nlohmann::json(nullptr)},
-                        {"kernels", stage.stage->kernels},
-                        {"traffic", traffic_json(report, result, stage)},
-                        {"time_us", timing_json(stage.timed, stage.time.cold)},
-                        {"time_warm_us", timing_json(stage.timed, stage.time.warm)},
-                        {"time_launched_us", timing_json(stage.timed, stage.time.launched)},
-                        {"ceiling_us", timing_json(stage.timed, stage.ceiling.cold)},
-                        {"registers", nullptr},
-                        {"spill_bytes", nullptr},
-                        {"occupancy", nullptr},
-                        {"gbytes_per_s", nullptr},
-                        {"tflops", nullptr},
-                        {"fraction_of_ceiling", nullptr}};
+  nlohmann::json out = {
+      {"name", stage.stage->name},
+      {"idea", stage.stage->idea},
+      {"output", stage.stage->output},
+      {"dtype", dtype(chapter, stage.stage->output)},
+      {"against", base_of(chapter, *stage.stage).name},
+      {"status", text_of(stage.status)},
+      {"message", stage.message},
+      {"notes", stage.notes},
+      {"error", stage.compared ? nlohmann::json(stage.error) : nlohmann::json(nullptr)},
+      {"error_last_places", stage.last_places ? nlohmann::json(*stage.last_places) : nlohmann::json(nullptr)},
+      {"kernels", stage.stage->kernels},
+      {"traffic", traffic_json(report, result, stage)},
+      {"time_us", timing_with_samples_json(stage.timed, stage.time.cold)},
+      {"time_warm_us", timing_json(stage.timed, stage.time.warm)},
+      {"time_launched_us", timing_json(stage.timed, stage.time.launched)},
+      {"time_sustained_us", timing_with_samples_json(stage.timed, stage.time.sustained)},
+      {"speed_up", ratio_json(speed_up(report, result, stage, &ContenderTiming::cold))},
+      {"speed_up_sustained", ratio_json(speed_up(report, result, stage, &ContenderTiming::sustained))},
+      {"burst", clocks_json(stage.time.burst_clocks)},
+      {"sustained", clocks_json(stage.time.sustained_clocks)},
+      {"ceiling_us", timing_json(stage.timed, stage.ceiling)},
+      {"ceiling_kernel", nullptr},
+      {"above_ceiling", nullptr},
+      {"registers", nullptr},
+      {"spill_bytes", nullptr},
+      {"occupancy", nullptr},
+      {"gbytes_per_s", nullptr},
+      {"tflops", nullptr},
+      {"fraction_of_ceiling", nullptr}};
   if (stage.timed) {
-    out["gbytes_per_s"] = gbytes_per_s(chapter, stage, result.shape);
+    out["gbytes_per_s"] = gbytes_per_s(chapter, *stage.stage, result.shape, stage.time.cold.median);
     out["fraction_of_ceiling"] = fraction_of_ceiling(stage);
-    if (stage.stage->flops) out["tflops"] = tflops(stage, result.shape);
+    out["ceiling_kernel"] = stage.ceiling_kernel;
+    out["above_ceiling"] = stage.above_ceiling;
+    if (stage.stage->flops) out["tflops"] = tflops(*stage.stage, result.shape, stage.time.cold.median);
   }
   // For a stage with several kernels: the most registers and spills, and the lowest occupancy.
   for (const Resources& r : stage.resources) {
@@ -293,8 +437,8 @@ std::string today() { return fmt::format("{:%F}", fmt::localtime(std::time(nullp
 std::string table_text(const Report& report, const ShapeResult& result) {
   const bool gpu = report.device.kind == DeviceKind::kGpu;
   return heading(report, result, gpu ? report.device.name : "CPU device (it counts, no times)") +
-         (gpu ? timed_table(report, result) : counted_table(report, result)) + what_is_wrong(result) +
-         notes_text(result);
+         (gpu ? timed_tables(report, result) : counted_table(report, result)) + what_is_wrong(result) +
+         above_ceilings_text(result) + notes_text(result);
 }
 
 std::string model_text(const Report& report, const ShapeResult& result, const std::string& card_name) {
@@ -368,6 +512,7 @@ std::string json_text(const Report& report) {
                    {"device",
                     {{"kind", text_of(d.kind)},
                      {"name", d.name},
+                     {"uuid", d.uuid},
                      {"compute_capability", d.compute_capability},
                      {"driver", d.driver},
                      {"sm_clock_mhz", d.sm_clock_mhz},

@@ -15,6 +15,7 @@ struct ShapeResult {
   Shape shape;
   std::vector<StageResult> stages;
   std::vector<double> least_bytes;  ///< for each of `stages`: bytes that any implementation must move
+  std::string why_no_clocks;        ///< why a GPU's clocks and power are not known; empty where they are
 };
 
 /// The results of one run of a chapter's program.
@@ -24,8 +25,8 @@ struct Report {
   std::vector<ShapeResult> shapes;
 };
 
-/// The table of one shape: counts on the CPU device, times on a GPU; below it what is wrong, and notes,
-/// if there are any.
+/// The table of one shape: counts on the CPU device, times on a GPU, in bursts and perhaps sustained; below
+/// it what is wrong, and notes, if there are any.
 std::string table_text(const Report& report, const ShapeResult& result);
 
 /// A lower bound for the time of each stage on the card of that name: its bytes divided by the card's

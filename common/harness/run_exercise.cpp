@@ -337,7 +337,8 @@ ExitStatus time_versions(GpuBackend& gpu, const std::string& path, const Exercis
   std::vector<StageResult> results;
   try {
     for (const Stage& stage : stages) results.push_back(problem.check(stage));
-    problem.time(gpu, results);
+    gpu::SensorLog sensors(gpu.info().uuid);
+    problem.time(gpu, sensors, false, results);
   } catch (const DeviceLost& lost) {
     for (const Stage& stage : stages) report[stage.name] = {{"message", lost.what()}, {"time_us", 0}};
     write_file(path, report);

@@ -8,7 +8,9 @@
 #include <stdexcept>
 
 #include "cpu/finding.hpp"
+#include "gpu/statistics.hpp"
 #include "harness/errors.hpp"
+#include "harness/measure.hpp"
 #include "harness/options.hpp"
 
 namespace workbook {
@@ -83,6 +85,15 @@ Traffic expected_traffic(const Chapter& chapter, const Stage& stage, const Shape
   return stage.traffic ? stage.traffic(shape) : least_traffic(chapter, stage.output, shape);
 }
 
+Traffic dram_traffic(const Chapter& chapter, const Stage& stage, const Shape& shape) {
+  const Traffic formula = expected_traffic(chapter, stage, shape);
+  const Traffic several = {formula.read_bytes - formula.repeated_bytes,
+                           formula.write_bytes - formula.merged_bytes};
+  if (stage.kernels != 1) return several;
+  const Traffic once = least_traffic(chapter, stage.output, shape);
+  return {std::min(several.read_bytes, once.read_bytes), std::min(several.write_bytes, once.write_bytes)};
+}
+
 MemoryNeed memory_need(const Chapter& chapter, const Shape& shape) {
   MemoryNeed need = {0, 0, 0};
   const bool two_fills = chapter.has_exact_inputs && chapter.has_exact_inputs(shape);
@@ -96,10 +107,13 @@ MemoryNeed memory_need(const Chapter& chapter, const Shape& shape) {
     if (array.role == Role::kOutput)
       need.host += bytes + references * 2 * sizeof(double) * static_cast<std::size_t>(array.count(shape));
   }
+  std::size_t read = 0, written = 0;
   for (int i = 0; i < chapter.stage_count; ++i) {
-    const Traffic traffic = expected_traffic(chapter, chapter.stages[i], shape);
-    need.timing = std::max(need.timing, static_cast<std::size_t>(traffic.memory_bytes()));
+    const Traffic traffic = dram_traffic(chapter, chapter.stages[i], shape);
+    read = std::max(read, static_cast<std::size_t>(traffic.read_bytes));
+    written = std::max(written, static_cast<std::size_t>(traffic.write_bytes));
   }
+  need.timing = read + written;
   return need;
 }
 
@@ -222,6 +236,7 @@ StageResult Problem::check(const Stage& stage) {
     run_and_compare(stage, true, exact);
     upload_inputs(sets_[0], false);
     if (!exact.message.empty()) result.message = "on inputs whose sums are exact: " + exact.message;
+    if (exact.last_places) result.last_places = std::max(result.last_places.value_or(0), *exact.last_places);
   }
   result.status = result.message.empty() ? Status::kOk : Status::kWrong;
   return result;
@@ -272,6 +287,8 @@ void Problem::compare_output(const Array& output, const Stage& stage, bool exact
   const Comparison comparison = compare(got.data(), output.type, right, roundings(shape_));
   result.compared = true;
   result.error = std::max(result.error, comparison.error);
+  if (comparison.last_places)
+    result.last_places = std::max(result.last_places.value_or(0), *comparison.last_places);
   const auto element = static_cast<std::size_t>(element_bytes(output.type));
   const auto is_written = [&](std::size_t i) {
     return backend_.is_written(static_cast<const std::byte*>(data) + i * element, element);
@@ -302,7 +319,7 @@ Counts Problem::run_once(const Stage& stage) {
 }
 
 Mix mix_of(const Traffic& traffic) {
-  const auto read = static_cast<double>(traffic.read_bytes - traffic.repeated_bytes);
+  const auto read = static_cast<double>(traffic.read_bytes);
   const auto write = static_cast<double>(traffic.write_bytes);
   constexpr int kMostReads = 5, kMostWrites = 2;
   Mix best = {1, 0};
@@ -319,33 +336,90 @@ Mix mix_of(const Traffic& traffic) {
   return best;
 }
 
-void Problem::time(GpuBackend& gpu, std::vector<StageResult>& results) {
-  std::vector<StageResult*> timed;
-  std::vector<Contender> contenders;
-  std::vector<Stream> streams;
-  for (StageResult& result : results) {
-    if (result.status != Status::kOk) continue;
-    const Stage& stage = *result.stage;
-    const Traffic traffic = expected_traffic(chapter_, stage, shape_);
-    const auto moved = static_cast<std::size_t>(traffic.memory_bytes());
-    const Mix mix = mix_of(traffic);
-    timed.push_back(&result);
-    contenders.push_back(
-        {[this, &stage](int set) { stage.run(data_of(sets_[static_cast<std::size_t>(set)])); }, moved});
-    streams.push_back(
-        {mix.reads, mix.writes, static_cast<long long>(moved / sizeof(float)) / (mix.reads + mix.writes)});
-  }
-  // Enough sets that even the stage that moves the fewest bytes finds none of its inputs in L2.
+bool is_above_ceiling(const Ratio& share, const Traffic& dram, int kernels, std::size_t l2_bytes) {
+  constexpr double kLeastCaches = 4;
+  const auto bytes = static_cast<double>(dram.memory_bytes()), cache = static_cast<double>(l2_bytes);
+  const double may_be_spared = 2 * cache * std::max(kernels - 1, 0);
+  return bytes >= kLeastCaches * cache && share.interval &&
+         share.interval->low * (1 - may_be_spared / bytes) > 1;
+}
+
+Contender Problem::contender(const Stage& stage) {
+  return {[this, &stage](int set) { stage.run(data_of(sets_[static_cast<std::size_t>(set)])); },
+          static_cast<std::size_t>(least_bytes(stage.output)), stage.name};
+}
+
+/// Makes so many sets of inputs that even the contender that touches the fewest bytes finds none of its
+/// inputs in L2. Returns how many there are.
+int Problem::make_sets(const GpuBackend& gpu, const std::vector<Contender>& contenders) {
   constexpr std::size_t kMostSets = 128;
   std::size_t fewest = SIZE_MAX;
   for (const Contender& contender : contenders) fewest = std::min(fewest, contender.set_bytes);
-  const std::size_t set_count = std::min(3 * gpu.info().l2_bytes / fewest + 1, kMostSets);
-  while (sets_.size() < set_count) {
+  const std::size_t wanted = std::min(3 * gpu.info().l2_bytes / fewest + 1, kMostSets);
+  while (sets_.size() < wanted) {
     sets_.push_back(make_set({}));
     upload_inputs(sets_.back(), false);
   }
-  for (Contender& ceiling : gpu.ceilings(streams)) contenders.push_back(std::move(ceiling));
-  const std::vector<ContenderTiming> times = gpu.time(contenders, static_cast<int>(set_count));
+  return static_cast<int>(wanted);
+}
+
+std::unique_ptr<gpu::Turns> Problem::turns(GpuBackend& gpu, const std::vector<const Stage*>& stages) {
+  std::vector<Contender> contenders;
+  for (const Stage* stage : stages) contenders.push_back(contender(*stage));
+  const int sets = make_sets(gpu, contenders);
+  return gpu.turns(contenders, sets);
+}
+
+namespace {
+
+/// The stream that a stage's ceiling moves.
+Stream stream_of(const Traffic& dram) {
+  const Mix mix = mix_of(dram);
+  return {mix.reads, mix.writes,
+          dram.memory_bytes() / static_cast<long long>(sizeof(float)) / (mix.reads + mix.writes)};
+}
+
+/// The contenders of a run: stages, and after them the streaming kernels of their ceilings. Stages with the
+/// same stream share a ceiling.
+struct Lineup {
+  std::vector<Contender> contenders;
+  std::vector<std::vector<std::size_t>> ceilings;  // for each stage, the numbers of its streaming kernels
+
+  Lineup(GpuBackend& gpu, std::vector<Contender> stages, const std::vector<Stream>& streams)
+      : contenders(std::move(stages)), ceilings(streams.size()) {
+    std::vector<Stream> distinct;
+    for (const Stream& stream : streams)
+      if (std::find(distinct.begin(), distinct.end(), stream) == distinct.end()) distinct.push_back(stream);
+    const std::vector<std::vector<Contender>> kernels = gpu.ceilings(distinct);
+    for (std::size_t d = 0; d < distinct.size(); ++d)
+      for (const Contender& kernel : kernels[d]) {
+        for (std::size_t i = 0; i < streams.size(); ++i)
+          if (streams[i] == distinct[d]) ceilings[i].push_back(contenders.size());
+        contenders.push_back(kernel);
+      }
+  }
+};
+
+}  // namespace
+
+void Problem::time(GpuBackend& gpu, gpu::SensorLog& sensors, bool sustained,
+                   std::vector<StageResult>& results) {
+  std::vector<StageResult*> timed;
+  std::vector<Contender> stages;
+  std::vector<Stream> streams;
+  for (StageResult& result : results) {
+    if (result.status != Status::kOk) continue;
+    timed.push_back(&result);
+    stages.push_back(contender(*result.stage));
+    streams.push_back(stream_of(dram_traffic(chapter_, *result.stage, shape_)));
+  }
+  const int sets = make_sets(gpu, stages);
+  const Lineup lineup(gpu, std::move(stages), streams);
+  const std::unique_ptr<gpu::Turns> turns = gpu.turns(lineup.contenders, sets);
+  std::vector<ContenderTiming> times = time_bursts(*turns, sensors, timed.size(), lineup.contenders.size());
+  if (sustained) time_sustained(*turns, sensors, timed.size(), times);
+
+  const auto cold_median = [&](std::size_t contender) { return times[contender].cold.median; };
   for (std::size_t i = 0; i < timed.size(); ++i) {
     StageResult& result = *timed[i];
     const StageResult again = check(*result.stage);
@@ -353,9 +427,15 @@ void Problem::time(GpuBackend& gpu, std::vector<StageResult>& results) {
       result.status = again.status;
       result.message = "after timing: " + again.message;
     }
+    const std::size_t ceiling = *std::ranges::min_element(lineup.ceilings[i], {}, cold_median);
     result.timed = true;
     result.time = times[i];
-    result.ceiling = times[timed.size() + i];
+    result.ceiling = times[ceiling].cold;
+    result.ceiling_kernel = lineup.contenders[ceiling].name;
+    result.share_of_ceiling = paired_ratio(result.ceiling.samples, result.time.cold.samples);
+    result.above_ceiling =
+        is_above_ceiling(result.share_of_ceiling, dram_traffic(chapter_, *result.stage, shape_),
+                         result.counts.kernels, gpu.info().l2_bytes);
   }
 }
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,13 +37,18 @@ const char* text_of(Status status);
 struct StageResult {
   const Stage* stage = nullptr;
   Status status = Status::kSkipped;
-  std::string message;      ///< what is wrong, or why it was skipped
-  bool compared = false;    ///< there was a result to compare with the reference
-  double error = 0;         ///< the largest, relative to the magnitude of the terms
-  Counts counts;            ///< on a GPU, only the number of kernels
-  bool timed = false;       ///< `time` and `ceiling` are valid
-  ContenderTiming time;     ///< in microseconds
-  ContenderTiming ceiling;  ///< of a streaming kernel with the same mix and number of bytes, in the same run
+  std::string message;    ///< what is wrong, or why it was skipped
+  bool compared = false;  ///< there was a result to compare with the reference
+  double error = 0;       ///< the largest, relative to the magnitude of the terms
+  Counts counts;          ///< on a GPU, only the number of kernels
+  /// The largest error in units of the last place, of 16-bit outputs alone (verify.hpp).
+  std::optional<double> last_places;
+  bool timed = false;          ///< the fields up to `above_ceiling` are valid
+  ContenderTiming time;        ///< in microseconds
+  Timing ceiling;              ///< cold, of the fastest kernel that streams as many bytes, in the same run
+  std::string ceiling_kernel;  ///< which one that was
+  Ratio share_of_ceiling;      ///< time of the ceiling over the stage's, round by round
+  bool above_ceiling = false;  ///< is_above_ceiling(): the ceiling is none
   std::vector<Resources> resources;  ///< of each kernel, on a GPU
   std::string note_word;  ///< what --note calls the finding that stopped it; empty: it could not go on
   std::vector<std::string> notes;  ///< of the device; Problem leaves them to its caller
@@ -50,6 +57,12 @@ struct StageResult {
 /// The bytes that a stage should move: what its `traffic` says, and without one the least that its output
 /// needs, which is to read once each input that it is computed from, and to write each output once.
 Traffic expected_traffic(const Chapter& chapter, const Stage& stage, const Shape& shape);
+
+/// The bytes of a stage that DRAM must deliver and take, however large the caches are: those that its rate in
+/// GB/s and its ceiling are about. A stage with one kernel reads each of its inputs once and writes each of
+/// its outputs once. With several kernels it is what `traffic` says, without repeated and merged bytes: an
+/// array that one kernel leaves for the next may be larger than the caches.
+Traffic dram_traffic(const Chapter& chapter, const Stage& stage, const Shape& shape);
 
 /// Memory that a problem takes, in bytes.
 struct MemoryNeed {
@@ -84,9 +97,13 @@ class Problem {
   /// or the device.
   Counts run_once(const Stage& stage);
 
-  /// Times the stages whose status is kOk on rotating sets of inputs, and for each a streaming kernel with
-  /// the same mix of reads and writes; then checks each stage again. Fills in the timing fields of `results`.
-  void time(GpuBackend& gpu, std::vector<StageResult>& results);
+  /// Times the stages whose status is kOk on rotating sets of inputs, in bursts and perhaps `sustained` as
+  /// well, and for each the streaming kernels with the same mix of reads and writes; then checks each stage
+  /// again. Fills in the timing fields of `results`.
+  void time(GpuBackend& gpu, gpu::SensorLog& sensors, bool sustained, std::vector<StageResult>& results);
+
+  /// Makes stages ready to be timed by the caller, who must not check any meanwhile.
+  std::unique_ptr<gpu::Turns> turns(GpuBackend& gpu, const std::vector<const Stage*>& stages);
 
   /// Registers, spills, shared memory and occupancy of each kernel of the stage.
   std::vector<Resources> resources(GpuBackend& gpu, const Stage& stage);
@@ -109,6 +126,8 @@ class Problem {
   NamedArrays make_set(const std::map<std::string, std::size_t>& misalignment);
   void upload_inputs(const NamedArrays& set, bool exact);
   void poison(unsigned char value);  // scratch and outputs
+  Contender contender(const Stage& stage);
+  int make_sets(const GpuBackend& gpu, const std::vector<Contender>& contenders);
 
   const Chapter& chapter_;
   Shape shape_;
@@ -129,7 +148,15 @@ struct Mix {
   int reads;
   int writes;
 };
-/// The mix, in small numbers, whose ratio of bytes read to bytes written is nearest to that of `traffic`.
+/// The mix, in small numbers, whose ratio of bytes read to bytes written is nearest to that of `traffic`,
+/// which dram_traffic() returned.
 Mix mix_of(const Traffic& traffic);
+
+/// Whether a stage was faster than its ceiling beyond doubt: `share` is the ceiling's time over the stage's,
+/// and its whole interval is above 1. Then the ceiling is none. It cannot tell for a stage that moves less
+/// than four L2 caches, where the start of a launch weighs more than the bytes; and what a kernel writes and
+/// the next one reads may stay in the cache, which spares up to two caches of traffic between any two of a
+/// stage's kernels.
+bool is_above_ceiling(const Ratio& share, const Traffic& dram, int kernels, std::size_t l2_bytes);
 
 }  // namespace workbook

@@ -47,17 +47,22 @@ double rounding_bound(int roundings, double u) {
   return ku / (1 - ku);
 }
 
-/// `value` rounded to the nearest value of a float16 or a bfloat16, ties to even; infinity beyond the
-/// largest.
-double rounded_to(Type type, double value) {
+/// The power of two of the last place that a float16 or a bfloat16 of that size has.
+int last_bit_of(Type type, double value) {
   const bool half = type == Type::kFloat16;
   const int precision = half ? 11 : 8;
   const int lowest_bit = half ? -24 : -133;  // of the subnormal numbers
-  const double largest = half ? 65504 : 0x1.fep127;
-  if (value == 0 || !std::isfinite(value)) return value;
   int exponent = 0;
   std::frexp(value, &exponent);
-  const int last_bit = std::max(exponent - precision, lowest_bit);
+  return value == 0 ? lowest_bit : std::max(exponent - precision, lowest_bit);
+}
+
+/// `value` rounded to the nearest value of a float16 or a bfloat16, ties to even; infinity beyond the
+/// largest.
+double rounded_to(Type type, double value) {
+  const double largest = type == Type::kFloat16 ? 65504 : 0x1.fep127;
+  if (value == 0 || !std::isfinite(value)) return value;
+  const int last_bit = last_bit_of(type, value);
   const double rounded = std::ldexp(std::nearbyint(std::ldexp(value, -last_bit)), last_bit);
   return std::fabs(rounded) > largest ? std::copysign(std::numeric_limits<double>::infinity(), value)
                                       : rounded;
@@ -106,12 +111,21 @@ std::string number_text(double number, int digits) {
 
 }  // namespace
 
+double last_places(double got, double expected, double magnitude, Type type) {
+  if (std::isnan(got) && std::isnan(expected)) return 0;
+  if (got == rounded_to(type, expected) && !std::isfinite(got)) return 0;
+  if (!std::isfinite(got) || !std::isfinite(expected)) return std::numeric_limits<double>::infinity();
+  const double unit = std::max(std::ldexp(1, last_bit_of(type, expected)), 0x1p-20 * magnitude);
+  return std::fabs(got - expected) / unit;
+}
+
 Comparison compare(const void* got, Type type, const Reference& reference, int roundings) {
   const bool rounded = type == Type::kFloat16 || type == Type::kBFloat16;
   const double bound =
       is_integer(type) ? 0 : rounding_bound(roundings, type == Type::kFloat64 ? 0x1p-53 : 0x1p-24);
   const auto* bytes = static_cast<const std::byte*>(got);
   Comparison result;
+  if (rounded) result.last_places = 0;
   for (std::size_t i = 0; i < reference.expected.size(); ++i) {
     const double value = number_at(bytes + i * static_cast<std::size_t>(element_bytes(type)), type);
     const double expected = reference.expected[i], magnitude = reference.magnitude[i];
@@ -123,6 +137,8 @@ Comparison compare(const void* got, Type type, const Reference& reference, int r
         error <= bound || (rounded && std::isfinite(expected) && value >= lowest && value <= highest);
     // A right infinity beyond the largest value of the format does not count as an error.
     if (error > result.error && !(rounded && right && std::isinf(value))) result.error = error;
+    if (rounded)
+      result.last_places = std::max(*result.last_places, last_places(value, expected, magnitude, type));
     if (right || result.first_wrong >= 0) continue;
     result.first_wrong = static_cast<long long>(i);
     result.got = value;

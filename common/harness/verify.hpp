@@ -2,6 +2,7 @@
 /// Comparison of a result with the double-precision reference.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct Comparison {
   /// The largest |got - expected| / magnitude: the error in units that do not depend on the inputs' size.
   /// Infinite when an element is NaN and should not be, or the other way round.
   double error = 0;
+  /// Of a float16 or bfloat16 result, the largest error in units of its last place (last_places()).
+  std::optional<double> last_places;
   long long first_wrong = -1;  ///< the first element that is wrong, or -1
   // Of that element:
   double got = 0, expected = 0;
@@ -34,6 +37,12 @@ struct Comparison {
 /// rounded to the format once: a result is right if it is between the roundings of the lowest and of the
 /// highest float32 value that `roundings` allow. Integers must be equal.
 Comparison compare(const void* got, Type type, const Reference& reference, int roundings);
+
+/// |got - expected| in units of the last place that a float16 or bfloat16 of the expected value's size has; 0
+/// where both are NaN or `got` is `expected` rounded to the type, infinite where only one of them is finite.
+/// Where terms cancel, a result that was computed in float32 has fewer digits than its size suggests: the
+/// unit is never less than 2^-20 of `magnitude`, which is 16 float32 roundings.
+double last_places(double got, double expected, double magnitude, Type type);
 
 /// What is wrong with the first wrong element of a comparison, such as "is 1.5, expected 1.25 (error 0.2,
 /// allowed 1.2e-07)". Numbers have no more digits than the type, but enough to tell them apart.

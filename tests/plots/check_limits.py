@@ -1,7 +1,9 @@
 """plots/limits.py with bad input, and on a machine without ncu: what it says, and its exit status."""
 
+import json
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 
@@ -25,7 +27,16 @@ with tempfile.TemporaryDirectory() as name:
     script(program, "exit 0")
     refused("no ncu", [program, "1024", stored], folder, 3, "limits.py: ncu is not installed")
     script(folder / "ncu", "echo no driver >&2; exit 1")
-    script(folder / "nvidia-smi", "echo a card, 1")
+    script(folder / "nvidia-smi", """case "$*" in
+*name,driver_version,uuid*) echo "a card, 1, GPU-01234567-89ab-cdef-0123-456789abcdef" ;;
+*) exit 1 ;;
+esac""")
+    here = json.loads(subprocess.run(
+        [sys.executable, "-c", "import json, card; print(json.dumps(card.card()))"], check=True,
+        capture_output=True,
+        env={**os.environ, "PATH": str(folder), "PYTHONPATH": str(ROOT / "plots")}).stdout)
+    if here != {"gpu": "a card", "driver": "1", "uuid": "GPU-01234567-89ab-cdef-0123-456789abcdef"}:
+        sys.exit(f"the card of this machine: {here}")
     refused("no program", [folder / "none", "1024", stored], folder, 2, "none is not a program")
     refused("too few arguments", [program], folder, 2, "size, output")
     refused("ncu that fails", [program, "1024", stored, "1_naive"], folder, 1, "limits.py: no driver")

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "common/gpu/gpu_or_skip.hpp"
 #include "harness/run_chapter.hpp"
 #include "harness/run_stage.hpp"
+#include "harness/take_turns.hpp"
 
 namespace gpu::multiply_add {
 workbook::Chapter chapter();
@@ -99,17 +101,109 @@ TEST_CASE("gpu: timing fills in every field, and cold is not faster than warm") 
   Problem problem(kMultiplyAdd, {{1 << 20, 1, 1}}, *gpu);
   std::vector<StageResult> results;
   for (int i = 0; i < kMultiplyAdd.stage_count; ++i) results.push_back(problem.check(kMultiplyAdd.stages[i]));
-  problem.time(*gpu, results);
+  gpu::SensorLog sensors(gpu->info().uuid);
+  problem.time(*gpu, sensors, false, results);
   for (const StageResult& result : results) {
     INFO(result.stage->name << ": " << result.message);
     CHECK(result.status == workbook::Status::kOk);
     CHECK(result.timed);
-    CHECK(result.time.cold.samples >= 20);
+    CHECK(result.time.cold.samples.size() >= 20);
     CHECK(result.time.cold.p25 <= result.time.cold.median);
     CHECK(result.time.cold.median <= result.time.cold.p75);
     CHECK(result.time.warm.median < result.time.cold.median);  // 16 MiB fit in the L2 of a data-centre card
     CHECK(problem.resources(*gpu, *result.stage).size() == static_cast<std::size_t>(result.stage->kernels));
   }
+}
+
+TEST_CASE("gpu: ceilings are measured in the same run, and no stage is above its own") {
+  const auto gpu = gpu_or_skip();
+  Problem problem(kMultiplyAdd, {{1 << 26, 1, 1}}, *gpu);  // 1.1 GB: many times the L2 cache
+  std::vector<StageResult> results;
+  for (int i = 0; i < kMultiplyAdd.stage_count; ++i) results.push_back(problem.check(kMultiplyAdd.stages[i]));
+  gpu::SensorLog sensors(gpu->info().uuid);
+  problem.time(*gpu, sensors, false, results);
+  for (const StageResult& result : results) {
+    INFO(result.stage->name << ": " << result.share_of_ceiling.median << " of " << result.ceiling_kernel);
+    CHECK_FALSE(result.ceiling_kernel.empty());
+    CHECK(result.ceiling.samples.size() == result.time.cold.samples.size());
+    CHECK(result.share_of_ceiling.interval);
+    CHECK(result.share_of_ceiling.median > 0.5);
+    CHECK_FALSE(result.above_ceiling);
+    CHECK(result.time.burst_clocks.has_value() == sensors.why_none().empty());
+  }
+}
+
+TEST_CASE("gpu: no streaming kernel is faster than the memory's pins, and the best is not far from them") {
+  const auto gpu = gpu_or_skip();
+  const double pins = gpu->info().pin_gbytes_per_s;
+  for (int reads = 1; reads <= 5; ++reads)
+    for (int writes = 0; writes <= 2; ++writes) {
+      const long long count = 1LL << 26;
+      const auto ways = gpu->ceilings({{reads, writes, count}}).front();
+      const auto turns = gpu->turns(ways, 2);
+      double best = 0;
+      for (std::size_t way = 0; way < ways.size(); ++way) {
+        const double bytes = 4.0 * static_cast<double>(count) * (reads + writes);
+        CHECK(static_cast<double>(ways[way].set_bytes) == bytes);
+        const double rate = bytes / turns->cold_us(way) * 1e-3;
+        INFO(reads << " reads, " << writes << " writes, " << ways[way].name << ": " << rate << " GB/s");
+        CHECK(rate < pins);  // else loads were left out
+        best = std::max(best, rate);
+      }
+      INFO(reads << " reads, " << writes << " writes: " << best << " GB/s");
+      CHECK(best > 0.75 * pins);
+    }
+}
+
+TEST_CASE("gpu: sustained times are of cold inputs, with the clocks that they were taken at") {
+  const auto gpu = gpu_or_skip();
+  Problem problem(kMultiplyAdd, {{1 << 22, 1, 1}}, *gpu);
+  std::vector<StageResult> results = {problem.check(kMultiplyAdd.stages[1]),
+                                      problem.check(kMultiplyAdd.stages[2])};
+  gpu::SensorLog sensors(gpu->info().uuid);
+  problem.time(*gpu, sensors, true, results);
+  for (const StageResult& result : results) {
+    INFO(result.stage->name << ": " << result.time.cold.median << " us in bursts, "
+                            << result.time.sustained.median << " us sustained; " << sensors.why_none());
+    CHECK(result.time.sustained.samples.size() == 9);
+    CHECK(result.time.sustained.median > 0.9 * result.time.cold.median);
+    CHECK(result.time.sustained.median < 1.5 * result.time.cold.median);
+    REQUIRE(result.time.sustained_clocks.has_value() == sensors.why_none().empty());
+    if (!result.time.sustained_clocks) continue;
+    CHECK(result.time.sustained_clocks->sm_clock_mhz > 200);
+    CHECK(result.time.sustained_clocks->sm_clock_mhz <= gpu->info().sm_clock_mhz);
+    CHECK(result.time.sustained_clocks->power_w > 10);
+    CHECK(result.time.sustained_clocks->power_w < 2000);
+  }
+}
+
+TEST_CASE("gpu: another program may say whose turn it is, and too small a stage has no sustained time") {
+  const auto gpu = gpu_or_skip();
+  const auto answers = [&](int n) {
+    Problem problem(kMultiplyAdd, {{n, 1, 1}}, *gpu);
+    const auto turns = problem.turns(*gpu, {&kMultiplyAdd.stages[1]});
+    gpu::SensorLog sensors(gpu->info().uuid);
+    std::istringstream in("burst fused\nsustained fused\n");
+    std::ostringstream out;
+    take_turns(*turns, sensors, {"fused"}, in, out);
+    return out.str();
+  };
+  const std::string large = answers(1 << 22), small = answers(1000);
+  INFO(large << small);
+  CHECK(large.find("error") == std::string::npos);
+  CHECK_THAT(large, ContainsSubstring("\"sm_clock_mhz\":"));
+  CHECK_THAT(small, ContainsSubstring("too small"));
+}
+
+TEST_CASE("gpu: its UUID is the one that nvidia-smi shows") {
+  const auto gpu = gpu_or_skip();
+  FILE* pipe = popen("nvidia-smi --query-gpu=uuid --format=csv,noheader 2>/dev/null", "r");
+  REQUIRE(pipe);
+  std::string listed;
+  char text[256];
+  while (fgets(text, sizeof text, pipe)) listed += text;
+  CHECK(gpu->info().uuid.size() == std::string("GPU-01234567-89ab-cdef-0123-456789abcdef").size());
+  if (pclose(pipe) == 0) CHECK_THAT(listed, ContainsSubstring(gpu->info().uuid));
 }
 
 TEST_CASE("gpu: an assert that fails and __trap() end a chapter with one line, and exit status 1") {

@@ -120,6 +120,10 @@ TEST_CASE("unknown names are refused, and the right ones named") {
   check_refused(chapter("--trace /dev/null"), 2, {"--trace /dev/null", "no ordinary file"});
   check_refused(chapter("--json ''"), 2, {"--json"});
   check_refused(chapter("--device cpu --json /dev/null"), 2, {"--json /dev/null", "no ordinary file"});
+  check_refused(chapter("--sustained --device cpu"), 2, {"--sustained: only a GPU is timed"});
+  check_refused(chapter("--take-turns --device cpu"), 2, {"--take-turns: only a GPU is timed"});
+  check_refused(chapter("--take-turns --sweep"), 2, {"--take-turns and --sweep exclude each other"});
+  check_refused(chapter("--take-turns --json x"), 2, {"--take-turns and --json exclude each other"});
   check_refused(chapter("--stage ''"), 2, {"--stage"});
   check_refused(chapter("--stage 2_fused,9_none"), 2, {"--stage 9_none", "1_unfused, 2_fused"});
 }
@@ -136,6 +140,7 @@ TEST_CASE("a JSON file that cannot be written is refused, and nothing is left be
 TEST_CASE("a GPU that is not there is refused") {
   if (run("ls /dev/nvidia0").status == 0) return;
   check_refused(chapter("--device gpu"), 3, {"--device gpu", "accepted here: cpu"});
+  check_refused(chapter("--take-turns"), 3, {"--device gpu", "accepted here: cpu"});
 }
 
 TEST_CASE("without a GPU there is nothing to bench") {
@@ -154,23 +159,48 @@ TEST_CASE("the JSON has every field") {
   const auto& one = all[0];
   for (const char* field : {"schema", "chapter", "device", "shape", "dtype", "commit", "date", "stages"})
     CHECK(one.contains(field));
-  for (const char* field : {"kind", "name", "compute_capability", "sm_clock_mhz", "memory_clock_mhz",
+  for (const char* field : {"kind", "name", "uuid", "compute_capability", "sm_clock_mhz", "memory_clock_mhz",
                             "driver", "pin_gbytes_per_s", "l2_bytes"})
     CHECK(one["device"].contains(field));
   CHECK(one["shape"] == nlohmann::json({4096}));
   CHECK(one["stages"].size() == 6);
   for (const auto& stage : one["stages"]) {
-    for (const char* field : {"name", "idea", "output", "status", "error", "kernels", "traffic", "time_us",
-                              "time_warm_us", "time_launched_us", "dtype", "registers", "spill_bytes",
-                              "occupancy", "gbytes_per_s", "tflops", "fraction_of_ceiling"})
+    for (const char* field : {"name",
+                              "idea",
+                              "output",
+                              "status",
+                              "error",
+                              "error_last_places",
+                              "kernels",
+                              "time_sustained_us",
+                              "speed_up",
+                              "speed_up_sustained",
+                              "burst",
+                              "sustained",
+                              "ceiling_us",
+                              "ceiling_kernel",
+                              "above_ceiling",
+                              "traffic",
+                              "time_us",
+                              "time_warm_us",
+                              "time_launched_us",
+                              "dtype",
+                              "registers",
+                              "spill_bytes",
+                              "occupancy",
+                              "gbytes_per_s",
+                              "tflops",
+                              "fraction_of_ceiling"})
       CHECK(stage.contains(field));
     for (const char* field :
          {"load_requests", "load_sectors", "store_requests", "store_sectors", "shared_load_wavefronts",
           "shared_store_wavefronts", "shared_requests", "atomic_sectors", "compulsory_read_bytes",
           "compulsory_write_bytes", "contended", "shared_loads_may_merge", "expected_read_bytes",
-          "expected_write_bytes", "expected_repeated_bytes", "approximate"})
+          "expected_write_bytes", "expected_repeated_bytes", "expected_dram_bytes", "approximate"})
       CHECK(stage["traffic"].contains(field));
-    CHECK(stage["time_us"].is_null());  // the CPU device tells no times
+    // The CPU device tells no times.
+    for (const char* field : {"time_us", "time_sustained_us", "speed_up", "ceiling_us"})
+      CHECK(stage[field].is_null());
   }
   CHECK(one["stages"][1]["traffic"]["load_sectors"] == 3 * 4096 / 8);
   CHECK(one["stages"][5]["status"] == "skipped");

@@ -2,6 +2,9 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
+#include <random>
+#include <vector>
 
 #include "catch.hpp"
 #include "gpu/statistics.hpp"
@@ -115,12 +118,68 @@ TEST_CASE("a bfloat16 is rounded once") {
   CHECK_FALSE(right(0x0002, 0x1p-133));
 }
 
+namespace {
+
+std::vector<double> from_1_to(int n) {
+  std::vector<double> values(static_cast<std::size_t>(n));
+  std::iota(values.begin(), values.end(), 1.0);
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("the interval of a median is that of the binomial distribution") {
+  const auto ranks = [](int n) {
+    const auto interval = workbook::median_interval(from_1_to(n));
+    return interval ? std::pair(interval->low, interval->high) : std::pair(0.0, 0.0);
+  };
+  CHECK(ranks(25) == std::pair(8.0, 18.0));  // from tables, such as David and Nagaraja's
+  CHECK(ranks(9) == std::pair(2.0, 8.0));
+  CHECK(ranks(20) == std::pair(6.0, 15.0));
+  CHECK(ranks(6) == std::pair(1.0, 6.0));
+  for (int n = 0; n < 6; ++n) CHECK_FALSE(workbook::median_interval(from_1_to(n)));
+}
+
+TEST_CASE("the interval of a median holds it in 95 % of all cases, whatever the distribution") {
+  std::mt19937 random(5);
+  std::lognormal_distribution<double> skewed(0, 2);  // its median is 1
+  const int trials = 4000;
+  int inside = 0;
+  for (int trial = 0; trial < trials; ++trial) {
+    std::vector<double> samples(25);
+    for (double& sample : samples) sample = skewed(random);
+    const auto interval = workbook::median_interval(samples);
+    inside += interval->low <= 1 && 1 <= interval->high;
+  }
+  // 95.7 % are expected of 25 samples; the standard deviation over that many trials is 0.3 %.
+  CHECK(std::fabs(static_cast<double>(inside) / trials - 0.957) < 0.013);
+}
+
+TEST_CASE("ratios are taken round by round, so that what disturbs a round disturbs both") {
+  std::vector<double> base, own;
+  for (int round = 0; round < 25; ++round) {
+    const double clock = 1 + 0.02 * round;  // both slow down
+    base.push_back(30 * clock);
+    own.push_back(20 * clock * (1 + 0.001 * (round % 5)));
+  }
+  const workbook::Ratio ratio = workbook::paired_ratio(base, own);
+  CHECK(ratio.samples == 25);
+  CHECK(std::fabs(ratio.median - 1.5 / 1.002) < 1e-9);
+  REQUIRE(ratio.interval);
+  CHECK(std::fabs(ratio.interval->low - 1.5 / 1.003) < 1e-9);
+  CHECK(std::fabs(ratio.interval->high - 1.5 / 1.001) < 1e-9);
+  CHECK_FALSE(shows_no_difference(ratio));
+  CHECK(shows_no_difference(workbook::paired_ratio({1, 2, 1, 2, 1, 2}, {2, 1, 2, 1, 2, 1})));
+  CHECK(shows_no_difference(workbook::paired_ratio({3, 3}, {1, 1})));  // too few to know
+  CHECK_THROWS_AS(workbook::paired_ratio({1, 2}, {1}), std::invalid_argument);
+}
+
 TEST_CASE("median and quartiles") {
   const auto timing = workbook::summarise({5, 1, 3, 2, 4});
   CHECK(timing.median == 3);
   CHECK(timing.p25 == 2);
   CHECK(timing.p75 == 4);
-  CHECK(timing.samples == 5);
+  CHECK(timing.samples == std::vector<double>{5, 1, 3, 2, 4});  // in order
   CHECK(workbook::summarise({1, 2}).median == 1.5);
   CHECK(workbook::summarise({7}).p75 == 7);
   CHECK_THROWS_AS(workbook::summarise({}), std::invalid_argument);
@@ -136,6 +195,32 @@ TEST_CASE("the mix of a streaming ceiling follows the stage's bytes") {
   CHECK(mix(4, 4) == std::pair(1, 1));
   CHECK(mix(4, 1) == std::pair(4, 1));
   CHECK(mix(12000, 32) == std::pair(1, 0));
+}
+
+TEST_CASE("errors of 16-bit results in units of their last place") {
+  using workbook::last_places, workbook::Type;
+  CHECK(last_places(1, 1 + 0x1p-9, 1, Type::kBFloat16) == 0.25);  // the last place is 2^-7
+  CHECK(last_places(1, 1 + 0x1p-11, 1, Type::kFloat16) == 0.5);   // 2^-10
+  CHECK(last_places(-3, -3 - 0x1p-6, 3, Type::kBFloat16) == 1);   // 2^-6 from 2 to 4
+  CHECK(last_places(0x1p-133, 0, 0, Type::kBFloat16) == 1);       // the smallest subnormal number
+  CHECK(last_places(0x1p-24, 0x1p-25, 0x1p-25, Type::kFloat16) == 0.5);
+  CHECK(last_places(kNan, kNan, 1, Type::kFloat16) == 0);
+  CHECK(last_places(kInfinity, 65520, 65520, Type::kFloat16) == 0);  // rounds to infinity
+  CHECK(last_places(-0.0, 0, 0, Type::kFloat16) == 0);
+  CHECK(std::isinf(last_places(kInfinity, 65000, 65000, Type::kFloat16)));
+  CHECK(std::isinf(last_places(kNan, 1, 1, Type::kBFloat16)));
+  CHECK(std::isinf(last_places(1, kNan, 1, Type::kBFloat16)));
+  // 1 - (1 - 2^-22), off by 2^-24: four float32 roundings of the terms. The result itself has 2^-29 as its
+  // last place, and no float32 arithmetic can be that exact.
+  CHECK(last_places(0x1p-22 + 0x1p-24, 0x1p-22, 2, Type::kBFloat16) == 0x1p-24 / 0x1p-19);
+}
+
+TEST_CASE("a comparison has the largest error in units of the last place, of 16-bit types alone") {
+  const std::uint16_t values[] = {0x3f80, 0x4040};  // 1, 3
+  const auto comparison =
+      workbook::compare(values, workbook::Type::kBFloat16, {{1 + 0x1p-9, 3 + 0x1p-7}, {1, 3}}, 0);
+  CHECK(comparison.last_places == 0.5);
+  CHECK(compare_one(1.5f, 1.0, 1.0, 0).last_places == std::nullopt);
 }
 
 TEST_CASE("a wrong value is printed with the digits of its type, and differs from the expected one") {

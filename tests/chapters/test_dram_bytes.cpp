@@ -1,0 +1,37 @@
+// The bytes that rates in GB/s and ceilings count, of the stages of all chapters.
+#include <vector>
+
+#include "catch.hpp"
+#include "harness/run_stage.hpp"
+
+// chapters.inc has a line CHAPTER(name) for each of them.
+#define CHAPTER(name)          \
+  namespace cpu::name {        \
+  workbook::Chapter chapter(); \
+  }
+#include "chapters.inc"
+#undef CHAPTER
+
+TEST_CASE("dram: rates and ceilings count the bytes that a cold cache fetches, and that must reach DRAM") {
+  const std::vector<workbook::Chapter> chapters = {
+#define CHAPTER(name) cpu::name::chapter(),
+#include "chapters.inc"
+#undef CHAPTER
+  };
+  const auto backend = workbook::make_cpu_backend();
+  for (const workbook::Chapter& chapter : chapters) {
+    workbook::Problem problem(chapter, chapter.cpu_shape, *backend);
+    for (int i = 0; i < chapter.stage_count; ++i) {
+      const workbook::Stage& stage = chapter.stages[i];
+      const workbook::Counts counts = problem.run_once(stage);
+      if (counts.kernels == 0) continue;  // it needs another device
+      INFO(chapter.name << " " << stage.name);
+      const auto dram = static_cast<double>(dram_traffic(chapter, stage, chapter.cpu_shape).memory_bytes());
+      const auto counted = static_cast<double>(counts.compulsory_read_bytes + counts.compulsory_write_bytes);
+      // More by up to 5 %: what the kernels of a stage leave for each other, one float per row or block,
+      // takes a sector each. Less by up to 1 %: an atomic fetches what it adds to.
+      CHECK(dram <= 1.05 * counted);
+      CHECK(dram >= 0.99 * counted);
+    }
+  }
+}
