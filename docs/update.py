@@ -18,7 +18,8 @@ import textwrap
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "plots"))
-from results import ROOT, base_name, load, moved_bytes, peers_of
+from origin import require_origin
+from results import ROOT, BadFile, base_name, fail, load, moved_bytes, peers_of
 
 KINDS = {}  # kind of quotation -> the function that makes one from what stands in its comment
 FORMS = {}  # an example of each form of comment -> what it quotes
@@ -62,9 +63,12 @@ def output(what, programs):
 # --- Stored runs on a GPU ---
 
 
+@functools.cache
 def runs_of(path):
     """The runs of a stored file, by size."""
-    return {"x".join(map(str, run["shape"])): run for run in load(path)}
+    runs = load(path)
+    require_origin(path, runs)
+    return {"x".join(map(str, run["shape"])): run for run in runs}
 
 
 def card_of(run):
@@ -451,7 +455,10 @@ def main():
     stale = []
     for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
         old = page.read_text()
-        new = renewed(old, programs)
+        try:
+            new = renewed(old, programs)
+        except BadFile as bad:
+            fail(2, f"{page.relative_to(ROOT)} quotes {bad}")
         if new == old:
             continue
         stale.append(page)

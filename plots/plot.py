@@ -13,12 +13,14 @@ not what it should be; 3: no matplotlib.
 """
 
 import dataclasses
+import functools
 import math
 import os
 import pathlib
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
+from origin import commit_fault, require_origin
 from results import (ROOT, TRACE, BadFile, base_name, fail, load, moved_bytes, read_runs, require,
                      require_schema)
 
@@ -130,6 +132,20 @@ class Measured:
         return f"{self.run['device']['name']}, {self.run['date']}, commit {self.run['commit']}"
 
 
+def require_known_origin(path, runs):
+    """Of the committed runs, which the book shows. Of others, whose captions name the commit, a warning is
+    enough."""
+    if path.parent.resolve() == COMMITTED:
+        require_origin(path, runs)
+    elif runs[0]["device"]["kind"] == "gpu" and commit_fault(runs[0]["commit"]):
+        warn_once(commit_fault(runs[0]["commit"]))
+
+
+@functools.cache
+def warn_once(message):
+    print(f"plot.py: {message}: nobody can repeat this measurement", file=sys.stderr)
+
+
 def read_folder(folder):
     """({chapter: Measured}, {chapter: a run on the CPU device}) of all the JSON in a folder."""
     paths = sorted(folder.glob("*.json"))
@@ -137,7 +153,9 @@ def read_folder(folder):
         raise BadFile(f"{folder}: there is no .json file in it (./workbook bench writes some into results)")
     measured, counted, peers = {}, {}, []
     for path in paths:
-        for run in read_runs(path):
+        runs = read_runs(path)
+        require_known_origin(path, runs)
+        for run in runs:
             if run["device"]["kind"] == "cpu":
                 counted[run["chapter"]] = run
             elif path.name.startswith("peers_"):
