@@ -372,13 +372,24 @@ def draw_sizes(chapter, machines, out):
                   out)
 
 
+def tflops_of(stage):
+    return stage.data["tflops"]
+
+
 def draw_arithmetic(chapter, machines, shape, out):
-    """In place of the bandwidth, of a chapter that is bound by arithmetic."""
+    """In place of the bandwidth, of a chapter that is bound by arithmetic. All stages that compute the same,
+    GELU by erf or by tanh for instance, have a panel."""
     by_name = stages_at(machines, shape)
-    names = names_of(by_name)
-    figure, axes = bar_figure(names, len(machines))
-    bars(axes, by_name, names, lambda s: s.data["tflops"], lambda s: f"{s.data['tflops']:.1f}")
-    axes.set_xlabel("TFLOP/s")
+    panels = {}
+    for stages in by_name:
+        for stage in stages.values():
+            panels.setdefault(stage.data.get("output"), {})[stage.name] = None  # in order, each once
+    figure, axes = bar_panels(list(panels.values()), len(machines))
+    fastest = max(tflops_of(s) for stages in by_name for s in stages.values())
+    for panel, (output, names) in zip(axes, panels.items()):
+        bars(panel, by_name, list(names), tflops_of, lambda s: f"{tflops_of(s):.1f}")
+        panel.set_xlim(0, 1.18 * fastest)  # the same in each panel
+        panel.set_xlabel(f"TFLOP/s, {f'computing {output}' if output else 'peers: what they compute varies'}")
     return finish(figure, f"{chapter}: operations a second", caption_at(machines, shape),
                   f"{chapter}_arithmetic", out, legend_of_machines(machines))
 
