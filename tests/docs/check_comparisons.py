@@ -23,7 +23,8 @@ def stage(name, output, p25, median, p75):
 
 
 RUN = {"schema": 1, "chapter": "05_linear_gelu", "shape": [8, 8, 8], "dtype": "float32",
-       "commit": "0123456789ab", "date": "2026-01-01", "device": {"kind": "gpu", "name": "a card", "driver": "1"},
+       "commit": "0123456789ab", "date": "2026-01-01",
+       "device": {"kind": "gpu", "name": "a card", "driver": "1"},
        "stages": [stage("slow", "y", 19.0, 20.0, 21.0), stage("fast", "y", 9.0, 10.0, 11.0),
                   stage("as_fast", "y", 10.5, 11.5, 12.0), stage("tanh", "y_tanh", 7.0, 8.0, 9.0)]}
 
