@@ -50,6 +50,7 @@ constexpr Stage to_z(Stage stage) {
   stage.output = "z";
   stage.kernels = 2;
   stage.roundings = two_products_roundings;
+  stage.exact_roundings = exact_z_roundings;
   stage.flops = two_products_flops;
   stage.needs = "at most 2^36 multiplications: checking takes long";
   stage.against = "12_early_gelu";
