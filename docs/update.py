@@ -18,7 +18,8 @@ import textwrap
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "plots"))
-from results import ROOT, base_name, dram_bytes, load, moved_bytes, peers_of
+from origin import require_origin
+from results import ROOT, BadFile, base_name, dram_bytes, fail, load, moved_bytes, peers_of
 
 KINDS = {}  # kind of quotation -> the function that makes one from what stands in its comment
 FORMS = {}  # an example of each form of comment -> what it quotes
@@ -62,9 +63,12 @@ def output(what, programs):
 # --- Stored runs on a GPU ---
 
 
+@functools.cache
 def runs_of(path):
     """The runs of a stored file, by size."""
-    return {"x".join(map(str, run["shape"])): run for run in load(path)}
+    runs = load(path)
+    require_origin(path, runs)
+    return {"x".join(map(str, run["shape"])): run for run in runs}
 
 
 def card_of(run):
@@ -86,6 +90,12 @@ def base_of(stage, stages):
 
 def speed_up(stage, base):
     return base["time_us"]["median"] / stage["time_us"]["median"]
+
+
+def overlap(stage, other):
+    """Whether the middle halves of their samples do: then there is no difference to speak of."""
+    a, b = stage["time_us"], other["time_us"]
+    return a["p25"] <= b["p75"] and b["p25"] <= a["p75"]
 
 
 def page_text(rows):
@@ -164,22 +174,27 @@ def saved(what, _):
                     f"{'n':16}{'us':>14}{'us':>16}{'measured  by bytes':>20}{'measured  by bytes':>20}"]
         us = [stage["time_us"]["median"] for stage in (a, b)]
         by_bytes = (moved_bytes(a) - moved_bytes(b)) / moved_bytes(a) * a["ceiling_us"]["median"]
-        rows.append(f"{size:16}{us[0]:14.2f}{us[1]:16.2f}{us[0] - us[1]:10.2f}{by_bytes:10.2f}"
-                    f"{us[0] / us[1] - 1:10.1%}{by_bytes / us[1]:10.1%}")
+        measured = ("none", "none") if overlap(a, b) else (f"{us[0] - us[1]:.2f}", f"{us[0] / us[1] - 1:.1%}")
+        rows.append(f"{size:16}{us[0]:14.2f}{us[1]:16.2f}{measured[0]:>10}{by_bytes:10.2f}"
+                    f"{measured[1]:>10}{by_bytes / us[1]:10.1%}")
     return page_text(rows)
 
 
 @quotes({"shares: plots/data/h200/06_tensor_cores.json 4096x4096x4096 2_mma 11_gemm; ...":
-         "the speed of stages as a share of another's, each at one size"})
+         "the speed of stages as a share of another's that computes the same, each at one size"})
 def shares(what, _):
     path, asked = what.split(" ", 1)
     runs = runs_of(ROOT / path)
     rows = [card_of(next(iter(runs.values()))), "",
             f"{'n':18}{'stage':16}{'us':>10}   {'beside':16}{'us':>10}{'speed':>9}"]
     for size, stage, other in (one.split() for one in asked.split("; ")):
-        us = {entry["name"]: entry["time_us"]["median"] for entry in timed_stages(runs[size])}
-        rows.append(f"{size:18}{stage:16}{us[stage]:10.2f}   {other:16}{us[other]:10.2f}"
-                    f"{us[other] / us[stage]:9.1%}")
+        a, b = (by_name(timed_stages(runs[size]))[name] for name in (stage, other))
+        if a["output"] != b["output"]:
+            raise BadFile(f"{path}: {stage} computes {a['output']} and {other} {b['output']}: compare "
+                          "stages that compute the same")
+        speed = "same" if overlap(a, b) else f"{speed_up(a, b):.1%}"
+        rows.append(f"{size:18}{stage:16}{a['time_us']['median']:10.2f}   {other:16}"
+                    f"{b['time_us']['median']:10.2f}{speed:>9}")
     return page_text(rows)
 
 
@@ -451,7 +466,10 @@ def main():
     stale = []
     for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
         old = page.read_text()
-        new = renewed(old, programs)
+        try:
+            new = renewed(old, programs)
+        except BadFile as bad:
+            fail(2, f"{page.relative_to(ROOT)} quotes {bad}")
         if new == old:
             continue
         stale.append(page)

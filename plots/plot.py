@@ -13,12 +13,14 @@ not what it should be; 3: no matplotlib.
 """
 
 import dataclasses
+import functools
 import math
 import os
 import pathlib
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
+from origin import commit_fault, require_origin
 from results import (ROOT, TRACE, BadFile, base_name, dram_bytes, fail, load, moved_bytes, read_runs,
                      require, require_schema)
 
@@ -130,6 +132,20 @@ class Measured:
         return f"{self.run['device']['name']}, {self.run['date']}, commit {self.run['commit']}"
 
 
+def require_known_origin(path, runs):
+    """Of the committed runs, which the book shows. Of others, whose captions name the commit, a warning is
+    enough."""
+    if path.parent.resolve() == COMMITTED:
+        require_origin(path, runs)
+    elif runs[0]["device"]["kind"] == "gpu" and commit_fault(runs[0]["commit"]):
+        warn_once(commit_fault(runs[0]["commit"]))
+
+
+@functools.cache
+def warn_once(message):
+    print(f"plot.py: {message}: nobody can repeat this measurement", file=sys.stderr)
+
+
 def read_folder(folder):
     """({chapter: Measured}, {chapter: a run on the CPU device}) of all the JSON in a folder."""
     paths = sorted(folder.glob("*.json"))
@@ -137,7 +153,9 @@ def read_folder(folder):
         raise BadFile(f"{folder}: there is no .json file in it (./workbook bench writes some into results)")
     measured, counted, peers = {}, {}, []
     for path in paths:
-        for run in read_runs(path):
+        runs = read_runs(path)
+        require_known_origin(path, runs)
+        for run in runs:
             if run["device"]["kind"] == "cpu":
                 counted[run["chapter"]] = run
             elif path.name.startswith("peers_"):
@@ -354,13 +372,24 @@ def draw_sizes(chapter, machines, out):
                   out)
 
 
+def tflops_of(stage):
+    return stage.data["tflops"]
+
+
 def draw_arithmetic(chapter, machines, shape, out):
-    """In place of the bandwidth, of a chapter that is bound by arithmetic."""
+    """In place of the bandwidth, of a chapter that is bound by arithmetic. All stages that compute the same,
+    GELU by erf or by tanh for instance, have a panel."""
     by_name = stages_at(machines, shape)
-    names = names_of(by_name)
-    figure, axes = bar_figure(names, len(machines))
-    bars(axes, by_name, names, lambda s: s.data["tflops"], lambda s: f"{s.data['tflops']:.1f}")
-    axes.set_xlabel("TFLOP/s")
+    panels = {}
+    for stages in by_name:
+        for stage in stages.values():
+            panels.setdefault(stage.data.get("output"), {})[stage.name] = None  # in order, each once
+    figure, axes = bar_panels(list(panels.values()), len(machines))
+    fastest = max(tflops_of(s) for stages in by_name for s in stages.values())
+    for panel, (output, names) in zip(axes, panels.items()):
+        bars(panel, by_name, list(names), tflops_of, lambda s: f"{tflops_of(s):.1f}")
+        panel.set_xlim(0, 1.18 * fastest)  # the same in each panel
+        panel.set_xlabel(f"TFLOP/s, {f'computing {output}' if output else 'peers: what they compute varies'}")
     return finish(figure, f"{chapter}: operations a second", caption_at(machines, shape),
                   f"{chapter}_arithmetic", out, legend_of_machines(machines))
 

@@ -50,6 +50,7 @@ constexpr Stage to_z(Stage stage) {
   stage.output = "z";
   stage.kernels = 2;
   stage.roundings = two_products_roundings;
+  stage.exact_roundings = exact_z_roundings;
   stage.flops = two_products_flops;
   stage.needs = "at most 2^36 multiplications: checking takes long";
   stage.against = "12_early_gelu";
@@ -77,15 +78,18 @@ const Stage kStages[] = {
     to_y(stage<ThenFinish>(
         {.name = "9_then_finish", .idea = "the same, then bias and GELU in one pass", .kernels = 2})),
     to_y(stage<InEpilogue>({.name = "10_epilogue", .idea = "bias and GELU in the epilogue: one kernel"})),
-    to_y(stage<InEpilogueTanh>(
-        {.name = "10_tanh", .idea = "the same with the tanh form of GELU", .output = "y_tanh"})),
+    to_y(stage<InEpilogueTanh>({.name = "10_tanh",
+                                .idea = "the same with the tanh form of GELU",
+                                .output = "y_tanh",
+                                .against = "10_tanh"})),
     from_cublas(library<struct Sgemm>({.name = "11_sgemm", .idea = "library: cuBLAS, the product alone"})),
     from_cublas(to_y(library<struct Cublas>(
         {.name = "11_cublas", .idea = "library: cuBLAS, then bias and GELU in one pass"}))),
     from_cublas(
         to_y(library<struct CublasLt>({.name = "11_cublaslt",
                                        .idea = "library: cuBLASLt with bias and GELU, tanh, as its epilogue",
-                                       .output = "y_tanh"}))),
+                                       .output = "y_tanh",
+                                       .against = "10_tanh"}))),
     to_z(stage<EarlyGelu>({.name = "12_early_gelu", .idea = "two products: GELU where the first is stored"})),
     to_z(stage<LateGelu>(
         {.name = "12_late_gelu", .idea = "two products: GELU where the second one loads it"})),

@@ -58,8 +58,10 @@ constexpr Stage from_cublas(Stage stage) {
 const Stage kStages[] = {
     with_defaults(stage<Wmma>(
         {.name = "1_wmma", .idea = "tensor cores: bfloat16, float32 accumulators, bias and GELU"})),
-    with_defaults(stage<WmmaTanh>(
-        {.name = "1_tanh", .idea = "the same with the tanh form of GELU", .output = "y_bfloat16_tanh"})),
+    with_defaults(stage<WmmaTanh>({.name = "1_tanh",
+                                   .idea = "the same with the tanh form of GELU",
+                                   .output = "y_bfloat16_tanh",
+                                   .against = "1_tanh"})),
     with_defaults(stage<ThenFinish>({.name = "1_then_finish",
                                      .idea = "the same unfused: bias and GELU in one pass",
                                      .kernels = 2,
@@ -88,20 +90,28 @@ const Stage kStages[] = {
         {.name = "7_multicast", .idea = "two blocks share their copies of w", .output = "product_bfloat16"})),
     on_hopper(gpu_only<struct TmaEpilogue>(
         {.name = "8_tma_epilogue", .idea = "bias and GELU in the epilogue, stored by the TMA"})),
-    on_hopper(gpu_only<struct TmaEpilogueTanh>(
-        {.name = "8_tanh", .idea = "the same with the tanh form of GELU", .output = "y_bfloat16_tanh"})),
+    on_hopper(gpu_only<struct TmaEpilogueTanh>({.name = "8_tanh",
+                                                .idea = "the same with the tanh form of GELU",
+                                                .output = "y_bfloat16_tanh",
+                                                .against = "1_tanh"})),
     on_hopper(gpu_only<struct PingPong>(
         {.name = "9_ping_pong", .idea = "one warpgroup multiplies, the other computes GELU"})),
-    on_hopper(gpu_only<struct PingPongTanh>(
-        {.name = "9_tanh", .idea = "the same with the tanh form of GELU", .output = "y_bfloat16_tanh"})),
+    on_hopper(gpu_only<struct PingPongTanh>({.name = "9_tanh",
+                                             .idea = "the same with the tanh form of GELU",
+                                             .output = "y_bfloat16_tanh",
+                                             .against = "1_tanh"})),
     on_hopper(gpu_only<struct Wide>(
         {.name = "9_wide", .idea = "tiles of 128 x 192: registers move to the consumers, clusters share w"})),
-    on_hopper(gpu_only<struct WideTanh>(
-        {.name = "9_wide_tanh", .idea = "the same with the tanh form of GELU", .output = "y_bfloat16_tanh"})),
+    on_hopper(gpu_only<struct WideTanh>({.name = "9_wide_tanh",
+                                         .idea = "the same with the tanh form of GELU",
+                                         .output = "y_bfloat16_tanh",
+                                         .against = "1_tanh"})),
     on_hopper(gpu_only<struct StreamK>(
         {.name = "10_stream_k", .idea = "the last wave's steps are divided evenly"})),
-    on_hopper(gpu_only<struct StreamKTanh>(
-        {.name = "10_tanh", .idea = "the same with the tanh form of GELU", .output = "y_bfloat16_tanh"})),
+    on_hopper(gpu_only<struct StreamKTanh>({.name = "10_tanh",
+                                            .idea = "the same with the tanh form of GELU",
+                                            .output = "y_bfloat16_tanh",
+                                            .against = "1_tanh"})),
     from_cublas(library<struct Gemm>({.name = "11_gemm",
                                       .idea = "library: cuBLAS in bfloat16, the product alone",
                                       .output = "product_bfloat16"})),
@@ -111,7 +121,8 @@ const Stage kStages[] = {
                                           .idea = "library: cuBLASLt in bfloat16 with bias and GELU, tanh",
                                           .output = "y_bfloat16_tanh",
                                           .roundings = tensor_roundings,
-                                          .needs = "a GPU and cuBLAS; k and n multiples of 8"})),
+                                          .needs = "a GPU and cuBLAS; k and n multiples of 8",
+                                          .against = "1_tanh"})),
 };
 
 /// The same m and n with growing k: the epilogue saves the same, and the product costs more. The last two are

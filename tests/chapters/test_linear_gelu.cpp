@@ -1,9 +1,14 @@
 // Chapter 05 on the CPU device: every stage right at hostile shapes and alignments, and counting what its
 // formula says where rows begin at sectors.
+#include <algorithm>
+#include <set>
+#include <string>
+
 #include "catch.hpp"
 #include "chapters/check_stages.hpp"
 #include "chapters/stage_counters.hpp"
 #include "harness/run_stage.hpp"
+#include "kernels/layernorm.hpp"
 
 namespace cpu::linear_gelu {
 workbook::Chapter chapter();
@@ -24,7 +29,58 @@ void check_at(const Shape& shape, const Offsets& offsets, Look look) {
   check_stages(kChapter, problem, shape, every_stage, look);
 }
 
+Stage stage_named(const std::string& name) {
+  const auto is_it = [&](const Stage& stage) { return name == stage.name; };
+  return *std::find_if(kChapter.stages, kChapter.stages + kChapter.stage_count, is_it);
+}
+const Stage kTiles = stage_named("4_tiles"), kEarlyGelu = stage_named("12_early_gelu");
+
+/// Leaves the last term of each element of a product out: the last column of x, or of v.
+void without_last_column(float* matrix, long long rows, int columns) {
+  cpu::test_kernels::clear_elements(matrix, columns - 1, columns, static_cast<int>(rows));
+}
+void run_tiles_without_last_term(const Data& d) {
+  without_last_column(d.floats("x"), d.shape.dims[0], d.shape.dims[1]);
+  kTiles.run(d);
+}
+void run_early_without_last_term(const Data& d) {
+  without_last_column(d.floats("x"), d.shape.dims[0], d.shape.dims[1]);
+  kEarlyGelu.run(d);
+}
+void run_early_without_last_y(const Data& d) {
+  without_last_column(d.floats("v"), d.shape.dims[1], d.shape.dims[2]);
+  kEarlyGelu.run(d);
+}
+
+/// Checks that a stage is right, and that it is noticed when it runs `wrong`, in one kernel more.
+void check_noticed(Problem& problem, Stage stage, void (*wrong)(const Data&)) {
+  CHECK(problem.check(stage).message == "");
+  stage.roundings = [](const Shape&) { return 1 << 20; };  // right on the other inputs
+  stage.run = wrong;
+  ++stage.kernels;
+  CHECK_THAT(problem.check(stage).message, ContainsSubstring("on inputs whose sums are exact: "));
+}
+
 }  // namespace
+
+TEST_CASE("05: a term of the product that is left out shows at every k of the sweep") {
+  const auto backend = make_cpu_backend();
+  std::set<int> all_k;
+  for (int i = 0; i < kChapter.sweep_count; ++i) all_k.insert(kChapter.sweep[i].dims[1]);
+  REQUIRE(*all_k.rbegin() == 8192);
+  for (const int k : all_k) {
+    INFO("k = " << k);
+    Problem problem(kChapter, {{8, k, 8}}, *backend);
+    check_noticed(problem, kTiles, run_tiles_without_last_term);
+  }
+}
+
+TEST_CASE("05: a term of either product of stage 12 that is left out shows at k and n of 4096") {
+  const auto backend = make_cpu_backend();
+  Problem along_k(kChapter, {{8, 4096, 8}}, *backend), along_n(kChapter, {{8, 8, 4096}}, *backend);
+  check_noticed(along_k, kEarlyGelu, run_early_without_last_term);
+  check_noticed(along_n, kEarlyGelu, run_early_without_last_y);
+}
 
 TEST_CASE("05: every stage is right at hostile shapes") {
   const Shape shapes[] = {{{1, 1, 1}},   {{1, 37, 5}},     {{5, 3, 1}},    {{33, 17, 31}},
