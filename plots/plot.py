@@ -19,7 +19,7 @@ import pathlib
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
-from results import (ROOT, TRACE, BadFile, base_name, fail, load, moved_bytes, read_runs, require,
+from results import (ROOT, TRACE, BadFile, base_name, fail, load, moved_bytes, read_runs, remark, require,
                      require_schema)
 
 DEBIAN_PYTHON = "/usr/bin/python3"
@@ -88,9 +88,9 @@ def stages_of(run, peer=False):
         return "peer" if peer else "library" if stage["idea"].startswith("library") else "ours"
 
     def name(stage):
-        return stage["name"] if stage["status"] == "ok" else f"{stage['name']}, not exact"
+        return f"{stage['name']}, {remark(stage)}" if remark(stage) else stage["name"]
 
-    # A peer that is not exact has its place beside ours, and says so.
+    # A peer that is not exact is shown beside ours, and says so.
     shown = [s for s in run["stages"] if s["status"] == "ok" or (peer and s.get("time_us"))]
     return [Stage(name(s), kind(s), moved_bytes(s), s) for s in shown]
 
