@@ -166,7 +166,7 @@ class Entrant:
         declared = self.contender.kernels
         if self.counted not in declared and not self.problem:
             expected = " or ".join(map(str, declared))
-            self.problem = f"launches {self.counted} kernels, not {expected} as contenders/ says"
+            self.problem = f"it launched {self.counted} kernels, its entry in contenders/ says {expected}"
 
 
 class Flush:

@@ -133,6 +133,22 @@ def remark(stage):
     return "wrong" if stage["status"] != "ok" else "" if stage["exact"] else "not exact"
 
 
+def shown_peers(stages):
+    """Of peers that are right, those that a figure shows: of all that are compared with the same stage of
+    ours, PyTorch as written and the fastest other one. Of older files, which compare with none, all.
+    """
+    groups = {}
+    for stage in stages:
+        group = stage["ratios"][0]["stage"] if stage.get("ratios") else ""
+        as_written = "ratios" not in stage or stage["idea"].startswith("PyTorch as written")
+        groups.setdefault((group, as_written), []).append(stage)
+    shown = []
+    for (_, as_written), of_group in groups.items():
+        fastest = min(of_group, key=lambda stage: stage["time_us"]["median"])
+        shown += of_group if as_written else [fastest]
+    return sorted(shown, key=stages.index)
+
+
 # --- Paired samples ---
 
 
@@ -165,4 +181,4 @@ def ratio_text(ratio):
     interval = f"{ratio['low']:.3f} to {ratio['high']:.3f}"
     if ratio["low"] <= 1 <= ratio["high"]:
         return f"no difference from {ratio['stage']} ({interval})"
-    return f"{ratio['median']:.3f} times {ratio['stage']} ({interval})"
+    return f"{ratio['median']:.3f} times the time of {ratio['stage']} ({interval})"

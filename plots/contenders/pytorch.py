@@ -6,7 +6,7 @@ import torch
 
 from contenders.contender import Contender
 
-AS_WRITTEN = "PyTorch as written: a kernel for each operation"
+AS_WRITTEN = "PyTorch as written: a kernel for each operation"  # the words by which figures know it
 
 
 def uniform(count, low, high):

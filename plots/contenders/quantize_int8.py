@@ -126,7 +126,7 @@ def contenders(shape):
         return entries
     common = {"inputs": ("x",), "check": check_rows, "ours": stages["q_rows"]}
     return entries + [
-        Contender("torch, rows", "a scale for each row, a kernel for each operation", quantized_rows,
+        Contender("torch, rows", "PyTorch as written: a scale for each row", quantized_rows,
                   kernels=(8,), moved=(24 * n, 17 * n), **common),
         *compiled(quantized_rows, ", rows", kernels=(1,), **common),
         Contender("Triton, rows", "written by hand, one row per program", rows_by_triton, kernels=(1,),

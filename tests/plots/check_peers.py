@@ -67,7 +67,7 @@ def check_ratios():
     expect("the ratio is that of the fastest stage, round by round", right and all(
         abs(ratio[field] - 1.1) < 1e-12 for field in ("median", "low", "high")), ratio)
     expect("a ratio whose interval excludes 1 is a factor",
-           results.ratio_text(ratio) == "1.100 times fast (1.100 to 1.100)", ratio)
+           results.ratio_text(ratio) == "1.100 times the time of fast (1.100 to 1.100)", ratio)
     drifting = samples(*(us * (1.02 if i % 2 else 0.99) for i, us in enumerate(range(10, 35))))
     (ratio,) = turns.ratios("sustained", drifting, ours, ("fast",))
     expect("one whose interval holds 1 is no difference",
@@ -215,6 +215,24 @@ def check_quoted(stored, shape):
     expect("... of an older file, too", "torch.compile, rows" in old and old.count("not exact") == 2, old)
 
 
+def check_shown():
+    """Which peers a figure shows."""
+    def peer(name, us, stage, idea="fused"):
+        compared = [{"stage": stage}] if stage else []
+        return {"name": name, "idea": idea, "ratios": compared, "time_us": {"median": us}}
+
+    def shown(stages):
+        return [stage["name"] for stage in results.shown_peers(stages)]
+
+    written = "PyTorch as written: two kernels"
+    stages = [peer("a", 9, "1_x", written), peer("b", 3, "1_x"), peer("c", 2, "1_x"), peer("d", 1, "2_y"),
+              peer("e", 9, "2_y", written), peer("f", 7, None)]
+    expect("a figure shows PyTorch as written and the fastest other one of each kind",
+           shown(stages) == ["a", "c", "d", "e", "f"], shown(stages))
+    older = json.loads((COMMITTED / "peers_03_quantize_int8.json").read_text())[-1]["stages"]
+    expect("... of an older file all", shown(older) == [stage["name"] for stage in older], shown(older))
+
+
 def check_file(folder):
     """What peers.py stores can be read, drawn and quoted."""
     timed = [entrant("torch"), entrant("Triton", integers=True, error=1.0),
@@ -298,6 +316,7 @@ def main():
     check_turns()
     check_clocks()
     check_names()
+    check_shown()
     for check in (check_program, check_file, check_refused):
         with tempfile.TemporaryDirectory() as folder:
             check(pathlib.Path(folder))
