@@ -43,6 +43,19 @@ def cold_runs(touched, sets, l2_bytes, wanted):
     return min(wanted, sets)
 
 
+class Memory:
+    """What all graphs of a shape share, because only one of them runs at a time.
+
+    PyTorch gives a pool up with its last graph; so this one has a graph of its own, whatever fails.
+    """
+
+    def __init__(self):
+        self.pool = torch.cuda.graph_pool_handle()
+        self.graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self.graph, pool=self.pool):
+            torch.zeros(1, device="cuda")
+
+
 class Replay:
     """Many runs between two events in one graph.
 
@@ -51,7 +64,7 @@ class Replay:
     runs gets memory of its own, and results are as cold as inputs. What is freed within a run, such as an
     intermediate result, is where PyTorch's allocator puts it: mostly where it was in the run before.
 
-    All graphs share one pool of memory, because only one of them runs at a time. The last results stay.
+    The results of the last run stay.
     """
 
     def __init__(self, run, sets, runs, memory):
@@ -59,7 +72,7 @@ class Replay:
         self.start, self.end = (torch.cuda.Event(enable_timing=True, external=True) for _ in range(2))
         self.graph = torch.cuda.CUDAGraph()
         kept = collections.deque(maxlen=len(sets))
-        with torch.cuda.graph(self.graph, pool=memory):
+        with torch.cuda.graph(self.graph, pool=memory.pool):
             self.start.record()
             for i in range(runs):
                 kept.append(tensors_in(run(*sets[i % len(sets)])))
@@ -149,7 +162,7 @@ class Entrant:
         """The graphs: with inputs from all sets in turn, and with the same inputs again and again."""
         sets = [self.pick(inputs) for inputs in sets[:sets_for(self.touched, l2_bytes)]]
         run = self.contender.function
-        trial = Replay(run, sets[:1], 2, memory)  # lives until the others do: a pool must not be left empty
+        trial = Replay(run, sets[:1], 2, memory)
         trial.sample()
         wanted = runs_for(trial.sample())
         self.cold = Replay(run, sets, cold_runs(self.touched, len(sets), l2_bytes, wanted), memory)

@@ -17,10 +17,8 @@ what it should be; 3: no GPU, no PyTorch, or another card than the chapters'.
 """
 
 import datetime
-import json
-import math
+import importlib.util
 import pathlib
-import re
 import time
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from functools import partial
@@ -29,8 +27,9 @@ from card import card
 from contenders import MODULES, module_of
 from nvml import Nvml
 from our_stages import OurStages, ProgramFailed
-from results import BadFile, fail, peers_of, ratio_text, read_runs, require
-from turns import mean_clocks, ratios, summary, take_turns
+from peer_entries import entry, entry_left_out, json_text, replaced, row, size_of, times
+from results import BadFile, fail, peers_of, read_runs, require
+from turns import take_turns
 
 try:
     import torch
@@ -42,10 +41,6 @@ except ModuleNotFoundError as error:
     torch = None
 
 BURST_ROUNDS, SUSTAINED_ROUNDS = 25, 9
-
-
-def size_of(shape):
-    return "x".join(map(str, shape))
 
 
 def say(text):
@@ -97,7 +92,7 @@ def capture(outcomes, make_inputs, inputs, l2_bytes):
     entrants = list(outcomes.entrants.values())
     most = max((peer_timing.sets_for(entrant.touched, l2_bytes) for entrant in entrants), default=1)
     sets = [inputs] + [make_inputs() for _ in range(most - 1)]
-    memory = torch.cuda.graph_pool_handle()
+    memory = peer_timing.Memory()
     for entrant in entrants:
         outcomes.attempt(entrant.contender, lambda: entrant.capture(sets, l2_bytes, memory))
 
@@ -130,6 +125,12 @@ def sample(entrants, ours, l2_bytes, gpu, with_sustained):
     return samples
 
 
+def stages_beside(run, contenders):
+    """The stages of ours that the contenders are compared with and that run at this shape."""
+    wanted = {stage for contender in contenders for stage in contender.ours}
+    return [stage["name"] for stage in run["stages"] if stage["name"] in wanted and stage["status"] == "ok"]
+
+
 def measure(run, program, with_sustained):
     """The contenders of a chapter at the shape of `run`, which is the chapter's own, as their JSON."""
     torch.manual_seed(1)
@@ -158,86 +159,10 @@ def measure(run, program, with_sustained):
             "ours": [{"name": stage, **times(samples, ("ours", stage))} for stage in ours.ready]}
 
 
-# --- Its JSON ---
-
-
-def stages_beside(run, contenders):
-    """The stages of ours that the contenders are compared with and that run at this shape."""
-    wanted = {stage for contender in contenders for stage in contender.ours}
-    return [stage["name"] for stage in run["stages"] if stage["name"] in wanted and stage["status"] == "ok"]
-
-
-def times(samples, key):
-    """The times of a contender or of one of our stages."""
-    timed = {"time_us": summary(samples["burst"][key])}
-    if key in samples["warm"]:
-        timed["time_warm_us"] = summary(samples["warm"][key])
-    if key in samples.get("sustained", ()):
-        timed["time_sustained_us"] = summary(samples["sustained"][key])
-        timed["sustained"] = mean_clocks(samples["sustained"][key])
-    return timed
-
-
-def all_ratios(samples, contender):
-    """Of both regimes."""
-    found = []
-    for regime in ("burst", "sustained"):
-        of_regime = samples.get(regime, {})
-        if ("peer", contender.name) in of_regime:
-            ours = {name: of_stage for (side, name), of_stage in of_regime.items() if side == "ours"}
-            found += ratios(regime, of_regime["peer", contender.name], ours, contender.ours)
-    return found
-
-
-NO_COUNTS = ("load_requests", "load_sectors", "store_requests", "store_sectors", "shared_load_wavefronts",
-             "shared_store_wavefronts", "shared_requests", "atomic_sectors", "contended",
-             "compulsory_read_bytes", "compulsory_write_bytes", "approximate")
-
-
-def entry_left_out(contender, status, message):
-    return {"name": contender.name, "idea": contender.idea, "status": status, "message": message,
-            "error": None, "kernels": contender.kernels[0], "traffic": None, "time_us": None,
-            "time_warm_us": None, "tflops": None}
-
-
-def finite(error):
-    return error if error is not None and math.isfinite(error) else None
-
-
-def entry(entrant, samples):
-    """The entry of a contender that was timed."""
-    contender = entrant.contender
-    read, written = contender.moved or (entrant.read_bytes, entrant.write_bytes)
-    timed = times(samples, ("peer", contender.name))
-    us = timed["time_us"]["median"]
-    return {"name": contender.name, "idea": contender.idea, "status": "wrong" if entrant.problem else "ok",
-            "message": entrant.problem, "error": finite(entrant.error),
-            "error_last_places": finite(entrant.last_places),
-            "exact": not entrant.integers or entrant.error == 0,
-            **({"against": contender.against} if contender.against else {}),
-            "kernels": entrant.counted,
-            "traffic": {**dict.fromkeys(NO_COUNTS), "expected_read_bytes": read,
-                        "expected_write_bytes": written},
-            **timed, "ratios": all_ratios(samples, contender),
-            "ceiling_us": None, "registers": None, "spill_bytes": None, "occupancy": None,
-            "gbytes_per_s": (read + written) / us * 1e-3,
-            "tflops": contender.flops / us * 1e-6 if contender.flops else None, "fraction_of_ceiling": None}
-
-
-def row(stage):
-    """What the terminal shows of a contender."""
-    if not stage["time_us"]:
-        return f"  {stage['name']:34} {stage['status']}: {stage['message']}"
-    compared = [f"{ratio['regime']}: {ratio_text(ratio)}" for ratio in stage["ratios"]]
-    problem = [f"{stage['status']}: {stage['message']}"] if stage["message"] else []
-    return (f"  {stage['name']:34} {stage['time_us']['median']:10.2f} us  kernels {stage['kernels']}  "
-            f"error {stage['error']}  " + "; ".join(problem + compared))
-
-
 def say_all(measured):
     say(f"{measured['chapter']} {size_of(measured['shape'])}")
     for stage in measured["ours"]:
-        say(f"  {stage['name']:34} {stage['time_us']['median']:10.2f} us  ours")
+        say(f"  {stage['name']:34}{stage['time_us']['median']:10.2f} us  ours")
     for stage in measured["stages"]:
         say(row(stage))
 
@@ -274,19 +199,6 @@ def stored_peers(path):
         return read_runs(path) if path.exists() else []
     except BadFile as bad:
         fail(2, bad)
-
-
-def json_text(runs):
-    """One line for each field, and for each list of numbers."""
-    text = json.dumps(runs, indent=1, allow_nan=False)
-    return re.sub(r"\[\s+(-?\d[^\[\]{}\"]*?)\s+\]",
-                  lambda numbers: "[" + " ".join(numbers.group(1).split()) + "]", text) + "\n"
-
-
-def replaced(stored, measured, order):
-    """The stored runs with the one that was measured in its place, in the order of the chapter's shapes."""
-    by_shape = {tuple(run["shape"]): run for run in [*stored, measured]}
-    return [by_shape[shape] for shape in order if shape in by_shape]
 
 
 # --- Main ---
@@ -334,10 +246,13 @@ def require_programs(options, runs_of):
 def require_gpu():
     if torch is None:
         fail(3, "PyTorch is not installed: https://pytorch.org/get-started")
+    if not importlib.util.find_spec("triton"):
+        fail(3, "Triton is not installed, which PyTorch for GPUs brings along")
     if not torch.cuda.is_available():
         fail(3, "PyTorch finds no GPU")
-    # A formula is compiled for each form, type and mode; beyond the limit PyTorch would not compile it.
+    # A formula is compiled for each form, type and mode. Beyond a limit PyTorch would run it as written.
     torch._dynamo.config.recompile_limit = 64
+    torch._dynamo.config.fail_on_recompile_limit_hit = True
 
 
 def main():

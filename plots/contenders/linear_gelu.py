@@ -100,15 +100,15 @@ CHECKED_ROWS = 256  # in double precision, all of them would take longer than th
 def check(form, tolerance, inputs, results):
     """Rows from all over the result, each with all its columns.
 
-    `tolerance` is relative to the sum of the terms' absolute values, and to the sum itself.
+    `tolerance` is relative to all terms of an element, and to the product and the bias as one term each.
     """
     every = max(inputs[0].shape[0] // CHECKED_ROWS, 1)
     x, w, bias = inputs[0][::every].double(), inputs[1].double(), inputs[2].double()
-    linear = x @ w.t() + bias
+    product = x @ w.t()
     terms = x.abs() @ w.abs().t() + bias.abs()
-    of_terms, of_linear = tolerance
-    return compared(results[0][::every], F.gelu(linear, approximate=FORMS[form]), terms,
-                    of_terms * terms + of_linear * linear.abs())
+    of_terms, of_two = tolerance
+    return compared(results[0][::every], F.gelu(product + bias, approximate=FORMS[form]), terms,
+                    of_terms * terms + of_two * (product.abs() + bias.abs()))
 
 
 def right(form, tolerance):

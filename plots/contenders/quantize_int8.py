@@ -95,7 +95,7 @@ def found(q, x, scale, zero_point):
     quotient = x.double() / scale.double()
     exact = torch.clamp(quotient + zero_point, -128, 127)
     beyond = (q - exact).abs() - 0.5  # of the nearest step's distance: more than 0 next to a tie alone
-    return Found(steps, bool((beyond <= 2 ** -21 * (quotient.abs() + zero_point)).all()))
+    return Found(steps, bool((beyond <= 2 ** -20 * (quotient.abs() + zero_point)).all()))
 
 
 def check(inputs, results):

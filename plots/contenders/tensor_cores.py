@@ -13,9 +13,9 @@ bfloat16_kernel = triton.autotune([tile(128, 128, 64, 4, 4), tile(128, 128, 64, 
                                    tile(128, 256, 64, 8, 3), tile(256, 128, 64, 8, 3),
                                    tile(64, 256, 64, 4, 4)], key=KEY)(linear_gelu_tile)
 
-# Float32 sums of tensor cores, and two roundings to bfloat16: of the product, which GELU stretches by up to
-# 1.13, and of the result.
-TOLERANCE = (2 ** -16, 1.1 * 2 ** -8)
+# Float32 sums of tensor cores, and up to three roundings to bfloat16: of the product and of its sum with the
+# bias, which GELU stretches by up to 1.13, and of the result.
+TOLERANCE = (2 ** -16, 3.27 * 2 ** -9)
 
 
 def make_inputs(shape):

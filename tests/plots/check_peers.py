@@ -15,7 +15,7 @@ from checks import ROOT, expect, expect_refused
 
 sys.path[:0] = [str(ROOT / "plots"), str(ROOT / "docs")]
 import nvml
-import peers
+import peer_entries
 import results
 import turns
 import update
@@ -244,16 +244,17 @@ def check_file(folder):
     found["warm"] = {name: found["burst"][name] for name in names[:-1]}
     found["sustained"] = {name: [{"us": rng.uniform(2, 3), **nvml.means([])} for _ in range(9)]
                           for name in names}
-    entries = [peers.entry(one, found) for one in timed]
-    entries.append(peers.entry_left_out(entrant("QuACK").contender, "skipped", "quack cannot be imported"))
+    entries = [peer_entries.entry(one, found) for one in timed]
+    entries.append(peer_entries.entry_left_out(entrant("QuACK").contender, "skipped",
+                                               "quack cannot be imported"))
     measured = {**CHAPTER[1], "torch": "2.11", "stages": entries,
-                "ours": [{"name": "3_float4", **peers.times(found, ("ours", "3_float4"))}]}
+                "ours": [{"name": "3_float4", **peer_entries.times(found, ("ours", "3_float4"))}]}
     stored = folder / "01_multiply_add.json"
     stored.write_text(json.dumps(CHAPTER))
     path = results.peers_of(stored)
-    runs = peers.replaced([{**measured, "shape": CHAPTER[0]["shape"]}, {"shape": [7]}], measured,
-                          [tuple(one["shape"]) for one in CHAPTER])
-    path.write_text(peers.json_text(runs))
+    runs = peer_entries.replaced([{**measured, "shape": CHAPTER[0]["shape"]}, {"shape": [7]}], measured,
+                                 [tuple(one["shape"]) for one in CHAPTER])
+    path.write_text(peer_entries.json_text(runs))
     expect("a file holds the shapes of the chapter in their order",
            [one["shape"] for one in results.read_runs(path)] == [CHAPTER[0]["shape"], shape])
     expect("lists of numbers take one line", not re.search(r"^\s*-?[\d.]+,?$", path.read_text(), re.M))
@@ -264,7 +265,7 @@ def check_file(folder):
     expect("a wrong contender and one that is not exact say so", remarks[:3] == ["", "not exact", "wrong"],
            remarks)
     expect("of older files, too", results.remark({"status": "wrong"}) == "not exact")
-    rows = [peers.row(one) for one in entries]
+    rows = [peer_entries.row(one) for one in entries]
     expect("the terminal says what was skipped and what is wrong", "skipped: quack cannot" in rows[3]
            and "wrong: launches 3 kernels" in rows[2] and "3_float4" in rows[0], rows)
 
