@@ -25,14 +25,20 @@ class Nvml:
         try:
             pynvml.nvmlInit()
             self.device = pynvml.nvmlDeviceGetHandleByUUID(uuid)
-            self.read()
         except pynvml.NVMLError as error:
             self.missing = f"NVML: {error}"
 
     def read(self):
-        """What is true at this moment."""
+        """What is true at this moment; None if NVML does not say."""
         if self.missing:
             return None
+        try:
+            return self.asked()
+        except pynvml.NVMLError as error:
+            self.missing = f"NVML: {error}"
+            return None
+
+    def asked(self):
         return {"sm_clock_mhz": pynvml.nvmlDeviceGetClockInfo(self.device, pynvml.NVML_CLOCK_SM),
                 "memory_clock_mhz": pynvml.nvmlDeviceGetClockInfo(self.device, pynvml.NVML_CLOCK_MEM),
                 "power_w": pynvml.nvmlDeviceGetPowerUsage(self.device) * 1e-3,

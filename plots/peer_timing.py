@@ -10,11 +10,9 @@ import time
 import torch
 
 import nvml
+from turns import cold_runs, runs_for, sets_for, stays_cold
 
-SAMPLE_US = 4000  # a sample holds about this much work
-SUSTAINED_US = 1e6  # and in sustained mode this much, of which the second half counts
-MOST_RUNS = 256  # in one graph
-MOST_SETS = 128
+SUSTAINED_US = 1e6  # of a sample in sustained mode; the second half counts
 
 
 def tensors_in(results):
@@ -24,23 +22,6 @@ def tensors_in(results):
 
 def nbytes(tensors):
     return sum(tensor.nbytes for tensor in tensors)
-
-
-def sets_for(touched, l2_bytes):
-    """How many sets a contender takes turns with, so that L2 cannot hold them: by the bytes it touches."""
-    return min(3 * l2_bytes // touched + 1, MOST_SETS)
-
-
-def runs_for(us):
-    """How many runs make a sample of SAMPLE_US."""
-    return min(max(int(SAMPLE_US / us), 1), MOST_RUNS)
-
-
-def cold_runs(touched, sets, l2_bytes, wanted):
-    """No set twice while all sets together would stay in the cache."""
-    if touched * sets >= 3 * l2_bytes:
-        return max(wanted, min(sets, MOST_RUNS))
-    return min(wanted, sets)
 
 
 class Memory:
@@ -99,7 +80,8 @@ class Replay:
         middle.synchronize()
         readings = []
         while not end.query():
-            readings += [gpu.read()] if not gpu.missing else []
+            reading = gpu.read()
+            readings += [reading] if reading else []
             time.sleep(0.02)
         torch.cuda.synchronize()
         return {"us": 1e3 * middle.elapsed_time(end) / (half * self.runs), **nvml.means(readings)}
@@ -156,7 +138,7 @@ class Entrant:
 
     def can_sustain(self, l2_bytes):
         """Whether its sets are so many that none is in the L2 cache when its turn comes again."""
-        return self.touched * sets_for(self.touched, l2_bytes) >= 3 * l2_bytes
+        return stays_cold(self.touched, sets_for(self.touched, l2_bytes), l2_bytes)
 
     def capture(self, sets, l2_bytes, memory):
         """The graphs: with inputs from all sets in turn, and with the same inputs again and again."""

@@ -29,7 +29,7 @@ from nvml import Nvml
 from our_stages import OurStages, ProgramFailed
 from peer_entries import entry, entry_left_out, json_text, replaced, row, size_of, times
 from results import BadFile, fail, peers_of, read_runs, require
-from turns import take_turns
+from turns import sets_for, take_turns
 
 try:
     import torch
@@ -90,7 +90,7 @@ def first_runs(contenders, inputs):
 def capture(outcomes, make_inputs, inputs, l2_bytes):
     """The graphs of all entrants, with as many sets of inputs as one of them needs."""
     entrants = list(outcomes.entrants.values())
-    most = max((peer_timing.sets_for(entrant.touched, l2_bytes) for entrant in entrants), default=1)
+    most = max((sets_for(entrant.touched, l2_bytes) for entrant in entrants), default=1)
     sets = [inputs] + [make_inputs() for _ in range(most - 1)]
     memory = peer_timing.Memory()
     for entrant in entrants:

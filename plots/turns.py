@@ -1,9 +1,45 @@
-"""Contenders that take turns, and what follows from their samples: medians, and ratios of paired samples."""
+"""Contenders that take turns: how often each runs, and what follows from their samples.
+
+Nothing here needs a GPU.
+"""
 
 import random
 import statistics
 
 from results import median_interval
+
+
+SAMPLE_US = 4000  # a sample holds about this much work
+MOST_RUNS = 256  # in one graph
+MOST_SETS = 128
+
+
+# --- How many, as in common/gpu/timing.cu ---
+
+
+def stays_cold(touched, sets, l2_bytes):
+    """Whether a set is no longer in the L2 cache when its turn comes again."""
+    return touched * sets >= 3 * l2_bytes
+
+
+def sets_for(touched, l2_bytes):
+    """How many sets a contender takes turns with: enough to stay cold, by the bytes that one run touches."""
+    return min(3 * l2_bytes // touched + 1, MOST_SETS)
+
+
+def runs_for(us):
+    """How many runs make a sample of SAMPLE_US."""
+    return min(max(int(SAMPLE_US / us), 1), MOST_RUNS)
+
+
+def cold_runs(touched, sets, l2_bytes, wanted):
+    """How many runs make a cold sample: no set twice unless they stay cold."""
+    if stays_cold(touched, sets, l2_bytes):
+        return max(wanted, min(sets, MOST_RUNS))
+    return min(wanted, sets)
+
+
+# --- Turns ---
 
 
 def take_turns(samplers, rounds, rng=random):
@@ -19,6 +55,9 @@ def take_turns(samplers, rounds, rng=random):
             if turn > 0:
                 samples[name].append(sample)
     return samples
+
+
+# --- What follows from samples ---
 
 
 def microseconds(samples):

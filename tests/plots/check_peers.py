@@ -85,6 +85,22 @@ def check_ratios():
         "median": 2.5, "p25": 1.8086419725, "p75": 3.25, "samples": 4, "each": [4, 1.2346, 2, 3]}, summary)
 
 
+def check_sets():
+    """Inputs are cold, by what a contender touches: not by what its chapter's other contenders do."""
+    l2_bytes = 60 * 2 ** 20
+    for touched in (4 * 1024, 2 ** 20, 2 * 2 ** 20, 50 * 2 ** 20, 180 * 2 ** 20, 2 ** 32):
+        sets = turns.sets_for(touched, l2_bytes)
+        cold = turns.stays_cold(touched, sets, l2_bytes)
+        expect(f"{sets} sets of {touched} bytes are enough and no more", (cold or sets == turns.MOST_SETS)
+               and (sets == 1 or touched * (sets - 1) <= 3 * l2_bytes))
+        runs = {wanted: turns.cold_runs(touched, sets, l2_bytes, wanted) for wanted in (1, 8, turns.MOST_RUNS)}
+        expect("... and each run finds its inputs cold", all(
+            min(wanted, sets) <= count <= (turns.MOST_RUNS if cold else sets)
+            for wanted, count in runs.items()), runs)
+    expect("a sample is about 4 ms of runs", [turns.runs_for(us) for us in (1, 100, 3000, 9000)]
+           == [256, 40, 1, 1])
+
+
 def check_turns():
     calls = []
 
@@ -314,6 +330,7 @@ def check_refused(folder):
 def main():
     check_interval()
     check_ratios()
+    check_sets()
     check_turns()
     check_clocks()
     check_names()
