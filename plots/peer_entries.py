@@ -1,8 +1,6 @@
 """What peers.py stores of contenders, in the form of docs/json.md, and shows on the terminal."""
 
-import json
 import math
-import re
 
 from results import ratio_text
 from turns import mean_clocks, ratios, summary
@@ -79,13 +77,6 @@ def row(stage):
         error = "none" if stage["error"] is None else f"{stage['error']:.1e}"
         head += f"{stage['time_us']['median']:10.2f} us  kernels {stage['kernels']}  error {error:7}"
     return "\n      ".join([head, *says])
-
-
-def json_text(runs):
-    """One line for each field, and for each list of numbers."""
-    text = json.dumps(runs, indent=1, allow_nan=False)
-    return re.sub(r"\[\s+(-?\d[^\[\]{}\"]*?)\s+\]",
-                  lambda numbers: "[" + " ".join(numbers.group(1).split()) + "]", text) + "\n"
 
 
 def replaced(stored, measured, order):

