@@ -18,7 +18,7 @@ import textwrap
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "plots"))
-from results import ROOT, base_name, load, moved_bytes, peers_of, ratio_text, remark
+from results import ROOT, base_name, error_text, load, moved_bytes, peers_of, ratio_text, remark
 
 KINDS = {}  # kind of quotation -> the function that makes one from what stands in its comment
 FORMS = {}  # an example of each form of comment -> what it quotes
@@ -140,13 +140,14 @@ def peers(what, _):
     run = runs_of(peers_of(ROOT / path))[size]
     width = max(len(stage["name"]) for stage in run["stages"])
     rows = [f"{card_of(run)}, n = {size}, torch {run['torch']}, {run['date']}", "",
-            f"{'':{width}}  median us  kernels"]
+            f"{'':{width}}  median us  kernels    error"]
     for stage in run["stages"]:
         if not stage["time_us"]:
             rows.append(f"{stage['name']:{width}}  {stage['status']}: {stage['message']}")
             continue
         compared = [f"{ratio['regime']}: {ratio_text(ratio)}" for ratio in stage.get("ratios", [])]
         rows.append(f"{stage['name']:{width}}  {stage['time_us']['median']:9.2f}  {stage['kernels']:7}  "
+                    f"{error_text(stage):>7}  "
                     + "; ".join(([remark(stage)] if remark(stage) else []) + compared))
     return page_text([one.rstrip() for one in rows])
 

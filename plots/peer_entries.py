@@ -2,7 +2,7 @@
 
 import math
 
-from results import ratio_text
+from results import error_text, ratio_text
 from turns import mean_clocks, ratios, summary
 
 
@@ -74,8 +74,8 @@ def row(stage):
         says.insert(0, f"{stage['status']}: {stage['message']}")
     head = f"  {stage['name']:34}"
     if stage["time_us"]:
-        error = "none" if stage["error"] is None else f"{stage['error']:.1e}"
-        head += f"{stage['time_us']['median']:10.2f} us  kernels {stage['kernels']}  error {error:7}"
+        us = stage["time_us"]["median"]
+        head += f"{us:10.2f} us  kernels {stage['kernels']}  error {error_text(stage)}"
     return "\n      ".join([head, *says])
 
 

@@ -123,6 +123,8 @@ def sample(entrants, ours, l2_bytes, gpu, with_sustained):
     if with_sustained:
         samplers = sustained_samplers(entrants, ours, l2_bytes, gpu, burst)
         samples["sustained"] = take_turns(samplers, SUSTAINED_ROUNDS)
+        if gpu.missing:
+            say(f"  clocks and power of the contenders are null: {gpu.missing}")
     return samples
 
 

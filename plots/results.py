@@ -133,6 +133,13 @@ def remark(stage):
     return "wrong" if stage["status"] != "ok" else "" if stage["exact"] else "not exact"
 
 
+def error_text(stage):
+    """A stage's largest error: of 16-bit results in units of the last place, else as docs/json.md has it."""
+    if stage.get("error_last_places") is not None:
+        return f"{stage['error_last_places']:.1f}ulp"
+    return "none" if stage["error"] is None else f"{stage['error']:.0e}"
+
+
 def shown_peers(stages):
     """Of peers that are right, those that a figure shows: of all that are compared with the same stage of
     ours, PyTorch as written and the fastest other one. Of older files, which compare with none, all.

@@ -280,6 +280,9 @@ def check_file(folder):
     remarks = [results.remark(one) for one in entries]
     expect("a wrong contender and one that is not exact say so", remarks[:3] == ["", "not exact", "wrong"],
            remarks)
+    errors = [results.error_text(one) for one in (*entries[:3], {"error": 0.1, "error_last_places": 0.5})]
+    expect("errors are in units of the last place where there are any",
+           errors == ["1e-07", "1e+00", "none", "0.5ulp"], errors)
     expect("of older files, too", results.remark({"status": "wrong"}) == "not exact")
     rows = [peer_entries.row(one) for one in entries]
     expect("the terminal says what was skipped and what is wrong", "skipped: quack cannot" in rows[3]
