@@ -36,7 +36,7 @@ class Contender:
     skipped: str = ""  # why it cannot run here
 
 
-# Of each 16-bit type: the bits of its significand, and the exponent of its smallest number.
+# For each 16-bit type: the bits of its significand, and the exponent of its smallest number.
 LAST_PLACES = {torch.bfloat16: (8, -133), torch.float16: (11, -24)}
 
 

@@ -1,5 +1,5 @@
-"""What compares peers with our stages, as far as no GPU is needed: statistics, turns, the conversation with a
-chapter's program, the form of the files, and what peers.py says when it cannot run.
+"""plots/peers.py, as far as it needs no GPU: statistics, turns, the conversation with a chapter's program, the
+form of the files, and what it says when it cannot run.
 """
 
 import json
