@@ -1,5 +1,5 @@
-"""plots/peers.py, as far as it needs no GPU: statistics, turns, the conversation with a chapter's program, the
-form of the files, and what it says when it cannot run.
+"""plots/peers.py, as far as it needs no GPU: statistics, turns, talking to a chapter's program, the form of
+files, and what it says when it cannot run.
 """
 
 import json
