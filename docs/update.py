@@ -18,7 +18,7 @@ import textwrap
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "plots"))
-from results import ROOT, base_name, error_text, load, moved_bytes, peers_of, ratio_text, remark
+from results import ROOT, base_name, error_text, load, moved_bytes, peers_of, ratio_text, remark, shown_peers
 
 KINDS = {}  # kind of quotation -> the function that makes one from what stands in its comment
 FORMS = {}  # an example of each form of comment -> what it quotes
@@ -102,7 +102,7 @@ def among(stages, first_to_last=""):
 
 
 @quotes({"times: plots/data/h200/01_multiply_add.json 1048576":
-         "times of a size, from a stored run on a GPU, and its peers'",
+         "times of a size, from a stored run on a GPU, and its peers', as figures show them",
          "times: plots/data/h200/06_tensor_cores.json 4096x1024x4096 1_wmma..11_cublaslt":
          "times of these stages alone, and of their peers"})
 def times(what, _):
@@ -111,7 +111,7 @@ def times(what, _):
     peers_file = peers_of(ROOT / path)
     peers = runs_of(peers_file).get(size) if peers_file.exists() else None
     pins = run["device"]["pin_gbytes_per_s"]
-    timed = timed_stages(run) + (timed_stages(peers) if peers else [])
+    timed = timed_stages(run) + (shown_peers(peers) if peers else [])
     names = {stage["name"] for stage in among(run["stages"], *wanted)}
     others = {stage["name"] for stage in run["stages"]} - names
     timed = [stage for stage in timed if stage["name"] in names

@@ -21,7 +21,7 @@ import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
 from results import (ROOT, TRACE, BadFile, base_name, fail, load, moved_bytes, read_runs, remark, require,
-                     require_schema, shown_peers)
+                     require_schema, right_peers, shown_peers)
 
 DEBIAN_PYTHON = "/usr/bin/python3"
 try:
@@ -97,9 +97,8 @@ def peers_in(run):
     def name(peer):
         return f"{peer['name']}, {remark(peer)}" if remark(peer) else peer["name"]
 
-    right = [peer for peer in run["stages"] if peer.get("time_us") and remark(peer) != "wrong"]
-    shown = shown_peers(right)
-    return [Stage(name(peer), "peer", moved_bytes(peer), peer, peer in shown) for peer in right]
+    shown = shown_peers(run)
+    return [Stage(name(peer), "peer", moved_bytes(peer), peer, peer in shown) for peer in right_peers(run)]
 
 
 @dataclasses.dataclass

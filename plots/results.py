@@ -140,11 +140,16 @@ def error_text(stage):
     return "none" if stage["error"] is None else f"{stage['error']:.0e}"
 
 
-def shown_peers(stages):
-    """Of peers that are right, those that a figure shows: of all that are compared with the same stage of
-    ours, PyTorch as written and the fastest other one. Of older files, which compare with none, all.
+def right_peers(run):
+    """The peers that were timed and are right; those that are not exact are among them."""
+    return [stage for stage in run["stages"] if stage.get("time_us") and remark(stage) != "wrong"]
+
+
+def shown_peers(run):
+    """The peers that figures and tables of stages show: of all right ones that are compared with the same
+    stage of ours, PyTorch as written and the fastest other one. Of older files, which compare with none, all.
     """
-    groups = {}
+    groups, stages = {}, right_peers(run)
     for stage in stages:
         group = stage["ratios"][0]["stage"] if stage.get("ratios") else ""
         as_written = "ratios" not in stage or stage["idea"].startswith("PyTorch as written")

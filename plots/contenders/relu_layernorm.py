@@ -174,6 +174,7 @@ def libraries(entries, shape, suffix, **common):
 
 
 def layernorms(shape, dtype):
+    """Weight and bias are of x's type, as in a model of that type; our stages take them in float32."""
     rows, columns = shape
     element, n = (4 if dtype == "float32" else 2), rows * columns
     names = ("x", "weight", "bias")

@@ -234,17 +234,19 @@ def check_quoted(stored, shape):
 
 def check_shown():
     """Which peers a figure shows."""
-    def peer(name, us, stage, idea="fused"):
+    def peer(name, us, stage, idea="fused", **changed):
         compared = [{"stage": stage}] if stage else []
-        return {"name": name, "idea": idea, "ratios": compared, "time_us": {"median": us}}
+        return {"name": name, "idea": idea, "status": "ok", "exact": True, "ratios": compared,
+                "time_us": {"median": us}, **changed}
 
     def shown(stages):
-        return [stage["name"] for stage in results.shown_peers(stages)]
+        return [stage["name"] for stage in results.shown_peers({"stages": stages})]
 
     written = "PyTorch as written: two kernels"
     stages = [peer("a", 9, "1_x", written), peer("b", 3, "1_x"), peer("c", 2, "1_x"), peer("d", 1, "2_y"),
-              peer("e", 9, "2_y", written), peer("f", 7, None)]
-    expect("a figure shows PyTorch as written and the fastest other one of each kind",
+              peer("e", 9, "2_y", written), peer("f", 7, None), peer("g", 1, "1_x", status="wrong"),
+              {"name": "h", "idea": "", "status": "skipped", "time_us": None}]
+    expect("a figure shows PyTorch as written and the fastest other one of each kind that is right",
            shown(stages) == ["a", "c", "d", "e", "f"], shown(stages))
     older = json.loads((COMMITTED / "peers_03_quantize_int8.json").read_text())[-1]["stages"]
     expect("... of an older file all", shown(older) == [stage["name"] for stage in older], shown(older))
