@@ -19,7 +19,8 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "plots"))
 from origin import require_origin
-from results import ROOT, BadFile, base_name, dram_bytes, fail, load, moved_bytes, peers_of
+from results import (ROOT, BadFile, base_name, dram_bytes, error_text, fail, load, moved_bytes, peers_of,
+                     ratio_text, remark, shown_peers)
 
 KINDS = {}  # kind of quotation -> the function that makes one from what stands in its comment
 FORMS = {}  # an example of each form of comment -> what it quotes
@@ -112,7 +113,7 @@ def among(stages, first_to_last=""):
 
 
 @quotes({"times: plots/data/h200/01_multiply_add.json 1048576":
-         "times of a size, from a stored run on a GPU, and its peers'",
+         "times of a size, from a stored run on a GPU, and its peers', as figures show them",
          "times: plots/data/h200/06_tensor_cores.json 4096x1024x4096 1_wmma..11_cublaslt":
          "times of these stages alone, and of their peers"})
 def times(what, _):
@@ -121,7 +122,7 @@ def times(what, _):
     peers_file = peers_of(ROOT / path)
     peers = runs_of(peers_file).get(size) if peers_file.exists() else None
     pins = run["device"]["pin_gbytes_per_s"]
-    timed = timed_stages(run) + (timed_stages(peers) if peers else [])
+    timed = timed_stages(run) + (shown_peers(peers) if peers else [])
     names = {stage["name"] for stage in among(run["stages"], *wanted)}
     others = {stage["name"] for stage in run["stages"]} - names
     timed = [stage for stage in timed if stage["name"] in names
@@ -139,8 +140,27 @@ def times(what, _):
         last = f"{stage['tflops']:7.1f}" if arithmetic else f"{moved_bytes(base) / stage_bytes:8.2f}x"
         rows.append(f"{stage['name']:{width}}  {time['median']:9.2f} {quartiles:>18}  {rate:4.0f}  "
                     f"{ceiling}  {rate / pins:4.0%}  {speed_up(stage, base):7.2f}x  {last}"
-                    + ("" if stage["status"] == "ok" else "  not exact"))
+                    + (f"  {remark(stage)}" if remark(stage) else ""))
     return page_text(rows)
+
+
+@quotes({"peers: plots/data/h200/01_multiply_add.json 268435456":
+         "what a size was compared with: the peers' times, and how they compare with our stages"})
+def peers(what, _):
+    path, size = what.split()
+    run = runs_of(peers_of(ROOT / path))[size]
+    width = max(len(stage["name"]) for stage in run["stages"])
+    rows = [f"{card_of(run)}, n = {size}, torch {run['torch']}, {run['date']}", "",
+            f"{'':{width}}  median us  kernels    error"]
+    for stage in run["stages"]:
+        if not stage["time_us"]:
+            rows.append(f"{stage['name']:{width}}  {stage['status']}: {stage['message']}")
+            continue
+        compared = [f"{ratio['regime']}: {ratio_text(ratio)}" for ratio in stage.get("ratios", [])]
+        rows.append(f"{stage['name']:{width}}  {stage['time_us']['median']:9.2f}  {stage['kernels']:7}  "
+                    f"{error_text(stage):>7}  "
+                    + "; ".join(([remark(stage)] if remark(stage) else []) + compared))
+    return page_text([one.rstrip() for one in rows])
 
 
 @quotes({"ratios: plots/data/h200/01_multiply_add.json":
@@ -482,4 +502,5 @@ def main():
     return 1 if arguments.check and stale else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,410 +1,173 @@
-"""Times PyTorch, eager and compiled, on the shapes of a folder's chapters, as common/gpu/timing.cu does.
+"""Times what the chapters are compared with, beside the chapters' own stages: PyTorch, Triton, libraries.
 
-Needs a GPU, PyTorch, and the chapters' JSON from the same card, which says the shapes:
+Needs a GPU, PyTorch with Triton, the built programs, and the chapters' JSON from the same card, which says
+the shapes:
 
     build/bin/01_multiply_add --device gpu --sweep --json results/01_multiply_add.json
     python3 plots/peers.py results
+    python3 plots/peers.py results --chapters 05_linear_gelu 06_tensor_cores --sustained 8192x8192x8192
 
-For each NN_chapter.json that has an entry below it writes peers_NN_chapter.json beside it, in the form of
-docs/json.md. Exit status 2: bad usage or a file that is not what it should be; 3: no GPU, no PyTorch, or
-another card than the chapters'.
+For each NN_chapter.json it writes peers_NN_chapter.json beside it, in the form of docs/json.md, after each
+shape; with --shapes, what the file holds of other shapes stays. What is timed is in plots/contenders/, how in
+plots/peer_timing.py and docs/measuring.md. In each round, all contenders and the stages of ours that compute
+the same take a sample, in a random order: ratios are of samples of the same round.
+
+Exit status 1: a contender is wrong, or a chapter's program has failed; 2: bad usage or a file that is not
+what it should be; 3: no GPU, no PyTorch, or another card than the chapters'.
 """
 
-import dataclasses
 import datetime
+import importlib.util
 import json
 import pathlib
-import random
-import statistics
+import time
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from typing import Callable
+from functools import partial
 
 from card import card
+from contenders import MODULES, module_of
+from nvml import Nvml
+from our_stages import OurStages, ProgramFailed
+from peer_entries import entry, entry_left_out, replaced, row, size_of, times
 from results import BadFile, fail, peers_of, read_runs, require
+from turns import sets_for, take_turns
 
 try:
     import torch
-except ImportError:
+
+    import peer_timing
+except ModuleNotFoundError as error:
+    if error.name != "torch":
+        raise
     torch = None
 
-SAMPLES = 25
-SAMPLE_US = 4000  # a sample holds about this much work
-MOST_RUNS = 256  # in one graph
-MOST_SETS = 128
+BURST_ROUNDS, SUSTAINED_ROUNDS = 25, 9
 
 
-# --- What is timed: an entry a chapter ---
+def say(text):
+    print(text, flush=True)
 
 
-@dataclasses.dataclass
-class Operation:
-    """One way to compute a chapter's result into the tensors of a set, and the least bytes that it moves."""
+# --- One chapter at one shape ---
 
-    name: str
-    idea: str
-    run: Callable
-    read_bytes: int
-    write_bytes: int
-    flops: float = 0  # of a chapter that is bound by arithmetic
-    compiled: bool = False
-    tolerance: float = 1e-6  # of the error
-    output: str = "out"  # the tensor of a set that it computes
-    against: str = ""  # the chapter's stage that its speed-up is over; the first where none is named
 
+class Outcomes:
+    """What became of the contenders: `entrants` run and are right, `left_out` has a status and a reason."""
 
-@dataclasses.dataclass
-class Chapter:
-    make_set: Callable  # (shape) -> tensors by name
-    operations: Callable  # (shape) -> operations
-    error: Callable  # (tensors, output) -> largest error, relative to the sum of its terms' absolute values
+    def __init__(self):
+        self.entrants, self.left_out = {}, {}
 
+    def attempt(self, contender, step):
+        """Does a step that prepares a contender; if it fails, the contender is left out."""
+        try:
+            return step()
+        except Exception as error:  # whatever a compiler or a library may raise
+            reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+            self.leave_out(contender, "skipped" if contender.of_others else "wrong", reason)
 
-def uniform(count, low, high):
-    return torch.empty(count, device="cuda").uniform_(low, high)
+    def leave_out(self, contender, status, reason):
+        self.entrants.pop(contender.name, None)
+        self.left_out[contender.name] = status, reason
 
 
-def multiply_add_set(shape):
-    n = shape[0]
-    return {"q": uniform(n, -1, 2), "k": uniform(n, -0.5, 1), "v": uniform(n, -2, 3),
-            "product": torch.empty(n, device="cuda"), "out": torch.empty(n, device="cuda")}
+def first_runs(contenders, inputs):
+    """Runs each contender once, which compiles it."""
+    outcomes = Outcomes()
+    for contender in contenders:
+        if contender.skipped:
+            outcomes.leave_out(contender, "skipped", contender.skipped)
+            continue
+        start = time.monotonic()
+        entrant = outcomes.attempt(contender, lambda: peer_timing.Entrant(contender, inputs))
+        if entrant and entrant.problem:
+            outcomes.leave_out(contender, "wrong", entrant.problem)
+        elif entrant:
+            outcomes.entrants[contender.name] = entrant
+        if time.monotonic() - start > 10:
+            say(f"  {contender.name}: compiled in {time.monotonic() - start:.0f} s")
+    return outcomes
 
 
-def multiply_add_operations(shape):
-    n = shape[0]
+def capture(outcomes, make_inputs, inputs, l2_bytes):
+    """The graphs of all entrants, with as many sets of inputs as one of them needs."""
+    entrants = list(outcomes.entrants.values())
+    most = max((sets_for(entrant.touched, l2_bytes) for entrant in entrants), default=1)
+    sets = [inputs] + [make_inputs() for _ in range(most - 1)]
+    memory = peer_timing.Memory()
+    for entrant in entrants:
+        outcomes.attempt(entrant.contender, lambda: entrant.capture(sets, l2_bytes, memory))
 
-    def eager(s):
-        torch.mul(s["q"], s["k"], out=s["product"])
-        torch.add(s["product"], s["v"], out=s["out"])
 
-    def formula(q, k, v, out):
-        out.copy_(q * k + v)
+def burst_samplers(entrants, ours, l2_bytes):
+    flush = peer_timing.Flush(l2_bytes)
 
-    compiled = torch.compile(formula, dynamic=False)
-    return [Operation("torch", "PyTorch as written: a kernel for each operation", eager, 16 * n, 8 * n),
-            Operation("torch.compile", "one kernel, which Inductor writes in Triton",
-                      lambda s: compiled(s["q"], s["k"], s["v"], s["out"]), 12 * n, 4 * n, compiled=True)]
+    def burst(replay):
+        flush.run()
+        return replay.timed()
 
+    return {**{("peer", name): partial(burst, entrant.cold) for name, entrant in entrants.items()},
+            **{("ours", stage): partial(ours.ask, "burst", stage) for stage in ours.ready}}
 
-def multiply_add_error(s, output):
-    q, k, v, out = (s[name].double() for name in ("q", "k", "v", "out"))
-    product = q * k
-    return float(((out - product - v).abs() / (product.abs() + v.abs())).max())
 
+def sustained_samplers(entrants, ours, l2_bytes, gpu, burst):
+    return {**{("peer", name): partial(entrant.cold.sustained, burst["peer", name][0]["us"], gpu)
+               for name, entrant in entrants.items() if entrant.can_sustain(l2_bytes)},
+            **{("ours", stage): partial(ours.ask, "sustained", stage) for stage in ours.ready}}
 
-def add_mul_exp_set(shape):
-    n = shape[0]
-    return {"x": uniform(n, -1.5, 1), "y": uniform(n, -1, 1.5), "between": torch.empty(n, device="cuda"),
-            "out": torch.empty(n, device="cuda")}
 
+def sample(entrants, ours, l2_bytes, gpu, with_sustained):
+    """{regime: {("peer" or "ours", name): samples}}."""
+    burst = take_turns(burst_samplers(entrants, ours, l2_bytes), BURST_ROUNDS)
+    warm = {("peer", name): entrant.warm.timed for name, entrant in entrants.items()}
+    samples = {"burst": burst, "warm": take_turns(warm, BURST_ROUNDS)}
+    if with_sustained:
+        samplers = sustained_samplers(entrants, ours, l2_bytes, gpu, burst)
+        samples["sustained"] = take_turns(samplers, SUSTAINED_ROUNDS)
+        if gpu.missing:
+            say(f"  clocks and power of the contenders are null: {gpu.missing}")
+    return samples
 
-def add_mul_exp_operations(shape):
-    n = shape[0]
 
-    def eager(s):
-        torch.add(s["x"], s["y"], out=s["between"])
-        torch.mul(s["between"], 2, out=s["between"])
-        torch.exp(s["between"], out=s["out"])
+def stages_beside(run, contenders):
+    """The stages of ours that the contenders are compared with and that run at this shape."""
+    wanted = {stage for contender in contenders for stage in contender.ours}
+    return [stage["name"] for stage in run["stages"] if stage["name"] in wanted and stage["status"] == "ok"]
 
-    def formula(x, y, out):
-        out.copy_(torch.exp((x + y) * 2))
 
-    compiled = torch.compile(formula, dynamic=False)
-    return [Operation("torch", "PyTorch as written: a kernel for each operation", eager, 16 * n, 12 * n),
-            Operation("torch.compile", "one kernel, which Inductor writes in Triton",
-                      lambda s: compiled(s["x"], s["y"], s["out"]), 8 * n, 4 * n, compiled=True)]
-
-
-def add_mul_exp_error(s, output):
-    argument = (s["x"].double() + s["y"].double()) * 2
-    expected = torch.exp(argument)
-    return float(((s["out"] - expected).abs() / (expected * (1 + argument.abs()))).max())
-
-
-SCALE, ZERO_POINT = 0.05, 3.0
-
-
-def quantize_set(shape):
-    rows, columns = shape
-    x = uniform(rows * columns, -7, 8).reshape(rows, columns)
-    if rows > 1:
-        x *= torch.empty(rows, 1, device="cuda").uniform_(0.1, 1)
-    return {"x": x, "scale": torch.tensor(SCALE, device="cuda"), "out": torch.empty_like(x, dtype=torch.int8)}
-
-
-def quantized(x, scale):
-    return torch.clamp(torch.round(x / scale + ZERO_POINT), -128, 127).to(torch.int8)
-
-
-def quantized_rows(x):
-    largest = x.abs().amax(dim=1, keepdim=True)
-    scale = torch.where(largest > 0, largest / 127, torch.ones_like(largest))
-    return torch.clamp(torch.round(x / scale), -128, 127).to(torch.int8)
-
-
-def quantize_operations(shape):
-    n = shape[0] * shape[1]
-    compiled = torch.compile(lambda x, scale, out: out.copy_(quantized(x, scale)), dynamic=False)
-    compiled_rows = torch.compile(lambda x, out: out.copy_(quantized_rows(x)), dynamic=False)
-    operations = [Operation("torch", "PyTorch as written: a kernel for each operation",
-                            lambda s: s["out"].copy_(quantized(s["x"], s["scale"])), 20 * n, 17 * n),
-                  Operation("torch.compile", "one kernel, which Inductor writes in Triton",
-                            lambda s: compiled(s["x"], s["scale"], s["out"]), 4 * n, n, compiled=True)]
-    if shape[0] > 1:
-        operations.append(Operation("torch, rows", "a scale for each row, a kernel for each operation",
-                                    lambda s: s["out"].copy_(quantized_rows(s["x"])), 24 * n, 17 * n))
-        operations.append(Operation("torch.compile, rows", "a scale for each row, fused by Inductor",
-                                    lambda s: compiled_rows(s["x"], s["out"]), 4 * n, n, compiled=True))
-    return operations
-
-
-def quantize_error(s, output):
-    """The largest difference, in steps, from the one or the other that the operations give one by one."""
-    wanted = [quantized(s["x"], s["scale"])] + ([quantized_rows(s["x"])] if s["x"].shape[0] > 1 else [])
-    return float(min((s["out"].int() - q.int()).abs().max() for q in wanted))
-
-
-EPSILON = 1e-5
-
-
-def relu_layernorm_set(shape):
-    rows, columns = shape
-    x = uniform(rows * columns, -2, 3).reshape(rows, columns)
-    x = x.mul_(uniform(rows, 0.25, 1)[:, None]).add_(uniform(rows, 0.25, 1)[:, None])
-    return {"x": x, "weight": uniform(columns, 0.5, 1.5), "bias": uniform(columns, -1, 0.5),
-            "rectified": torch.empty_like(x), "out": torch.empty_like(x),
-            "mean": torch.empty(rows, 1, device="cuda"), "inverse": torch.empty(rows, 1, device="cuda"),
-            "squares": torch.empty(rows, device="cuda"), "means": torch.empty(columns, device="cuda")}
-
-
-def relu_layernorm_operations(shape):
-    rows, columns = shape
-    n = rows * columns
-
-    def eager(s):
-        torch.ops.aten.relu.out(s["x"], out=s["rectified"])
-        torch.ops.aten.native_layer_norm.out(s["rectified"], [columns], s["weight"], s["bias"], EPSILON,
-                                             out0=s["out"], out1=s["mean"], out2=s["inverse"])
-
-    def formula(x, weight, bias, out):
-        out.copy_(torch.nn.functional.layer_norm(torch.relu(x), (columns,), weight, bias, EPSILON))
-
-    compiled = torch.compile(formula, dynamic=False)
-    compiled_squares = torch.compile(lambda x, out: out.copy_((x * x).sum(dim=1)), dynamic=False)
-    compiled_means = torch.compile(lambda x, out: out.copy_(x.abs().mean(dim=0)), dynamic=False)
-    return [Operation("torch", "PyTorch as written: ReLU, then LayerNorm", eager, 8 * n, 8 * n,
-                      against="7_unfused"),
-            Operation("torch.compile", "ReLU and LayerNorm, which Inductor writes in Triton",
-                      lambda s: compiled(s["x"], s["weight"], s["bias"], s["out"]), 4 * n, 4 * n,
-                      compiled=True, against="7_unfused"),
-            Operation("torch.compile, squares", "sums of squares of the rows",
-                      lambda s: compiled_squares(s["x"], s["squares"]), 4 * n, 4 * rows, compiled=True,
-                      output="squares", against="1_atomic"),
-            Operation("torch.compile, columns", "means of absolute values of the columns",
-                      lambda s: compiled_means(s["x"], s["means"]), 4 * n, 4 * columns, compiled=True,
-                      output="means", tolerance=rows * 2 ** -24,  # of any order of the additions
-                      against="6_columns")]
-
-
-def relu_layernorm_error(s, output):
-    if output != "out":
-        x = s["x"].double()
-        expected = {"squares": (x * x).sum(dim=1), "means": x.abs().mean(dim=0)}[output]
-        return float(((s[output] - expected).abs() / expected).max())
-    r = torch.relu(s["x"]).double()
-    mean = r.mean(dim=1, keepdim=True)
-    factor = s["weight"] / (((r - mean) ** 2).mean(dim=1, keepdim=True) + EPSILON).sqrt()
-    terms = (r + mean) * factor.abs() + s["bias"].abs()
-    return float(((s["out"] - (r - mean) * factor - s["bias"]).abs() / terms).max())
-
-
-def linear_gelu_set(shape):
-    m, k, n = shape
-    reach = 3 / k ** 0.5
-    return {"x": uniform(m * k, -1, 1).reshape(m, k), "w": uniform(n * k, -reach, reach).reshape(n, k),
-            "bias": uniform(n, -0.5, 1).bfloat16().float(),
-            **{name: torch.empty(m, n, device="cuda") for name in ("product", "out", "out_tanh")}}
-
-
-def tensor_cores_set(shape):
-    """The same, rounded to bfloat16."""
-    return {name: tensor.bfloat16() for name, tensor in linear_gelu_set(shape).items()}
-
-
-def eager_linear_gelu(approximate, output):
-    def run(s):
-        torch.addmm(s["bias"], s["x"], s["w"].t(), out=s["product"])
-        torch.ops.aten.gelu.out(s["product"], approximate=approximate, out=s[output])
-    return run
-
-
-def compiled_linear_gelu(approximate, output):
-    def formula(x, w, bias, out):
-        out.copy_(torch.nn.functional.gelu(torch.nn.functional.linear(x, w, bias), approximate=approximate))
-
-    run = torch.compile(formula, dynamic=False)
-    return lambda s: run(s["x"], s["w"], s["bias"], s[output])
-
-
-def linear_gelu_traffic(shape, element_bytes):
-    """(operations, bytes read, bytes written) of one kernel that computes all."""
-    m, k, n = shape
-    return 2 * m * k * n, element_bytes * (m * k + n * k + n), element_bytes * m * n
-
-
-def linear_gelu_operations(shape):
-    """In float32, where PyTorch uses TF32 only if it is told to."""
-    flops, read, written = linear_gelu_traffic(shape, 4)
-    return [Operation("torch", "PyTorch as written: Linear, then GELU", eager_linear_gelu("none", "out"),
-                      read + written, 2 * written, flops),
-            Operation("torch, tanh", "the same with the tanh form", eager_linear_gelu("tanh", "out_tanh"),
-                      read + written, 2 * written, flops, output="out_tanh"),
-            Operation("torch.compile", "Linear and GELU, as Inductor has them done",
-                      compiled_linear_gelu("none", "out"), read, written, flops, compiled=True)]
-
-
-def tensor_cores_operations(shape):
-    """In bfloat16, with the tanh form of GELU."""
-    flops, read, written = linear_gelu_traffic(shape, 2)
-
-    def library(s):
-        s["out_tanh_library"] = torch._addmm_activation(s["bias"], s["x"], s["w"].t(), use_gelu=True)
-
-    common = {"flops": flops, "tolerance": 2 ** -8, "output": "out_tanh", "against": "1_wmma"}
-    return [Operation("torch, bfloat16", "Linear, then GELU (tanh), in bfloat16",
-                      eager_linear_gelu("tanh", "out_tanh"), read + written, 2 * written, **common),
-            Operation("torch.compile, bfloat16", "the same as Inductor has it done",
-                      compiled_linear_gelu("tanh", "out_tanh"), read, written, compiled=True, **common),
-            Operation("torch, GELU_BIAS", "torch._addmm_activation: cuBLASLt's epilogue", library, read,
-                      written, **{**common, "output": "out_tanh_library"})]
-
-
-def linear_gelu_error(s, output):
-    rows = slice(0, 256)  # in double precision, all of them would take longer than the rest
-    x, w, bias = s["x"][rows].double(), s["w"].double(), s["bias"].double()
-    form = "tanh" if output.startswith("out_tanh") else "none"
-    expected = torch.nn.functional.gelu(x @ w.t() + bias, approximate=form)
-    terms = x.abs() @ w.abs().t() + bias.abs()
-    return float(((s[output][rows] - expected).abs() / terms).max())
-
-
-CHAPTERS = {"01_multiply_add": Chapter(multiply_add_set, multiply_add_operations, multiply_add_error),
-            "02_add_mul_exp": Chapter(add_mul_exp_set, add_mul_exp_operations, add_mul_exp_error),
-            "03_quantize_int8": Chapter(quantize_set, quantize_operations, quantize_error),
-            "04_relu_layernorm": Chapter(relu_layernorm_set, relu_layernorm_operations, relu_layernorm_error),
-            "05_linear_gelu": Chapter(linear_gelu_set, linear_gelu_operations, linear_gelu_error),
-            "06_tensor_cores": Chapter(tensor_cores_set, tensor_cores_operations, linear_gelu_error)}
-
-
-# --- How it is timed ---
-
-
-class Replay:
-    """Many runs between two events in one graph."""
-
-    def __init__(self, run, sets, runs):
-        self.runs = runs
-        self.start, self.end = (torch.cuda.Event(enable_timing=True, external=True) for _ in range(2))
-        self.graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self.graph):
-            self.start.record()
-            for i in range(runs):
-                run(sets[i % len(sets)])
-            self.end.record()
-
-    def sample(self):
-        """Microseconds a run."""
-        self.graph.replay()
-        torch.cuda.synchronize()
-        return 1e3 * self.start.elapsed_time(self.end) / self.runs
-
-
-def set_bytes(tensors):
-    return sum(tensor.nbytes for tensor in tensors.values())
-
-
-def cold_runs(one_set, sets, l2_bytes, wanted):
-    """No set twice while all sets together would stay in the cache."""
-    if one_set * sets >= 3 * l2_bytes:
-        return max(wanted, min(sets, MOST_RUNS))
-    return min(wanted, sets)
-
-
-def summary(samples):
-    p25, median, p75 = statistics.quantiles(samples, n=4, method="inclusive")
-    return {"median": median, "p25": p25, "p75": p75, "samples": len(samples)}
-
-
-def time(operations, sets, l2_bytes):
-    """{name: (cold, warm)}: the operations take turns in a new random order each time, so that a change of
-    the clocks meets all of them."""
-    flush = torch.zeros(3 * l2_bytes // 4, device="cuda")
-    replays = {}
-    for operation in operations:
-        operation.run(sets[0])  # compiles, which a graph cannot hold
-        trial = Replay(operation.run, sets[:1], 2)
-        trial.sample()
-        wanted = min(max(int(SAMPLE_US / trial.sample()), 1), MOST_RUNS)
-        cold = cold_runs(set_bytes(sets[0]), len(sets), l2_bytes, wanted)
-        replays[operation.name] = Replay(operation.run, sets, cold), Replay(operation.run, sets[:1], wanted)
-
-    samples = {operation.name: ([], []) for operation in operations}
-    for turn in range(SAMPLES + 1):
-        for name, pair in random.sample(list(replays.items()), len(replays)):
-            flush.sum()
-            for kept, replay in zip(samples[name], pair):
-                us = replay.sample()
-                if turn > 0:  # the first is not kept
-                    kept.append(us)
-    return {name: tuple(summary(s) for s in pair) for name, pair in samples.items()}
-
-
-def kernels_of(operation, tensors):
-    """Launches of one run."""
-    activities = [torch.profiler.ProfilerActivity.CUDA]
-    with torch.profiler.profile(activities=activities) as profile:
-        operation.run(tensors)
-        torch.cuda.synchronize()
-    return sum(event.device_type == torch.autograd.DeviceType.CUDA for event in profile.events())
-
-
-NO_COUNTS = ("load_requests", "load_sectors", "store_requests", "store_sectors", "shared_load_wavefronts",
-             "shared_store_wavefronts", "shared_requests", "atomic_sectors", "contended",
-             "compulsory_read_bytes", "compulsory_write_bytes", "approximate")
-
-
-def stage(operation, chapter, tensors, cold, warm):
-    output = tensors[operation.output]
-    output.fill_(float("nan") if output.is_floating_point() else 99)
-    operation.run(tensors)
-    error = chapter.error(tensors, operation.output)
-    right = error < operation.tolerance  # NaN is not
-    moved = operation.read_bytes + operation.write_bytes
-    return {"name": operation.name, "idea": operation.idea, "status": "ok" if right else "wrong",
-            "message": "" if right else f"largest error {error}", "error": error,
-            **({"against": operation.against} if operation.against else {}),
-            "kernels": kernels_of(operation, tensors),
-            "traffic": {**dict.fromkeys(NO_COUNTS), "expected_read_bytes": operation.read_bytes,
-                        "expected_write_bytes": operation.write_bytes},
-            "time_us": cold, "time_warm_us": warm, "ceiling_us": None, "registers": None, "spill_bytes": None,
-            "occupancy": None, "gbytes_per_s": moved / cold["median"] * 1e-3,
-            "tflops": operation.flops / cold["median"] * 1e-6 if operation.flops else None,
-            "fraction_of_ceiling": None}
-
-
-def measure(name, chapter, run):
-    """The peers of one chapter at one shape, `run`, as its JSON."""
+def measure(run, program, with_sustained):
+    """The contenders of a chapter at the shape of `run`, which is the chapter's own, as their JSON."""
     torch.manual_seed(1)
     torch._dynamo.reset()
-    l2_bytes = torch.cuda.get_device_properties(0).L2_cache_size
-    sets = [chapter.make_set(run["shape"])]
-    more = min(3 * l2_bytes // set_bytes(sets[0]), MOST_SETS - 1)
-    sets += [chapter.make_set(run["shape"]) for _ in range(more)]
-    operations = chapter.operations(run["shape"])
-    times = time(operations, sets, l2_bytes)
-    stages = [stage(operation, chapter, sets[0], *times[operation.name]) for operation in operations]
-    return {"schema": run["schema"], "chapter": name, "device": run["device"], "shape": run["shape"],
-            "dtype": run["dtype"], "commit": run["commit"], "date": datetime.date.today().isoformat(),
-            "torch": torch.__version__, "stages": stages}
+    properties = torch.cuda.get_device_properties(0)
+    l2_bytes, uuid = properties.L2_cache_size, f"GPU-{properties.uuid}"
+    module, shape = module_of(run["chapter"]), run["shape"]
+    inputs = module.make_inputs(shape)
+    contenders = module.contenders(shape)
+    outcomes = first_runs(contenders, inputs)
+    capture(outcomes, partial(module.make_inputs, shape), inputs, l2_bytes)
+    entrants = outcomes.entrants
+    wanted = stages_beside(run, [entrant.contender for entrant in entrants.values()])
+    with OurStages(program, shape, wanted) as ours:
+        samples = sample(entrants, ours, l2_bytes, Nvml(uuid), with_sustained)
+    for entrant in entrants.values():
+        entrant.check_again()
+    for entrant in entrants.values():
+        entrant.count(inputs)
+    stages = [entry(entrants[contender.name], samples) if contender.name in entrants
+              else entry_left_out(contender, *outcomes.left_out[contender.name]) for contender in contenders]
+    return {"schema": run["schema"], "chapter": run["chapter"],
+            "device": {**run["device"], "uuid": uuid}, "shape": shape, "dtype": run["dtype"],
+            "commit": run["commit"], "date": datetime.date.today().isoformat(), "torch": torch.__version__,
+            "stages": stages,
+            "ours": [{"name": stage, **times(samples, ("ours", stage))} for stage in ours.ready]}
+
+
+def say_all(measured):
+    say(f"{measured['chapter']} {size_of(measured['shape'])}")
+    for stage in measured["ours"]:
+        say(f"  {stage['name']:34}{stage['time_us']['median']:10.2f} us  ours")
+    for stage in measured["stages"]:
+        say(row(stage))
 
 
 # --- Files ---
@@ -422,35 +185,104 @@ def chapter_runs(path):
 
 
 def require_same_card(path, device):
+    """By its UUID as well, where the chapter's file has it."""
     here = card()
     if here["gpu"] != device["name"] or not device["driver"].startswith(here["driver"]):
         fail(3, f"{path} is from {device['name']}, driver {device['driver']}; "
                 f"this is {here['gpu']}, driver {here['driver']}. Peers are measured where the chapters are.")
+    uuid = f"GPU-{torch.cuda.get_device_properties(0).uuid}"
+    if device.get("uuid", uuid) != uuid:
+        fail(3, f"{path} is from the GPU {device['uuid']}; this is {uuid}. "
+                "Peers are measured where the chapters are.")
+
+
+def stored_peers(path):
+    """What a file of peers holds already."""
+    try:
+        return read_runs(path) if path.exists() else []
+    except BadFile as bad:
+        fail(2, bad)
+
+
+# --- Main ---
+
+
+def parse():
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path, help="folder of the chapters' JSON")
+    parser.add_argument("--programs", type=pathlib.Path, default=pathlib.Path("build/bin"), metavar="FOLDER",
+                        help="folder of the chapters' programs, default build/bin")
+    parser.add_argument("--chapters", nargs="+", metavar="CHAPTER", choices=MODULES, default=list(MODULES),
+                        help="these alone, such as 01_multiply_add")
+    parser.add_argument("--shapes", nargs="+", metavar="SHAPE",
+                        help="of the shapes in the chapters' JSON, these alone, such as 4096x1024")
+    parser.add_argument("--sustained", nargs="+", metavar="SHAPE", default=[],
+                        help="at these shapes, time runs of a second as well")
+    return parser.parse_args()
+
+
+def chosen_runs(options):
+    """{a chapter's file: its runs at the shapes that are wanted}, and all its shapes in order."""
+    paths = [path for path in sorted(options.folder.glob("[0-9][0-9]_*.json"))
+             if path.stem in options.chapters]
+    if not paths:
+        fail(2, f"{options.folder} has no JSON of a chapter with peers: {', '.join(options.chapters)}")
+    runs_of = {path: chapter_runs(path) for path in paths}
+    known = {size_of(run["shape"]) for runs in runs_of.values() for run in runs}
+    for shape in [*(options.shapes or []), *options.sustained]:
+        if shape not in known:
+            fail(2, f"{shape} is not a shape of {', '.join(path.name for path in paths)}")
+    orders = {path: [tuple(run["shape"]) for run in runs] for path, runs in runs_of.items()}
+    if options.shapes:
+        runs_of = {path: [run for run in runs if size_of(run["shape"]) in options.shapes]
+                   for path, runs in runs_of.items()}
+    return runs_of, orders
+
+
+def require_programs(options, runs_of):
+    for path, runs in runs_of.items():
+        if runs and not (options.programs / path.stem).is_file():
+            fail(2, f"{options.programs / path.stem} is not a program: build it, or name the folder of the "
+                    "programs by --programs")
+
+
+def require_gpu():
+    if torch is None:
+        fail(3, "PyTorch is not installed: https://pytorch.org/get-started")
+    if not importlib.util.find_spec("triton"):
+        fail(3, "Triton is not installed, which PyTorch for GPUs brings along")
+    if not torch.cuda.is_available():
+        fail(3, "PyTorch finds no GPU")
+    # A formula is compiled for each form, type and mode. Beyond a limit PyTorch would run it as written.
+    torch._dynamo.config.recompile_limit = 64
+    torch._dynamo.config.fail_on_recompile_limit_hit = True
 
 
 def main():
-    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=pathlib.Path, help="folder of the chapters' JSON")
-    folder = parser.parse_args().folder
-    paths = sorted(folder.glob("[0-9][0-9]_*.json"))
-    found = [(path, CHAPTERS[path.stem]) for path in paths if path.stem in CHAPTERS]
-    if not found:
-        fail(2, f"{folder} has no JSON of a chapter with peers: {', '.join(CHAPTERS)}")
-    runs_of = {path: chapter_runs(path) for path, _ in found}
-    if torch is None:
-        fail(3, "PyTorch is not installed: https://pytorch.org/get-started")
-    if not torch.cuda.is_available():
-        fail(3, "PyTorch finds no GPU")
-    for path, chapter in found:
-        results = []
-        for run in runs_of[path]:
+    options = parse()
+    runs_of, orders = chosen_runs(options)
+    require_programs(options, runs_of)
+    require_gpu()
+    wrong = 0
+    for path, runs in runs_of.items():
+        stored = stored_peers(peers_of(path)) if options.shapes else []
+        for run in runs:
             require_same_card(path, run["device"])
-            results.append(measure(path.stem, chapter, run))
-            for timed in results[-1]["stages"]:
-                print(f"{path.stem} {run['shape']}: {timed['name']:14} {timed['time_us']['median']:10.2f} us "
-                      f"{timed['gbytes_per_s']:7.0f} GB/s  {timed['status']}", flush=True)
+            sustained = size_of(run["shape"]) in options.sustained
+            try:
+                measured = measure(run, options.programs / path.stem, sustained)
+            except ProgramFailed as failure:
+                fail(failure.status, failure)
+            except RuntimeError as error:  # such as one of CUDA, after which nothing can be timed
+                fail(1, f"{path.stem} {size_of(run['shape'])}: {' '.join(str(error).split())[:300]}")
+            say_all(measured)
+            wrong += sum(stage["status"] == "wrong" for stage in measured["stages"])
+            stored = replaced(stored, measured, orders[path])
+            peers_of(path).write_text(json.dumps(stored, indent=1, allow_nan=False) + "\n")
             torch.cuda.empty_cache()
-        peers_of(path).write_text(json.dumps(results, indent=1) + "\n")
+    if wrong:
+        fail(1, f"{wrong} contenders are wrong, see above")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -6,7 +6,8 @@
     python3 plots/plot.py FOLDER --compare FOLDER     any two
     python3 plots/plot.py --trace FILE...             what one warp accesses, stored by a chapter's --trace
 
-A folder holds NN_chapter.json of a GPU and peers_NN_chapter.json beside it where there are peers; that of
+A folder holds NN_chapter.json of a GPU and peers_NN_chapter.json beside it where there are peers, of which
+the figures show PyTorch as written and the fastest of the others; that of
 --counts holds what the chapters have counted on the CPU device. The figures of the committed runs go to
 plots/figures, others to a folder `figures` beside what is drawn. Exit status 2: bad usage or a file that is
 not what it should be; 3: no matplotlib.
@@ -21,8 +22,8 @@ import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
 from origin import commit_fault, require_origin
-from results import (ROOT, TRACE, BadFile, base_name, dram_bytes, fail, load, moved_bytes, read_runs,
-                     require, require_schema)
+from results import (ROOT, TRACE, BadFile, base_name, dram_bytes, fail, load, moved_bytes, read_runs, remark,
+                     require, require_schema, right_peers, shown_peers)
 
 DEBIAN_PYTHON = "/usr/bin/python3"
 try:
@@ -62,6 +63,7 @@ class Stage:
     kind: str  # a key of KINDS
     moved: int  # bytes
     data: dict  # as stored
+    shown: bool = True  # in figures that need not show all peers
 
     @property
     def us(self):
@@ -85,16 +87,20 @@ class Stage:
         return dram_bytes(self.data) / ceiling["median"] * 1e-3 if ceiling else None
 
 
-def stages_of(run, peer=False):
+def stages_of(run):
     def kind(stage):
-        return "peer" if peer else "library" if stage["idea"].startswith("library") else "ours"
+        return "library" if stage["idea"].startswith("library") else "ours"
 
-    def name(stage):
-        return stage["name"] if stage["status"] == "ok" else f"{stage['name']}, not exact"
+    return [Stage(s["name"], kind(s), moved_bytes(s), s) for s in run["stages"] if s["status"] == "ok"]
 
-    # A peer that is not exact has its place beside ours, and says so.
-    shown = [s for s in run["stages"] if s["status"] == "ok" or (peer and s.get("time_us"))]
-    return [Stage(name(s), kind(s), moved_bytes(s), s) for s in shown]
+
+def peers_in(run):
+    """Those that are right. One that is not exact says so behind its name."""
+    def name(peer):
+        return f"{peer['name']}, {remark(peer)}" if remark(peer) else peer["name"]
+
+    shown = shown_peers(run)
+    return [Stage(name(peer), "peer", moved_bytes(peer), peer, peer in shown) for peer in right_peers(run)]
 
 
 @dataclasses.dataclass
@@ -165,7 +171,7 @@ def read_folder(folder):
                 chapter.sizes[tuple(run["shape"])] = stages_of(run)
     for run in peers:
         if run["chapter"] in measured and tuple(run["shape"]) in measured[run["chapter"]].sizes:
-            measured[run["chapter"]].sizes[tuple(run["shape"])] += stages_of(run, peer=True)
+            measured[run["chapter"]].sizes[tuple(run["shape"])] += peers_in(run)
     for chapter in measured.values():
         chapter.run = {**chapter.run, "shape": chapter.largest}
     return measured, counted
@@ -234,7 +240,7 @@ def largest_of_all(machines):
 
 def stages_at(machines, shape):
     """The stages of each machine at a size, by name."""
-    return [{s.name: s for s in m.sizes.get(shape, [])} for m in machines]
+    return [{s.name: s for s in m.sizes.get(shape, []) if s.shown} for m in machines]
 
 
 def names_of(machines):
@@ -333,7 +339,7 @@ def draw_sizes(chapter, machines, out):
         shapes = measured.series
         elements = [math.prod(shape) for shape in shapes]
         by_size = [{s.name: s for s in measured.sizes[shape]} for shape in shapes]
-        at_the_end = set(by_size[-1])
+        at_the_end = {s.name for s in by_size[-1].values() if s.shown}
         fastest = fastest_of_ours(measured)
         kinds = {s.name: s.kind for stages in by_size for s in stages.values() if s.name in at_the_end}
         names = list(kinds) if len(machines) == 1 else [names_of(by_size)[0], fastest]

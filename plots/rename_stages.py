@@ -90,10 +90,19 @@ def renamed_stage(stage, chapter):
         against_chapter, changed["against"] = renamed(chapter, stage["against"])
         if against_chapter != new_chapter:  # another chapter's stage: its own first one
             del changed["against"]
+    if "ratios" in stage:
+        changed["ratios"] = [{**ratio, "stage": renamed(chapter, ratio["stage"])[1]}
+                             for ratio in stage["ratios"]]
     if new_name != stage["name"] or new_chapter != chapter:
         changed["name"] = new_name
         changed = with_field(changed, "name", "renamed_from", f"{chapter}/{stage['name']}")
     return new_chapter, changed
+
+
+def renamed_ours(ours, chapter, new_chapter):
+    """Of our stages beside peers, those that are in a chapter now."""
+    with_names = [(*renamed(chapter, stage["name"]), stage) for stage in ours]
+    return [{**stage, "name": name} for its_chapter, name, stage in with_names if its_chapter == new_chapter]
 
 
 def split_runs(runs, path):
@@ -106,6 +115,8 @@ def split_runs(runs, path):
             add(parts.setdefault(new_chapter, {}), changed["name"], changed, path)
         for new_chapter, stages in parts.items():
             part = {**run, "chapter": new_chapter, "stages": list(stages.values())}
+            if "ours" in run:
+                part["ours"] = renamed_ours(run["ours"], chapter, new_chapter)
             if new_chapter != chapter:
                 part = with_field(part, "chapter", "renamed_from", chapter)
             split.setdefault(new_chapter, []).append(part)

@@ -1,6 +1,7 @@
 """Reads the JSON of chapters and peers (docs/json.md), for all scripts that draw, quote or extend it."""
 
 import json
+import math
 import pathlib
 import sys
 
@@ -23,7 +24,8 @@ def fail(status, message):
 TIMING = {"median": float, "p25": float, "p75": float, "samples": int}
 DEVICE = {"kind": str, "name": str, "pin_gbytes_per_s": float, "l2_bytes": int}
 TRAFFIC = {"expected_read_bytes": int, "expected_write_bytes": int}
-STAGE = {"name": str, "idea": str, "status": str, "kernels": int, "traffic": TRAFFIC}
+STAGE = {"name": str, "idea": str, "status": str, "kernels": int}
+RATIO = {"stage": str, "regime": str, "median": float, "low": float, "high": float, "samples": int}
 RUN = {"chapter": str, "device": DEVICE, "shape": [int], "dtype": str, "commit": str, "date": str,
        "stages": [STAGE]}
 REQUEST = {"place": str, "operation": str, "space": str, "array": str, "bytes": int, "offsets": [int],
@@ -89,6 +91,10 @@ def read_runs(path):
         require_schema(run, where)
         require(run, RUN, where)
         for s, stage in enumerate(run["stages"]):
+            if stage["status"] == "ok" or stage.get("time_us"):
+                require(stage, {"traffic": TRAFFIC}, f"{where}.stages[{s}]")
+            for r, ratio in enumerate(stage.get("ratios", [])):
+                require(ratio, RATIO, f"{where}.stages[{s}].ratios[{r}]")
             if stage["status"] != "ok":
                 continue
             if not path.name.startswith("peers_"):
@@ -119,3 +125,77 @@ def dram_bytes(stage):
 def base_name(stage, names):
     """The name of the stage that a speed-up is over: the first of `names` if the stage names none of them."""
     return stage["against"] if stage.get("against") in names else next(iter(names))
+
+
+def remark(stage):
+    """What a table says of a stage that has a time, behind its name; "" of most.
+
+    An integer result may be right and yet another than PyTorch's, operation by operation: next to a tie, a
+    quotient that is rounded otherwise leads to the other step. In older files, all such peers are "wrong".
+    """
+    if "exact" not in stage:
+        return "" if stage["status"] == "ok" else "not exact"
+    return "wrong" if stage["status"] != "ok" else "" if stage["exact"] else "not exact"
+
+
+def error_text(stage):
+    """A stage's largest error: of 16-bit results in units of the last place, else as docs/json.md has it."""
+    if stage.get("error_last_places") is not None:
+        return f"{stage['error_last_places']:.1f}ulp"
+    return "none" if stage["error"] is None else f"{stage['error']:.0e}"
+
+
+def right_peers(run):
+    """The peers that were timed and are right; those that are not exact are among them."""
+    return [stage for stage in run["stages"] if stage.get("time_us") and remark(stage) != "wrong"]
+
+
+def shown_peers(run):
+    """The peers that figures and tables of stages show: of all right ones that are compared with the same
+    stage of ours, PyTorch as written and the fastest other one. Of older files, which compare with none, all.
+    """
+    groups, stages = {}, right_peers(run)
+    for stage in stages:
+        group = stage["ratios"][0]["stage"] if stage.get("ratios") else ""
+        as_written = "ratios" not in stage or stage["idea"].startswith("PyTorch as written")
+        groups.setdefault((group, as_written), []).append(stage)
+    shown = []
+    for (_, as_written), of_group in groups.items():
+        fastest = min(of_group, key=lambda stage: stage["time_us"]["median"])
+        shown += of_group if as_written else [fastest]
+    return sorted(shown, key=stages.index)
+
+
+# --- Paired samples ---
+
+
+def interval_rank(count):
+    """The largest k so that the k-th smallest and the k-th largest of `count` samples enclose, with a
+    probability of at least 95 %, the median of what they are drawn from. 0 where there are too few samples.
+
+    The k-th smallest is above the median if fewer than k samples are below it. Each sample is below it with
+    probability 1/2, so their number is binomial, whatever the distribution of the samples.
+    """
+    rank, outside = 0, 0
+    while True:
+        outside += math.comb(count, rank)  # of 2^count cases, those with at most `rank` samples below
+        if 2 * outside / 2 ** count > 0.05:
+            return rank
+        rank += 1
+
+
+def median_interval(samples):
+    """(low, high): the 95 % interval of the median, from order statistics."""
+    rank = interval_rank(len(samples))
+    if rank == 0:
+        raise ValueError(f"{len(samples)} samples are too few for a 95 % interval: it takes 6")
+    ordered = sorted(samples)
+    return ordered[rank - 1], ordered[-rank]
+
+
+def ratio_text(ratio):
+    """What a ratio of paired samples says: a factor only where its interval excludes 1."""
+    interval = f"{ratio['low']:.3f} to {ratio['high']:.3f}"
+    if ratio["low"] <= 1 <= ratio["high"]:
+        return f"no difference from {ratio['stage']} ({interval})"
+    return f"{ratio['median']:.3f} times the time of {ratio['stage']} ({interval})"

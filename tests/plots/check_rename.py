@@ -19,21 +19,25 @@ def texts(folder):
     return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*.json")}
 
 
-def stages(*names, against="1_unfused"):
+def stages(*names, against="1_unfused", ratios=None):
     # A number that Python would write with another last digit.
-    stage = '{{"name": "{}", "against": "{}", "time_us": 4037.0559692382813}}'
-    return ", ".join(stage.format(name, against) for name in names)
+    stage = '{{"name": "{}", "against": "{}", "time_us": 4037.0559692382813{}}}'
+    more = f', "ratios": [{{"stage": "{ratios}", "median": 1.5}}]' if ratios else ""
+    return ", ".join(stage.format(name, against, more) for name in names)
 
 
 def write(folder):
     """A chapter of which half moves to another one, its peers, what ncu said of it, and its counters."""
     for inner in ("limits", "tests"):
         (folder / inner).mkdir()
-    run = '[{{"schema": 1, "chapter": "05_linear_gelu", "commit": "abc", "stages": [{}]}}]'
+    run = '[{{"schema": 1, "chapter": "05_linear_gelu", "commit": "abc", "stages": [{}]{}}}]'
     (folder / "05_linear_gelu.json").write_text(
-        run.format(stages("1_unfused", "13_tf32") + ", " + stages("13_wmma", "14_mma", against="13_wmma")))
+        run.format(stages("1_unfused", "13_tf32") + ", "
+                   + stages("13_wmma", "14_mma", against="13_wmma"), ""))
     (folder / "peers_05_linear_gelu.json").write_text(
-        run.format(stages("torch") + ", " + stages("torch, bfloat16", against="13_wmma")))
+        run.format(stages("torch", ratios="10_epilogue") + ", "
+                   + stages("torch, bfloat16", against="13_wmma", ratios="21_tanh"),
+                   ', "ours": [{"name": "10_epilogue"}, {"name": "21_tanh"}]'))
     (folder / "limits/05_first_stages.json").write_text(
         '{"16x16x16": {"command": "limits.py", "stages": {"1_unfused": [], "13_wmma": [{"cycles": 1.0}]}}}')
     (folder / "tests/counters.json").write_text(
@@ -59,6 +63,12 @@ def check_split(folder):
            == ("06_tensor_cores", "05_linear_gelu", "abc"), run)
     expect("the stages that speed-ups are over are renamed, and one of another chapter is left out",
            [stage.get("against") for stage in run["stages"]] == [None, "1_wmma", "1_wmma"], run)
+    peers = {name: data[f"peers_{name}.json"][0] for name in ("05_linear_gelu", "06_tensor_cores")}
+    compared = {name: [ratio["stage"] for stage in of["stages"] for ratio in stage["ratios"]]
+                for name, of in peers.items()}
+    beside = {name: [stage["name"] for stage in of["ours"]] for name, of in peers.items()}
+    expect("so are those that peers are compared with, each in its chapter", compared == beside == {
+        "05_linear_gelu": ["10_epilogue"], "06_tensor_cores": ["9_tanh"]}, (compared, beside))
     expect("numbers keep their digits", after["06_tensor_cores.json"].count("4037.0559692382813") == 3)
     limits = data["limits/06_tensor_cores.json"]["16x16x16"]
     expect("what ncu said moves along", limits["stages"] == {"1_wmma": [{"cycles": 1.0}]}
