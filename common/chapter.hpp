@@ -166,6 +166,16 @@ struct Chapter {
   bool (*has_exact_inputs)(const Shape&) = nullptr;
 };
 
+/// For fills and references: body(what, i) for each i from 0 to count - 1, on all cores of the host.
+void on_all_cores(long long count, void (*body)(const void* what, long long i), const void* what);
+
+/// The same for a lambda: body(i).
+template <class Body>
+void on_all_cores(long long count, const Body& body) {
+  on_all_cores(
+      count, [](const void* what, long long i) { (*static_cast<const Body*>(what))(i); }, &body);
+}
+
 /// For references: product[r * n + c] = the sum of x[r * k + i] * w[c * k + i] over i < k, on all cores of
 /// the host. `size` gets for each what the absolute values of the terms add up to at most (Cauchy and
 /// Schwarz).

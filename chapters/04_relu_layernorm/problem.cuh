@@ -19,6 +19,7 @@ using workbook::Chapter;
 using workbook::Data;
 using workbook::gpu_only;
 using workbook::library;
+using workbook::on_all_cores;
 using workbook::Role;
 using workbook::row_sector_bytes;
 using workbook::sector_bytes;
@@ -170,8 +171,9 @@ inline int exact_row_roundings(const Shape&) { return 5; }
 // --- Inputs and references ---
 
 inline void fill_exact(const Arrays& a, int most) {
-  for (int r = 0; r < a.rows; ++r)
-    fill_exact_row(a.x + static_cast<long long>(r) * a.columns, a.columns, r, most);
+  on_all_cores(a.rows, [&](long long r) {
+    fill_exact_row(a.x + r * a.columns, a.columns, static_cast<int>(r), most);
+  });
   for (int c = 0; c < a.columns; ++c) {
     a.weight[c] = exact_weight(c);
     a.bias[c] = exact_bias(c);
@@ -183,12 +185,12 @@ inline void fill_random(const Arrays& a) {
   workbook::fill_uniform(a.x, a.n, -2.0f, 3.0f, 41);
   workbook::fill_uniform(a.weight, a.columns, 0.5f, 1.5f, 42);
   workbook::fill_uniform(a.bias, a.columns, -1.0f, 0.5f, 43);
-  for (int r = 0; r < a.rows; ++r) {
+  on_all_cores(a.rows, [&](long long r) {
     float of_row[2];
     workbook::fill_uniform(of_row, 2, 0.25f, 1.0f, 1000u + static_cast<unsigned>(r));
-    float* row = a.x + static_cast<long long>(r) * a.columns;
+    float* row = a.x + r * a.columns;
     for (int c = 0; c < a.columns; ++c) row[c] = row[c] * of_row[0] + of_row[1];
-  }
+  });
 }
 
 /// x, weight and bias in 16 bits, rounded. Exact numbers are not rounded: bfloat16 holds whole ones up to
@@ -197,7 +199,9 @@ template <class T>
 void fill_halves(const Data& host, float last_place) {
   const Arrays a = arrays(host);
   const Halves<T> half = half_arrays<T>(host);
-  for (int i = 0; i < a.n; ++i) half.x[i] = from_float<T>(a.x[i]);
+  on_all_cores(a.rows, [&](long long r) {
+    for (long long i = r * a.columns; i < (r + 1) * a.columns; ++i) half.x[i] = from_float<T>(a.x[i]);
+  });
   for (int c = 0; c < a.columns; ++c) {
     half.weight[c] = from_float<T>(host.exact ? exact_half_weight(c, last_place) : a.weight[c]);
     half.bias[c] = from_float<T>(host.exact ? exact_half_bias(c) : a.bias[c]);
@@ -209,23 +213,25 @@ inline void fill_exact_residual(const Data& host) {
   const Arrays a = arrays(host);
   const Residual<float> wide = residual_arrays<float>(host);
   const Residual<__nv_bfloat16> narrow = residual_arrays<__nv_bfloat16>(host);
-  for (int r = 0; r < a.rows; ++r) {
-    const long long first = static_cast<long long>(r) * a.columns;
+  on_all_cores(a.rows, [&](long long r) {
+    const long long first = r * a.columns;
     fill_distances(wide.residual + first, a.columns, r % 2 == 0, static_cast<unsigned>(r + a.rows));
     for (long long i = first; i < first + a.columns; ++i) {
       const float h = r % 4 == 3 ? 2 * wide.residual[i] : wide.residual[i];
       wide.residual[i] = h - wide.x[i];
       narrow.residual[i] = from_float<__nv_bfloat16>(h - to_float(narrow.x[i]));
     }
-  }
+  });
 }
 
 inline void fill_random_residual(const Data& host) {
   const Residual<float> wide = residual_arrays<float>(host);
   const Residual<__nv_bfloat16> narrow = residual_arrays<__nv_bfloat16>(host);
-  const long long count = elements(host.shape);
-  workbook::fill_uniform(wide.residual, count, -1.0f, 2.0f, 44);
-  for (long long i = 0; i < count; ++i) narrow.residual[i] = from_float<__nv_bfloat16>(wide.residual[i]);
+  workbook::fill_uniform(wide.residual, elements(host.shape), -1.0f, 2.0f, 44);
+  on_all_cores(rows(host.shape), [&](long long r) {
+    for (long long i = r * columns(host.shape); i < (r + 1) * columns(host.shape); ++i)
+      narrow.residual[i] = from_float<__nv_bfloat16>(wide.residual[i]);
+  });
 }
 
 inline void fill(const Data& host) {
@@ -245,13 +251,17 @@ inline double absolute(double x) { return fabs(x); }
 template <class Term>
 void reference_sums(const Data& host, Term term, bool along_columns, double divisor, double* expected,
                     double* magnitude) {
+  constexpr int kSide = 64;  // columns of a part, so that a row's are beside each other
   const Arrays a = arrays(host);
-  const int count = along_columns ? a.columns : a.rows;
-  for (int i = 0; i < count; ++i) expected[i] = 0;
-  for (int r = 0; r < a.rows; ++r)
-    for (int c = 0; c < a.columns; ++c)
-      expected[along_columns ? c : r] += term(a.x[static_cast<long long>(r) * a.columns + c]);
-  for (int i = 0; i < count; ++i) magnitude[i] = expected[i] /= divisor;
+  const int count = along_columns ? a.columns : a.rows, side = along_columns ? kSide : 1;
+  on_all_cores(ceil_div(count, side), [&](long long part) {
+    const long long first = part * side, last = first + side < count ? first + side : count;
+    for (long long i = first; i < last; ++i) expected[i] = 0;
+    for (long long other = 0; other < (along_columns ? a.rows : a.columns); ++other)
+      for (long long i = first; i < last; ++i)
+        expected[i] += term(a.x[along_columns ? other * a.columns + i : i * a.columns + other]);
+    for (long long i = first; i < last; ++i) magnitude[i] = expected[i] /= divisor;
+  });
 }
 
 inline void reference_squares(const Data& host, double* expected, double* magnitude) {
@@ -278,10 +288,10 @@ template <class Number, class Weight, class Bias>
 void reference_rows(const Data& host, Number number, Weight weight, Bias bias, bool relu_last,
                     double* expected, double* magnitude) {
   const Arrays a = arrays(host);
-  for (int r = 0; r < a.rows; ++r) {
-    const long long first = static_cast<long long>(r) * a.columns;
+  on_all_cores(a.rows, [&](long long r) {
+    const long long first = r * a.columns;
     const auto input = [&](int c) { return relu_last ? number(first + c) : relu_of(number(first + c)); };
-    const bool exact_mean = host.exact && !is_far(r);
+    const bool exact_mean = host.exact && !is_far(static_cast<int>(r));
     double sum = 0, size = 0, squares = 0;
     for (int c = 0; c < a.columns; ++c) {
       sum += input(c);
@@ -297,7 +307,7 @@ void reference_rows(const Data& host, Number number, Weight weight, Bias bias, b
       expected[first + c] = relu_last ? relu_of(result) : result;
       magnitude[first + c] = terms * fabs(factor) + fabs(shift);
     }
-  }
+  });
 }
 
 template <bool ReluLast, bool Affine>
@@ -321,11 +331,13 @@ void reference_half(const Data& host, double* expected, double* magnitude) {
 template <class T>
 void reference_h(const Data& host, double* expected, double* magnitude) {
   const Residual<T> a = residual_arrays<T>(host);
-  for (long long i = 0; i < elements(host.shape); ++i) {
-    const double x = to_float(a.x[i]), residual = to_float(a.residual[i]);
-    expected[i] = x + residual;
-    magnitude[i] = fabs(x) + fabs(residual);
-  }
+  on_all_cores(rows(host.shape), [&](long long r) {
+    for (long long i = r * columns(host.shape); i < (r + 1) * columns(host.shape); ++i) {
+      const double x = to_float(a.x[i]), residual = to_float(a.residual[i]);
+      expected[i] = x + residual;
+      magnitude[i] = fabs(x) + fabs(residual);
+    }
+  });
 }
 
 /// From h as it is stored: rounded to T.
@@ -334,9 +346,9 @@ void reference_rms(const Data& host, double* expected, double* magnitude) {
   const Residual<T> a = residual_arrays<T>(host);
   reference_h<T>(host, expected, magnitude);
   const int count = host.shape.dims[1];
-  for (int r = 0; r < host.shape.dims[0]; ++r) {
-    double* row = expected + static_cast<long long>(r) * count;
-    double* sizes = magnitude + static_cast<long long>(r) * count;
+  on_all_cores(rows(host.shape), [&](long long r) {
+    double* row = expected + r * count;
+    double* sizes = magnitude + r * count;
     double squares = 0;
     for (int c = 0; c < count; ++c) {
       row[c] = to_float(from_float<T>(static_cast<float>(row[c])));
@@ -347,7 +359,7 @@ void reference_rms(const Data& host, double* expected, double* magnitude) {
       row[c] *= inverse * to_float(a.weight[c]);
       sizes[c] *= inverse * fabs(to_float(a.weight[c]));
     }
-  }
+  });
   workbook::take_own_magnitude(host, elements(host.shape), expected, magnitude);
 }
 

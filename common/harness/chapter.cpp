@@ -67,10 +67,14 @@ unsigned mixed(unsigned long long x) {
 
 void fill_uniform(float* data, long long count, float low, float high, unsigned seed) {
   const unsigned long long stream = static_cast<unsigned long long>(seed) << 40;
-  for (long long i = 0; i < count; ++i) {
-    const float unit = static_cast<float>(mixed(stream + static_cast<unsigned long long>(i)) >> 8) * 0x1p-24f;
-    data[i] = low + (high - low) * unit;
-  }
+  constexpr long long kPart = 1 << 16;
+  on_all_cores((count + kPart - 1) / kPart, [&](long long part) {
+    for (long long i = part * kPart; i < std::min((part + 1) * kPart, count); ++i) {
+      const float unit =
+          static_cast<float>(mixed(stream + static_cast<unsigned long long>(i)) >> 8) * 0x1p-24f;
+      data[i] = low + (high - low) * unit;
+    }
+  });
 }
 
 void fill_whole(float* data, long long count, int most, unsigned seed) {

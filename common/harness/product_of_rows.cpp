@@ -55,34 +55,42 @@ double exact_gelu_tanh(double v) {
 /// GELU is nowhere steeper than 1.13, so it makes an error of its argument at most 1.13 times as large.
 void apply_bias_gelu(double (*gelu)(double), const Data& host, double* expected, double* magnitude) {
   const float* all_bias = host.floats("bias");
-  const long long n = host.shape.dims[2], count = host.shape.dims[0] * n;
-  for (long long i = 0; i < count; ++i) {
-    const double bias = all_bias[i % n];
-    expected[i] = gelu(expected[i] + bias);
-    magnitude[i] = 1.13 * (magnitude[i] + std::fabs(bias));
-  }
+  const long long n = host.shape.dims[2];
+  on_all_cores(host.shape.dims[0], [&](long long row) {
+    for (long long i = row * n; i < (row + 1) * n; ++i) {
+      const double bias = all_bias[i - row * n];
+      expected[i] = gelu(expected[i] + bias);
+      magnitude[i] = 1.13 * (magnitude[i] + std::fabs(bias));
+    }
+  });
 }
 
 }  // namespace
 
+void on_all_cores(long long count, void (*body)(const void* what, long long i), const void* what) {
+  std::atomic<long long> next = 0;
+  const auto work = [&] {
+    for (long long i = next++; i < count; i = next++) body(what, i);
+  };
+  const long long cores = std::max(std::thread::hardware_concurrency(), 1u);
+  std::vector<std::jthread> helpers(static_cast<std::size_t>(std::max(std::min(cores, count), 1LL) - 1));
+  for (std::jthread& helper : helpers) helper = std::jthread(work);
+  work();
+}
+
 void product_of_rows(const float* x, const float* w, int m, int k, int n, double* product, double* size) {
   constexpr int kRows = 16;  // rows of x at a time, so that they stay in the cache while w is read
   const std::vector<double> x_lengths = lengths(x, m, k), w_lengths = lengths(w, n, k);
-  std::atomic<int> next = 0;
-  const auto work = [&] {
-    for (int first = kRows * next++; first < m; first = kRows * next++)
-      for (int c = 0; c < n; ++c)
-        for (int r = first; r < std::min(first + kRows, m); ++r) {
-          const auto row = static_cast<std::size_t>(r), column = static_cast<std::size_t>(c);
-          const std::size_t at = row * static_cast<std::size_t>(n) + column;
-          product[at] =
-              dot(x + row * static_cast<std::size_t>(k), w + column * static_cast<std::size_t>(k), k);
-          size[at] = x_lengths[row] * w_lengths[column];
-        }
-  };
-  std::vector<std::jthread> helpers(std::max(std::thread::hardware_concurrency(), 1u) - 1);
-  for (std::jthread& helper : helpers) helper = std::jthread(work);
-  work();
+  on_all_cores((m + kRows - 1) / kRows, [&](long long band) {
+    const int first = static_cast<int>(band) * kRows;
+    for (int c = 0; c < n; ++c)
+      for (int r = first; r < std::min(first + kRows, m); ++r) {
+        const auto row = static_cast<std::size_t>(r), column = static_cast<std::size_t>(c);
+        const std::size_t at = row * static_cast<std::size_t>(n) + column;
+        product[at] = dot(x + row * static_cast<std::size_t>(k), w + column * static_cast<std::size_t>(k), k);
+        size[at] = x_lengths[row] * w_lengths[column];
+      }
+  });
 }
 
 void product_of_bfloat16_rows(const void* x, const void* w, int m, int k, int n, double* product,

@@ -119,14 +119,18 @@ double last_places(double got, double expected, double magnitude, Type type) {
   return std::fabs(got - expected) / unit;
 }
 
-Comparison compare(const void* got, Type type, const Reference& reference, int roundings) {
+namespace {
+
+/// compare() for elements `begin` to `end`.
+Comparison compare_part(const void* got, Type type, const Reference& reference, int roundings,
+                        std::size_t begin, std::size_t end) {
   const bool rounded = type == Type::kFloat16 || type == Type::kBFloat16;
   const double bound =
       is_integer(type) ? 0 : rounding_bound(roundings, type == Type::kFloat64 ? 0x1p-53 : 0x1p-24);
   const auto* bytes = static_cast<const std::byte*>(got);
   Comparison result;
   if (rounded) result.last_places = 0;
-  for (std::size_t i = 0; i < reference.expected.size(); ++i) {
+  for (std::size_t i = begin; i < end; ++i) {
     const double value = number_at(bytes + i * static_cast<std::size_t>(element_bytes(type)), type);
     const double expected = reference.expected[i], magnitude = reference.magnitude[i];
     const double error = element_error(value, expected, magnitude);
@@ -149,6 +153,28 @@ Comparison compare(const void* got, Type type, const Reference& reference, int r
     result.highest = highest;
   }
   return result;
+}
+
+}  // namespace
+
+Comparison compare(const void* got, Type type, const Reference& reference, int roundings) {
+  constexpr std::size_t kPart = 1 << 16;
+  const std::size_t count = reference.expected.size();
+  std::vector<Comparison> parts((count + kPart - 1) / kPart);
+  on_all_cores(static_cast<long long>(parts.size()), [&](long long part) {
+    const std::size_t begin = static_cast<std::size_t>(part) * kPart;
+    parts[static_cast<std::size_t>(part)] =
+        compare_part(got, type, reference, roundings, begin, std::min(begin + kPart, count));
+  });
+  Comparison whole = compare_part(got, type, reference, roundings, 0, 0);
+  for (const Comparison& part : parts) {
+    const double error = std::max(whole.error, part.error);
+    const std::optional<double> places = std::max(whole.last_places, part.last_places);
+    if (whole.first_wrong < 0) whole = part;
+    whole.error = error;
+    whole.last_places = places;
+  }
+  return whole;
 }
 
 std::string wrong_value_text(const Comparison& comparison, Type type) {

@@ -2,7 +2,7 @@
 #include <thread>
 
 #include "device.hpp"
-#include "kernels/occupant.hpp"
+#include "occupant.hpp"
 
 namespace gpu::test_kernels {
 namespace {
