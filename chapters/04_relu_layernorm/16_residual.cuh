@@ -25,6 +25,7 @@ __global__ void __launch_bounds__(1024)
   const Bits* row = reinterpret_cast<const Bits*>(x + first);
   const Bits* residual_row = reinterpret_cast<const Bits*>(residual + first);
 
+  // [row]
   P held[Pieces], added[Pieces];
 #pragma unroll
   for (int j = 0; j < Pieces; ++j) {
@@ -42,6 +43,7 @@ __global__ void __launch_bounds__(1024)
       squares += to_float(held[j].element[e]) * to_float(held[j].element[e]);
     }
   const float inverse = rsqrtf(block_sum_by_warps(squares) / static_cast<float>(columns) + epsilon);
+  // [row]
 
   Bits* h_row = reinterpret_cast<Bits*>(h + first);
   Bits* y_row = reinterpret_cast<Bits*>(y + first);

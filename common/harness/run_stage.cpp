@@ -279,9 +279,10 @@ void Problem::run_and_compare(const Stage& stage, bool exact, unsigned char pois
 }
 
 void Problem::compare_output(const Array& output, const Stage& stage, bool exact, StageResult& result) {
-  std::vector<std::byte> got(bytes(output));
+  std::vector<std::byte>& got = downloaded_;
+  if (got.size() < bytes(output)) got.resize(bytes(output));
   const void* const data = data_of(sets_[0]).array(output.name, output.type);
-  backend_.download(got.data(), data, got.size());
+  backend_.download(got.data(), data, bytes(output));
   const auto roundings = exact ? stage.exact_roundings : stage.roundings;
   const Reference& right = reference(output, exact);
   const Comparison comparison = compare(got.data(), output.type, right, roundings(shape_));
@@ -338,10 +339,13 @@ Mix mix_of(const Traffic& traffic) {
 
 bool is_above_ceiling(const Ratio& share, const Traffic& dram, int kernels, std::size_t l2_bytes) {
   constexpr double kLeastCaches = 4;
+  // The same kernel takes up to 0.3 % more or less time on arrays at other places in memory (H200,
+  // 2026-11-22).
+  constexpr double kOfPlaces = 0.005;
   const auto bytes = static_cast<double>(dram.memory_bytes()), cache = static_cast<double>(l2_bytes);
   const double may_be_spared = 2 * cache * std::max(kernels - 1, 0);
   return bytes >= kLeastCaches * cache && share.interval &&
-         share.interval->low * (1 - may_be_spared / bytes) > 1;
+         share.interval->low * (1 - may_be_spared / bytes) > 1 + kOfPlaces;
 }
 
 Contender Problem::contender(const Stage& stage) {

@@ -139,8 +139,9 @@ class Problem {
     NamedArrays arrays;
     std::map<std::string, Reference> references;
   };
-  Inputs inputs_[2];               // random and exact ones; these are empty until a stage is run on them
-  std::vector<NamedArrays> sets_;  // of device arrays; the first is verified, the others are for timing
+  Inputs inputs_[2];                   // random and exact ones; these are empty until a stage is run on them
+  std::vector<std::byte> downloaded_;  // the last result; kept, since new memory is slow
+  std::vector<NamedArrays> sets_;      // of device arrays; the first is verified, the others are for timing
 };
 
 /// How many arrays a streaming kernel reads and writes.
@@ -153,7 +154,8 @@ struct Mix {
 Mix mix_of(const Traffic& traffic);
 
 /// Whether a stage was faster than its ceiling beyond doubt: `share` is the ceiling's time over the stage's,
-/// and its whole interval is above 1. Then the ceiling is none. It cannot tell for a stage that moves less
+/// and its whole interval is above 1.005. Then the ceiling is none. The 0.005 are what the place of arrays in
+/// memory may make up. It cannot tell for a stage that moves less
 /// than four L2 caches, where the start of a launch weighs more than the bytes; and what a kernel writes and
 /// the next one reads may stay in the cache, which spares up to two caches of traffic between any two of a
 /// stage's kernels.

@@ -22,9 +22,8 @@ __device__ inline int warpgroup_index() {
 
 // [registers]
 /// All warps of a warpgroup call one of these: each of their threads then has `Count` registers, a multiple
-/// of
-/// 8. Those that one warpgroup gives up are there for another to take. The kernel must be compiled for a
-/// fixed number of threads (__launch_bounds__(threads, 1)).
+/// of eight. Those that one warpgroup gives up are there for another to take. The kernel must be compiled for
+/// a fixed number of threads (__launch_bounds__(threads, 1)).
 template <int Count>
 __device__ inline void give_up_registers() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Count));

@@ -208,16 +208,18 @@ TEST_CASE("another program may say whose turn it is") {
 
 TEST_CASE("a stage is above its ceiling where that is beyond doubt, and where a cache cannot be the reason") {
   const std::size_t l2 = 50'000'000;
-  const Ratio above = {1.01, Interval{1.005, 1.015}, 25}, unsure = {1.01, Interval{0.999, 1.02}, 25};
+  const Ratio above = {1.02, Interval{1.015, 1.025}, 25}, unsure = {1.01, Interval{0.999, 1.02}, 25};
+  const Ratio by_place = {1.003, Interval{1.002, 1.004}, 25};
   const Traffic large = {4'000'000'000, 0}, small = {150'000'000, 0};
   CHECK(is_above_ceiling(above, large, 1, l2));
   CHECK_FALSE(is_above_ceiling(unsure, large, 1, l2));
+  CHECK_FALSE(is_above_ceiling(by_place, large, 1, l2));
   CHECK_FALSE(is_above_ceiling({1.2, std::nullopt, 3}, large, 1, l2));
   CHECK_FALSE(is_above_ceiling({0.98, Interval{0.97, 0.99}, 25}, large, 1, l2));
   CHECK_FALSE(is_above_ceiling(above, small, 1, l2));
   // Two kernels: 100 MB of 4 GB may stay in the cache between them, 2.5 %.
   CHECK_FALSE(is_above_ceiling(above, large, 2, l2));
-  CHECK(is_above_ceiling({1.04, Interval{1.03, 1.05}, 25}, large, 2, l2));
+  CHECK(is_above_ceiling({1.04, Interval{1.035, 1.05}, 25}, large, 2, l2));
 }
 
 TEST_CASE("the bytes of a rate and a ceiling are those that no cache can spare") {
