@@ -67,6 +67,13 @@ bool is_checked_exactly(const Chapter& chapter, const Array& output, const Shape
   });
 }
 
+/// Whether the reference of another output is computed from that of this one.
+bool comes_first(const Chapter& chapter, const Array& output) {
+  return std::any_of(chapter.arrays, chapter.arrays + chapter.array_count, [&](const Array& other) {
+    return other.after && std::string(other.after) == output.name;
+  });
+}
+
 }  // namespace
 
 const char* text_of(Status status) {
@@ -96,17 +103,21 @@ Traffic dram_traffic(const Chapter& chapter, const Stage& stage, const Shape& sh
 
 MemoryNeed memory_need(const Chapter& chapter, const Shape& shape) {
   MemoryNeed need = {0, 0, 0};
+  std::size_t result = 0, latest = 0;
   const bool two_fills = chapter.has_exact_inputs && chapter.has_exact_inputs(shape);
   for (int i = 0; i < chapter.array_count; ++i) {
     const Array& array = chapter.arrays[i];
     const std::size_t bytes = bytes_of(array, shape);
     need.device += bytes;
     if (array.role == Role::kInput) need.host += (two_fills ? 2 : 1) * bytes;
-    // The result, and per element one double for the reference and one for the magnitude.
-    const std::size_t references = is_checked_exactly(chapter, array, shape) ? 2 : 1;
-    if (array.role == Role::kOutput)
-      need.host += bytes + references * 2 * sizeof(double) * static_cast<std::size_t>(array.count(shape));
+    if (array.role != Role::kOutput) continue;
+    // Per element one double for the reference and one for the magnitude.
+    const std::size_t fills = is_checked_exactly(chapter, array, shape) ? 2 : 1;
+    const std::size_t references = fills * 2 * sizeof(double) * static_cast<std::size_t>(array.count(shape));
+    result = std::max(result, bytes);
+    comes_first(chapter, array) ? need.host += references : latest = std::max(latest, references);
   }
+  need.host += result + latest;
   std::size_t read = 0, written = 0;
   for (int i = 0; i < chapter.stage_count; ++i) {
     const Traffic traffic = dram_traffic(chapter, chapter.stages[i], shape);
@@ -190,18 +201,19 @@ Data Problem::host_data(bool exact) const {
 std::size_t Problem::bytes(const Array& array) const { return bytes_of(array, shape_); }
 
 const Reference& Problem::reference(const Array& output, bool exact) {
-  auto& references = inputs_[exact].references;
-  const auto known = references.find(output.name);
-  if (known != references.end()) return known->second;
-  Reference made;
+  Inputs& inputs = inputs_[exact];
+  NamedReference& made = comes_first(chapter_, output) ? inputs.first[output.name] : inputs.latest;
+  if (made.name == output.name) return made.reference;
+  made.name.clear();
   if (output.after) {
-    made = reference(*arrays_named(chapter_, output.after).front(), exact);
+    made.reference = reference(*arrays_named(chapter_, output.after).front(), exact);
   } else {
-    made.expected.resize(static_cast<std::size_t>(count(output)));
-    made.magnitude.resize(made.expected.size());
+    made.reference.expected.assign(static_cast<std::size_t>(count(output)), 0.0);
+    made.reference.magnitude.assign(made.reference.expected.size(), 0.0);
   }
-  output.reference(host_data(exact), made.expected.data(), made.magnitude.data());
-  return references[output.name] = std::move(made);
+  output.reference(host_data(exact), made.reference.expected.data(), made.reference.magnitude.data());
+  made.name = output.name;
+  return made.reference;
 }
 
 double Problem::least_bytes(const char* output) const {

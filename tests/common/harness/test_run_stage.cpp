@@ -10,6 +10,9 @@
 #include "harness/run_stage.hpp"
 #include "kernels/messages.hpp"
 
+namespace cpu::relu_layernorm {
+workbook::Chapter chapter();
+}
 namespace cpu::multiply_add {
 workbook::Chapter chapter();
 }
@@ -97,6 +100,22 @@ TEST_CASE("a size that does not fit is refused before anything is allocated") {
   // The arrays, and 6 bytes of notes for each of theirs, and a little.
   CHECK(cpu_device->footprint(need.device) > 7 * need.device);
   CHECK(cpu_device->footprint(need.device) < 7.25 * static_cast<double>(need.device));
+}
+
+TEST_CASE("memory of the host: references take what the largest needs, not what all need together") {
+  const workbook::Chapter chapter = cpu::relu_layernorm::chapter();
+  const workbook::Shape shape = {{32768, 4096, 1}};
+  std::size_t inputs = 0, largest = 0;
+  for (int i = 0; i < chapter.array_count; ++i) {
+    const workbook::Array& array = chapter.arrays[i];
+    const auto count = static_cast<std::size_t>(array.count(shape));
+    const std::size_t bytes = count * static_cast<std::size_t>(workbook::element_bytes(array.type));
+    if (array.role == workbook::Role::kInput) inputs += bytes;
+    if (array.role == workbook::Role::kOutput) largest = std::max(largest, count);
+  }
+  const std::size_t exact_and_random = 2;
+  CHECK(workbook::memory_need(chapter, shape).host == exact_and_random * inputs + largest * sizeof(float) +
+                                                          exact_and_random * largest * 2 * sizeof(double));
 }
 
 TEST_CASE("verification lets a right stage pass") {
