@@ -7,6 +7,7 @@ A test in a subfolder finds this module with
 """
 
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -43,6 +44,21 @@ def missing(texts, output):
     """Those of the texts that the output does not have; it may break lines and align columns as it likes."""
     in_one_line = " ".join(output.split())
     return [text for text in texts if text not in output and text not in in_one_line]
+
+
+def copy_tree(target):
+    """Makes the folder `target` a copy of the tree as it is now, without what is built or ignored."""
+    shutil.rmtree(target, ignore_errors=True)
+    files = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=ROOT)
+    if files.returncode != 0:
+        skip("this is no git checkout, so a fresh copy of it cannot be made")
+    for name in filter(None, files.stdout.split("\0")):
+        if not (ROOT / name).exists():
+            continue
+        copy = target / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes((ROOT / name).read_bytes())
+        copy.chmod((ROOT / name).stat().st_mode)
 
 
 def fresh_copy():

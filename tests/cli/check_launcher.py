@@ -6,13 +6,12 @@ python3 tests/cli/check_launcher.py "A FOLDER": makes a fresh copy of the tree t
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from checks import ROOT, expect, run, skip
+from checks import ROOT, copy_tree, expect, run
 
 TOOLS = ("sh dirname sed cat sort head id nproc grep env tr uname printf ls rm mkdir readlink sleep kill "
          "find ninja git cmake c++ g++").split()
@@ -75,17 +74,7 @@ def main():
 
     # The tree as it is, without what is built, in a path with spaces.
     clone = pathlib.Path(sys.argv[1])
-    shutil.rmtree(clone, ignore_errors=True)
-    files = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=ROOT)
-    if files.returncode != 0:
-        skip("this is no git checkout, so a fresh copy of it cannot be made")
-    for name in filter(None, files.stdout.split("\0")):
-        if not (ROOT / name).exists():
-            continue
-        target = clone / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes((ROOT / name).read_bytes())
-        target.chmod((ROOT / name).stat().st_mode)
+    copy_tree(clone)
     status, output = workbook("run", "01", "--size", "1000", "--device", "cpu", script=clone / "workbook")
     built = status == 0 and "5_reduced" in output
     expect("a fresh copy in a path with spaces builds and runs", built, output)
