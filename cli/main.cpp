@@ -208,6 +208,7 @@ void print_usage() {
   for (const Command& command : commands())
     line(fmt::format("{} {}", command.name, usage(command)), command.does);
   for (const LauncherCommand& command : kLauncherCommands) line(command.name, command.does);
+  line("--version", "which version this is");
   fmt::print(
       "\nAn EXERCISE is 01.1, 01.1_fuse, its file, or 1_fuse in its chapter's folder;\n"
       "left out, it is the next one that is not solved.\n");
@@ -277,6 +278,11 @@ int run(int argc, const char* const* argv) {
   if (argc == 1) return overview_command(opened_workbook());
   if (first == "help" || first == "--help" || first == "-h") {
     print_usage();
+    return kDone;
+  }
+
+  if (first == "--version") {
+    fmt::print("Kernel Fusion Workbook {}\n", version());
     return kDone;
   }
 

@@ -80,6 +80,8 @@ std::string Workbook::shown(const std::filesystem::path& path) const {
   return path.lexically_relative(root).string();
 }
 
+std::string version() { return kVersion; }
+
 Workbook find_workbook() {
   const std::filesystem::path root = kRoot;
   const std::vector<std::string> chapters(std::begin(kChapters), std::end(kChapters));

@@ -29,6 +29,9 @@ struct Workbook {
   std::string shown(const std::filesystem::path& path) const;
 };
 
+/// The version in CMakeLists.txt when this program was built.
+std::string version();
+
 /// The workbook at the path that was configured.
 Workbook find_workbook();
 

@@ -72,6 +72,12 @@ def main():
     status, output = workbook("list")
     expect("it works from another folder", status == 0 and "01_multiply_add" in output, output)
 
+    status, version = workbook("--version")
+    pattern = r"Kernel Fusion Workbook \d+\.\d+\.\d+\n"
+    expect("it says its version", status == 0 and re.fullmatch(pattern, version), version)
+    changes = (ROOT / "CHANGELOG.md").read_text()
+    expect("... which CHANGELOG.md describes", f"\n## {version.split()[-1]}\n" in changes, version)
+
     # The tree as it is, without what is built, in a path with spaces.
     clone = pathlib.Path(sys.argv[1])
     copy_tree(clone)
@@ -82,6 +88,8 @@ def main():
     expect("... and says how far it has come", progress, output)
     programs = sorted(path.name for path in (clone / "build/bin").iterdir())
     expect("... and builds that chapter alone", programs == ["01_multiply_add", "workbook"], programs)
+    status, output = workbook("--version", script=clone / "build/bin/workbook")
+    expect("... and the program has the launcher's version", status == 0 and output == version, output)
 
 
 main()
