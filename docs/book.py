@@ -34,7 +34,7 @@ ORDER = [
     ("Chapters", ["[0-9][0-9]_*.md"]),
     ("Concepts", ["threads.md", "memory.md", "cpu_device.md", "measuring.md", "ncu.md", "choosing.md",
                   "model_against_machine.md", "claims.md", "further.md"]),
-    ("Reference", ["reference.md", "supported_cuda.md", "json.md", "../CHANGELOG.md"]),
+    ("Reference", ["reference.md", "supported_cuda.md", "json.md", "licences.md", "../CHANGELOG.md"]),
     ("Adding to it", ["../CONTRIBUTING.md", "adding_*.md"]),
 ]
 
