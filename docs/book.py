@@ -19,7 +19,6 @@ from xml.sax.saxutils import quoteattr
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
-THEME = pathlib.Path("/usr/share/doxygen-awesome-css")
 STYLES = ["doxygen-awesome.css", "doxygen-awesome-sidebar-only.css",
           "doxygen-awesome-sidebar-only-darkmode-toggle.css"]
 SCRIPTS = {"doxygen-awesome-darkmode-toggle.js": "DoxygenAwesomeDarkModeToggle",
@@ -136,7 +135,8 @@ def order_titles():
 
 
 class Book:
-    def __init__(self, build):
+    def __init__(self, build, style_folder):
+        self.theme = style_folder
         self.out = build / "docs"
         self.entries = order()
         self.pages = pages_in(self.entries)
@@ -239,8 +239,8 @@ class Book:
             "OUTPUT_DIRECTORY": [self.out],
             "LAYOUT_FILE": [self.out / "layout.xml"],
             "HTML_HEADER": [self.out / "header.html"],
-            "HTML_EXTRA_STYLESHEET": [*(THEME / style for style in STYLES), DOCS / "book.css"],
-            "HTML_EXTRA_FILES": [*(THEME / script for script in SCRIPTS), DOCS / "book.js",
+            "HTML_EXTRA_STYLESHEET": [*(self.theme / style for style in STYLES), DOCS / "book.css"],
+            "HTML_EXTRA_FILES": [*(self.theme / script for script in SCRIPTS), DOCS / "book.js",
                                  *sorted(self.copied)],
             "INPUT": [self.out / "pages", ROOT / "common", ROOT / "chapters"],
             "GENERATE_TAGFILE": [self.out / "names.xml"],
@@ -288,6 +288,15 @@ class Book:
                 for one, href in found]
 
 
+def theme():
+    """The folder of doxygen-awesome-css; None where it is not found."""
+    if not shutil.which("cmake"):
+        return None
+    script = ROOT / "cmake" / "FindTheme.cmake"
+    found = subprocess.run(["cmake", "-P", script], capture_output=True, text=True)
+    return pathlib.Path(found.stdout.strip()) if found.stdout.strip() else None
+
+
 def run(*command):
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if done.returncode:
@@ -297,10 +306,12 @@ def run(*command):
 def main():
     if len(sys.argv) != 2:
         sys.exit("usage: python3 docs/book.py BUILD_FOLDER")
-    if not THEME.is_dir():
-        sys.exit(f"{THEME} is missing (Debian: apt-get install doxygen-awesome-css)")
+    style_folder = theme()
+    if not style_folder:
+        sys.exit("docs: doxygen-awesome-css or CMake, which finds it, is missing (Debian: apt-get install\n"
+                 "      doxygen-awesome-css cmake; elsewhere, CMAKE_PREFIX_PATH can name its folder)")
     try:
-        book = Book(pathlib.Path(sys.argv[1]).resolve())
+        book = Book(pathlib.Path(sys.argv[1]).resolve(), style_folder)
         book.write_pages()
         book.write_layout()
         book.write_header()

@@ -35,6 +35,16 @@ def workbook(*arguments, script=ROOT / "workbook", **environment):
     return done.returncode, done.stdout + done.stderr
 
 
+def has_need(need, **environment):
+    """Whether the launcher's function of that name finds the header, library or file."""
+    functions = re.findall(r"^(?:have|in_prefixes|has_\w+)\(\) (?:\{.*\}|[({]\n(?:.*\n)*?[)}])$",
+                           (ROOT / "workbook").read_text(), re.M)
+    script = "\n".join(functions) + '\nhas_need "$1"'
+    done = run("sh", "-euc", script, "sh", need, env={**os.environ, **environment})
+    expect("its functions work", done.returncode in (0, 1) and not done.stderr, done.stderr)
+    return done.returncode == 0
+
+
 def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
@@ -68,6 +78,27 @@ def main():
         old.chmod(0o755)
         status, output = workbook("list", script=copy / "workbook", PATH=path)
         expect("an old CMake is named", status == 3 and "CMake 3.18.4 is too old; 3.25" in output, output)
+
+        (folder / "old compiler").mkdir()
+        path = path_without(folder / "old compiler", "c++")
+        for macro, named in (("__GNUC__ 9", "g++ 9"), ("__clang_major__ 11", "clang 11")):
+            old = folder / "old compiler" / "c++"
+            old.write_text(f"#!/bin/sh\necho '#define {macro}'\n")
+            old.chmod(0o755)
+            status, output = workbook("list", script=copy / "workbook", PATH=path)
+            sentence = f"the compiler c++ is {named}, which is too old; g++ 12, clang 14"
+            expect(f"{named} is named as too old", status == 3 and sentence in output, output)
+
+        prefix = folder / "a prefix"
+        for name in ("include/only_here/header.hpp", "lib/libonly_here.so", "share/only_here/style.css"):
+            (prefix / name).parent.mkdir(parents=True)
+            (prefix / name).touch()
+        for need in ("only_here/header.hpp", "libonly_here", "share/only_here/style.css"):
+            expect(f"{need} is not found by itself", not has_need(need), need)
+            for variable in ("CMAKE_PREFIX_PATH", "CONDA_PREFIX"):
+                expect(f"... but in {variable}", has_need(need, **{variable: str(prefix)}), need)
+            both = f"/nowhere:{prefix}"
+            expect("... also as the second folder", has_need(need, CMAKE_PREFIX_PATH=both), need)
 
     status, output = workbook("list")
     expect("it works from another folder", status == 0 and "01_multiply_add" in output, output)

@@ -2,11 +2,13 @@
 
 import html.parser
 import json
+import os
 import pathlib
 import re
 import shutil
 import sys
 import tempfile
+import unittest.mock
 import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -122,9 +124,14 @@ def main():
     faults = [fault for page in pages for fault in markdown_faults(page)]
     expect_none(f"the links of {len(pages)} Markdown pages", faults)
 
-    if not shutil.which("doxygen") or not book.THEME.is_dir():
+    if not shutil.which("doxygen") or not book.theme():
         skip("the built book: there is no Doxygen with doxygen-awesome-css")
     with tempfile.TemporaryDirectory() as temporary:
+        elsewhere = pathlib.Path(temporary) / "a prefix" / "share" / "doxygen-awesome-css"
+        shutil.copytree(book.theme(), elsewhere)
+        with unittest.mock.patch.dict(os.environ, CMAKE_PREFIX_PATH=str(elsewhere.parents[1])):
+            expect("the theme is found by CMAKE_PREFIX_PATH", book.theme() == elsewhere, book.theme())
+
         build = pathlib.Path(temporary) / "a folder with spaces"
         done = run(sys.executable, ROOT / "docs" / "book.py", build)
         expect("Doxygen builds the book without a warning", done.returncode == 0, done.stdout + done.stderr)

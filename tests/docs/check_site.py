@@ -200,7 +200,7 @@ def main():
     parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--screenshots", type=pathlib.Path)
     arguments = parser.parse_args()
-    if not shutil.which("doxygen") or not book.THEME.is_dir():
+    if not shutil.which("doxygen") or not book.theme():
         skip("there is no Doxygen with doxygen-awesome-css")
     if not shutil.which("chromium") or not shutil.which("chromedriver"):
         skip("there is no Chromium with chromedriver (Debian: chromium chromium-driver)")
