@@ -95,8 +95,7 @@ def main():
             (prefix / name).touch()
         for need in ("only_here/header.hpp", "libonly_here", "share/only_here/style.css"):
             expect(f"{need} is not found by itself", not has_need(need), need)
-            for variable in ("CMAKE_PREFIX_PATH", "CONDA_PREFIX"):
-                expect(f"... but in {variable}", has_need(need, **{variable: str(prefix)}), need)
+            expect("... but in CMAKE_PREFIX_PATH", has_need(need, CMAKE_PREFIX_PATH=str(prefix)), need)
             both = f"/nowhere:{prefix}"
             expect("... also as the second folder", has_need(need, CMAKE_PREFIX_PATH=both), need)
 

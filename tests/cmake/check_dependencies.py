@@ -24,16 +24,16 @@ def check_compiler(folder, name, version, accepted):
 
 
 def make_prefix(prefix):
-    """A folder with a shared Boost library and fmt's configuration; False where the system's are not found."""
-    compiler = run("c++", "-print-file-name=libboost_context.so").stdout.strip()
+    """Makes a folder with a shared Boost and fmt's configuration; False where the system has none."""
+    library = run("c++", "-print-file-name=libboost_context.so").stdout.strip()
     headers = pathlib.Path("/usr/include/boost")
     fmt = sorted(pathlib.Path("/usr/lib").glob("*/cmake/fmt"))
-    if not pathlib.Path(compiler).is_absolute() or not headers.exists() or not fmt:
+    if not pathlib.Path(library).is_absolute() or not headers.exists() or not fmt:
         return False
     (prefix / "lib/cmake").mkdir(parents=True)
     (prefix / "include").mkdir()
     (prefix / "include/boost").symlink_to(headers)
-    (prefix / "lib/libboost_context.so").symlink_to(compiler)
+    (prefix / "lib/libboost_context.so").symlink_to(library)
     (prefix / "lib/cmake/fmt").mkdir()
     # A package that is only here: it sends CMake on to the system's.
     (prefix / "lib/cmake/fmt/fmt-config.cmake").write_text(f'include("{fmt[0]}/fmt-config.cmake")\n')
