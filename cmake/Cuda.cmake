@@ -12,6 +12,16 @@ if(WORKBOOK_GPU STREQUAL "OFF")
   return()
 endif()
 
+# nvcc hands paths to a shell and quotes only spaces in them.
+if("${CMAKE_SOURCE_DIR}${CMAKE_BINARY_DIR}" MATCHES "['\"()&;$#`]")
+  set(sentence "nvcc cannot compile in ${CMAKE_SOURCE_DIR}: give the folder a name without quotes, brackets, & ; $ and #")
+  if(WORKBOOK_GPU STREQUAL "ON")
+    message(FATAL_ERROR "${sentence}")
+  endif()
+  message(STATUS "No GPU side: ${sentence}")
+  return()
+endif()
+
 include(CheckLanguage)
 list(APPEND CMAKE_PROGRAM_PATH /usr/local/cuda/bin)
 check_language(CUDA)
