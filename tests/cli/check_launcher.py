@@ -36,6 +36,27 @@ def workbook(*arguments, script=ROOT / "workbook", **environment):
     return done.returncode, done.stdout + done.stderr
 
 
+def copy_tree(clone):
+    """The tree as it is, without what is built, and with the exercises as a reader finds them first."""
+    shutil.rmtree(clone, ignore_errors=True)
+    files = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=ROOT)
+    if files.returncode != 0:
+        skip("this is no git checkout, so a fresh copy of it cannot be made")
+    for name in filter(None, files.stdout.split("\0")):
+        if not (ROOT / name).exists():
+            continue
+        target = clone / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes((ROOT / name).read_bytes())
+        target.chmod((ROOT / name).stat().st_mode)
+    for specification in ROOT.glob("solutions/*/*.check.cu"):
+        solution = specification.with_name(specification.name.removesuffix(".check.cu") + ".cuh")
+        skeleton = run(ROOT / "workbook", "skeleton", solution, check=True).stdout
+        exercise = clone / "chapters" / solution.parent.name / "exercises" / solution.name
+        exercise.parent.mkdir(parents=True, exist_ok=True)
+        exercise.write_text(skeleton)
+
+
 def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
@@ -73,19 +94,8 @@ def main():
     status, output = workbook("list")
     expect("it works from another folder", status == 0 and "01_multiply_add" in output, output)
 
-    # The tree as it is, without what is built, in a path with spaces.
-    clone = pathlib.Path(sys.argv[1])
-    shutil.rmtree(clone, ignore_errors=True)
-    files = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=ROOT)
-    if files.returncode != 0:
-        skip("this is no git checkout, so a fresh copy of it cannot be made")
-    for name in filter(None, files.stdout.split("\0")):
-        if not (ROOT / name).exists():
-            continue
-        target = clone / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes((ROOT / name).read_bytes())
-        target.chmod((ROOT / name).stat().st_mode)
+    clone = pathlib.Path(sys.argv[1])  # in a path with spaces
+    copy_tree(clone)
     status, output = workbook("run", "01", "--size", "1000", "--device", "cpu", script=clone / "workbook")
     built = status == 0 and "5_reduced" in output
     expect("a fresh copy in a path with spaces builds and runs", built, output)
