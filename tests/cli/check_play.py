@@ -64,6 +64,9 @@ play("... which does", IN_PLACE, 0, "note: uninitialised device memory: kernel t
      options=["--note", "uninitialised"])
 play("... and not after one that cannot", IN_PLACE, 2,
      "--note bounds: no launch can go on after such a finding", options=["--note", "bounds"])
+NOT_UTF8 = FILE.replace("if (i < n) ", "").replace('x("x"', r'x("x\xff"')
+found = json.loads(play("a name that is no UTF-8, as JSON", NOT_UTF8, 1, options=["--json"]))["finding"]
+expect("... is shown as far as it is", "reads x\ufffd[1000] at line 7" in found, found)
 play("a compiler error", FILE.replace("2.0f * x[i]", "y"), 1, "mine.cu:7:", "error:")
 play("no play()", "", 1, "needs a function void play() in namespace DEVICE")
 play("another device", FILE, 2, "--device tpu: cpu or gpu", options=["--device", "tpu"])
