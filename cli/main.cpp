@@ -10,6 +10,7 @@
 #include "check.hpp"
 #include "harness/device_kind.hpp"
 #include "harness/errors.hpp"
+#include "harness/files.hpp"
 #include "harness/note_words.hpp"
 #include "overview.hpp"
 #include "play.hpp"
@@ -314,7 +315,9 @@ int main(int argc, char** argv) {
     return status;
   };
   try {
-    return run(argc, argv);
+    const int status = run(argc, argv);
+    workbook::flush_standard_output();
+    return status;
   } catch (const workbook::UsageError& error) {
     return complain(error, workbook::kBadUsage);
   } catch (const std::exception& error) {

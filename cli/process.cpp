@@ -138,19 +138,28 @@ Outcome run_limited(const std::vector<std::string>& words, const Limits& limits)
   return outcome;
 }
 
-int run_program(const std::vector<std::string>& words) {
+pid_t start_program(const std::vector<std::string>& words) {
   std::vector<std::string> own = words;
   const std::vector<char*> argv = argv_of(own);
   fflush(stdout);
   pid_t child = 0;
   if (const int error = posix_spawnp(&child, argv[0], nullptr, nullptr, argv.data(), environ))
     throw MachineError(fmt::format("{} does not start: {}", words[0], strerror(error)));
+  return child;
+}
+
+int status_of_program(pid_t child, const std::string& name) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFEXITED(status)) return WEXITSTATUS(status);
-  fmt::print(stderr, "workbook: {} was ended by signal {}\n", words[0], WTERMSIG(status));
+  if (WTERMSIG(status) == SIGPIPE) return kDone;  // whoever read the output has seen enough
+  fmt::print(stderr, "workbook: {} was ended by signal {}\n", name, WTERMSIG(status));
   return kWrong;
+}
+
+int run_program(const std::vector<std::string>& words) {
+  return status_of_program(start_program(words), words[0]);
 }
 
 }  // namespace workbook

@@ -2,6 +2,8 @@
 /// Running other programs, with limits for those that may loop, crash or print without end.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <cstddef>
 #include <string>
@@ -33,5 +35,10 @@ Outcome run_limited(const std::vector<std::string>& words, const Limits& limits)
 /// Runs a program on this program's terminal, and waits for it. Returns its exit status, 1 when a signal
 /// ended it. \throws MachineError when it cannot be started
 int run_program(const std::vector<std::string>& words);
+
+/// The first half of run_program: when it returns, the program's file may be replaced. \throws MachineError
+pid_t start_program(const std::vector<std::string>& words);
+/// The second half: waits for it. Messages call it `name`.
+int status_of_program(pid_t child, const std::string& name);
 
 }  // namespace workbook

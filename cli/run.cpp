@@ -44,18 +44,31 @@ void make_folder(const fs::path& folder) {
                                  error ? ": " + error.message() : std::string()));
 }
 
+/// Options that name a file, which holds one chapter: a second chapter would replace the first.
+void require_one_chapter(const std::vector<std::string>& chapters, const std::vector<std::string>& options) {
+  if (chapters.size() == 1) return;
+  for (const std::string& word : options)
+    for (const char* option : {"--json", "--trace"})
+      if (word == option || word.starts_with(std::string(option) + "="))
+        throw UsageError(
+            fmt::format("{0}: the file holds one chapter, so name one: ./workbook run {1} {0} FILE", option,
+                        chapters.front().substr(0, 2)));
+}
+
 }  // namespace
 
 int run_command(const Workbook& workbook, const std::vector<std::string>& words) {
   const auto first_option =
       std::find_if(words.begin(), words.end(), [](const std::string& word) { return word.starts_with('-'); });
   const std::vector<std::string> chapters = chapters_named(workbook, {words.begin(), first_option});
+  const std::vector<std::string> options(first_option, words.end());
+  require_one_chapter(chapters, options);
 
   int worst = 0;
   for (const std::string& chapter : chapters) {
     if (&chapter != &chapters.front()) fmt::print("\n");
     std::vector<std::string> call = {program(workbook, chapter)};
-    call.insert(call.end(), first_option, words.end());
+    call.insert(call.end(), options.begin(), options.end());
     worst = std::max(worst, run_program(call));
   }
   return worst;

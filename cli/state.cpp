@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <climits>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -18,6 +19,13 @@ using nlohmann::json;
 
 constexpr int kSchema = 1;
 
+/// \throws json::exception
+int hint_count(const json& value) {
+  if (!value.is_number_unsigned() || value > INT_MAX)
+    throw json::other_error::create(501, "no number of hints", &value);
+  return value.get<int>();
+}
+
 /// \throws json::exception when the text is not what `text_of` writes
 State parsed(const std::string& text) {
   const json root = json::parse(text);
@@ -26,7 +34,7 @@ State parsed(const std::string& text) {
   for (const auto& [key, value] : root.at("exercises").items()) {
     Standing& standing = state[current_key(key)];  // two keys, an old one and its new one, may come together
     standing.solved = value.at("solved").get<bool>() || standing.solved;
-    standing.hints = std::max(value.at("hints").get<int>(), standing.hints);
+    standing.hints = std::max(hint_count(value.at("hints")), standing.hints);
   }
   return state;
 }

@@ -88,8 +88,14 @@ Workbook find_workbook() {
   return {root, kBuild, root / ".workbook", chapters, all_exercises(root, chapters)};
 }
 
+std::filesystem::path build_lock(const Workbook& workbook) { return workbook.build / "workbook.lock"; }
+
 Build build_target(const Workbook& workbook, const std::string& target) {
-  const Lock lock(workbook.build / "workbook.lock");
+  const Lock lock(build_lock(workbook));
+  return build_locked_target(workbook, target);
+}
+
+Build build_locked_target(const Workbook& workbook, const std::string& target) {
   setenv("NINJA_STATUS", kNinjaStatus, 1);
   const Outcome outcome = run_limited({"ninja", "-C", workbook.build.string(), target},
                                       {.time = std::chrono::seconds(300), .output_bytes = 4u << 20});

@@ -44,4 +44,9 @@ struct Build {
 /// Builds a target with ninja, one build at a time. \throws MachineError when ninja cannot be started
 Build build_target(const Workbook& workbook, const std::string& target);
 
+/// The file of the lock that a build holds.
+std::filesystem::path build_lock(const Workbook& workbook);
+/// As build_target, for a caller that holds that lock.
+Build build_locked_target(const Workbook& workbook, const std::string& target);
+
 }  // namespace workbook

@@ -16,7 +16,7 @@ import pathlib
 import re
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
-from results import ROOT, BadFile, fail, load
+from results import CHAPTER, ROOT, BadFile, fail, load, require
 
 # CHAPTER/STAGE: its new name. Peers and libraries are stages too.
 RENAMED = {
@@ -108,7 +108,8 @@ def renamed_ours(ours, chapter, new_chapter):
 def split_runs(runs, path):
     """{chapter: its runs} of the runs that a file holds."""
     split = {}
-    for run in runs:
+    for i, run in enumerate(runs):
+        require(run, {"chapter": CHAPTER}, f"{path}: [{i}]")
         chapter, parts = run["chapter"], {}
         for stage in run["stages"]:
             new_chapter, changed = renamed_stage(stage, chapter)

@@ -3,6 +3,7 @@
 import json
 import math
 import pathlib
+import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -21,17 +22,21 @@ def fail(status, message):
 
 # --- What a file must hold ---
 
+# Names that become parts of file names.
+CHAPTER, TRACED_STAGE = re.compile("[0-9]{2}_[a-z0-9_]{1,60}"), re.compile("[A-Za-z0-9_]{1,60}")
+
 TIMING = {"median": float, "p25": float, "p75": float, "samples": int}
 DEVICE = {"kind": str, "name": str, "pin_gbytes_per_s": float, "l2_bytes": int}
 TRAFFIC = {"expected_read_bytes": int, "expected_write_bytes": int}
 STAGE = {"name": str, "idea": str, "status": str, "kernels": int}
 RATIO = {"stage": str, "regime": str, "median": float, "low": float, "high": float, "samples": int}
-RUN = {"chapter": str, "device": DEVICE, "shape": [int], "dtype": str, "commit": str, "date": str,
+RUN = {"chapter": CHAPTER, "device": DEVICE, "shape": [int], "dtype": str, "commit": str, "date": str,
        "stages": [STAGE]}
 REQUEST = {"place": str, "operation": str, "space": str, "array": str, "bytes": int, "offsets": [int],
            "sectors": int, "wavefronts": int}
-TRACE = {"chapter": str, "shape": [int],
-         "stages": [{"name": str, "idea": str, "launches": [{"kernel": str, "requests": [REQUEST]}]}]}
+TRACE = {"chapter": CHAPTER, "shape": [int],
+         "stages": [{"name": TRACED_STAGE, "idea": str,
+                     "launches": [{"kernel": str, "requests": [REQUEST]}]}]}
 NAMES = {str: "a text", int: "a whole number", float: "a number"}
 
 
@@ -49,6 +54,9 @@ def require(value, form, where):
             raise BadFile(f"{where}: expected a list that holds something")
         for i, element in enumerate(value):
             require(element, form[0], f"{where}[{i}]")
+    elif isinstance(form, re.Pattern):
+        if not isinstance(value, str) or not form.fullmatch(value):
+            raise BadFile(f"{where}: expected a name like {form.pattern}, found {json.dumps(value)[:40]}")
     else:
         accepted = (int, float) if form is float else form
         if not isinstance(value, accepted) or isinstance(value, bool):

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <utility>
 
 #include "cpu/device.hpp"
@@ -24,10 +25,19 @@ workbook::RequestKind kind_of(const Site& site) {
   return workbook::RequestKind::kAtomic;
 }
 
-/// The address that a lane accesses. An asynchronous copy counts by the one that it reads.
-std::uintptr_t address_of(const Site& site, const Request& request, unsigned lane) {
+/// The address that a lane accesses; of an asynchronous copy the one that it reads, if it reads any.
+std::optional<std::uintptr_t> address_of(const Site& site, const Request& request, unsigned lane) {
   const std::uintptr_t address = request.address[lane];
-  return site.space == Space::kCopy ? unpacked_copy(address, site.size).source : address;
+  if (site.space != Space::kCopy) return address;
+  const Copy copy = unpacked_copy(address, site.size);
+  return copy.reads ? std::optional(copy.source) : std::nullopt;
+}
+
+/// The first address that one of the request's lanes accesses.
+std::optional<std::uintptr_t> first_address(const Site& site, const Request& request) {
+  for (const unsigned lane : lanes_of(request.mask))
+    if (const auto address = address_of(site, request, lane)) return address;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -38,8 +48,10 @@ bool RequestTrace::in_first_warp() {
 
 void RequestTrace::add(const Site& site, const Request& request, long long sectors, long long wavefronts) {
   if (requests_.size() == workbook::kMostTracedRequests) return;
+  const std::optional<std::uintptr_t> first = first_address(site, request);
+  if (!first) return;  // copies that only fill with zeros, whose source need not be in an array
   const SourceLine& place = source_line(site.instruction);
-  const NamedPlace array = array_at(address_of(site, request, first_lane(request.mask)));
+  const NamedPlace array = array_at(*first);
   const bool shared = site.space == Space::kShared;
   workbook::TracedRequest traced = {
       .place = fmt::format("{}:{}", place.file, place.line),
@@ -53,7 +65,8 @@ void RequestTrace::add(const Site& site, const Request& request, long long secto
   // The sector of an element depends on where the array begins; shared memory begins with the array's.
   const std::uintptr_t origin = shared ? array.begin : array.begin / 32 * 32;
   for (const unsigned lane : lanes_of(request.mask))
-    traced.offsets[lane] = static_cast<long long>(address_of(site, request, lane) - origin);
+    if (const auto address = address_of(site, request, lane))
+      traced.offsets[lane] = static_cast<long long>(*address - origin);
   requests_.push_back(std::move(traced));
 }
 

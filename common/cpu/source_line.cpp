@@ -26,20 +26,15 @@ std::string program_path() {
   return length < 0 ? std::string() : std::string(path, static_cast<std::size_t>(length));
 }
 
-std::string shell_quoted(const std::string& text) {
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 /// The chain of inlined functions at `address`, innermost first.
 const std::vector<SourceLine>& frames_at(std::uintptr_t address) {
   static std::unordered_map<std::uintptr_t, std::vector<SourceLine>> known;
   const auto [found, is_new] = known.try_emplace(address);
   std::vector<SourceLine>& frames = found->second;
   if (!is_new) return frames;
-  const std::string command = fmt::format("addr2line -Cfi -e {} {:#x} 2>/dev/null",
-                                          shell_quoted(program_path()), address - load_base());
+  // Not by its path, where a newer program may be by now.
+  const std::string command =
+      fmt::format("addr2line -Cfi -e /proc/{}/exe {:#x} 2>/dev/null", getpid(), address - load_base());
   FILE* pipe = popen(command.c_str(), "r");
   if (!pipe) return frames;
   char function[4096], place[4096];

@@ -63,6 +63,13 @@ void OutputFile::finish(const std::string& content) {
   partial_.clear();
 }
 
+void flush_standard_output() {
+  errno = 0;
+  if (fflush(stdout) == 0 && !ferror(stdout)) return;
+  throw MachineError(fmt::format("standard output cannot be written{}",
+                                 errno ? fmt::format(" ({})", strerror(errno)) : std::string()));
+}
+
 void replace_file(const fs::path& path, const std::string& content) { OutputFile(path).finish(content); }
 
 }  // namespace workbook

@@ -33,6 +33,9 @@ class OutputFile {
   std::ofstream stream_;
 };
 
+/// Writes out what has been printed. \throws MachineError where standard output takes no more
+void flush_standard_output();
+
 /// Replaces a file, whole or not at all. \throws MachineError when it cannot be written
 void replace_file(const std::filesystem::path& path, const std::string& content);
 

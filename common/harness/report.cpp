@@ -498,7 +498,7 @@ std::string trace_text(const Chapter& chapter, const Shape& shape, const std::ve
     out["stages"].push_back(
         {{"name", stage.stage->name}, {"idea", stage.stage->idea}, {"launches", launches}});
   }
-  return out.dump(1) + "\n";
+  return out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 std::string json_text(const Report& report) {
@@ -525,7 +525,7 @@ std::string json_text(const Report& report) {
                    {"date", today()},
                    {"stages", stages}});
   }
-  return out.dump(1) + "\n";
+  return out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace workbook

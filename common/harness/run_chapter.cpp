@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "harness/errors.hpp"
 #include "harness/exit_status.hpp"
@@ -197,7 +198,7 @@ int run(const Options& options, const Chapter& cpu, const Chapter* gpu) {
     fmt::print("{}{}", report.shapes.size() > 1 ? "\n" : "", table_text(report, result));
     if (!options.model.empty()) fmt::print("\n{}", model_text(report, result, options.model));
     if (options.resources) fmt::print("\n{}", resources_text(report, result));
-    fflush(stdout);
+    flush_standard_output();
   }
   if (json) json->finish(json_text(report));
   fmt::print("{}", how_to_go_on(note_words));
@@ -215,10 +216,14 @@ int run_chapter(int argc, const char* const* argv, const Chapter& cpu, const Cha
   };
   try {
     const auto options = parse_options(argc, argv, cpu);
-    return options ? run(*options, cpu, gpu) : kDone;
+    const int status = options ? run(*options, cpu, gpu) : static_cast<int>(kDone);
+    flush_standard_output();
+    return status;
   } catch (const UsageError& error) {
     return complain(error, kBadUsage);
   } catch (const MachineError& error) {
+    return complain(error, kMachineLacks);
+  } catch (const std::system_error& error) {  // fmt: output cannot be written
     return complain(error, kMachineLacks);
   } catch (const std::bad_alloc&) {
     return complain(std::runtime_error("memory ran out: choose a smaller --size"), kMachineLacks);

@@ -31,7 +31,7 @@ constexpr const char* kSteps = "20000000";
 constexpr std::chrono::seconds kPatience{2};
 
 void write_file(const std::string& path, const ordered_json& content) {
-  replace_file(path, content.dump(2) + "\n");
+  replace_file(path, content.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
 }
 
 Chapter chapter_of(const Exercise& exercise) {

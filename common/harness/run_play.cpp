@@ -11,6 +11,7 @@
 #include "harness/derived_counts.hpp"
 #include "harness/errors.hpp"
 #include "harness/exit_status.hpp"
+#include "harness/files.hpp"
 #include "harness/note_words.hpp"
 #include "harness/terminal.hpp"
 #include "play_memory.hpp"
@@ -101,7 +102,7 @@ ExitStatus play_on(Backend& backend, const PlayOptions& options, const std::func
       report["launches"].push_back(launch_json(launch));
       report["launches"].back().update(counts_json(&launch.counts));
     }
-    fmt::print("{}\n", report.dump(1));
+    fmt::print("{}\n", report.dump(1, ' ', false, ordered_json::error_handler_t::replace));
   } else {
     if (counted && !launches.empty()) print_launches(launches);
     if (counted && launches.empty() && finding.empty()) fmt::print("\nplay() has launched no kernel.\n");
@@ -135,7 +136,9 @@ void print(const char* name, const double* first, int printed, int count) {
 
 }  // namespace play
 
-int run_play(int argc, const char* const* argv, void (*cpu)(), void (*gpu)()) {
+namespace {
+
+int run_checked(int argc, const char* const* argv, void (*cpu)(), void (*gpu)()) {
   CLI::App app;
   PlayOptions options;
   app.add_option("FILE", options.file)->required();
@@ -169,6 +172,19 @@ int run_play(int argc, const char* const* argv, void (*cpu)(), void (*gpu)()) {
     return kMachineLacks;
   }
   return play_on(*found.backend, options, [&] { found.backend->run_uncounted(gpu); }, {});
+}
+
+}  // namespace
+
+int run_play(int argc, const char* const* argv, void (*cpu)(), void (*gpu)()) {
+  try {
+    const int status = run_checked(argc, argv, cpu, gpu);
+    flush_standard_output();
+    return status;
+  } catch (const std::exception& error) {  // of the reader's code, play_on() reports
+    fmt::print(stderr, "play: {}\n", error.what());
+    return kMachineLacks;
+  }
 }
 
 }  // namespace workbook

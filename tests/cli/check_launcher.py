@@ -45,6 +45,17 @@ def has_need(need, **environment):
     return done.returncode == 0
 
 
+def copy_as_found(clone):
+    """The tree as it is, without what is built, and with the exercises as a reader finds them first."""
+    copy_tree(clone)
+    for specification in ROOT.glob("solutions/*/*.check.cu"):
+        solution = specification.with_name(specification.name.removesuffix(".check.cu") + ".cuh")
+        skeleton = run(ROOT / "workbook", "skeleton", solution, check=True).stdout
+        exercise = clone / "chapters" / solution.parent.name / "exercises" / solution.name
+        exercise.parent.mkdir(parents=True, exist_ok=True)
+        exercise.write_text(skeleton)
+
+
 def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
@@ -108,9 +119,8 @@ def main():
     changes = (ROOT / "CHANGELOG.md").read_text()
     expect("... which CHANGELOG.md describes", f"\n## {version.split()[-1]}\n" in changes, version)
 
-    # The tree as it is, without what is built, in a path with spaces.
-    clone = pathlib.Path(sys.argv[1])
-    copy_tree(clone)
+    clone = pathlib.Path(sys.argv[1])  # in a path with spaces
+    copy_as_found(clone)
     status, output = workbook("run", "01", "--size", "1000", "--device", "cpu", script=clone / "workbook")
     built = status == 0 and "5_reduced" in output
     expect("a fresh copy in a path with spaces builds and runs", built, output)

@@ -4,7 +4,9 @@ python3 tests/cli/check_play.py COPY: the copy of the tree that tests/cli/check_
 """
 
 import json
+import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 
@@ -62,9 +64,38 @@ play("... which does", IN_PLACE, 0, "note: uninitialised device memory: kernel t
      options=["--note", "uninitialised"])
 play("... and not after one that cannot", IN_PLACE, 2,
      "--note bounds: no launch can go on after such a finding", options=["--note", "bounds"])
+NOT_UTF8 = FILE.replace("if (i < n) ", "").replace('x("x"', r'x("x\xff"')
+found = json.loads(play("a name that is no UTF-8, as JSON", NOT_UTF8, 1, options=["--json"]))["finding"]
+expect("... is shown as far as it is", "reads x\ufffd[1000] at line 7" in found, found)
 play("a compiler error", FILE.replace("2.0f * x[i]", "y"), 1, "mine.cu:7:", "error:")
 play("no play()", "", 1, "needs a function void play() in namespace DEVICE")
 play("another device", FILE, 2, "--device tpu: cpu or gpu", options=["--device", "tpu"])
 done = run(COPY / "workbook", "play", "/no/such.cu")
 expect("a file that is not there", done.returncode == 2 and "/no/such.cu is no file" in done.stderr,
        f"{done.returncode} {done.stderr}")
+
+
+def start(folder, name, value):
+    """Starts a play of a file that launches its kernel and prints `value` times 0, 1 and 2."""
+    path = pathlib.Path(folder) / name
+    path.write_text(FILE.replace("2.0f * x[i]", f"{value}.0f * x[i]"))
+    return subprocess.Popen([COPY / "workbook", "play", path], stdout=subprocess.PIPE, text=True)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    values = (4, 6, 8)
+    started = [start(folder, f"{value}.cu", value) for value in values]
+    for value, play_of_it in zip(values, started):
+        output = play_of_it.communicate()[0]
+        right = f"{value}.cu" in output and f"out: {value / 2:g} {value:g} {1.5 * value:g} ..." in output
+        expect("each of several plays at once runs its own file", right, output)
+
+    mine, older = pathlib.Path(folder) / "mine.cu", pathlib.Path(folder) / "older.cu"
+    for path, value in ((older, 10), (mine, 20)):
+        path.write_text(FILE.replace("2.0f * x[i]", f"{value}.0f * x[i]"))
+    os.utime(older, (1e9, 1e9))
+    first = run(COPY / "workbook", "play", mine).stdout
+    older.rename(mine)
+    second = run(COPY / "workbook", "play", mine).stdout
+    expect("an older file in its place is another file", "out: 10 20 30 ..." in first
+           and "out: 5 10 15 ..." in second, first + second)

@@ -114,8 +114,11 @@ TEST_CASE("a damaged state is set aside, not lost and not in the way") {
   const Folder folder;
   const fs::path file = folder.path / "state.json";
   int damaged = 0;
-  for (const char* text : {"", "{", "[]", "{\"schema\": 2, \"exercises\": {}}",
-                           "{\"schema\": 1, \"exercises\": {\"a/1\": {\"solved\": 7}}}"}) {
+  std::vector<std::string> texts = {"", "{", "[]", "{\"schema\": 2, \"exercises\": {}}",
+                                    "{\"schema\": 1, \"exercises\": {\"a/1\": {\"solved\": 7}}}"};
+  for (const std::string hints : {"-1", "4294967295", "99999999999999999999", "1e300", "1.5", "\"1\""})
+    texts.push_back(R"({"schema": 1, "exercises": {"a/1": {"solved": true, "hints": )" + hints + "}}}");
+  for (const std::string& text : texts) {
     std::ofstream(file) << text;
     CHECK(load_state(folder.path).empty());
     CHECK_FALSE(fs::exists(file));

@@ -134,11 +134,16 @@ def check_bad(folder, traces):
     refused("a stage without times", changed(lambda r: r[0]["stages"][0].update(time_us=None)), path,
             "[0].stages[0].time_us")
     refused("a run without stages", changed(lambda r: r[0].update(stages=[])), path, "[0].stages")
+    refused("a chapter outside the folder of the figures",
+            changed(lambda r: [run.update(chapter="../../x") for run in r]), path, "[0].chapter", "../../x")
     trace = json.loads(traces[0].read_text())
     trace["stages"][0]["launches"][0]["requests"][0]["offsets"].pop()
     path = str(bad / "trace.json")
     as_trace = {"name": "trace.json", "arguments": ["--trace", bad / "trace.json"]}
     refused("a trace of 31 lanes", trace, path, "requests[0].offsets", **as_trace)
+    trace = json.loads(traces[0].read_text())
+    trace["stages"][0]["name"] = "/../../../x"
+    refused("a traced stage outside of it", trace, path, "stages[0].name", "/../../../x", **as_trace)
     refused("a chapter's JSON as a trace", good, path, "schema", **as_trace)
     refused("a trace that is not there", None, path, "No such file", **as_trace)
     expect("nothing was drawn of it", not out.exists())

@@ -109,6 +109,9 @@ def main():
     check_refused("a truncated file", "tests/counters.json", '{"kernels": ', "counters.json")
     check_refused("a run without stages", "05_linear_gelu.json", '[{"chapter": "05_linear_gelu"}]',
                   "docs/json.md", "stages")
+    check_refused("a chapter outside the folder", "05_linear_gelu.json",
+                  run.format(stages("13_wmma")).replace("05_linear_gelu", "../../x"),
+                  "[0].chapter", "../../x")
     check_refused("limits of no chapter", "limits/07_none.json", "{}", "limits/07_none.json", "no chapter 07")
 
 

@@ -298,6 +298,34 @@ TEST_CASE("the workbook greets, lists and runs") {
   CHECK(workbook_program("run --device cpu --size 0").status == 2);
 }
 
+TEST_CASE("several chapters do not write one file, of which only the last would remain") {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path / "out.json").string();
+  for (const std::string option : {"--json", "--trace"}) {
+    for (const std::string chapters : {"00 01", "", "0"})
+      for (const std::string between : {" ", "="})
+        check_refused(workbook_program("run " + chapters + " --device cpu " + option + between + file), 2,
+                      {option + ": the file holds one chapter, so name one: ./workbook run 00 " + option});
+    CHECK_FALSE(std::filesystem::exists(file));
+    CHECK(workbook_program("run 00 --device cpu --size 64 " + option + " " + file).status == 0);
+    CHECK(std::filesystem::remove(file));
+  }
+}
+
+TEST_CASE("a full disk: status 3 and one line") {
+  const std::string programs = "'" BIN_DIR "/";
+  for (const char* call :
+       {"01_multiply_add' --device cpu --size 64", "01_multiply_add' --help", "workbook' list",
+        "workbook' list --json", "workbook' --help", "workbook' run 01 --device cpu --size 64"})
+    check_refused(run("{ " + programs + call + " >/dev/full; }"), 3, {"No space left on device"});
+}
+
+TEST_CASE("a reader of the output who leaves is no mistake") {
+  const Outcome outcome = run("{ '" BIN_DIR "/workbook' run 01 --device cpu | true; }");
+  CHECK(outcome.status == 0);
+  CHECK(outcome.output == "");
+}
+
 TEST_CASE("the workbook refuses what it does not know") {
   check_refused(workbook_program("frobnicate"), 2, {"there is no command \"frobnicate\"", "--help"});
   check_refused(workbook_program("chek"), 2, {"the nearest: check"});

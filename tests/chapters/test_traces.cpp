@@ -1,0 +1,60 @@
+// What --trace stores, of the stages of all chapters at ragged shapes.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "harness/options.hpp"
+#include "harness/run_stage.hpp"
+
+// chapters.inc has a line CHAPTER(name) for each of them.
+#define CHAPTER(name)          \
+  namespace cpu::name {        \
+  workbook::Chapter chapter(); \
+  }
+#include "chapters.inc"
+#undef CHAPTER
+
+namespace {
+
+using namespace workbook;
+
+/// Traces every stage that suits the shape, and checks that each request that it stores is one of an array.
+void check_traces(const Chapter& chapter, const Shape& shape) {
+  std::vector<LaunchCounts> launches;
+  const auto backend =
+      make_cpu_backend([&](const LaunchCounts& launch) { launches.push_back(launch); }, /*trace=*/true);
+  Problem problem(chapter, shape, *backend);
+  for (int i = 0; i < chapter.stage_count; ++i) {
+    const Stage& stage = chapter.stages[i];
+    INFO(chapter.name << " " << stage.name << ", " << shape_text(shape, chapter.dims));
+    launches.clear();
+    problem.run_once(stage);
+    if (launches.empty()) {
+      CHECK(stage.needs != nullptr);  // another device or shape
+      continue;
+    }
+    REQUIRE_FALSE(launches.front().requests.empty());
+    for (const LaunchCounts& launch : launches)
+      for (const TracedRequest& request : launch.requests) {
+        CHECK(request.array != "");
+        CHECK(std::ranges::max(request.offsets) >= 0);
+      }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("trace: every stage of every chapter, at ragged shapes") {
+  const std::vector<Chapter> chapters = {
+#define CHAPTER(name) cpu::name::chapter(),
+#include "chapters.inc"
+#undef CHAPTER
+  };
+  const Shape ragged[] = {{{65, 64, 64}}, {{1, 64, 64}}, {{33, 7, 70}}};
+  for (const Chapter& chapter : chapters)
+    for (Shape shape : ragged) {
+      std::fill(shape.dims + rank(chapter.dims), std::end(shape.dims), 1);
+      check_traces(chapter, shape);
+    }
+}
