@@ -19,11 +19,16 @@ __device__ inline float fast_reciprocal(float v) {
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(v));
   return result;
 }
-/// The larger of both; a NaN stays one, which fmaxf() would drop.
+/// The larger of both; a NaN stays one, which fmaxf() would drop. One instruction since compute capability
+/// 8.0.
 __device__ inline float max_or_nan(float a, float b) {
+#if __CUDA_ARCH__ >= 800
   float result;
   asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
   return result;
+#else
+  return a < b ? b : a;
+#endif
 }
 
 /// gelu() as max(v, 0) - |v| p(t) exp(-v^2 / 2), where p(t), with t = 1 / (1 + 0.344 |v|), stands for
