@@ -12,9 +12,6 @@
 #include "harness/backend.hpp"
 
 namespace workbook {
-namespace {
-
-/// Memory that the system can give without swapping, in bytes.
 std::size_t available_memory() {
   std::ifstream file("/proc/meminfo");
   std::string key, unit;
@@ -26,6 +23,8 @@ std::size_t available_memory() {
   return static_cast<std::size_t>(sysconf(_SC_AVPHYS_PAGES)) *
          static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
+
+namespace {
 
 class CpuBackend : public Backend {
  public:

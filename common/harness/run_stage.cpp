@@ -200,20 +200,27 @@ Data Problem::host_data(bool exact) const {
 
 std::size_t Problem::bytes(const Array& array) const { return bytes_of(array, shape_); }
 
+/// References are computed once, and kept while memory is ample: if it is not, one for each of the two fills,
+/// and those that others are computed from.
 const Reference& Problem::reference(const Array& output, bool exact) {
-  Inputs& inputs = inputs_[exact];
-  NamedReference& made = comes_first(chapter_, output) ? inputs.first[output.name] : inputs.latest;
-  if (made.name == output.name) return made.reference;
-  made.name.clear();
+  constexpr std::size_t kAmple = 4;  // of what the new one takes
+  std::map<std::string, Reference>& references = inputs_[exact].references;
+  const auto kept = references.find(output.name);
+  if (kept != references.end()) return kept->second;
+  const auto elements = static_cast<std::size_t>(count(output));
+  if (available_memory() < kAmple * 2 * sizeof(double) * elements)
+    std::erase_if(references, [&](const auto& made) {
+      return !comes_first(chapter_, *arrays_named(chapter_, made.first.c_str()).front());
+    });
+  Reference made;
   if (output.after) {
-    made.reference = reference(*arrays_named(chapter_, output.after).front(), exact);
+    made = reference(*arrays_named(chapter_, output.after).front(), exact);
   } else {
-    made.reference.expected.assign(static_cast<std::size_t>(count(output)), 0.0);
-    made.reference.magnitude.assign(made.reference.expected.size(), 0.0);
+    made.expected.assign(elements, 0.0);
+    made.magnitude.assign(elements, 0.0);
   }
-  output.reference(host_data(exact), made.reference.expected.data(), made.reference.magnitude.data());
-  made.name = output.name;
-  return made.reference;
+  output.reference(host_data(exact), made.expected.data(), made.magnitude.data());
+  return references[output.name] = std::move(made);
 }
 
 double Problem::least_bytes(const char* output) const {

@@ -133,16 +133,11 @@ class Problem {
   Shape shape_;
   int block_;
   Backend& backend_;
-  struct NamedReference {
-    std::string name;  // of the output; empty: there is none yet
-    Reference reference;
-  };
   /// Inputs on the host, and what is computed from them.
   struct Inputs {
     std::map<std::string, std::vector<std::byte>> values;
     NamedArrays arrays;
-    std::map<std::string, NamedReference> first;  // that others are computed from
-    NamedReference latest;                        // of the others: all of them would take much memory
+    std::map<std::string, Reference> references;  // by output, while memory is ample
   };
   Inputs inputs_[2];                   // random and exact ones; these are empty until a stage is run on them
   std::vector<std::byte> downloaded_;  // the last result; kept, since new memory is slow

@@ -47,25 +47,29 @@ double rounding_bound(int roundings, double u) {
   return ku / (1 - ku);
 }
 
-/// The power of two of the last place that a float16 or a bfloat16 of that size has.
-int last_bit_of(Type type, double value) {
+/// The last place of a float16 or a bfloat16 of that size: a power of two. From the bits of the double,
+/// because it is asked for every element of every result.
+double last_place_of(Type type, double value) {
   const bool half = type == Type::kFloat16;
-  const int precision = half ? 11 : 8;
-  const int lowest_bit = half ? -24 : -133;  // of the subnormal numbers
-  int exponent = 0;
-  std::frexp(value, &exponent);
-  return value == 0 ? lowest_bit : std::max(exponent - precision, lowest_bit);
+  constexpr int kBias = 1023, kFractionBits = 52;
+  const int fraction_bits = half ? 10 : 7;
+  const int lowest = half ? -24 : -133;  // of the subnormal numbers
+  const int exponent = static_cast<int>(std::bit_cast<std::uint64_t>(value) >> kFractionBits & 0x7ff) - kBias;
+  const int last = std::max(exponent - fraction_bits, lowest);
+  return std::bit_cast<double>(static_cast<std::uint64_t>(last + kBias) << kFractionBits);
 }
 
 /// `value` rounded to the nearest value of a float16 or a bfloat16, ties to even; infinity beyond the
 /// largest.
 double rounded_to(Type type, double value) {
+  constexpr double kLosesFraction = 0x1.8p52;  // added to a smaller number, it rounds that to a whole one
   const double largest = type == Type::kFloat16 ? 65504 : 0x1.fep127;
   if (value == 0 || !std::isfinite(value)) return value;
-  const int last_bit = last_bit_of(type, value);
-  const double rounded = std::ldexp(std::nearbyint(std::ldexp(value, -last_bit)), last_bit);
+  const double last_place = last_place_of(type, value);
+  if (std::fabs(value) >= 2 * largest) return std::copysign(std::numeric_limits<double>::infinity(), value);
+  const double rounded = (value / last_place + kLosesFraction - kLosesFraction) * last_place;
   return std::fabs(rounded) > largest ? std::copysign(std::numeric_limits<double>::infinity(), value)
-                                      : rounded;
+                                      : std::copysign(rounded, value);
 }
 
 double number_at(const void* element, Type type) {
@@ -113,9 +117,9 @@ std::string number_text(double number, int digits) {
 
 double last_places(double got, double expected, double magnitude, Type type) {
   if (std::isnan(got) && std::isnan(expected)) return 0;
-  if (got == rounded_to(type, expected) && !std::isfinite(got)) return 0;
+  if (!std::isfinite(got) && got == rounded_to(type, expected)) return 0;
   if (!std::isfinite(got) || !std::isfinite(expected)) return std::numeric_limits<double>::infinity();
-  const double unit = std::max(std::ldexp(1, last_bit_of(type, expected)), 0x1p-20 * magnitude);
+  const double unit = std::max(last_place_of(type, expected), 0x1p-20 * magnitude);
   return std::fabs(got - expected) / unit;
 }
 
