@@ -12,6 +12,7 @@ import json
 import pathlib
 import re
 import shlex
+import statistics
 import subprocess
 import sys
 import textwrap
@@ -19,8 +20,8 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "plots"))
 from origin import require_origin
-from results import (ROOT, BadFile, base_name, dram_bytes, error_text, fail, load, moved_bytes, peers_of,
-                     ratio_text, remark, shown_peers)
+from results import (ROOT, BadFile, base_name, dram_bytes, error_text, fail, load, median_interval,
+                     moved_bytes, peers_of, ratio_text, remark, shown_peers)
 
 KINDS = {}  # kind of quotation -> the function that makes one from what stands in its comment
 FORMS = {}  # an example of each form of comment -> what it quotes
@@ -93,8 +94,27 @@ def speed_up(stage, base):
     return base["time_us"]["median"] / stage["time_us"]["median"]
 
 
-def overlap(stage, other):
-    """Whether the middle halves of their samples do: then there is no difference to speak of."""
+def paired(stage, other, times="time_us"):
+    """How many times as fast as the other a stage is, round by round: the median, and its 95 % interval.
+    None for older files, which do not hold each sample."""
+    us, of_other = (entry[times].get("each") for entry in (stage, other))
+    if not us or not of_other:
+        return None
+    ratios = [slower / faster for faster, slower in zip(us, of_other, strict=True)]
+    return statistics.median(ratios), *median_interval(ratios)
+
+
+def paired_text(ratio):
+    median, low, high = ratio
+    return f"{'same' if low <= 1 <= high else f'{median:.3f}'} ({low:.3f} to {high:.3f})"
+
+
+def is_same(stage, other):
+    """Whether there is no difference to speak of: the interval of the ratio holds 1. In older files, the
+    middle halves of the samples overlap."""
+    ratio = paired(stage, other)
+    if ratio:
+        return ratio[1] <= 1 <= ratio[2]
     a, b = stage["time_us"], other["time_us"]
     return a["p25"] <= b["p75"] and b["p25"] <= a["p75"]
 
@@ -113,16 +133,17 @@ def among(stages, first_to_last=""):
 
 
 @quotes({"times: plots/data/h200/01_multiply_add.json 1048576":
-         "times of a size, from a stored run on a GPU, and its peers', as figures show them",
+         "times of a size, from a stored run on a GPU",
          "times: plots/data/h200/06_tensor_cores.json 4096x1024x4096 1_wmma..11_cublaslt":
-         "times of these stages alone, and of their peers"})
+         "times of these stages alone"})
 def times(what, _):
     path, size, *wanted = what.split()
     run = runs_of(ROOT / path)[size]
     peers_file = peers_of(ROOT / path)
     peers = runs_of(peers_file).get(size) if peers_file.exists() else None
     pins = run["device"]["pin_gbytes_per_s"]
-    timed = timed_stages(run) + (shown_peers(peers) if peers else [])
+    # Peers with rounds of their own, where the card may be hotter, have tables of their own.
+    timed = timed_stages(run) + (shown_peers(peers) if peers and "ours" not in peers else [])
     names = {stage["name"] for stage in among(run["stages"], *wanted)}
     others = {stage["name"] for stage in run["stages"]} - names
     timed = [stage for stage in timed if stage["name"] in names
@@ -145,13 +166,14 @@ def times(what, _):
 
 
 @quotes({"peers: plots/data/h200/01_multiply_add.json 268435456":
-         "what a size was compared with: the peers' times, and how they compare with our stages"})
+         "what a size was compared with: the times of our stages and of their peers, in turns"})
 def peers(what, _):
     path, size = what.split()
     run = runs_of(peers_of(ROOT / path))[size]
     width = max(len(stage["name"]) for stage in run["stages"])
     rows = [f"{card_of(run)}, n = {size}, torch {run['torch']}, {run['date']}", "",
             f"{'':{width}}  median us  kernels    error"]
+    rows += [f"{stage['name']:{width}}  {stage['time_us']['median']:9.2f}  ours" for stage in run["ours"]]
     for stage in run["stages"]:
         if not stage["time_us"]:
             rows.append(f"{stage['name']:{width}}  {stage['status']}: {stage['message']}")
@@ -194,7 +216,7 @@ def saved(what, _):
                     f"{'n':16}{'us':>14}{'us':>16}{'measured  by bytes':>20}{'measured  by bytes':>20}"]
         us = [stage["time_us"]["median"] for stage in (a, b)]
         by_bytes = (moved_bytes(a) - moved_bytes(b)) / moved_bytes(a) * a["ceiling_us"]["median"]
-        measured = ("none", "none") if overlap(a, b) else (f"{us[0] - us[1]:.2f}", f"{us[0] / us[1] - 1:.1%}")
+        measured = ("none", "none") if is_same(a, b) else (f"{us[0] - us[1]:.2f}", f"{us[0] / us[1] - 1:.1%}")
         rows.append(f"{size:16}{us[0]:14.2f}{us[1]:16.2f}{measured[0]:>10}{by_bytes:10.2f}"
                     f"{measured[1]:>10}{by_bytes / us[1]:10.1%}")
     return page_text(rows)
@@ -212,9 +234,28 @@ def shares(what, _):
         if a["output"] != b["output"]:
             raise BadFile(f"{path}: {stage} computes {a['output']} and {other} {b['output']}: compare "
                           "stages that compute the same")
-        speed = "same" if overlap(a, b) else f"{speed_up(a, b):.1%}"
+        speed = "same" if is_same(a, b) else f"{speed_up(a, b):.1%}"
         rows.append(f"{size:18}{stage:16}{a['time_us']['median']:10.2f}   {other:16}"
                     f"{b['time_us']['median']:10.2f}{speed:>9}")
+    return page_text(rows)
+
+
+@quotes({"sustained: plots/data/h200/sustained/06_tensor_cores.json 8192x8192x8192 11_cublaslt":
+         "stages at one size in bursts and sustained, how many times as fast as that stage, and the clocks"})
+def sustained(what, _):
+    path, size, other = what.split()
+    run = runs_of(ROOT / path)[size]
+    stages = [stage for stage in timed_stages(run) if stage.get("time_sustained_us")]
+    width = max(len(stage["name"]) for stage in stages)
+    rows = [f"{card_of(run)}, n = {size}, {run['date']}", ""]
+    for title, times, clocks in (("in bursts", "time_us", "burst"),
+                                 ("sustained", "time_sustained_us", "sustained")):
+        rows.append(f"{title:{width}}{'us':>10}   {'times as fast as ' + other:31}{'SM MHz':>8}{'W':>6}")
+        for stage in stages:
+            ratio = paired(stage, by_name(stages)[other], times)
+            beside = "" if stage["name"] == other else paired_text(ratio)
+            rows.append(f"{stage['name']:{width}}{stage[times]['median']:10.2f}   {beside:31}"
+                        f"{stage[clocks]['sm_clock_mhz']:8.0f}{stage[clocks]['power_w']:6.0f}")
     return page_text(rows)
 
 
