@@ -1,11 +1,9 @@
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <thread>
 #include <vector>
 
 #include "chapter.hpp"
@@ -71,17 +69,6 @@ void apply_bias_gelu(double (*gelu)(double), const Data& host, double* expected,
 }
 
 }  // namespace
-
-void on_all_cores(long long count, void (*body)(const void* what, long long i), const void* what) {
-  std::atomic<long long> next = 0;
-  const auto work = [&] {
-    for (long long i = next++; i < count; i = next++) body(what, i);
-  };
-  static const long long cores = std::max(std::thread::hardware_concurrency(), 1u);  // it takes a system call
-  std::vector<std::jthread> helpers(static_cast<std::size_t>(std::max(std::min(cores, count), 1LL) - 1));
-  for (std::jthread& helper : helpers) helper = std::jthread(work);
-  work();
-}
 
 void product_of_rows(const float* x, const float* w, int m, int k, int n, double* product, double* size) {
   constexpr int kRows = 16;  // rows of x at a time, so that they stay in the cache while w is read
