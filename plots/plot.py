@@ -19,6 +19,7 @@ import math
 import os
 import pathlib
 import sys
+import textwrap
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
 from origin import commit_fault, require_origin
@@ -42,7 +43,8 @@ COMMITTED = ROOT / "plots" / "data" / "h200"
 
 # The palette of Okabe and Ito, which colour-blind eyes can tell apart; hatches where there is no colour.
 BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#777777"
-KINDS = {"ours": (BLUE, None), "library": (ORANGE, "//"), "peer": (GREEN, "..")}
+KINDS = {"ours": (BLUE, None), "library": (ORANGE, "//"), "pytorch": (GREEN, "..")}
+KIND_NAMES = {"ours": "ours", "library": "library", "pytorch": "PyTorch"}
 MARKERS = "osD^vPX*<>"
 
 pyplot.rcParams.update({
@@ -87,6 +89,17 @@ class Stage:
         return dram_bytes(self.data) / ceiling["median"] * 1e-3 if ceiling else None
 
 
+def plain(value):
+    """Data whose texts matplotlib writes as they are: without formulas and control characters."""
+    if isinstance(value, dict):
+        return {field: plain(inner) for field, inner in value.items()}
+    if isinstance(value, list):
+        return [plain(inner) for inner in value]
+    if isinstance(value, str):
+        return "".join(c if c.isprintable() else "?" for c in value).replace("$", r"\$")
+    return value
+
+
 def stages_of(run):
     def kind(stage):
         return "library" if stage["idea"].startswith("library") else "ours"
@@ -99,8 +112,11 @@ def peers_in(run):
     def name(peer):
         return f"{peer['name']}, {remark(peer)}" if remark(peer) else peer["name"]
 
+    def kind(peer):
+        return "pytorch" if peer["name"].startswith("torch") else "library"
+
     shown = shown_peers(run)
-    return [Stage(name(peer), "peer", moved_bytes(peer), peer, peer in shown) for peer in right_peers(run)]
+    return [Stage(name(p), kind(p), moved_bytes(p), p, p in shown) for p in right_peers(run)]
 
 
 @dataclasses.dataclass
@@ -159,7 +175,7 @@ def read_folder(folder):
         raise BadFile(f"{folder}: there is no .json file in it (./workbook bench writes some into results)")
     measured, counted, peers = {}, {}, []
     for path in paths:
-        runs = read_runs(path)
+        runs = plain(read_runs(path))
         require_known_origin(path, runs)
         for run in runs:
             if run["device"]["kind"] == "cpu":
@@ -180,8 +196,13 @@ def read_folder(folder):
 # --- What all figures share ---
 
 
-def size_text(shape):
-    return " x ".join(f"{d:,}" for d in shape)
+DIMS = {1: "N", 2: "RxC", 3: "MxKxN"}  # as the chapters' `dims` have it
+
+
+def shape_text(shape):
+    """As --size takes it, with the names of the dimensions; a single number is grouped."""
+    numbers = f"{shape[0]:,}" if len(shape) == 1 else "x".join(map(str, shape))
+    return f"{DIMS[len(shape)]} = {numbers}"
 
 
 def finish(figure, title, caption, name, out, legend=None):
@@ -195,6 +216,7 @@ def finish(figure, title, caption, name, out, legend=None):
         figure.legend(*legend, fontsize=8, frameon=False, loc="upper left", ncol=len(legend[0]),
                       bbox_to_anchor=(0, 1 - 0.25 / height))
     figure.tight_layout(rect=(0, (0.1 + 0.17 * len(lines)) / height, 1, 1 - (0.3 / height if legend else 0)))
+    make_room_for_texts(figure)
     figure.text(0.01, 0.08 / height, "\n".join(lines), fontsize=8, color="#444444", ha="left", va="bottom",
                 linespacing=1.4)
     out.mkdir(parents=True, exist_ok=True)
@@ -203,10 +225,36 @@ def finish(figure, title, caption, name, out, legend=None):
     return name
 
 
-def bar_style(stage, which):
+def make_room_for_texts(figure):
+    """Extends axes of bars to the right until the texts behind the bars are within them."""
+    renderer = figure.canvas.get_renderer()
+    groups = {}  # axes that share a scale
+    for axes in figure.axes:
+        shared = tuple(sorted(map(id, axes.get_shared_x_axes().get_siblings(axes))))
+        groups.setdefault(shared, []).append(axes)
+    for group in groups.values():
+        wanted = group[0].get_xlim()[1]
+        for axes in group:
+            for text in axes.texts:
+                if text.get_gid() == BEHIND_BAR:
+                    room = axes.bbox.width - text.get_window_extent(renderer).width - 12
+                    wanted = max(wanted, end_of_axis(axes, text.xy[0], room / axes.bbox.width))
+        if wanted > group[0].get_xlim()[1]:
+            group[0].set_xlim(right=wanted)
+
+
+def end_of_axis(axes, value, share):
+    """Where an axis must end that has `value` at this share of its length."""
+    left = axes.get_xlim()[0]
+    if axes.get_xscale() == "log":
+        return left * (value / left) ** (1 / share)
+    return left + (value - left) / share
+
+
+def style_of(kind, which=0):
     """Colour and hatch by kind; the second of two machines is paler."""
-    colour, hatch = KINDS[stage.kind]
-    return {"color": colour, "hatch": hatch, "edgecolor": "white" if hatch else colour,
+    colour, hatch = KINDS[kind]
+    return {"facecolor": colour, "hatch": hatch, "edgecolor": "white" if hatch else colour,
             "alpha": 0.4 if which else 1.0}
 
 
@@ -217,6 +265,16 @@ def name_rows(axes, names):
     axes.tick_params(axis="y", length=0)
 
 
+BEHIND_BAR = "behind a bar"  # marks such a text
+
+
+def write_behind(axes, text, x, y):
+    """On white, which keeps it clear of the lines that cross the bars."""
+    axes.annotate(text, (x, y), xytext=(5, 0), textcoords="offset points", va="center", fontsize=8,
+                  gid=BEHIND_BAR, zorder=5,
+                  bbox={"facecolor": "white", "edgecolor": "none", "boxstyle": "square,pad=0.1"})
+
+
 def bars(axes, machines, names, value, text, text_at=0):
     """Horizontal bars, one a name and machine, with a text behind each, but not before `text_at`."""
     height = 0.76 / len(machines)
@@ -225,11 +283,9 @@ def bars(axes, machines, names, value, text, text_at=0):
             if name not in stages:
                 continue
             y = row + (which - (len(machines) - 1) / 2) * height
-            axes.barh(y, value(stages[name]), height=height * 0.94, **bar_style(stages[name], which))
-            axes.annotate(text(stages[name]), (max(text_at, value(stages[name])), y), xytext=(4, 0),
-                          textcoords="offset points", va="center", fontsize=8)
+            axes.barh(y, value(stages[name]), height=height * 0.94, **style_of(stages[name].kind, which))
+            write_behind(axes, text(stages[name]), max(text_at, value(stages[name])), y)
     name_rows(axes, names)
-    axes.margins(x=0.18)
 
 
 def largest_of_all(machines):
@@ -247,11 +303,12 @@ def names_of(machines):
     return list(dict.fromkeys(name for stages in machines for name in stages))
 
 
-def bar_panels(panels, machines):
+def bar_panels(panels, machines, sharex=False):
     """A figure, and axes one below the other for lists of names of bars."""
     rows = [len(names) + 0.2 for names in panels]
     height = 0.75 + 0.7 * len(panels) + 0.34 * sum(rows) * (1 if machines == 1 else 1.5)
-    figure, axes = pyplot.subplots(len(panels), figsize=(7.2, height), height_ratios=rows, squeeze=False)
+    figure, axes = pyplot.subplots(len(panels), figsize=(7.2, height), height_ratios=rows, squeeze=False,
+                                   sharex=sharex)
     return figure, axes[:, 0]
 
 
@@ -260,13 +317,20 @@ def bar_figure(names, machines):
     return figure, axes
 
 
-def legend_of_machines(machines):
-    """Which bar is whose, when there are two."""
-    if len(machines) == 1:
-        return None
-    handles = [Rectangle((0, 0), 1, 1, color=GREY, alpha=0.4 if which else 1.0)
-               for which in range(len(machines))]
-    return handles, [m.run["device"]["name"] for m in machines]
+def legend_of_bars(machines, stages):
+    """(handles, texts): what the colours say, and which bar is whose when there are two machines."""
+    kinds = [kind for kind in KINDS if any(stage.kind == kind for stage in stages)]
+    handles = [Rectangle((0, 0), 1, 1, **style_of(kind)) for kind in kinds]
+    texts = [KIND_NAMES[kind] for kind in kinds]
+    if len(machines) > 1:
+        handles += [Rectangle((0, 0), 1, 1, color=GREY, alpha=0.4 if which else 1.0)
+                    for which in range(len(machines))]
+        texts += [machine.run["device"]["name"] for machine in machines]
+    return handles, texts
+
+
+def all_of(by_name):
+    return [stage for stages in by_name for stage in stages.values()]
 
 
 def caption_of(machines, more):
@@ -274,7 +338,7 @@ def caption_of(machines, more):
 
 
 def caption_at(machines, shape):
-    return caption_of(machines, f"N = {size_text(shape)}; {METHOD}")
+    return caption_of(machines, f"{shape_text(shape)}; {METHOD}")
 
 
 FEW_ELEMENTS = 10_000  # with so many, a launch takes what any launch takes
@@ -301,29 +365,34 @@ def draw_speed_up(chapter, machines, shape, suffix, out):
         panel.axvline(1, color=GREY, linewidth=0.8)
         panel.set_xlabel(f"speed-up over {base}")
     return finish(figure, f"{chapter}: speed-up of each stage", caption_at(machines, shape),
-                  f"{chapter}_speed_up{suffix}", out, legend_of_machines(machines))
+                  f"{chapter}_speed_up{suffix}", out, legend_of_bars(machines, all_of(by_name)))
 
 
 def draw_bandwidth(chapter, machines, shape, suffix, out):
+    """In GB/s; of two machines in percent of what their pins can do, so that a smaller card has long bars."""
     by_name = stages_at(machines, shape)
     names = names_of(by_name)
     figure, axes = bar_figure(names, len(machines))
-    most = max(machine.run["device"]["pin_gbytes_per_s"] for machine in machines)
-    bars(axes, by_name, names, lambda s: s.gbytes, lambda s: f"{s.gbytes:,.0f}", text_at=most)
+    pins = [machine.run["device"]["pin_gbytes_per_s"] for machine in machines]
+    unit = {id(s): p / 100 if len(machines) > 1 else 1 for p, stages in zip(pins, by_name)
+            for s in stages.values()}
+    roof = 100 if len(machines) > 1 else pins[0]
+    bars(axes, by_name, names, lambda s: s.gbytes / unit[id(s)], lambda s: f"{s.gbytes:,.0f}", text_at=roof)
     height = 0.76 / len(machines)
     for which, stages in enumerate(by_name):
         for row, name in enumerate(names):
             if name in stages and stages[name].ceiling_gbytes:
                 y = row + (which - (len(machines) - 1) / 2) * height
-                axes.plot([stages[name].ceiling_gbytes] * 2, [y - height / 2, y + height / 2], color="black",
-                          linewidth=2)
-        pins = machines[which].run["device"]["pin_gbytes_per_s"]
-        axes.axvline(pins, color=GREY, linestyle="--" if which == 0 else ":", linewidth=1)
-        axes.annotate(f"pins: {pins:,.0f}", (pins, 1), xycoords=("data", "axes fraction"), xytext=(0, 3),
-                      textcoords="offset points", fontsize=8, ha="center", color="#444444")
-    axes.set_xlabel("GB/s that the stage asks for\nblack: a streaming kernel with the same mix")
+                axes.plot([stages[name].ceiling_gbytes / unit[id(stages[name])]] * 2,
+                          [y - height / 2, y + height / 2], color="black", linewidth=2)
+    axes.axvline(roof, color=GREY, linestyle="--", linewidth=1)
+    axes.annotate("pins: " + " and ".join(f"{p:,.0f}" for p in pins), (roof, 1),
+                  xycoords=("data", "axes fraction"), xytext=(0, 3), textcoords="offset points", fontsize=8,
+                  ha="center", color="#444444")
+    of_pins = "in percent of the pins' rate; behind: in GB/s" if len(machines) > 1 else "in GB/s"
+    axes.set_xlabel(f"what the stage requests, {of_pins}\nblack: a streaming kernel with the same mix")
     return finish(figure, f"{chapter}: bandwidth under the roof", caption_at(machines, shape),
-                  f"{chapter}_bandwidth{suffix}", out, legend_of_machines(machines))
+                  f"{chapter}_bandwidth{suffix}", out, legend_of_bars(machines, all_of(by_name)))
 
 
 def fastest_of_ours(measured):
@@ -333,49 +402,87 @@ def fastest_of_ours(measured):
     return min(same, key=lambda s: s.us).name
 
 
+FEW_LINES = 4  # so many are told apart by their colours and marks
+
+
+def lines_that_matter(by_size, fastest):
+    """Names: the first stage, the fastest, that which takes longest at the smallest size, and those that are
+    not ours. All of them where they are few."""
+    ours = [s for s in by_size[-1].values() if s.kind == "ours"]
+    if len(ours) <= FEW_LINES:
+        return set(by_size[-1])
+    slowest = max((s for s in by_size[0].values() if s.kind == "ours"), key=lambda s: s.us).name
+    others = {s.name for s in by_size[-1].values() if s.kind != "ours"}
+    return {ours[0].name, fastest, slowest} | others
+
+
+def draw_size_lines(axes, measured, names, which, whose):
+    """[(time at the largest size, handle, text)] for the legend, of one machine's lines."""
+    shapes = measured.series
+    elements = [math.prod(shape) for shape in shapes]
+    by_size = [{s.name: s for s in measured.sizes[shape] if s.shown} for shape in shapes]
+    fastest = fastest_of_ours(measured)
+    matter = lines_that_matter(by_size, fastest)
+    style = {"linestyle": "-." if which else "-", "zorder": 3 - which}
+    entries, greyed = [], False
+    for i, name in enumerate(names):
+        points = [(n, stages[name]) for n, stages in zip(elements, by_size) if name in stages]
+        times = list(zip(*[(n, s.us) for n, s in points]))
+        if name not in matter:
+            axes.plot(*times, color="#C4C4C4", linewidth=0.8, linestyle=style["linestyle"], zorder=1)
+            greyed = True
+            continue
+        colour = KINDS[points[-1][1].kind][0] if name != names[0] else "black"
+        line, = axes.plot(*times, color=colour, marker=MARKERS[i % len(MARKERS)], markersize=4,
+                          linewidth=1.8 if name == fastest else 0.9, **style)
+        entries.append((times[1][-1], line, name + whose))
+        if name == fastest:
+            warm, = axes.plot(*zip(*[(n, s.warm_us) for n, s in points]), color=colour, linewidth=1.6,
+                              linestyle=":", zorder=style["zorder"])
+            entries.append((times[1][-1], warm, f"{name}, same inputs again{whose}"))
+            l2_mib = measured.run["device"]["l2_bytes"] / 2**20
+            entries.append((0, draw_knee(axes, measured, points[-1], style["linestyle"]),
+                            f"fills the L2 cache, {l2_mib:.0f} MiB{whose}"))
+    if greyed:
+        entries.append((0, pyplot.Line2D([], [], color="#C4C4C4", linewidth=0.8), f"other stages{whose}"))
+    if elements[0] <= FEW_ELEMENTS:
+        floor = min(s.data["ceiling_us"]["median"] for s in by_size[0].values() if s.data.get("ceiling_us"))
+        line = axes.axhline(floor, color=GREY, linewidth=1, linestyle=style["linestyle"], zorder=0)
+        entries.append((0, line, f"one launch that moves next to nothing: {floor:.1f} µs{whose}"))
+    return entries
+
+
+def draw_knee(axes, measured, point, style):
+    """The line at the size whose bytes fill the L2 cache, from a (number of elements, stage)."""
+    elements, stage = point
+    knee = measured.run["device"]["l2_bytes"] * elements / stage.moved
+    return axes.axvline(knee, color=GREY, linestyle="--" if style == "-" else ":", linewidth=1, zorder=0)
+
+
 def draw_sizes(chapter, machines, out):
     figure, axes = pyplot.subplots(figsize=(8.4, 5.2))
+    entries = []
     for which, measured in enumerate(machines):
-        shapes = measured.series
-        elements = [math.prod(shape) for shape in shapes]
-        by_size = [{s.name: s for s in measured.sizes[shape]} for shape in shapes]
-        at_the_end = {s.name for s in by_size[-1].values() if s.shown}
-        fastest = fastest_of_ours(measured)
-        kinds = {s.name: s.kind for stages in by_size for s in stages.values() if s.name in at_the_end}
-        names = list(kinds) if len(machines) == 1 else [names_of(by_size)[0], fastest]
+        stages = {s.name: s for shape in measured.series for s in measured.sizes[shape]}
+        at_the_end = {s.name for s in measured.sizes[measured.series[-1]] if s.shown}
+        names = [name for name in stages if name in at_the_end]
+        if len(machines) > 1:
+            names = [names[0], fastest_of_ours(measured)]
         whose = f" ({measured.run['device']['name']})" if len(machines) > 1 else ""
-        for i, name in enumerate(names):
-            points = [(n, stages[name]) for n, stages in zip(elements, by_size) if name in stages]
-            colour = KINDS[kinds[name]][0] if name != names[0] else "black"
-            axes.plot(*zip(*[(n, s.us) for n, s in points]), color=colour, marker=MARKERS[i % len(MARKERS)],
-                      markersize=4, linewidth=1.8 if name == fastest else 0.9,
-                      linestyle="-" if which == 0 else "-.", label=name + whose)
-            if name == fastest:
-                axes.plot(*zip(*[(n, s.warm_us) for n, s in points]), color=colour, linestyle=":",
-                          linewidth=1.6, label=f"{name}, same inputs again{whose}")
-                bytes_each = points[-1][1].moved / points[-1][0]
-                l2_bytes = measured.run["device"]["l2_bytes"]
-                knee = l2_bytes / bytes_each
-                axes.axvline(knee, color=GREY, linestyle="--", linewidth=1)
-                axes.annotate(f"fills the L2 cache,\n{l2_bytes / 2**20:.0f} MiB", (knee, 0.02 + 0.11 * which),
-                              xycoords=("data", "axes fraction"), xytext=(4, 0), textcoords="offset points",
-                              fontsize=8, color="#444444")
-        floor = min(s.data["ceiling_us"]["median"] for s in by_size[0].values() if s.data.get("ceiling_us"))
-        if elements[0] > FEW_ELEMENTS:
-            continue
-        axes.axhline(floor, color=GREY, linewidth=1)
-        axes.annotate(f"one launch that moves next to nothing: {floor:.1f} µs", (0.01, floor),
-                      xycoords=("axes fraction", "data"), xytext=(0, -10), textcoords="offset points",
-                      fontsize=8, color="#444444")
+        entries += draw_size_lines(axes, measured, names, which, whose)
+    entries.sort(key=lambda entry: -entry[0])  # from the top down, as the lines end
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.margins(y=0.09)
     axes.grid(True, which="major", linewidth=0.4, alpha=0.6)
     axes.set_xlabel("elements")
     axes.set_ylabel("time, µs")
-    axes.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
+    axes.legend([line for _, line, _ in entries], [textwrap.fill(text, 26) for _, _, text in entries],
+                fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
+    at_the_end = [s for s in machines[0].sizes[machines[0].series[-1]] if s.shown]
+    kinds = legend_of_bars(machines, at_the_end) if len(machines) == 1 else None
     return finish(figure, f"{chapter}: time against size", caption_of(machines, METHOD), f"{chapter}_sizes",
-                  out)
+                  out, kinds)
 
 
 def tflops_of(stage):
@@ -390,14 +497,15 @@ def draw_arithmetic(chapter, machines, shape, out):
     for stages in by_name:
         for stage in stages.values():
             panels.setdefault(stage.data.get("output"), {})[stage.name] = None  # in order, each once
-    figure, axes = bar_panels(list(panels.values()), len(machines))
+    figure, axes = bar_panels(list(panels.values()), len(machines), sharex=True)
     fastest = max(tflops_of(s) for stages in by_name for s in stages.values())
     for panel, (output, names) in zip(axes, panels.items()):
         bars(panel, by_name, list(names), tflops_of, lambda s: f"{tflops_of(s):.1f}")
-        panel.set_xlim(0, 1.18 * fastest)  # the same in each panel
+        panel.set_xlim(0, 1.05 * fastest)
+        panel.tick_params(labelbottom=True)
         panel.set_xlabel(f"TFLOP/s, {f'computing {output}' if output else 'peers: what they compute varies'}")
     return finish(figure, f"{chapter}: operations a second", caption_at(machines, shape),
-                  f"{chapter}_arithmetic", out, legend_of_machines(machines))
+                  f"{chapter}_arithmetic", out, legend_of_bars(machines, all_of(by_name)))
 
 
 def three_sizes(measured):
@@ -406,38 +514,46 @@ def three_sizes(measured):
     return list(dict.fromkeys([shapes[0], shapes[len(shapes) // 2], shapes[-1]]))
 
 
-def draw_predicted(chapter, machines, out):
-    measured = machines[0]
-    shapes = three_sizes(measured)
-    names = [s.name for s in measured.sizes[measured.largest] if s.kind == "ours"]
-    figure, panels = pyplot.subplots(1, len(shapes), sharey=True, squeeze=False,
-                                     figsize=(7.2, 1.6 + 0.34 * len(names)))
-    for axes, shape in zip(panels[0], shapes):
-        most = 1.0
-        for which, machine in enumerate(machines):
-            stages = {s.name: s for s in machine.sizes.get(shape, [])}
-            if not stages:
+def draw_prediction(axes, machines, names, shape):
+    """One panel; returns the largest speed-up in it. The first machine's marks are on top."""
+    most = 1.0
+    for which, machine in enumerate(machines):
+        stages = {s.name: s for s in machine.sizes.get(shape, [])}
+        for row, name in enumerate(names):
+            if name not in stages:
                 continue
-            for row, name in enumerate(names):
-                if name not in stages:
-                    continue
-                first = stages[name].base(stages)
-                predicted, got = first.moved / stages[name].moved, first.us / stages[name].us
-                most = max(most, predicted, got)
-                axes.plot([predicted, got], [row, row], color=GREY, linewidth=1.2, zorder=1)
-                axes.scatter(predicted, row, s=42, facecolors="white", edgecolors="black", zorder=2)
-                axes.scatter(got, row, s=42, color=(BLUE, ORANGE)[which], marker="os"[which], zorder=3)
-        axes.set_title(f"N = {size_text(shape)}", fontsize=9)
-        axes.set_xlabel("speed-up")
-        axes.grid(True, axis="x", linewidth=0.4, alpha=0.6)
-        axes.margins(y=0.1)
+            first = stages[name].base(stages)
+            predicted, got = first.moved / stages[name].moved, first.us / stages[name].us
+            most = max(most, predicted, got)
+            axes.plot([predicted, got], [row, row], color=GREY, linewidth=1.2, zorder=1)
+            axes.scatter(predicted, row, s=42, facecolors="white", edgecolors="black", zorder=2)
+            axes.scatter(got, row, s=42, color=(BLUE, ORANGE)[which], marker="os"[which], zorder=4 - which)
+    axes.grid(True, axis="x", linewidth=0.4, alpha=0.6)
+    name_rows(axes, names)
+    return most
+
+
+def draw_predicted(chapter, machines, out):
+    """A row of panels for each stage that others are compared with; the panels of a row share their scale."""
+    shapes = three_sizes(machines[0])
+    stages = {s.name: s for s in machines[0].sizes[machines[0].largest] if s.kind == "ours"}
+    rows = {}
+    for stage in stages.values():
+        rows.setdefault(stage.base(stages).name, []).append(stage.name)
+    heights = [len(names) + 0.2 for names in rows.values()]
+    figure, panels = pyplot.subplots(len(rows), len(shapes), sharex="row", sharey="row", squeeze=False,
+                                     height_ratios=heights,
+                                     figsize=(7.2, 0.9 + 0.75 * len(rows) + 0.3 * sum(heights)))
+    for of_row, (base, names) in zip(panels, rows.items()):
+        most = max(draw_prediction(axes, machines, names, shape) for axes, shape in zip(of_row, shapes))
+        of_row[len(shapes) // 2].set_xlabel(f"speed-up over {base}")
         if most < 10:
-            axes.set_xlim(0, 1.12 * most)
+            of_row[0].set_xlim(0, 1.12 * most)
         else:
-            axes.set_xscale("log")
-            axes.margins(x=0.15)
-    panels[0][0].set_yticks(range(len(names)), names)
-    panels[0][0].invert_yaxis()
+            of_row[0].set_xscale("log")
+            of_row[0].margins(x=0.15)
+    for axes, shape in zip(panels[0], shapes):
+        axes.set_title(shape_text(shape), fontsize=9)
     legend = [("predicted by bytes", "o", "white")] + [
         (m.run["device"]["name"] + " measured", "os"[which], (BLUE, ORANGE)[which])
         for which, m in enumerate(machines)]
@@ -448,27 +564,40 @@ def draw_predicted(chapter, machines, out):
                   f"{chapter}_predicted", out, (handles, [text for text, _, _ in legend]))
 
 
+def bytes_mark(axes, row, read, write, of_matrices):
+    """Bars in a row; of matrix products, which differ by orders of magnitude, marks on a logarithmic axis."""
+    if of_matrices:
+        axes.plot(read, row - 0.15, "o", color=BLUE, markersize=6)
+        axes.plot(write, row + 0.15, "s", color=ORANGE, markersize=5.5)
+        return
+    axes.barh(row, read, height=0.7, color=BLUE)
+    axes.barh(row, write, left=read, height=0.7, color=ORANGE, hatch="//", edgecolor="white")
+
+
 def draw_bytes(chapter, run, out):
     stages = [s for s in run["stages"] if s["status"] == "ok"]
     elements = math.prod(run["shape"])
+    of_matrices = len(run["shape"]) == 3
     figure, axes = bar_figure(stages, 1)
+    if of_matrices:
+        axes.set_xscale("log")
+        axes.grid(True, axis="x", linewidth=0.4, alpha=0.6)
     for row, stage in enumerate(stages):
         read, write = (32 * stage["traffic"][f"{way}_sectors"] / elements for way in ("load", "store"))
-        axes.barh(row, read, height=0.7, color=BLUE, label="read" if row == 0 else None)
-        axes.barh(row, write, left=read, height=0.7, color=ORANGE, hatch="//", edgecolor="white",
-                  label="written" if row == 0 else None)
+        bytes_mark(axes, row, read, write, of_matrices)
         count = stage["kernels"]
         kernels = f"{count} kernel{'s' if count > 1 else ''}" if count > 0 else "kernels vary"
         moved = f"{read + write:.{1 if read + write >= 1 else 2}f}"
-        axes.annotate(f"{moved}, {kernels}", (read + write, row), xytext=(4, 0), textcoords="offset points",
-                      va="center", fontsize=8)
+        write_behind(axes, f"{moved}, {kernels}", max(read, write) if of_matrices else read + write, row)
     name_rows(axes, [s["name"] for s in stages])
-    axes.margins(x=0.25)
-    each = "a multiplication" if len(run["shape"]) == 3 else "an element"  # of a matrix product
-    axes.set_xlabel(f"bytes {each}, of the sectors asked for")
-    axes.legend(fontsize=8, frameon=False, loc="lower right")
+    each = "per multiplication (logarithmic axis)" if of_matrices else "per element"
+    axes.set_xlabel(f"bytes {each}, of the sectors requested; behind: sum, kernels")
+    legend = ([pyplot.Line2D([], [], marker="o", color=BLUE, linestyle=""),
+               pyplot.Line2D([], [], marker="s", color=ORANGE, linestyle="")] if of_matrices else
+              [Rectangle((0, 0), 1, 1, **style_of(kind)) for kind in ("ours", "library")])
     return finish(figure, f"{chapter}: bytes that each stage moves",
-                  f"counted on the CPU device, N = {size_text(run['shape'])}", f"{chapter}_bytes", out)
+                  f"counted on the CPU device, {shape_text(run['shape'])}", f"{chapter}_bytes", out,
+                  (legend, ["read", "written"]))
 
 
 # --- What a warp touches ---
@@ -490,7 +619,8 @@ def telling_requests(launch):
     costliest = {}
     for request in launch["requests"]:
         key = request["place"], request["operation"], request["space"], request["array"], request["bytes"]
-        cost = request["sectors"], request["wavefronts"]
+        # Of equally costly ones that with the lowest addresses, whichever the trace has first.
+        cost = request["sectors"], request["wavefronts"], [-offset for offset in request["offsets"]]
         if key not in costliest or cost > costliest[key][0]:
             costliest[key] = cost, request
     alike = {}
@@ -540,27 +670,39 @@ def draw_sectors(axes, request):
             f"{SECTOR * len(touched)} bytes asked for" + ("" if coalesced else ": not coalesced"))
 
 
-def draw_banks(axes, request):
-    """Lanes above, the banks below; a bank of which several words are wanted says how many."""
-    words = {}
+def words_by_part(request):
+    """Of each part of the warp that shared memory serves at a time, {bank: the words wanted of it}. All lanes
+    are one part where each wants up to 4 bytes; with 8 bytes a part is half a warp, with 16 a quarter."""
+    lanes_of_part = WARP * WORD // max(WORD, request["bytes"])
+    parts = {}
     for lane, offset in lanes_in(request):
+        words = parts.setdefault(lane // lanes_of_part, {})
         for word in range(offset // WORD, (offset + request["bytes"] - 1) // WORD + 1):
             words.setdefault(word % BANKS, set()).add(word)
-    # A warp's 64- and 128-bit accesses go in parts: words in one bank need not be in each other's way.
-    conflict = request["wavefronts"] > max(1, request["bytes"] // WORD)
+    return list(parts.values())
+
+
+def draw_banks(axes, request):
+    """Lanes above, the banks below. If the request takes more wavefronts than it has parts, there is a
+    conflict: a bank of which one part wants several words says how many."""
+    parts = words_by_part(request)
+    conflict = request["wavefronts"] > len(parts)
     for bank in range(BANKS):
-        wanted = len(words.get(bank, ()))
-        colour = "white" if not wanted else RED if conflict and wanted > 1 else BLUE
+        wanted = max(len(words.get(bank, ())) for words in parts)
+        in_the_way = conflict and wanted > 1
+        colour = "white" if not wanted else RED if in_the_way else BLUE
         axes.add_patch(Rectangle((bank, 0.3), 0.9, 0.5, facecolor=colour, edgecolor="black", linewidth=0.5,
-                                 hatch="xx" if colour == RED else None))
-        if wanted > 1:
+                                 hatch="xx" if in_the_way else None))
+        if in_the_way:
             axes.text(bank + 0.45, 0.05, str(wanted), ha="center", va="center", fontsize=6)
     for lane, offset in lanes_in(request):
         bank = offset // WORD % BANKS
         axes.plot([lane + 0.45, bank + 0.45], [2.0, 0.8], color=RED if conflict else BLUE, linewidth=0.7)
     axes.text(-0.4, 0.55, "banks", ha="right", va="center", fontsize=8)
-    ways = f": a conflict, up to {max(map(len, words.values()))} words of a bank" if conflict else ""
-    return f"{request['wavefronts']} wavefront{'s' if request['wavefronts'] != 1 else ''}{ways}"
+    says = f"{request['wavefronts']} wavefront{'s' if request['wavefronts'] != 1 else ''}"
+    if conflict:
+        return f"{says}, {len(parts)} without a conflict"
+    return f"{says}, no conflict" if len(parts) > 1 else says
 
 
 def draw_trace(chapter, shape, stage, out):
@@ -573,24 +715,25 @@ def draw_trace(chapter, shape, stage, out):
     panels = panels[:MOST_PANELS]
     if not panels:
         return None
-    figure, rows = pyplot.subplots(len(panels), 1, squeeze=False, figsize=(7.2, 0.9 + 1.35 * len(panels)))
+    figure, rows = pyplot.subplots(len(panels), 1, squeeze=False, figsize=(7.2, 0.9 + 1.5 * len(panels)))
     for axes, (kernel, arrays, request) in zip(rows[:, 0], panels):
         draw_lanes(axes)
         cost = draw_banks(axes, request) if request["space"] == "shared" else draw_sectors(axes, request)
         what = f"{request['operation']} of {', '.join(sorted(arrays))}, {request['bytes']} bytes a lane"
         line = request["place"].rpartition(":")[2]
-        axes.set_title(f"{kernel}: {what} (line {line}): {cost}", fontsize=8.5, loc="left")
+        axes.set_title(textwrap.fill(f"{kernel}, line {line}: {what}", 95) + f"\n{cost}", fontsize=8.5,
+                       loc="left", x=0)
         axes.set_xlim(-3.2, WARP + 0.3)
         axes.set_ylim(-0.15, 2.6)
         axes.axis("off")
     more = f"; {left_out} more kinds of access are left out" if left_out else ""
     return finish(figure, f"{chapter}, {stage['name']}: what the first warp touches",
-                  f"traced on the CPU device, N = {size_text(shape)}{more}",
+                  f"traced on the CPU device, {shape_text(shape)}{more}",
                   f"trace_{chapter}_{stage['name']}", out)
 
 
 def read_trace(path):
-    trace = load(path)
+    trace = plain(load(path))
     require_schema(trace, str(path))
     require(trace, TRACE, str(path))
     for s, stage in enumerate(trace["stages"]):
@@ -656,6 +799,8 @@ def main():
             drawn = draw_folders(folders, options.counts, out)
     except BadFile as bad:
         fail(2, bad)
+    except OSError as error:
+        fail(3, f"{error.filename or out}: {error.strerror}")
     print(f"{len(drawn)} figures in {out}:")
     for name in drawn:
         print(f"  {name}")

@@ -37,6 +37,7 @@ REQUEST = {"place": str, "operation": str, "space": str, "array": str, "bytes": 
 TRACE = {"chapter": CHAPTER, "shape": [int],
          "stages": [{"name": TRACED_STAGE, "idea": str,
                      "launches": [{"kernel": str, "requests": [REQUEST]}]}]}
+MOST = 10 ** 18  # of any number
 NAMES = {str: "a text", int: "a whole number", float: "a number"}
 
 
@@ -61,6 +62,24 @@ def require(value, form, where):
         accepted = (int, float) if form is float else form
         if not isinstance(value, accepted) or isinstance(value, bool):
             raise BadFile(f"{where}: expected {NAMES[form]}, found {json.dumps(value)[:40]}")
+        if form is not str and not abs(value) <= MOST:  # nor NaN
+            raise BadFile(f"{where}: expected {NAMES[form]} up to 1e18, found {json.dumps(value)[:40]}")
+
+
+def require_positive(value, form, where):
+    """Of what others are divided by."""
+    require(value, form, where)
+    if not value > 0:
+        raise BadFile(f"{where}: expected a number above 0, found {json.dumps(value)[:40]}")
+
+
+def require_optional(stage, where):
+    """Of a stage that is drawn, the fields that may be missing."""
+    for field, form in (("against", str), ("output", str), ("tflops", float), ("ceiling_us", TIMING)):
+        if stage.get(field) is not None:
+            require(stage[field], form, f"{where}.{field}")
+    if stage.get("ceiling_us"):
+        require_positive(stage["ceiling_us"]["median"], float, f"{where}.ceiling_us.median")
 
 
 def require_schema(run, where):
@@ -98,6 +117,11 @@ def read_runs(path):
         where = f"{path}: [{i}]"
         require_schema(run, where)
         require(run, RUN, where)
+        if not 1 <= len(run["shape"]) <= 3:
+            raise BadFile(f"{where}.shape: expected 1 to 3 numbers, found {len(run['shape'])}")
+        for d, dimension in enumerate(run["shape"]):
+            require_positive(dimension, int, f"{where}.shape[{d}]")
+        require_positive(run["device"]["pin_gbytes_per_s"] or 1, float, f"{where}.device.pin_gbytes_per_s")
         for s, stage in enumerate(run["stages"]):
             if stage["status"] == "ok" or stage.get("time_us"):
                 require(stage, {"traffic": TRAFFIC}, f"{where}.stages[{s}]")
@@ -107,8 +131,10 @@ def read_runs(path):
                 continue
             if not path.name.startswith("peers_"):
                 require(stage, {"output": str}, f"{where}.stages[{s}]")
+            require_optional(stage, f"{where}.stages[{s}]")
             for field in ("time_us", "time_warm_us") if run["device"]["kind"] == "gpu" else ():
                 require(stage.get(field), TIMING, f"{where}.stages[{s}].{field}")
+                require_positive(stage[field]["median"], float, f"{where}.stages[{s}].{field}.median")
             if run["device"]["kind"] == "cpu":
                 require(stage["traffic"], {"load_sectors": int, "store_sectors": int},
                         f"{where}.stages[{s}].traffic")
