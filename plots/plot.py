@@ -24,7 +24,7 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
 from origin import commit_fault, require_origin
 from results import (ROOT, TRACE, BadFile, base_name, dram_bytes, fail, load, moved_bytes, read_runs, remark,
-                     require, require_schema, right_peers, shown_peers)
+                     require, require_schema, require_shape, right_peers, shown_peers)
 
 DEBIAN_PYTHON = "/usr/bin/python3"
 try:
@@ -183,8 +183,11 @@ def read_folder(folder):
             elif path.name.startswith("peers_"):
                 peers.append(run)
             else:
+                stages = stages_of(run)
+                if not any(stage.kind == "ours" for stage in stages):
+                    raise BadFile(f"{path}: {shape_text(run['shape'])}: no stage of ours is right")
                 chapter = measured.setdefault(run["chapter"], Measured(run, {}))
-                chapter.sizes[tuple(run["shape"])] = stages_of(run)
+                chapter.sizes[tuple(run["shape"])] = stages
     for run in peers:
         if run["chapter"] in measured and tuple(run["shape"]) in measured[run["chapter"]].sizes:
             measured[run["chapter"]].sizes[tuple(run["shape"])] += peers_in(run)
@@ -445,8 +448,9 @@ def draw_size_lines(axes, measured, names, which, whose):
                             f"fills the L2 cache, {l2_mib:.0f} MiB{whose}"))
     if greyed:
         entries.append((0, pyplot.Line2D([], [], color="#C4C4C4", linewidth=0.8), f"other stages{whose}"))
-    if elements[0] <= FEW_ELEMENTS:
-        floor = min(s.data["ceiling_us"]["median"] for s in by_size[0].values() if s.data.get("ceiling_us"))
+    ceilings = [s.data["ceiling_us"]["median"] for s in by_size[0].values() if s.data.get("ceiling_us")]
+    if elements[0] <= FEW_ELEMENTS and ceilings:
+        floor = min(ceilings)
         line = axes.axhline(floor, color=GREY, linewidth=1, linestyle=style["linestyle"], zorder=0)
         entries.append((0, line, f"one launch that moves next to nothing: {floor:.1f} µs{whose}"))
     return entries
@@ -602,7 +606,7 @@ def draw_bytes(chapter, run, out):
 
 # --- What a warp touches ---
 
-SECTOR, BANKS, WORD, WARP = 32, 32, 4, 32
+SECTOR, BANKS, WORD, WARP, WIDEST = 32, 32, 4, 32, 16
 MOST_PANELS = 8
 
 
@@ -736,12 +740,15 @@ def read_trace(path):
     trace = plain(load(path))
     require_schema(trace, str(path))
     require(trace, TRACE, str(path))
+    require_shape(trace["shape"], f"{path}.shape")
     for s, stage in enumerate(trace["stages"]):
         for n, launch in enumerate(stage["launches"]):
             for r, request in enumerate(launch["requests"]):
+                where = f"{path}.stages[{s}].launches[{n}].requests[{r}]"
                 if len(request["offsets"]) != WARP or max(request["offsets"]) < 0:
-                    where = f"{path}.stages[{s}].launches[{n}].requests[{r}].offsets"
-                    raise BadFile(f"{where}: expected {WARP} numbers, not all -1")
+                    raise BadFile(f"{where}.offsets: expected {WARP} numbers, not all -1")
+                if not 1 <= request["bytes"] <= WIDEST:
+                    raise BadFile(f"{where}.bytes: expected 1 to {WIDEST}, found {request['bytes']}")
     return trace
 
 

@@ -73,6 +73,21 @@ def require_positive(value, form, where):
         raise BadFile(f"{where}: expected a number above 0, found {json.dumps(value)[:40]}")
 
 
+def require_shape(shape, where):
+    if not 1 <= len(shape) <= 3:
+        raise BadFile(f"{where}: expected 1 to 3 numbers, found {len(shape)}")
+    for d, dimension in enumerate(shape):
+        require_positive(dimension, int, f"{where}[{d}]")
+
+
+def require_traffic(stage, where):
+    for field in ("expected_repeated_bytes", "expected_dram_bytes"):
+        if field in stage["traffic"]:
+            require(stage["traffic"][field], int, f"{where}.{field}")
+    if moved_bytes(stage) <= 0 or dram_bytes(stage) < 0:
+        raise BadFile(f"{where}: expected that bytes are moved")
+
+
 def require_optional(stage, where):
     """Of a stage that is drawn, the fields that may be missing."""
     for field, form in (("against", str), ("output", str), ("tflops", float), ("ceiling_us", TIMING)):
@@ -117,14 +132,12 @@ def read_runs(path):
         where = f"{path}: [{i}]"
         require_schema(run, where)
         require(run, RUN, where)
-        if not 1 <= len(run["shape"]) <= 3:
-            raise BadFile(f"{where}.shape: expected 1 to 3 numbers, found {len(run['shape'])}")
-        for d, dimension in enumerate(run["shape"]):
-            require_positive(dimension, int, f"{where}.shape[{d}]")
+        require_shape(run["shape"], f"{where}.shape")
         require_positive(run["device"]["pin_gbytes_per_s"] or 1, float, f"{where}.device.pin_gbytes_per_s")
         for s, stage in enumerate(run["stages"]):
             if stage["status"] == "ok" or stage.get("time_us"):
                 require(stage, {"traffic": TRAFFIC}, f"{where}.stages[{s}]")
+                require_traffic(stage, f"{where}.stages[{s}].traffic")
             for r, ratio in enumerate(stage.get("ratios", [])):
                 require(ratio, RATIO, f"{where}.stages[{s}].ratios[{r}]")
             if stage["status"] != "ok":

@@ -30,6 +30,56 @@ def texts(svg):
     return [element.text for element in ElementTree.parse(svg).iter("{http://www.w3.org/2000/svg}text")]
 
 
+NUMBER = re.compile(r"(?<![#\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?")
+# Points, of which a figure is 518 wide. Versions of matplotlib differ by fractions of one.
+TOLERANCE = 0.6
+
+
+def shapes(svg):
+    """Of each drawn element: its kind, what surrounds the numbers in its geometry, and these numbers. What
+    matplotlib names by a hash is left out."""
+    found = []
+    for element in ElementTree.parse(svg).iter():
+        kind = element.tag.rpartition("}")[2]
+        for attribute in ("d", "transform", "x", "y", "style"):
+            value = element.get(attribute)
+            if value is None or kind not in ("path", "use", "text", "g", "rect") or "url(" in value:
+                continue
+            numbers = [float(number) for number in NUMBER.findall(value)]
+            found.append((kind, attribute, NUMBER.sub("#", value), numbers))
+    return found
+
+
+def first_difference(one, other):
+    """What is drawn in another place, form or colour in two figures; "" if nothing is."""
+    if len(one) != len(other):
+        return f"{len(one)} drawn elements, {len(other)} before"
+    for new, old in zip(one, other):
+        far = any(abs(a - b) > TOLERANCE for a, b in zip(new[3], old[3]))
+        if new[:3] != old[:3] or far:
+            now, before = (f"{text[:60]} {numbers[:6]}" for _, _, text, numbers in (new, old))
+            return f"{new[0]} {new[1]}: {now}, before: {before}"
+    return ""
+
+
+def check_comparison(folder):
+    """The comparison notices a point that moves, another colour and a missing element."""
+    figure = COMMITTED_FIGURES / "trace_00_first_kernel_2_coalesced.svg"
+    drawn, text = shapes(figure), figure.read_text()
+    point = re.search(r"L (\d+)\.(\d+) ", text)
+    moved = text[:point.start()] + f"L {int(point[1]) + 3}.{point[2]} " + text[point.end():]
+    nudged = text[:point.start()] + f"L {int(point[1]) + 0.1 + float('0.' + point[2])} " + text[point.end():]
+    recoloured = text.replace("#0072b2", "#d55e00", 1)
+    shorter = re.sub(r"<path d=[^>]*/>", "", text, count=1)
+    cases = (("a point 3 to the right", moved, True), ("a tenth of a point", nudged, False),
+             ("another colour", recoloured, True), ("a missing path", shorter, True))
+    for what, content, noticed in cases:
+        changed = folder / "changed.svg"
+        changed.write_text(content)
+        expect(f"the comparison of figures: {what}",
+               content != text and bool(first_difference(shapes(changed), drawn)) == noticed)
+
+
 def chapters():
     return re.findall(r"^add_chapter\((\w+)", (ROOT / "chapters" / "CMakeLists.txt").read_text(), re.M)
 
@@ -77,8 +127,12 @@ def check_committed(folder):
             expect(f"{name} is not empty", False)
         committed = COMMITTED_FIGURES / name
         kept = committed.exists() or not name.startswith("trace_")  # of the traces, what the lessons show
-        if kept and (not committed.exists() or texts(one) != texts(committed)):
-            expect(f"{name} is as committed", False, "./workbook plots draws it anew")
+        if not kept:
+            continue
+        if not committed.exists() or texts(one) != texts(committed):
+            expect(f"{name} is as committed", False, "./workbook plots draws it again")
+        elif first_difference(shapes(one), shapes(committed)):
+            expect(f"{name} is drawn as committed", False, first_difference(shapes(one), shapes(committed)))
     expect(f"{len(drawn)} figures are the same each time, not empty, and as committed", drawn)
     committed = sorted(path.name for path in COMMITTED_FIGURES.glob("*.svg"))
     expect("no other figures are committed", set(committed) <= set(drawn), set(committed) - set(drawn))
@@ -98,6 +152,43 @@ def check_compare(folder):
         written = " ".join(texts(own / "figures" / f"01_multiply_add_{kind}.svg"))
         both = "Another GPU, 20" in written and "NVIDIA H200, 20" in written
         expect(f"the caption of {kind} names both GPUs", both, written)
+
+
+def check_wide_access(folder, traces):
+    """What a figure says of 16-byte accesses, and that it does not depend on the order of a trace."""
+    trace = json.loads(traces[0].read_text())
+    stage = trace["stages"][0]
+    launch = stage["launches"][0]
+    stored = {**launch["requests"][0], "space": "shared", "operation": "store", "bytes": 16}
+    for name, apart, wavefronts, says in (("minimum", 16, 4, "4 wavefronts, no conflict"),
+                                          ("conflict", 128, 32, "32 wavefronts, 4 without a conflict")):
+        request = {**stored, "offsets": [apart * lane for lane in range(32)], "wavefronts": wavefronts}
+        one_kind = {**launch, "requests": [request]}
+        (folder / f"{name}.json").write_text(
+            json.dumps({**trace, "stages": [{**stage, "name": name, "launches": [one_kind]}]}))
+        status, output = plot("--trace", folder / f"{name}.json", "--out", folder / "wide")
+        written = texts(folder / "wide" / f"trace_{trace['chapter']}_{name}.svg") if status == 0 else output
+        expect(f"16-byte accesses, {name}", says in written, written)
+    figures = []
+    for step in (1, -1):
+        (folder / "order.json").write_text(json.dumps({**trace, "stages": [
+            {**stage, "launches": [{**launch, "requests": launch["requests"][:2][::step]}]}]}))
+        plot("--trace", folder / "order.json", "--out", folder / "order")
+        figures.append((folder / "order" / f"trace_{trace['chapter']}_{stage['name']}.svg").read_text())
+    expect("equally costly requests are drawn alike in any order", figures[0] == figures[1])
+
+
+def check_words(drawn):
+    """What figures of committed data say of shapes, axes and colours."""
+    for name, *wanted in (("02_add_mul_exp_sizes", "other stages", "ours", "PyTorch"),
+                          ("04_relu_layernorm_speed_up", "RxC = 32768x4096", "ours", "library", "PyTorch"),
+                          ("04_relu_layernorm_predicted", "speed-up over 6_columns", "speed-up over 7_unfused"),
+                          ("05_linear_gelu_bytes", "MxKxN = ", "logarithmic axis"),
+                          ("05_linear_gelu_speed_up", "MxKxN = ")):
+        written = "\n".join(texts(drawn / f"{name}.svg"))
+        expect(f"what {name} says", all(text in written for text in wanted), written)
+    lines = len(re.findall("#c4c4c4", (drawn / "02_add_mul_exp_sizes.svg").read_text()))
+    expect("most lines of 02_add_mul_exp_sizes are grey", lines >= 6, lines)
 
 
 def check_bad(folder, traces):
@@ -136,11 +227,26 @@ def check_bad(folder, traces):
     refused("a run without stages", changed(lambda r: r[0].update(stages=[])), path, "[0].stages")
     refused("a chapter outside the folder of the figures",
             changed(lambda r: [run.update(chapter="../../x") for run in r]), path, "[0].chapter", "../../x")
+    for number in (float("nan"), float("inf"), -1, 0, 10 ** 400):
+        refused(f"a time of {str(number)[:6]}",
+                changed(lambda r: r[0]["stages"][0]["time_us"].update(median=number)), path,
+                "[0].stages[0].time_us.median")
+    refused("a shape of nothing", changed(lambda r: r[0].update(shape=[0])), path, "[0].shape[0]")
+    refused("a shape of four", changed(lambda r: r[0].update(shape=[2, 2, 2, 2])), path, "[0].shape")
+    refused("a rate in words", changed(lambda r: r[0]["stages"][0].update(tflops="fast")), path,
+            "[0].stages[0].tflops: expected a number")
+    refused("a run without right stages",
+            changed(lambda r: [stage.update(status="wrong") for stage in r[0]["stages"]]), path, "no stage")
+    refused("a ceiling of 0", changed(lambda r: r[0]["stages"][0]["ceiling_us"].update(median=0)), path,
+            "[0].stages[0].ceiling_us.median")
     trace = json.loads(traces[0].read_text())
     trace["stages"][0]["launches"][0]["requests"][0]["offsets"].pop()
     path = str(bad / "trace.json")
     as_trace = {"name": "trace.json", "arguments": ["--trace", bad / "trace.json"]}
     refused("a trace of 31 lanes", trace, path, "requests[0].offsets", **as_trace)
+    trace = json.loads(traces[0].read_text())
+    trace["stages"][0]["launches"][0]["requests"][0]["bytes"] = 0
+    refused("accesses of 0 bytes", trace, path, "requests[0].bytes", **as_trace)
     trace = json.loads(traces[0].read_text())
     trace["stages"][0]["name"] = "/../../../x"
     refused("a traced stage outside of it", trace, path, "stages[0].name", "/../../../x", **as_trace)
@@ -149,13 +255,39 @@ def check_bad(folder, traces):
     expect("nothing was drawn of it", not out.exists())
 
 
+def check_odd_names_and_places(folder):
+    """Names that matplotlib would read as formulas, or that SVG cannot hold; a folder that is a file."""
+    odd = folder / "odd"
+    odd.mkdir()
+    runs = json.loads((COMMITTED_DATA / "01_multiply_add.json").read_text())
+    for one in runs:
+        one["device"]["name"] = "A $\\frac{1$ GPU\x01"
+        for stage in one["stages"]:
+            stage["name"] = f"${stage['name']}$"
+    (odd / "01_multiply_add.json").write_text(json.dumps(runs))
+    status, output = plot(odd, "--out", odd / "figures")
+    expect("names with $ are drawn", status == 0, output)
+    written = texts(odd / "figures" / "01_multiply_add_speed_up.svg") if status == 0 else []
+    expect("names with $ are written as they are", "$1_unfused$" in written, written)
+    in_the_way = folder / "a file"
+    in_the_way.write_text("")
+    for out in (in_the_way, in_the_way / "below"):
+        status, output = plot("--out", out)
+        right = status == 3 and output.count("\n") == 1 and str(in_the_way) in output
+        expect("output that cannot be written is one sentence, status 3", right, f"{status}: {output}")
+
+
 def main():
     status, output = plot("--help")
     if status == NO_MATPLOTLIB:
         skip(output)
     expect("--help", status == 0, output)
     with tempfile.TemporaryDirectory() as folder:
+        check_comparison(pathlib.Path(folder))
+        check_odd_names_and_places(pathlib.Path(folder))
         traces = check_committed(pathlib.Path(folder))
+        check_words(pathlib.Path(folder) / "one")
+        check_wide_access(pathlib.Path(folder), traces)
         check_compare(pathlib.Path(folder))
         check_bad(pathlib.Path(folder), traces)
 
