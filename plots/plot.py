@@ -183,11 +183,8 @@ def read_folder(folder):
             elif path.name.startswith("peers_"):
                 peers.append(run)
             else:
-                stages = stages_of(run)
-                if not any(stage.kind == "ours" for stage in stages):
-                    raise BadFile(f"{path}: {shape_text(run['shape'])}: no stage of ours is right")
                 chapter = measured.setdefault(run["chapter"], Measured(run, {}))
-                chapter.sizes[tuple(run["shape"])] = stages
+                chapter.sizes[tuple(run["shape"])] = stages_of(run)
     for run in peers:
         if run["chapter"] in measured and tuple(run["shape"]) in measured[run["chapter"]].sizes:
             measured[run["chapter"]].sizes[tuple(run["shape"])] += peers_in(run)
@@ -755,6 +752,15 @@ def read_trace(path):
 # --- Main ---
 
 
+def require_ours(chapter, measured):
+    """Of chapters that are bound by arithmetic, slow stages leave out the large shapes."""
+    right = {shape: any(stage.kind == "ours" for stage in stages) for shape, stages in measured.sizes.items()}
+    if not any(right.values()) or not (measured.counts_operations or all(right.values())):
+        missing = next(shape for shape, has_ours in right.items() if not has_ours)
+        raise BadFile(f"{chapter}, {measured.run['device']['name']}, {shape_text(missing)}: "
+                      "no stage of ours is right")
+
+
 def draw_folders(folders, counts, out):
     """Of each chapter of the first folder, beside the same chapter of the others where they have it."""
     measured = [read_folder(folder)[0] for folder in folders]
@@ -762,6 +768,8 @@ def draw_folders(folders, counts, out):
     drawn = []
     for chapter in measured[0]:
         machines = [chapters[chapter] for chapters in measured if chapter in chapters]
+        for machine in machines:
+            require_ours(chapter, machine)
         shapes = {"": largest_of_all(machines)}
         if machines[0].largest[0] == 1:  # one row; some stages want several
             shapes["_rows"] = machines[0].fullest
@@ -783,6 +791,16 @@ def draw_traces(paths, out):
     drawn = [draw_trace(trace["chapter"], trace["shape"], stage, out)
              for trace in traces for stage in trace["stages"]]
     return [name for name in drawn if name]
+
+
+def report(text):
+    """On standard output, which may be closed early (plot.py | head) or on a full disk."""
+    try:
+        print(text, flush=True)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it ends
+        if not isinstance(error, BrokenPipeError):
+            fail(3, f"standard output: {error.strerror}")
 
 
 def main():
@@ -808,10 +826,11 @@ def main():
         fail(2, bad)
     except OSError as error:
         fail(3, f"{error.filename or out}: {error.strerror}")
-    print(f"{len(drawn)} figures in {out}:")
-    for name in drawn:
-        print(f"  {name}")
+    report("\n".join([f"{len(drawn)} figures in {out}:", *(f"  {name}" for name in drawn)]))
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        fail(3, "stopped")

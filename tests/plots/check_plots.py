@@ -164,8 +164,8 @@ def check_wide_access(folder, traces):
                                           ("conflict", 128, 32, "32 wavefronts, 4 without a conflict")):
         request = {**stored, "offsets": [apart * lane for lane in range(32)], "wavefronts": wavefronts}
         one_kind = {**launch, "requests": [request]}
-        (folder / f"{name}.json").write_text(
-            json.dumps({**trace, "stages": [{**stage, "name": name, "launches": [one_kind]}]}))
+        of_one = {**trace, "stages": [{**stage, "name": name, "launches": [one_kind]}]}
+        (folder / f"{name}.json").write_text(json.dumps(of_one))
         status, output = plot("--trace", folder / f"{name}.json", "--out", folder / "wide")
         written = texts(folder / "wide" / f"trace_{trace['chapter']}_{name}.svg") if status == 0 else output
         expect(f"16-byte accesses, {name}", says in written, written)
@@ -180,11 +180,12 @@ def check_wide_access(folder, traces):
 
 def check_words(drawn):
     """What figures of committed data say of shapes, axes and colours."""
-    for name, *wanted in (("02_add_mul_exp_sizes", "other stages", "ours", "PyTorch"),
-                          ("04_relu_layernorm_speed_up", "RxC = 32768x4096", "ours", "library", "PyTorch"),
-                          ("04_relu_layernorm_predicted", "speed-up over 6_columns", "speed-up over 7_unfused"),
-                          ("05_linear_gelu_bytes", "MxKxN = ", "logarithmic axis"),
-                          ("05_linear_gelu_speed_up", "MxKxN = ")):
+    cases = (("02_add_mul_exp_sizes", "other stages", "ours", "PyTorch"),
+             ("04_relu_layernorm_speed_up", "RxC = 32768x4096", "ours", "library", "PyTorch"),
+             ("04_relu_layernorm_predicted", "speed-up over 6_columns", "speed-up over 7_unfused"),
+             ("05_linear_gelu_bytes", "MxKxN = ", "logarithmic axis"),
+             ("05_linear_gelu_speed_up", "MxKxN = "))
+    for name, *wanted in cases:
         written = "\n".join(texts(drawn / f"{name}.svg"))
         expect(f"what {name} says", all(text in written for text in wanted), written)
     lines = len(re.findall("#c4c4c4", (drawn / "02_add_mul_exp_sizes.svg").read_text()))
@@ -236,7 +237,8 @@ def check_bad(folder, traces):
     refused("a rate in words", changed(lambda r: r[0]["stages"][0].update(tflops="fast")), path,
             "[0].stages[0].tflops: expected a number")
     refused("a run without right stages",
-            changed(lambda r: [stage.update(status="wrong") for stage in r[0]["stages"]]), path, "no stage")
+            changed(lambda r: [stage.update(status="wrong") for stage in r[0]["stages"]]),
+            "01_multiply_add", "no stage of ours is right")
     refused("a ceiling of 0", changed(lambda r: r[0]["stages"][0]["ceiling_us"].update(median=0)), path,
             "[0].stages[0].ceiling_us.median")
     trace = json.loads(traces[0].read_text())
@@ -275,6 +277,11 @@ def check_odd_names_and_places(folder):
         status, output = plot("--out", out)
         right = status == 3 and output.count("\n") == 1 and str(in_the_way) in output
         expect("output that cannot be written is one sentence, status 3", right, f"{status}: {output}")
+    call = [sys.executable, ROOT / "plots" / "plot.py", odd, "--out", odd / "figures"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(call, stdout=full, stderr=subprocess.PIPE, text=True)
+    right = done.returncode == 3 and "standard output: No space" in done.stderr
+    expect("a full disk behind standard output", right and "Traceback" not in done.stderr, done.stderr)
 
 
 def main():
