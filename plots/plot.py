@@ -651,20 +651,22 @@ def draw_sectors(axes, request):
                       for byte in (offset, offset + request["bytes"] - 1)})
     gaps = sum(later != earlier + 1 for earlier, later in zip(touched, touched[1:]))
     width = min(WARP / (len(touched) + 0.35 * gaps), WARP / 4)
+    wide = request["bytes"] / SECTOR * width
+    narrow = wide < 0.3  # the usual border would hide such bytes
     left, x = {}, 0.0
     for i, sector in enumerate(touched):
         x += 0.35 * width if i and sector != touched[i - 1] + 1 else 0.0
         left[sector] = x
-        axes.add_patch(Rectangle((x, 0.3), width, 0.5, facecolor="none", edgecolor="black", linewidth=1.4,
-                                 zorder=4))
+        axes.add_patch(Rectangle((x, 0.3), width, 0.5, facecolor="none", edgecolor="black", zorder=4,
+                                 linewidth=0.5 if narrow else 1.4))
         x += width
     used = {byte for _, offset in lanes_in(request) for byte in range(offset, offset + request["bytes"])}
     coalesced = len(touched) <= math.ceil(len(used) / SECTOR) + 1  # an unaligned start costs one more
     colour = BLUE if coalesced else RED
     for lane, offset in lanes_in(request):
         at = left[offset // SECTOR] + offset % SECTOR / SECTOR * width
-        wide = request["bytes"] / SECTOR * width
-        axes.add_patch(Rectangle((at, 0.3), wide, 0.5, facecolor=colour, edgecolor="white", linewidth=0.3))
+        axes.add_patch(Rectangle((at, 0.3), wide, 0.5, facecolor=colour, edgecolor="white",
+                                 linewidth=0 if narrow else 0.3))
         axes.plot([lane + 0.45, at + wide / 2], [2.0, 0.8], color=colour, linewidth=0.7)
     axes.text(-0.4, 0.55, "sectors", ha="right", va="center", fontsize=8)
     return (f"{request['sectors']} sector{'s' if request['sectors'] != 1 else ''}, {len(used)} of their "
