@@ -173,7 +173,8 @@ def peers(what, _):
     width = max(len(stage["name"]) for stage in run["stages"])
     rows = [f"{card_of(run)}, n = {size}, torch {run['torch']}, {run['date']}", "",
             f"{'':{width}}  median us  kernels    error"]
-    rows += [f"{stage['name']:{width}}  {stage['time_us']['median']:9.2f}  ours" for stage in run["ours"]]
+    rows += [f"{stage['name']:{width}}  {stage['time_us']['median']:9.2f}  ours"
+             for stage in run.get("ours", [])]
     for stage in run["stages"]:
         if not stage["time_us"]:
             rows.append(f"{stage['name']:{width}}  {stage['status']}: {stage['message']}")

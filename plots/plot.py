@@ -107,8 +107,23 @@ def stages_of(run):
     return [Stage(s["name"], kind(s), moved_bytes(s), s) for s in run["stages"] if s["status"] == "ok"]
 
 
-def peers_in(run):
-    """Those that are right. One that is not exact says so behind its name."""
+def on_our_scale(peer, stages):
+    """The peer with the time that follows from its ratio to a stage of ours, and from that stage's time in
+    the chapter's own run: where peers take turns, the card may be hotter, and its clock lower."""
+    ratio = next((one for one in peer.get("ratios", [])
+                  if one["regime"] == "burst" and one["stage"] in stages), None)
+    if not ratio:
+        return peer
+    factor = ratio["median"] * stages[ratio["stage"]].us / peer["time_us"]["median"]
+    scaled = {field: factor * peer["time_us"][field] for field in ("p25", "median", "p75")}
+    return {**peer, "time_us": {**peer["time_us"], **scaled},
+            "tflops": peer["tflops"] / factor if peer.get("tflops") else None}
+
+
+def peers_in(run, ours):
+    """Those that are right, beside the stages `ours`. One that is not exact says so behind its name."""
+    stages = {stage.name: stage for stage in ours if stage.data.get("time_us")}
+
     def name(peer):
         return f"{peer['name']}, {remark(peer)}" if remark(peer) else peer["name"]
 
@@ -116,7 +131,8 @@ def peers_in(run):
         return "pytorch" if peer["name"].startswith("torch") else "library"
 
     shown = shown_peers(run)
-    return [Stage(name(p), kind(p), moved_bytes(p), p, p in shown) for p in right_peers(run)]
+    return [Stage(name(p), kind(p), moved_bytes(p), on_our_scale(p, stages), p in shown)
+            for p in right_peers(run)]
 
 
 @dataclasses.dataclass
@@ -187,7 +203,8 @@ def read_folder(folder):
                 chapter.sizes[tuple(run["shape"])] = stages_of(run)
     for run in peers:
         if run["chapter"] in measured and tuple(run["shape"]) in measured[run["chapter"]].sizes:
-            measured[run["chapter"]].sizes[tuple(run["shape"])] += peers_in(run)
+            stages = measured[run["chapter"]].sizes[tuple(run["shape"])]
+            stages += peers_in(run, stages)
     for chapter in measured.values():
         chapter.run = {**chapter.run, "shape": chapter.largest}
     return measured, counted

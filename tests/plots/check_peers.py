@@ -16,6 +16,7 @@ from checks import ROOT, expect, expect_refused
 sys.path[:0] = [str(ROOT / "plots"), str(ROOT / "docs")]
 import nvml
 import peer_entries
+import plot
 import results
 import turns
 import update
@@ -220,8 +221,9 @@ def entrant(name, **changed):
 
 def check_quoted(stored, shape):
     """The table of a page, of a new file and of an older one."""
-    rows = update.peers(f"{stored} {shape[0]}", None).splitlines()[3:]
-    right = "burst: " in rows[0] and "not exact; " in rows[1] and "wrong; " in rows[2]
+    ours, *rows = update.peers(f"{stored} {shape[0]}", None).splitlines()[3:]
+    right = (ours.endswith(" ours") and "burst: " in rows[0] and "not exact; " in rows[1]
+             and "wrong; " in rows[2])
     expect("a page can quote peers", right and rows[3].endswith("cannot be imported"), rows)
     old = update.peers("plots/data/h200/03_quantize_int8.json 32768x4096", None)
     expect("... of an older file, too", "torch.compile, rows" in old and old.count("not exact") == 2, old)
@@ -243,6 +245,13 @@ def check_shown():
               {"name": "h", "idea": "", "status": "skipped", "time_us": None}]
     expect("a figure shows PyTorch as written and the fastest other one of each kind that is right",
            shown(stages) == ["a", "c", "d", "e", "f"], shown(stages))
+    ours = [plot.Stage("1_x", "ours", 1, {"time_us": {"median": 2.0}})]
+    hot = peer("i", 9.0, "1_x")
+    hot["ratios"] = [{"stage": "1_x", "regime": "burst", "median": 1.5}]
+    hot["time_us"] |= {"p25": 6.0, "p75": 12.0}
+    drawn = plot.on_our_scale(hot, {stage.name: stage for stage in ours})["time_us"]
+    expect("... at the time that its ratio gives beside ours",
+           drawn == {"median": 3.0, "p25": 2.0, "p75": 4.0}, drawn)
     older = json.loads((COMMITTED / "peers_03_quantize_int8.json").read_text())[-1]["stages"]
     expect("... of an older file all", shown(older) == [stage["name"] for stage in older], shown(older))
 
