@@ -1,6 +1,8 @@
 #include "cpu/shared_memory.hpp"
 
+#include "cpu/access.hpp"
 #include "cpu/device.hpp"
+#include "cpu/host_calls.hpp"
 #include "cpu/launch_limits.hpp"
 #include "cpu/runtime.hpp"
 
@@ -26,6 +28,7 @@ void SharedMemory::begin_launch(const Region& statics, std::size_t dynamic_bytes
 std::size_t SharedMemory::most_bytes() const { return statics_.size + kMostSharedBytes; }
 
 void* dynamic_shared_memory() {
+  refuse_on_host("dynamic_shared()", CALLER);
   return reinterpret_cast<void*>(device().block.shared_memory.dynamic().begin);
 }
 
