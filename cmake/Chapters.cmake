@@ -76,6 +76,15 @@ function(add_gpu_kernels target)
   set_property(GLOBAL APPEND PROPERTY WORKBOOK_GPU_TARGETS ${target})
 endfunction()
 
+# link_common_first(TARGET)
+# Links an executable with workbook_common, whose objects come before those of kernel files. Host code in a kernel file may
+# use the same templates of C++ as the CPU device does, such as std::string: the linker keeps the first copy, and one that is
+# traced would call the device in the middle of the device's own work.
+function(link_common_first target)
+  target_sources(${target} PRIVATE $<TARGET_OBJECTS:workbook_common>)
+  target_link_libraries(${target} PRIVATE workbook_common)
+endfunction()
+
 # add_chapter(NAME)
 # The executable of chapters/NAME, whose kernels lie in namespace cpu::X and gpu::X where NAME is "01_X". Its parts are
 # the object libraries NAME_cpu and NAME_gpu. Its exercises come with it.
@@ -91,7 +100,8 @@ function(add_chapter name)
   set(main ${CMAKE_CURRENT_BINARY_DIR}/${name}_main.cpp)
   configure_file(${CMAKE_SOURCE_DIR}/cmake/chapter_main.cpp.in ${main} @ONLY)
   add_executable(${name} ${main})
-  target_link_libraries(${name} PRIVATE ${name}_cpu workbook_common)
+  link_common_first(${name})
+  target_link_libraries(${name} PRIVATE ${name}_cpu)
   if(WORKBOOK_GPU_SIDE)
     target_link_libraries(${name} PRIVATE ${name}_gpu)
   endif()

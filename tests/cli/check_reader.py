@@ -152,6 +152,21 @@ def standard_library():
              "  if (done != n) return;\n", "thread")):
         FILE.write_text(with_host_code(right, code, *headers))
         call(f"{what} in host code", ["check", "01.1"], SOLVED, "Solved.")
+    # What the CPU device itself uses must not be taken from this file, where the compiler adds calls of the device.
+    uses = ("  std::string text(static_cast<size_t>(n), 'x');\n  text.append(\"y\").push_back('z');\n"
+            "  std::vector<unsigned long> numbers;\n  std::vector<std::string> texts;\n"
+            "  for (int i = 0; i < 99; ++i) {\n    numbers.push_back(text.size());\n"
+            "    texts.push_back(text.substr(0, 20) + std::to_string(i));\n  }\n"
+            "  if (numbers.back() + texts.back().size() == 0) return;\n")
+    FILE.write_text(with_host_code(right.replace("if (i < n) ", ""), uses, "string", "vector"))
+    call("strings and vectors in host code, and a finding", ["check", "01.1"], NOT_YET,
+         "out of bounds: kernel fused", "look at: ")
+    busy = ("  volatile bool done = false;\n  std::vector<int> many(1000);\n"
+            "  std::thread other([&] {\n    while (!done)\n      for (int& one : many) ++one;\n  });\n"
+            "  launch(fused, (n - 1) / kThreads + 1, kThreads, q, k, v, out, n);\n  done = true;\n"
+            "  other.join();\n  return;\n")
+    FILE.write_text(with_host_code(right, busy, "thread", "vector"))
+    call("a thread that works while a kernel runs", ["check", "01.1"], SOLVED, "Solved.")
 
 
 def kernel_disasters():
