@@ -152,7 +152,7 @@ def standard_library():
              "  if (done != n) return;\n", "thread")):
         FILE.write_text(with_host_code(right, code, *headers))
         call(f"{what} in host code", ["check", "01.1"], SOLVED, "Solved.")
-    # What the CPU device itself uses must not be taken from this file, where the compiler adds calls of the device.
+    # What the CPU device uses itself must not be taken from this file, where it is traced.
     uses = ("  std::string text(static_cast<size_t>(n), 'x');\n  text.append(\"y\").push_back('z');\n"
             "  std::vector<unsigned long> numbers;\n  std::vector<std::string> texts;\n"
             "  for (int i = 0; i < 99; ++i) {\n    numbers.push_back(text.size());\n"
