@@ -149,7 +149,10 @@ def standard_library():
              "  static std::atomic<Pair> pair;\n  pair.store({n, 2});\n"
              "  if (pair.load().first != n) return;\n", "atomic"),
             ("std::thread", "  int done = 0;\n  std::thread other([&] { done = n; });\n  other.join();\n"
-             "  if (done != n) return;\n", "thread")):
+             "  if (done != n) return;\n", "thread"),
+            ("std::make_shared", "  if (*std::make_shared<int>(n) != n) return;\n", "memory"),
+            ("std::async and std::regex", "  if (std::async([&] { return n; }).get() != n) return;\n"
+             "  if (std::regex_match(\"b\", std::regex(\"a+\"))) return;\n", "future", "regex")):
         FILE.write_text(with_host_code(right, code, *headers))
         call(f"{what} in host code", ["check", "01.1"], SOLVED, "Solved.")
     # What the CPU device uses itself must not be taken from this file, where it is traced.
