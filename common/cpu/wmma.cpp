@@ -25,8 +25,8 @@
 
 #include "cpu/access.hpp"
 #include "cpu/device.hpp"
-#include "cpu/host_calls.hpp"
 #include "cpu/float16.hpp"
+#include "cpu/host_calls.hpp"
 #include "cpu/names.hpp"
 #include "cpu/notes.hpp"
 #include "cpu/stop.hpp"
