@@ -28,15 +28,24 @@ Limits judging_limits() {
 /// that folder, and with it whatever a child that was killed has left half written.
 class ResultFile {
  public:
+  /// \throws MachineError when nothing can be written there
   explicit ResultFile(const fs::path& folder) : folder_(folder / fmt::format("result-{}", getpid())) {
     remove();
-    std::error_code error;
-    fs::create_directories(folder_, error);
+    require_space();
   }
   ~ResultFile() { remove(); }
   ResultFile(const ResultFile&) = delete;
   ResultFile& operator=(const ResultFile&) = delete;
   std::string path() const { return (folder_ / "result.json").string(); }
+  /// Finds out whether a child can write its result. \throws MachineError when it cannot
+  void require_space() const {
+    constexpr std::size_t kMostBytes = 64 << 10;  // of a result
+    const fs::path trial = folder_ / "trial";
+    std::error_code error;
+    fs::create_directories(folder_, error);
+    replace_file(trial, std::string(kMostBytes, ' '));
+    fs::remove(trial, error);
+  }
   /// The child's output; empty when it wrote nothing.
   std::string text() const { return fs::exists(path()) ? file_text(path()) : ""; }
 
@@ -89,6 +98,8 @@ Verdict judged(const Workbook& workbook, const ExerciseFiles& exercise) {
   const Outcome outcome =
       run_limited({(workbook.build / "bin" / program("check", exercise)).string(), "reader", result.path()},
                   judging_limits());
+  // The program ends so when it cannot write its result, and the reader's code may end it so as well.
+  if (outcome.end == Outcome::End::kExited && outcome.code == kMachineLacks) result.require_space();
   return verdict_of(result.text(), outcome);
 }
 

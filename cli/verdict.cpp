@@ -135,11 +135,12 @@ std::string end_text(const Outcome& outcome, const std::string& at) {
           "It was still running after {} seconds, {}, and was stopped: is there an infinite loop?",
           judging_time().count(), when);
     case Outcome::End::kTooMuchOutput:
-      return fmt::format("It did not stop printing, {}, and was stopped.", when);
-    case Outcome::End::kSignal:
       return fmt::format(
-          "It crashed, {}: {}. That happened on the host, outside what the CPU device watches.", when,
-          strsignal(outcome.code));
+          "It was stopped after {} KiB of output, {}: does a loop print in each iteration, or without end?",
+          outcome.output.size() / 1024, when);
+    case Outcome::End::kSignal:
+      return fmt::format("It crashed, {}: {}. That happened in host code, outside of every kernel.", when,
+                         strsignal(outcome.code));
     case Outcome::End::kExited:
       return fmt::format("The program ended itself, {}, with exit status {}: does your file call exit?", when,
                          outcome.code);

@@ -15,8 +15,8 @@ set(WORKBOOK_CXX_WARNINGS -Wall -Wextra)
 # are checked in every build type (-UNDEBUG).
 # Basic blocks report too (trace-pc): the device reads from the machine code between them which of them are loops
 # (control_flow.hpp). A jump by a table would not say where it leads (-fno-jump-tables).
-# A loop without end stays one (-fno-finite-loops), an index past an array of known size is reported (bounds), and so is a
-# large local array, by touching each page of it (stack-clash-protection).
+# A loop without end stays one (-fno-finite-loops), an index past an array of known size is reported (bounds), as is a
+# division by zero (integer-divide-by-zero), and a large local array, by touching each page of it (stack-clash-protection).
 # A call of the device's must return to the kernel, for its return address names the source line: no sibling calls.
 # Readers look at 16 bytes as uint4 and as 8 halfs; nvcc lets them: no strict aliasing.
 # Two kernels with the same code stay two, since messages name a kernel by its address (no-ipa-icf).
@@ -24,7 +24,7 @@ set(WORKBOOK_CXX_WARNINGS -Wall -Wextra)
 set(WORKBOOK_KERNEL_FLAGS
     -O2 -gdwarf-4 -UNDEBUG -fno-jump-tables -fno-optimize-sibling-calls -fno-strict-aliasing -fno-finite-loops
     -fno-builtin-memcpy -fno-builtin-memset -fno-builtin-memmove
-    -fsanitize=thread -fsanitize=bounds -fstack-clash-protection -Wno-unknown-pragmas)
+    -fsanitize=thread -fsanitize=bounds,integer-divide-by-zero -fstack-clash-protection -Wno-unknown-pragmas)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND WORKBOOK_KERNEL_FLAGS
        --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1 -fsanitize-coverage=trace-pc
@@ -76,6 +76,15 @@ function(add_gpu_kernels target)
   set_property(GLOBAL APPEND PROPERTY WORKBOOK_GPU_TARGETS ${target})
 endfunction()
 
+# link_common_first(TARGET)
+# Links an executable with workbook_common, whose objects come before those of kernel files. Host code in a kernel file may
+# use the same templates of C++ as the CPU device does, such as std::string: the linker keeps the first copy, and one that is
+# traced would call the device in the middle of the device's own work.
+function(link_common_first target)
+  target_sources(${target} PRIVATE $<TARGET_OBJECTS:workbook_common>)
+  target_link_libraries(${target} PRIVATE workbook_common)
+endfunction()
+
 # add_chapter(NAME)
 # The executable of chapters/NAME, whose kernels lie in namespace cpu::X and gpu::X where NAME is "01_X". Its parts are
 # the object libraries NAME_cpu and NAME_gpu. Its exercises come with it.
@@ -91,7 +100,8 @@ function(add_chapter name)
   set(main ${CMAKE_CURRENT_BINARY_DIR}/${name}_main.cpp)
   configure_file(${CMAKE_SOURCE_DIR}/cmake/chapter_main.cpp.in ${main} @ONLY)
   add_executable(${name} ${main})
-  target_link_libraries(${name} PRIVATE ${name}_cpu workbook_common)
+  link_common_first(${name})
+  target_link_libraries(${name} PRIVATE ${name}_cpu)
   if(WORKBOOK_GPU_SIDE)
     target_link_libraries(${name} PRIVATE ${name}_gpu)
   endif()

@@ -50,9 +50,11 @@ function(add_exercise_program program exercise judge device)
   add_executable(${program} EXCLUDE_FROM_ALL ${main})
   if(device STREQUAL "gpu")
     # Before the library, which in a build without a GPU holds a stand-in for it.
-    target_link_libraries(${program} PRIVATE workbook_gpu)
+    target_link_libraries(${program} PRIVATE workbook_gpu ${exercise}_specification workbook_common)
+  else()
+    link_common_first(${program})
+    target_link_libraries(${program} PRIVATE ${exercise}_specification)
   endif()
-  target_link_libraries(${program} PRIVATE ${exercise}_specification workbook_common)
 endfunction()
 
 # add_exercises(CHAPTER)

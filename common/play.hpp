@@ -22,7 +22,7 @@ class Array {
   Array(const char* name, int count)
       : name_(name),
         count_(count),
-        data_(static_cast<T*>(workbook::play::allocate(name, static_cast<size_t>(count), sizeof(T)))) {}
+        data_(static_cast<T*>(workbook::play::allocate(name, count, sizeof(T)))) {}
   /// Element i is `value_of(i)`.
   template <class ValueOf>
   Array(const char* name, int count, ValueOf value_of) : Array(name, count) {
@@ -40,7 +40,7 @@ class Array {
 
   /// Prints the first elements.
   void print(int most = 8) const {
-    const int printed = most < count_ ? most : count_;
+    const int most_printed = most < 0 ? 0 : most, printed = most_printed < count_ ? most_printed : count_;
     T* const host = new T[static_cast<size_t>(printed)];
     double* const numbers = new double[static_cast<size_t>(printed)];
     workbook::play::download(host, data_, static_cast<size_t>(printed) * sizeof(T));

@@ -6,9 +6,9 @@
 
 namespace workbook::play {
 
-/// `count` elements of `element_size` bytes. Messages call them by `name`. \throws std::bad_alloc, and
-/// std::logic_error outside of play()
-void* allocate(const char* name, size_t count, size_t element_size);
+/// `count` elements of `element_size` bytes. Messages call them by `name`. Outside of play(), in a global
+/// variable, it says so and ends the program. \throws std::invalid_argument when there cannot be so many
+void* allocate(const char* name, long long count, size_t element_size);
 /// Frees what allocate() returned.
 void release(void* device);
 /// Copies from the host to the device.

@@ -6,7 +6,9 @@
 #include <cstdlib>
 #include <string>
 
+#include "cpu/access.hpp"
 #include "cpu/device.hpp"
+#include "cpu/host_calls.hpp"
 #include "cpu/names.hpp"
 #include "cpu/runtime.hpp"
 #include "cpu/stop.hpp"
@@ -14,6 +16,7 @@
 namespace cpu {
 
 void trap(const char* file, int line) {
+  refuse_on_host("__trap()", CALLER);
   stop_launch(
       {"trap", fmt::format("  {} executes __trap() at {}", running_thread_name(), place_text(file, line)),
        "the condition that leads to it: which values does this thread have there? printf shows them"});

@@ -2,7 +2,7 @@
 
 namespace cpu {
 
-constinit bool grid_runs = false;
+constinit thread_local bool grid_runs = false;
 
 namespace {
 

@@ -42,8 +42,9 @@ struct Device {
   bool order_needed = false;
 };
 
-/// Whether a grid runs. Accesses at other times are host code's, some of them before main.
-extern bool grid_runs;
+/// Whether a grid runs, and the calling operating-system thread runs blocks of it. Other accesses are host
+/// code's: some are made before main, some by threads that host code has started.
+extern constinit thread_local bool grid_runs;
 
 /// The calling thread's device. `constinit`, so that no access has to test whether it is set. Its alignment
 /// is that of the whole thread-local segment: `__shared__` arrays have the same banks and lines in every

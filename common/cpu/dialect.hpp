@@ -54,12 +54,20 @@
 #define gridDim (::cpu::grid_extent())
 
 // What compilers and the C library's headers call is the device's own instead: the copy of a structure may
-// become a memcpy, which must be traced (trace.cpp), and an assert that fails is a finding (assertions.cpp).
+// become a memcpy, which must be traced (trace.cpp); an assert that fails is a finding (assertions.cpp), and
+// so is a kernel that ends the program or throws an exception (host_calls.cpp).
 __asm__(
     ".set memcpy, __tsan_memcpy\n"
     ".set memmove, __tsan_memmove\n"
     ".set memset, __tsan_memset\n"
-    ".set __assert_fail, workbook_assert_fail");
+    ".set __assert_fail, workbook_assert_fail\n"
+    ".set abort, workbook_abort\n"
+    ".set exit, workbook_exit\n"
+    ".set _exit, workbook_exit_at_once\n"
+    ".set _Exit, workbook_exit_at_once\n"
+    ".set quick_exit, workbook_quick_exit\n"
+    ".set _ZSt9terminatev, workbook_terminate\n"
+    ".set __cxa_allocate_exception, workbook_allocate_exception");
 
 namespace cpu {
 
@@ -128,6 +136,17 @@ template <class T>
 [[gnu::always_inline, noreturn]] inline void __trap(const char* file = __builtin_FILE(),
                                                     int line = __builtin_LINE()) {
   trap(file, line);
+}
+
+// The C library's functions that end a program, for host code; in a kernel they are findings that name this
+// line. (Two calls that look the same to the compiler may become one.)
+[[gnu::always_inline, noreturn]] inline void abort(const char* file = __builtin_FILE(),
+                                                   int line = __builtin_LINE()) {
+  abort_in_line(file, line);
+}
+[[gnu::always_inline, noreturn]] inline void exit(int status, const char* file = __builtin_FILE(),
+                                                  int line = __builtin_LINE()) {
+  exit_in_line(status, file, line);
 }
 
 /// The block's dynamic shared memory as an array of T; its size in bytes is the argument of

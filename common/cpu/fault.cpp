@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <ucontext.h>
 
+#include <array>
 #include <stdexcept>
 
 #include "cpu/device.hpp"
@@ -17,7 +18,13 @@ namespace cpu {
 namespace {
 
 struct Fault {
+  int signal;
   std::uintptr_t address, instruction, stack_pointer;
+
+  /// Whether a thread of a kernel has raised it, in the kernel's code or in what that calls.
+  bool in_kernel() const { return grid_runs && device().launch.stacks.contains(stack_pointer); }
+  bool is_overflow() const { return signal == SIGSEGV && device().launch.stacks.contains(address); }
+  bool is_to_device_memory() const { return signal == SIGSEGV && memory().arena().contains(address); }
 };
 // Of the calling thread, which handles its own faults.
 thread_local Fault fault;
@@ -44,11 +51,10 @@ std::uintptr_t stack_pointer_of([[maybe_unused]] const ucontext_t& context) {
 }
 
 void on_fault(int signal, siginfo_t* info, void* context) {
-  fault = {reinterpret_cast<std::uintptr_t>(info->si_addr),
+  fault = {signal, reinterpret_cast<std::uintptr_t>(info->si_addr),
            instruction_of(*static_cast<ucontext_t*>(context)),
            stack_pointer_of(*static_cast<ucontext_t*>(context))};
-  const bool ours =
-      memory().arena().contains(fault.address) || device().launch.stacks.contains(fault.address);
+  const bool ours = fault.in_kernel() || fault.is_overflow() || fault.is_to_device_memory();
   if (ours && resume_at) siglongjmp(*resume_at, 1);
   ::signal(signal, SIG_DFL);  // the program's own mistake: the fault repeats, and ends the program
 }
@@ -62,12 +68,16 @@ class Handler {
     struct sigaction action = {};
     action.sa_sigaction = on_fault;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    if (sigaction(SIGSEGV, &action, &before_) != 0) throw_cannot_watch();
+    for (std::size_t i = 0; i < kSignals.size(); ++i)
+      if (sigaction(kSignals[i], &action, &before_[i]) != 0) throw_cannot_watch();
   }
-  ~Handler() { sigaction(SIGSEGV, &before_, nullptr); }
+  ~Handler() {
+    for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+  }
 
  private:
-  struct sigaction before_ = {};
+  static constexpr std::array kSignals = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+  std::array<struct sigaction, kSignals.size()> before_ = {};
 };
 
 /// While it lives, the thread handles faults on this stack: its own may be full.
@@ -124,7 +134,9 @@ void run_host_code(const std::function<void()>& code) {
   const Memory::Access closed(memory(), false);
   if (ends_without_fault(code)) return;
   memory().set_access(false);
-  throw grid_runs ? stack_overflow(fault.instruction, fault.stack_pointer) : touched_by_host();
+  if (!grid_runs) throw touched_by_host();
+  if (fault.is_overflow()) throw stack_overflow(fault.instruction, fault.stack_pointer);
+  throw crash(fault.signal, fault.instruction, fault.stack_pointer);
 }
 
 }  // namespace cpu

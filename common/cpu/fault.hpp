@@ -1,5 +1,6 @@
 /// \file
-/// Accesses that raise a fault: by host code to device memory, and past the end of a thread's stack.
+/// Faults, which the processor raises: accesses by host code to device memory, accesses past the end of a
+/// thread's stack, and whatever else would end the program in the middle of a kernel.
 #pragma once
 
 #include <functional>
@@ -7,8 +8,8 @@
 namespace cpu {
 
 /// Runs host code, which may launch kernels, with device memory closed to it.
-/// \throws cpu::Finding when it accesses an array on the device, or when a thread of a kernel needs more
-/// stack than it has.
+/// \throws cpu::Finding when it accesses an array on the device, when a thread of a kernel needs more stack
+/// than it has, or when a signal such as SIGFPE ends it.
 void run_host_code(const std::function<void()>& code);
 
 /// Runs code of the calling thread, with the faults handled that `run_host_code` handles. Returns false if

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <memory>
 
+#include "cpu/access.hpp"
 #include "cpu/coordinates.hpp"
 #include "cpu/cores.hpp"
 #include "cpu/device.hpp"
 #include "cpu/execution_space.hpp"
+#include "cpu/host_calls.hpp"
 #include "cpu/launch_limits.hpp"
 #include "cpu/memory.hpp"
 #include "cpu/program.hpp"
@@ -106,6 +108,10 @@ void abandon_launch() {
 }
 
 void run(const Launch& launch) {
+  refuse_in_kernel(
+      "launches a kernel", CALLER,
+      "a kernel cannot start another one here: host code launches one after the other, and a helper "
+      "that a kernel needs is a __device__ function");
   check_execution_space(launch.kernel);
   check_launch(launch);
   Device& d = device();

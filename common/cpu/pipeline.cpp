@@ -9,6 +9,7 @@
 #include <string>
 
 #include "cpu/check_access.hpp"
+#include "cpu/host_calls.hpp"
 #include "cpu/names.hpp"
 #include "cpu/stop.hpp"
 
@@ -40,6 +41,7 @@ void check_sizes(std::uintptr_t instruction, size_t bytes, size_t zeros) {
 /// The read is taken to happen at the issue. The bytes are moved at once too: a thread that looked at them
 /// before the wait would be stopped.
 void pipeline_copy(void* to, const void* from, size_t bytes, size_t zeros) {
+  refuse_on_host("__pipeline_memcpy_async()", CALLER);
   BlockState& block = device().block;
   const auto instruction = reinterpret_cast<std::uintptr_t>(CALLER);
   const auto source = reinterpret_cast<std::uintptr_t>(from), target = reinterpret_cast<std::uintptr_t>(to);
@@ -64,9 +66,13 @@ void pipeline_copy(void* to, const void* from, size_t bytes, size_t zeros) {
   std::memset(static_cast<char*>(to) + read, 0, zeros);
 }
 
-void pipeline_commit() { device().block.copies.commit(device().block.thread.number); }
+void pipeline_commit() {
+  refuse_on_host("__pipeline_commit()", CALLER);
+  device().block.copies.commit(device().block.thread.number);
+}
 
 void pipeline_wait(size_t left) {
+  refuse_on_host("__pipeline_wait_prior()", CALLER);
   constexpr size_t kMostLeft = 8;  // cuda_pipeline_primitives.h
   BlockState& block = device().block;
   const auto instruction = reinterpret_cast<std::uintptr_t>(CALLER);

@@ -11,6 +11,7 @@
 #include "cpu/access.hpp"
 #include "cpu/cores.hpp"
 #include "cpu/device.hpp"
+#include "cpu/host_calls.hpp"
 #include "cpu/names.hpp"
 #include "cpu/notes.hpp"
 #include "cpu/scheduler.hpp"
@@ -21,33 +22,43 @@ namespace cpu {
 static constexpr std::size_t kMostPrinted = std::size_t{256} << 10;
 
 BarrierVote barrier(BarrierOperation operation, bool predicate) {
+  refuse_on_host("__syncthreads() or one of its votes", CALLER);
   return scheduler().barrier(operation, predicate, reinterpret_cast<std::uintptr_t>(CALLER));
 }
 void warp_sync(unsigned mask) {
+  refuse_on_host("__syncwarp()", CALLER);
   scheduler().warp_operation({.operation = WarpOperation::kSync, .mask = mask},
                              reinterpret_cast<std::uintptr_t>(CALLER));
 }
 unsigned long long warp_shuffle(unsigned mask, unsigned long long value, int source) {
+  refuse_on_host("a shuffle", CALLER);
   return scheduler().warp_operation(
       {.operation = WarpOperation::kShuffle, .mask = mask, .value = value, .source = source},
       reinterpret_cast<std::uintptr_t>(CALLER));
 }
 unsigned warp_ballot(unsigned mask, bool predicate) {
+  refuse_on_host("a vote of a warp", CALLER);
   return static_cast<unsigned>(
       scheduler().warp_operation({.operation = WarpOperation::kBallot, .mask = mask, .value = predicate},
                                  reinterpret_cast<std::uintptr_t>(CALLER)));
 }
 unsigned warp_active() {
+  refuse_on_host("__activemask()", CALLER);
   return static_cast<unsigned>(scheduler().warp_operation({.operation = WarpOperation::kActive},
                                                           reinterpret_cast<std::uintptr_t>(CALLER)));
 }
 void warp_collective(void (*work)(void* const*), void* mine, const void* return_address) {
+  refuse_on_host("an operation of nvcuda::wmma", return_address);
   scheduler().warp_operation(
       {.operation = WarpOperation::kCollective, .mask = 0xffffffffu, .work = work, .mine = mine},
       reinterpret_cast<std::uintptr_t>(return_address));
 }
-unsigned lane_index() { return device().block.thread.lane; }
+unsigned lane_index() {
+  refuse_on_host("a shuffle", CALLER);
+  return device().block.thread.lane;
+}
 void thread_fence(bool whole_device) {
+  refuse_on_host("__threadfence()", CALLER);
   if (whole_device) need_block_order();
   device().block.races.fence(device().block.thread.number, whole_device);
 }
@@ -94,9 +105,21 @@ int printf(const char* format, ...) {
 
 int multiprocessors() { return 132; }
 
-uint3 thread_index() { return device().block.thread.index; }
-uint3 block_index() { return device().block.index; }
-uint3 block_extent() { return device().launch.block; }
-uint3 grid_extent() { return device().launch.grid; }
+uint3 thread_index() {
+  refuse_on_host("threadIdx", CALLER);
+  return device().block.thread.index;
+}
+uint3 block_index() {
+  refuse_on_host("blockIdx", CALLER);
+  return device().block.index;
+}
+uint3 block_extent() {
+  refuse_on_host("blockDim", CALLER);
+  return device().launch.block;
+}
+uint3 grid_extent() {
+  refuse_on_host("gridDim", CALLER);
+  return device().launch.grid;
+}
 
 }  // namespace cpu

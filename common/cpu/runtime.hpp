@@ -67,6 +67,9 @@ void thread_fence(bool whole_device);
 
 /// __trap() in that line of that file.
 [[noreturn]] void trap(const char* file, int line);
+/// abort() and exit(status) there: in a kernel a finding.
+[[noreturn]] void abort_in_line(const char* file, int line);
+[[noreturn]] void exit_in_line(int status, const char* file, int line);
 
 // Atomics on global and shared memory; each returns the old value.
 int atomicAdd(int* address, int value);

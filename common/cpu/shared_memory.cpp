@@ -1,6 +1,8 @@
 #include "cpu/shared_memory.hpp"
 
+#include "cpu/access.hpp"
 #include "cpu/device.hpp"
+#include "cpu/host_calls.hpp"
 #include "cpu/launch_limits.hpp"
 #include "cpu/runtime.hpp"
 
@@ -17,15 +19,17 @@ void SharedMemory::begin_launch(const Region& statics, std::size_t dynamic_bytes
   if (!memory_) memory_ = std::make_shared_for_overwrite<Storage>();
   const auto begin = reinterpret_cast<std::uintptr_t>(memory_->bytes);
   statics_ = statics;
+  dynamic_offset_ = (statics.size + 15) / 16 * 16;  // words in shared memory are words of the shadows
   dynamic_ = {begin + kRedZone, dynamic_bytes};
   around_dynamic_ = {begin, sizeof(Storage)};
   if (statics.size > 0)
     around_statics_ = {statics.begin - kMostStaticSharedBytes, statics.size + 2 * kMostStaticSharedBytes};
 }
 
-std::size_t SharedMemory::most_bytes() const { return statics_.size + kMostSharedBytes; }
+std::size_t SharedMemory::most_bytes() const { return dynamic_offset_ + kMostSharedBytes; }
 
 void* dynamic_shared_memory() {
+  refuse_on_host("dynamic_shared()", CALLER);
   return reinterpret_cast<void*>(device().block.shared_memory.dynamic().begin);
 }
 

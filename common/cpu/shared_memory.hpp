@@ -12,7 +12,8 @@
 namespace cpu {
 
 /// The `__shared__` arrays, which are thread-local variables of the program, and dynamic shared memory. An
-/// offset counts the bytes of the first, then those of the second: the shadows of shared memory go by it.
+/// offset counts the bytes of the first, up to a multiple of 16, then those of the second: the shadows of
+/// shared memory go by it.
 class SharedMemory {
  public:
   /// A launch of a program whose thread-local variables are at `statics`, with that much dynamic shared
@@ -22,12 +23,12 @@ class SharedMemory {
   /// The offset of an address, if it is in shared memory.
   [[gnu::always_inline]] std::optional<std::size_t> offset(std::uintptr_t address) const {
     if (statics_.contains(address)) return address - statics_.begin;
-    if (dynamic_.contains(address)) return statics_.size + (address - dynamic_.begin);
+    if (dynamic_.contains(address)) return dynamic_offset_ + (address - dynamic_.begin);
     return std::nullopt;
   }
   /// The address at an offset.
   std::uintptr_t address(std::size_t offset) const {
-    return offset < statics_.size ? statics_.begin + offset : dynamic_.begin + (offset - statics_.size);
+    return offset < dynamic_offset_ ? statics_.begin + offset : dynamic_.begin + (offset - dynamic_offset_);
   }
   /// Largest offset that there can be, plus one.
   std::size_t most_bytes() const;
@@ -44,6 +45,7 @@ class SharedMemory {
 
   std::shared_ptr<Storage> memory_;  // made by the first launch
   Region statics_, dynamic_, around_dynamic_, around_statics_;
+  std::size_t dynamic_offset_ = 0;  // where offsets of dynamic shared memory begin
 };
 
 }  // namespace cpu

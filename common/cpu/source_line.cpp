@@ -56,6 +56,10 @@ const std::vector<SourceLine>& frames_at(std::uintptr_t address) {
 
 }  // namespace
 
+bool is_kernel_file(const std::string& file) {
+  return file.find("common/cpu/") == std::string::npos && file.find("/include/c++/") == std::string::npos;
+}
+
 std::ifstream source_file(const std::string& name) {
   std::ifstream file(name);
   const std::filesystem::path program = program_path();
@@ -90,12 +94,12 @@ int line_of_name(const SourceLine& body) {
   return found;
 }
 
-/// The innermost frame at `address` that is not part of the CPU device.
+/// The innermost frame at `address` that is not part of the CPU device or of C++'s own headers.
 SourceLine line_at(std::uintptr_t address) {
   SourceLine line;
   for (const SourceLine& frame : frames_at(address)) {
     line = frame;
-    if (frame.file.find("common/cpu/") == std::string::npos) break;
+    if (is_kernel_file(frame.file)) break;
   }
   return line;
 }

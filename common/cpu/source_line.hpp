@@ -16,9 +16,12 @@ struct SourceLine {
   bool is_near = false;  ///< the instruction stands for several lines, and this one is near them
 };
 
+/// Whether a file is neither part of the CPU device nor one of C++'s own headers.
+bool is_kernel_file(const std::string& file);
+
 /// The source line of the instruction before `return_address`: of a chain of inlined functions the innermost
-/// frame that is not part of the CPU device. Runs addr2line, so the first call for an address takes a few
-/// milliseconds.
+/// frame in a kernel file, or the outermost where there is none. Runs addr2line, so the first call for an
+/// address takes a few milliseconds.
 const SourceLine& source_line(std::uintptr_t return_address);
 
 /// Whether two instructions are in the same source line: the compiler may have made several of one call.

@@ -1,6 +1,8 @@
 #include "cpu/stop.hpp"
 
 #include <fmt/format.h>
+#include <signal.h>
+#include <string.h>
 
 #include <algorithm>
 #include <map>
@@ -23,23 +25,23 @@ Mistake with_way_on(Mistake mistake) {
   return mistake;
 }
 
-/// Where a stack overflowed, in code of a kernel file.
-struct Overflow {
+/// Where a thread was stopped by a fault, in code of a kernel file.
+struct FaultPlace {
   std::uintptr_t instruction;  ///< a return address
   std::size_t calls = 0;       ///< the stack has it so often
 };
 
-/// The stack may have overflowed in a function of the device. Then the first return address on it that is one
-/// of a kernel's file is the place.
-Overflow place_of_overflow(std::uintptr_t instruction, std::uintptr_t stack_pointer, const Region& stack) {
+/// The fault may be in a function of the device or of a library. Then the first return address on the stack
+/// that is one of a kernel's file is the place.
+FaultPlace place_of_fault(std::uintptr_t instruction, std::uintptr_t stack_pointer, const Region& stack) {
   const auto in_kernel_file = [](std::uintptr_t address) {
     const SourceLine& line = source_line(address);
-    return line.line > 0 && line.file.find("common/cpu/") == std::string::npos;
+    return line.line > 0 && is_kernel_file(line.file);
   };
   const auto* const end = reinterpret_cast<const std::uintptr_t*>(stack.begin + stack.size);
   const auto* const begin = reinterpret_cast<const std::uintptr_t*>(std::max(stack_pointer, stack.begin) &
                                                                     ~(sizeof(std::uintptr_t) - 1));
-  Overflow place = {instruction};
+  FaultPlace place = {instruction};
   const std::uintptr_t* word = begin;
   constexpr int kMostTried = 64;  // each takes a call of addr2line
   for (int tried = 0; word < end && tried < kMostTried && !in_kernel_file(place.instruction); ++word) {
@@ -77,7 +79,7 @@ void throw_or_note(const Mistake& mistake) {
 }
 
 Finding stack_overflow(std::uintptr_t instruction, std::uintptr_t stack_pointer) {
-  const Overflow place = place_of_overflow(instruction + 1, stack_pointer, device().block.stack);
+  const FaultPlace place = place_of_fault(instruction + 1, stack_pointer, device().block.stack);
   abandon_launch();
   const SourceLine& line = source_line(place.instruction);
   const std::string details =
@@ -92,6 +94,38 @@ Finding stack_overflow(std::uintptr_t instruction, std::uintptr_t stack_pointer)
           : "a GPU keeps a large local array in device memory, one for each thread: is it needed, or does it "
             "belong in shared memory?";
   return finding_in(device().launch.kernel, {"too many local variables", details, look_at});
+}
+
+namespace {
+
+/// What to check after a signal.
+const char* crash_hint(int signal) {
+  switch (signal) {
+    case SIGFPE:
+      return "is it a division of the smallest integer by -1, whose quotient is no int?";
+    case SIGILL:
+      return "is there a __builtin_unreachable() or __builtin_trap(), or code that the compiler knows to "
+             "have no "
+             "meaning?";
+    case SIGABRT:
+      return "which function of the host's libraries does the kernel call? It has given up, as after an "
+             "exception.";
+    default:
+      return "is a function called through a null pointer? Or does a function of the host's libraries get a "
+             "wrong "
+             "pointer?";
+  }
+}
+
+}  // namespace
+
+Finding crash(int signal, std::uintptr_t instruction, std::uintptr_t stack_pointer) {
+  const FaultPlace place = place_of_fault(instruction + 1, stack_pointer, device().block.stack);
+  abandon_launch();
+  const SourceLine& line = source_line(place.instruction);
+  const std::string details = fmt::format("  {} crashes ({}), in {}() at {}", running_thread_name(),
+                                          strsignal(signal), line.function, place_text(place.instruction));
+  return finding_in(device().launch.kernel, {"crash in a kernel", details, crash_hint(signal)});
 }
 
 }  // namespace cpu

@@ -28,4 +28,7 @@ void throw_or_note(const Mistake& mistake);
 /// the launch as well.
 Finding stack_overflow(std::uintptr_t instruction, std::uintptr_t stack_pointer);
 
+/// The Finding for a thread that this signal would have ended, the same way.
+Finding crash(int signal, std::uintptr_t instruction, std::uintptr_t stack_pointer);
+
 }  // namespace cpu

@@ -173,6 +173,10 @@ void __tsan_volatile_write4(void* p) { cpu::trace_rare(p, 4, cpu::kStore, CALLER
 void __tsan_volatile_write8(void* p) { cpu::trace_rare(p, 8, cpu::kStore, CALLER, cpu::kVolatile); }
 void __tsan_volatile_write16(void* p) { cpu::trace_rare(p, 16, cpu::kStore, CALLER, cpu::kVolatile); }
 
+// The table of an object's virtual functions, in its constructor, its destructor and at a call.
+void __tsan_vptr_update(void** p, void*) { cpu::trace(p, 8, cpu::kStore, CALLER); }
+void __tsan_vptr_read(void** p) { cpu::trace(p, 8, cpu::kLoad, CALLER); }
+
 void __tsan_read_range(void* p, unsigned long bytes) { cpu::trace_range(p, bytes, cpu::kLoad, CALLER); }
 void __tsan_write_range(void* p, unsigned long bytes) { cpu::trace_range(p, bytes, cpu::kStore, CALLER); }
 

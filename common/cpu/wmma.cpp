@@ -26,6 +26,7 @@
 #include "cpu/access.hpp"
 #include "cpu/device.hpp"
 #include "cpu/float16.hpp"
+#include "cpu/host_calls.hpp"
 #include "cpu/names.hpp"
 #include "cpu/notes.hpp"
 #include "cpu/stop.hpp"
@@ -173,6 +174,7 @@ void check_alignment(const Lane& lane, const Transfer& how, const void* caller) 
 }
 
 void move_fragment(Lane lane, char* memory, const void* caller) {
+  refuse_on_host("an operation of nvcuda::wmma", caller);
   const WarpFragment& f = lane.fragment;
   const Transfer how = transfer(f, lane.matrix);
   auto* elements = static_cast<char*>(f.elements);

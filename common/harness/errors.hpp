@@ -22,4 +22,8 @@ struct DeviceLost : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// What is said of an exception of the reader's host code that is none of C++'s own.
+constexpr const char* kStrangeException =
+    "the host code throws something that is no std::exception, so it has no message";
+
 }  // namespace workbook

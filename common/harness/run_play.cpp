@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "cpu/finding.hpp"
@@ -87,8 +88,12 @@ ExitStatus play_on(Backend& backend, const PlayOptions& options, const std::func
   } catch (const cpu::Finding& found) {
     finding = found.what();
     note_word = found.note_word;
+  } catch (const std::bad_alloc&) {
+    finding = "there is not enough memory for what play() allocates";
   } catch (const std::exception& found) {
     finding = found.what();
+  } catch (...) {
+    finding = kStrangeException;
   }
   device = nullptr;
   const std::vector<std::string> notes = backend.take_notes();
@@ -119,9 +124,23 @@ ExitStatus play_on(Backend& backend, const PlayOptions& options, const std::func
 
 namespace play {
 
-void* allocate(const char* name, size_t count, size_t element_size) {
-  if (!device) throw std::logic_error("an Array lives inside play() alone: not in a global variable");
-  return device->allocate(count * element_size, 0, name, element_size);
+void* allocate(const char* name, long long count, size_t element_size) {
+  if (!name) throw std::invalid_argument("an Array has no name: its first argument is a null pointer");
+  if (!device) {  // before main, where nobody would catch an exception
+    fmt::print(stderr, "Array {} is a global variable: make it a local variable of play().\n", name);
+    std::_Exit(kWrong);
+  }
+  if (count <= 0)
+    throw std::invalid_argument(
+        fmt::format("Array {} is to have {} elements: it needs at least 1", name, count));
+  const double elements = static_cast<double>(count), free = static_cast<double>(device->free_bytes());
+  const double needed = elements * static_cast<double>(device->footprint(element_size));
+  constexpr double kGiB = 1024.0 * 1024 * 1024;
+  if (needed > free)
+    throw std::invalid_argument(
+        fmt::format("Array {} of {} elements takes {:.1f} GiB of memory, and {:.1f} GiB are free", name,
+                    count, needed / kGiB, free / kGiB));
+  return device->allocate(static_cast<size_t>(count) * element_size, 0, name, element_size);
 }
 void release(void* memory) {
   if (device) device->release(memory);

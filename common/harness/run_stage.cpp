@@ -284,6 +284,9 @@ void Problem::run_and_compare(const Stage& stage, bool exact, unsigned char pois
   } catch (const std::exception& failure) {
     result.message = failure.what();
     return;
+  } catch (...) {  // of the reader's host code
+    result.message = kStrangeException;
+    return;
   }
   for (const NamedArray& a : sets_[0])
     if (!backend_.guards_intact(a.data)) {

@@ -68,6 +68,24 @@ NOT_UTF8 = FILE.replace("if (i < n) ", "").replace('x("x"', r'x("x\xff"')
 found = json.loads(play("a name that is no UTF-8, as JSON", NOT_UTF8, 1, options=["--json"]))["finding"]
 expect("... is shown as far as it is", "reads x\ufffd[1000] at line 7" in found, found)
 play("a compiler error", FILE.replace("2.0f * x[i]", "y"), 1, "mine.cu:7:", "error:")
+ARRAY = '  Array<float> x("x", n, [](int i) { return 0.5f * i; });\n'
+for what, array, *texts in (
+        ("no elements", 'Array<float> y("y", 0);', "Array y is to have 0 elements: it needs at least 1"),
+        ("-5 elements", 'Array<float> y("y", -5, [](int) { return 1; });',
+         "Array y is to have -5 elements: it needs at least 1"),
+        ("too many elements", "struct Page { char bytes[1 << 20]; }; Array<Page> y(\"y\", 2147483647);",
+         "Array y of 2147483647 elements takes ", " GiB of memory, and ", " GiB are free"),
+        ("no name", "Array<float> y(nullptr, 5);", "an Array has no name")):
+    play(f"an Array of {what}", FILE.replace(ARRAY, f"{array}\n{ARRAY}"), 1, *texts)
+play("a global Array", FILE.replace("void play", 'Array<float> y("y", 5);\nvoid play'), 1,
+     "Array y is a global variable: make it a local variable of play().")
+play("fewer than no elements to print", FILE.replace("out.print(3)", "out.print(-3)"), 0, "out: ...")
+play("a launch in a kernel", FILE.replace("if (i < n) ", "launch(twice, 1, 1, x, out, n);"), 1,
+     "host function in a kernel: kernel twice", "launches a kernel at line 7")
+play("a barrier in host code", FILE.replace("out.print(3)", "__syncthreads()"), 1,
+     "kernel function on the host: play", "host code uses __syncthreads()", "at line 16")
+play("an exception that has no text", FILE.replace("out.print(3)", "throw 3"), 1,
+     "the host code throws something that is no std::exception")
 play("no play()", "", 1, "needs a function void play() in namespace DEVICE")
 play("another device", FILE, 2, "--device tpu: cpu or gpu", options=["--device", "tpu"])
 done = run(COPY / "workbook", "play", "/no/such.cu")

@@ -7,7 +7,9 @@ is edited.
 import json
 import os
 import pathlib
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -51,13 +53,18 @@ def check(what, kernel, status, *texts, environment=None):
                 environment=environment)
 
 
-def host_check(what, code, *texts, environment=None):
-    """Checks the skeleton with `code` before its launch, on the host."""
+def with_host_code(text, code, *headers):
+    """The file with `code` before its launch, on the host."""
     line = "  constexpr int kThreads = 256;\n"
-    assert line in SKELETON
+    assert line in text
     once = "#pragma once\n"
-    FILE.write_text(SKELETON.replace(once, once + "#include <stdio.h>\n#include <stdlib.h>\n")
-                    .replace(line, line + code))
+    includes = "".join(f"#include <{header}>\n" for header in ("stdio.h", "stdlib.h", *headers))
+    return text.replace(once, once + includes).replace(line, line + code)
+
+
+def host_check(what, code, *texts, headers=(), environment=None):
+    """Checks the skeleton with `code` before its launch, on the host."""
+    FILE.write_text(with_host_code(SKELETON, code, *headers))
     return call(what, ["check", "01.1"], NOT_YET, *texts, environment=environment)
 
 
@@ -130,13 +137,98 @@ def old_files():
     call("... and the right one again", ["check", "01.1"], SOLVED, "Solved.")
 
 
+def standard_library():
+    """What a kernel file's host code may use, although the compiler makes calls of a sanitizer of it."""
+    right = solution()
+    for what, code, *headers in (
+            ("a static std::string", "  static std::string name(static_cast<size_t>(n), 'x');\n"
+             "  if (name.empty()) return;\n", "string"),
+            ("std::atomic", "  static std::atomic<int> calls{0};\n  int one = 1;\n  ++calls;\n"
+             "  calls.compare_exchange_strong(one, 5);\n  if (calls.load() < 5) return;\n", "atomic"),
+            ("std::atomic of 16 bytes", "  struct Pair {\n    long first, second;\n  };\n"
+             "  static std::atomic<Pair> pair;\n  pair.store({n, 2});\n"
+             "  if (pair.load().first != n) return;\n", "atomic"),
+            ("std::thread", "  int done = 0;\n  std::thread other([&] { done = n; });\n  other.join();\n"
+             "  if (done != n) return;\n", "thread"),
+            ("std::make_shared", "  if (*std::make_shared<int>(n) != n) return;\n", "memory"),
+            ("std::async and std::regex", "  if (std::async([&] { return n; }).get() != n) return;\n"
+             "  if (std::regex_match(\"b\", std::regex(\"a+\"))) return;\n", "future", "regex")):
+        FILE.write_text(with_host_code(right, code, *headers))
+        call(f"{what} in host code", ["check", "01.1"], SOLVED, "Solved.")
+    # What the CPU device uses itself must not be taken from this file, where it is traced.
+    uses = ("  std::string text(static_cast<size_t>(n), 'x');\n  text.append(\"y\").push_back('z');\n"
+            "  std::vector<unsigned long> numbers;\n  std::vector<std::string> texts;\n"
+            "  for (int i = 0; i < 99; ++i) {\n    numbers.push_back(text.size());\n"
+            "    texts.push_back(text.substr(0, 20) + std::to_string(i));\n  }\n"
+            "  if (numbers.back() + texts.back().size() == 0) return;\n")
+    FILE.write_text(with_host_code(right.replace("if (i < n) ", ""), uses, "string", "vector"))
+    call("strings and vectors in host code, and a finding", ["check", "01.1"], NOT_YET,
+         "out of bounds: kernel fused", "look at: ")
+    busy = ("  volatile bool done = false;\n  std::vector<int> many(1000);\n"
+            "  std::thread other([&] {\n    while (!done)\n      for (int& one : many) ++one;\n  });\n"
+            "  launch(fused, (n - 1) / kThreads + 1, kThreads, q, k, v, out, n);\n  done = true;\n"
+            "  other.join();\n  return;\n")
+    FILE.write_text(with_host_code(right, busy, "thread", "vector"))
+    call("a thread that works while a kernel runs", ["check", "01.1"], SOLVED, "Solved.")
+
+
+def kernel_disasters():
+    product = "  if (i < n) out[i] = a[i] * b[i];\n"
+    check("exit() in a kernel", "  if (i == 4) exit(0);\n" + product, NOT_YET,
+          "N = 1: host function in a kernel: kernel multiply",
+          "thread (4,0,0) of block (0,0,0) calls exit() at line 16")
+    check("a division by zero in a kernel", "  if (i < n) out[i] = n / (i - 4);\n", NOT_YET,
+          "N = 5: division by zero: kernel multiply", "thread (4,0,0) of block (0,0,0) divides", "at line 16")
+    check("a static variable in a kernel", "  static int first = n;\n  if (i < first) out[i] = a[i];\n",
+          NOT_YET, "host function in a kernel: kernel multiply", "uses an atomic of C++ at line 16")
+    check("a launch in a kernel", "  if (i < n) launch(multiply, 1, 32, a, b, out, n);\n", NOT_YET,
+          "host function in a kernel: kernel multiply", "launches a kernel at line 16")
+    output = check("printf by a million threads", '  printf("thread %d\\n", i);\n' + product, NOT_YET,
+                   "note: output cut off: kernel multiply", "wrong  N = 1 2", "999983",
+                   "It printed: thread 0")
+    expect("... is not stopped", "was stopped" not in output, output)
+
+
+def full_disk():
+    """A state folder in which nothing can be written is not the reader's fault."""
+    call("a solution", ["check", "01.1"], SOLVED)
+    program = [COPY / "build/bin/workbook", "check", "01.1"]
+
+    def small_files():  # enough for Ninja's log, too little for what a result may take
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (60 << 10, 60 << 10))
+
+    done = run(*program, preexec_fn=small_files)
+    said = done.stdout + done.stderr
+    named = done.returncode == BROKEN and "cannot be written (File too large)" in said
+    expect("a full disk is named", named and "ended itself" not in said, f"{done.returncode} {said}")
+    STATE.rename(STATE.with_name("state before"))
+    STATE.write_text("a file in its place")
+    done = run(*program)
+    said = done.stdout + done.stderr
+    named = done.returncode == BROKEN and "cannot be written (Not a directory)" in said
+    expect("a state folder that is none is named", named and "ended itself" not in said,
+           f"{done.returncode} {said}")
+    STATE.unlink()
+    STATE.with_name("state before").rename(STATE)
+
+
 def disasters():
-    host_check("exit(0)", "  exit(0);\n", "The program ended itself, at N = 1, with exit status 0")
+    host_check("exit(0)", "  exit(0);\n", "The program ended itself, at N = 1, with exit status 0",
+               "1_fuse.cuh:25: host code calls exit()")
     host_check("exit(0) when nearly done", "  if (n > 9999) exit(0);\n", "ended itself, at N = 999983")
     host_check("_exit(0)", "  _Exit(0);\n", "The program ended itself")
-    host_check("abort()", "  abort();\n", "It crashed, at N = 1: Aborted")
+    host_check("abort()", "  abort();\n", "It crashed, at N = 1: Aborted. That happened in host code",
+               "1_fuse.cuh:25: host code calls abort()")
+    host_check("a division by zero", "  if (n / atoi(\"0\")) return;\n",
+               "It crashed, at N = 1: Floating point exception", "host code divides an integer by zero")
+    host_check("a barrier", "  __syncthreads();\n", "kernel function on the host: multiply_add",
+               "host code uses __syncthreads()", "at line 25")
     host_check("a wild pointer", "  *reinterpret_cast<volatile int*>(n) = 1;\n", "N = 1")
-    host_check("an exception", "  throw n;\n", "It crashed, at N = 1")
+    host_check("an exception", "  throw n;\n",
+               "N = 1: the host code throws something that is no std::exception")
+    host_check("an exception whose text is no UTF-8", '  throw std::runtime_error("no \\xff text");\n',
+               "N = 1: no \ufffd text", headers=["stdexcept"])
     host_check("much memory",
                "  for (;;) { char* volatile p = (char*)calloc(1 << 28, 1); if (!p) abort(); *p = 1; }\n",
                "It crashed, at N = 1")
@@ -146,7 +238,8 @@ def disasters():
     expect("... is stopped after its time", time.monotonic() - begin < 60, "")
     host_check("10 GB of output", "  for (long i = 0; i < 10000000000 / 50; ++i)\n"
                "    printf(\"%s\\n\", \"a line of fifty characters, more or less, as it is\");\n",
-               "It did not stop printing, at N = 1, and was stopped", "a line of fifty characters", "...")
+               "It was stopped after ", "KiB of output, at N = 1: does a loop print",
+               "a line of fifty characters", "...")
     host_check("a huge file", "  FILE* f = fopen(\"workbook-huge\", \"w\");\n"
                "  for (long i = 0; i < 10000000; ++i)\n"
                "    fputs(\"a line of fifty characters, more or less, as it is\", f);\n",
@@ -188,6 +281,15 @@ def solve():
 
 
 def broken():
+    chapter = COPY / "chapters/05_linear_gelu/problem.cuh"
+    good = chapter.read_text()
+    chapter.write_text(good + "#error broken\n")
+    call("another chapter runs beside a broken one", ["run", "00", "--device", "cpu", "--size", "1000"],
+         SOLVED, "3_grid")
+    output = call("... which does not", ["run", "05"], NOT_YET, "error: #error broken", "this failed")
+    after = output[output.index("this failed"):]
+    expect("... and is not being built after it has failed", "building" not in after, output)
+    chapter.write_text(good)
     specification = COPY / "solutions/01_multiply_add/1_fuse.check.cu"
     text = specification.read_text()
     header = COPY / "common/harness/run_exercise.cpp"
@@ -208,6 +310,9 @@ def main():
     names()
     verdicts()
     old_files()
+    standard_library()
+    full_disk()
+    kernel_disasters()
     disasters()
     solve()
     broken()

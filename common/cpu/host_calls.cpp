@@ -1,0 +1,102 @@
+#include "cpu/host_calls.hpp"
+
+#include <cxxabi.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+
+#include "cpu/access.hpp"
+#include "cpu/device.hpp"
+#include "cpu/names.hpp"
+#include "cpu/source_line.hpp"
+#include "cpu/stop.hpp"
+
+namespace cpu {
+
+void refuse_in_kernel(const char* does, const void* return_address, const char* look_at) {
+  if (!grid_runs) return;
+  stop_launch({"host function in a kernel",
+               fmt::format("  {} {} at {}", running_thread_name(), does,
+                           place_text(reinterpret_cast<std::uintptr_t>(return_address))),
+               look_at});
+}
+
+void throw_called_by_host(const char* what, const void* return_address) {
+  const SourceLine place = source_line(reinterpret_cast<std::uintptr_t>(return_address));
+  throw Finding(
+      fmt::format("kernel function on the host: {} ({}:{})\n  host code uses {} at line {}\n"
+                  "  look at: only the threads of a kernel have it: does this belong in a function with "
+                  "__global__ or __device__?",
+                  place.function, place.file, place.line, what, place.line));
+}
+
+namespace {
+
+/// Ends the launch with a finding if a kernel calls `function`; if host code does, says where.
+void end_program(const char* function, const std::string& place) {
+  if (!grid_runs) return fmt::print(stderr, "{}: host code calls {}\n", place, function);
+  stop_launch(
+      {"host function in a kernel",
+       fmt::format("  {} calls {} at {}", running_thread_name(), function, place),
+       "it ends a program, and only host code can call it: a thread of a kernel ends with return, and a "
+       "kernel that has found a mistake ends its launch with __trap()"});
+}
+
+void end_program(const char* function, const char* file, int line) {
+  end_program(function, grid_runs ? place_text(file, line) : fmt::format("{}:{}", file, line));
+}
+
+void end_program(const char* function, const void* return_address) {
+  const SourceLine& place = source_line(reinterpret_cast<std::uintptr_t>(return_address));
+  end_program(function, place.file.c_str(), place.line);
+}
+
+}  // namespace
+
+void abort_in_line(const char* file, int line) {
+  end_program("abort()", file, line);
+  std::abort();
+}
+
+void exit_in_line(int status, const char* file, int line) {
+  end_program("exit()", file, line);
+  std::exit(status);
+}
+
+}  // namespace cpu
+
+// What kernel files call in place of the C library's functions (dialect.hpp).
+extern "C" {
+[[noreturn]] void workbook_abort() {
+  cpu::end_program("abort()", CALLER);
+  std::abort();
+}
+[[noreturn]] void workbook_exit(int status) {
+  cpu::end_program("exit()", CALLER);
+  std::exit(status);
+}
+[[noreturn]] void workbook_exit_at_once(int status) {
+  cpu::end_program("_Exit()", CALLER);
+  _exit(status);
+}
+[[noreturn]] void workbook_quick_exit(int status) {
+  cpu::end_program("quick_exit()", CALLER);
+  std::quick_exit(status);
+}
+[[noreturn]] void workbook_terminate() {
+  cpu::end_program("std::terminate()", CALLER);
+  std::terminate();
+}
+/// What a throw begins with.
+void* workbook_allocate_exception(unsigned long bytes) {
+  cpu::refuse_in_kernel("throws an exception", CALLER,
+                        "device code has no exceptions: a kernel that has found a mistake ends its launch "
+                        "with __trap()");
+  return abi::__cxa_allocate_exception(bytes);
+}
+}
