@@ -1,8 +1,6 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstring>
-#include <fstream>
 #include <utility>
 
 #include "cpu/device.hpp"
@@ -10,20 +8,9 @@
 #include "cpu/memory.hpp"
 #include "cpu/notes.hpp"
 #include "harness/backend.hpp"
+#include "harness/memory_limit.hpp"
 
 namespace workbook {
-std::size_t available_memory() {
-  std::ifstream file("/proc/meminfo");
-  std::string key, unit;
-  std::size_t kibibytes = 0;
-  while (file >> key >> kibibytes) {
-    if (key == "MemAvailable:") return kibibytes * 1024;
-    std::getline(file, unit);
-  }
-  return static_cast<std::size_t>(sysconf(_SC_AVPHYS_PAGES)) *
-         static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-}
-
 namespace {
 
 class CpuBackend : public Backend {

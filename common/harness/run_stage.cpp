@@ -1,3 +1,4 @@
+#include "harness/memory_limit.hpp"
 #include "harness/run_stage.hpp"
 
 #include <fmt/format.h>
