@@ -162,7 +162,7 @@ const std::vector<Command>& commands() {
        {kChapterNames, kOut},
        "time chapters on the GPU, into results",
        [](const Workbook& w, const Arguments& a) { return bench_command(w, a.chapters, a.out); },
-       [](const Workbook& w, const Arguments& a) { return chapters_of_bench(w, a.chapters); }},
+       [](const Workbook& w, const Arguments& a) { return chapters_of_bench(w, a.chapters, a.out); }},
       {"plots",
        {kFolder, kCompare},
        "draw the figures",

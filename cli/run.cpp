@@ -64,7 +64,7 @@ void require_gpu_side() {
     throw MachineError(
         "bench times chapters on a GPU, and this workbook was built without one (./workbook doctor says what "
         "is "
-        "missing); ./workbook run counts on the CPU device");
+        "missing); ./workbook run --device cpu counts");
 }
 
 /// Creates the folder where it does not exist. \throws UsageError
@@ -97,8 +97,10 @@ std::vector<std::string> chapters_of_run(const Workbook& workbook, const std::ve
   return chapters;
 }
 
-std::vector<std::string> chapters_of_bench(const Workbook& workbook,
-                                           const std::vector<std::string>& chapters) {
+std::vector<std::string> chapters_of_bench(const Workbook& workbook, const std::vector<std::string>& chapters,
+                                           const std::string& folder) {
+  if (!folder.empty() && fs::exists(folder) && !fs::is_directory(folder))
+    throw UsageError(fmt::format("{} cannot be made a folder: it is a file", folder));
   const std::vector<std::string> found = chapters_named(workbook, chapters);
   require_gpu_side();
   return found;
@@ -135,7 +137,7 @@ int run_command(const Workbook& workbook, const std::vector<std::string>& words)
 int bench_command(const Workbook& workbook, const std::vector<std::string>& chapters,
                   const std::string& folder) {
   const fs::path results = folder.empty() ? "results" : folder;
-  const std::vector<std::string> all = chapters_of_bench(workbook, chapters);
+  const std::vector<std::string> all = chapters_of_bench(workbook, chapters, folder);
   make_folder(results);
   int worst = 0;
   for (const std::string& chapter : all) {

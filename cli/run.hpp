@@ -9,8 +9,8 @@ namespace workbook {
 /// The chapters that `run`, `bench` and `plots` need built; none where the command only prints help.
 /// \throws UsageError and MachineError for what the command would refuse
 std::vector<std::string> chapters_of_run(const Workbook& workbook, const std::vector<std::string>& words);
-std::vector<std::string> chapters_of_bench(const Workbook& workbook,
-                                           const std::vector<std::string>& chapters);
+std::vector<std::string> chapters_of_bench(const Workbook& workbook, const std::vector<std::string>& chapters,
+                                           const std::string& folder);
 std::vector<std::string> chapters_of_plots(const Workbook& workbook, const std::string& folder);
 
 /// `run [chapter...] [option...]`: the words that are neither options nor their values are chapters or the

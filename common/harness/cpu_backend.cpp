@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -7,7 +8,9 @@
 #include "cpu/fault.hpp"
 #include "cpu/memory.hpp"
 #include "cpu/notes.hpp"
+#include "cpu/steps.hpp"
 #include "harness/backend.hpp"
+#include "harness/errors.hpp"
 #include "harness/memory_limit.hpp"
 
 namespace workbook {
@@ -17,6 +20,9 @@ class CpuBackend : public Backend {
  public:
   CpuBackend(std::function<void(const LaunchCounts&)> each_launch, bool trace, std::vector<std::string> noted)
       : each_launch_(std::move(each_launch)), trace_(trace), noted_(std::move(noted)) {
+    if (!cpu::step_budget())
+      throw UsageError(fmt::format("WORKBOOK_STEPS={}: expected a whole number from 1 to 1e18",
+                                   std::getenv("WORKBOOK_STEPS")));
     cpu::notes().take();  // of earlier backends
     cpu::device().printed = {};
   }
