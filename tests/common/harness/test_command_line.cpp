@@ -147,8 +147,7 @@ TEST_CASE("a GPU that is not there is refused") {
 
 TEST_CASE("without a GPU there is nothing to bench") {
   const TemporaryFolder folder;
-  check_refused(workbook_program("bench 01 --out " + (folder.path / "results").string()), 3,
-                {"GPU", "cpu"});
+  check_refused(workbook_program("bench 01 --out " + (folder.path / "results").string()), 3, {"GPU", "cpu"});
   CHECK_FALSE(fs::exists(folder.path / "results"));
 }
 
