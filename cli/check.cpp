@@ -27,19 +27,26 @@ Limits judging_limits() {
 }
 
 /// A file for what a child process writes, in a folder of its own inside `folder`. The destructor removes
-/// that folder, and with it whatever a child that was killed has left half written.
+/// that folder, and with it whatever a child that was killed has left half written. It is written here first:
+/// a child that could not write it would look like one that ended itself. \throws MachineError
 class ResultFile {
  public:
   explicit ResultFile(const fs::path& folder) : folder_(folder / fmt::format("result-{}", getpid())) {
     remove();
     std::error_code error;
     fs::create_directories(folder_, error);
+    try {
+      replace_file(path(), std::string(4096, ' '));
+    } catch (const MachineError&) {
+      remove();
+      throw;
+    }
   }
   ~ResultFile() { remove(); }
   ResultFile(const ResultFile&) = delete;
   ResultFile& operator=(const ResultFile&) = delete;
   std::string path() const { return (folder_ / "result.json").string(); }
-  /// The child's output; empty when it wrote nothing.
+  /// The child's output; no JSON when it wrote nothing.
   std::string text() const { return fs::exists(path()) ? file_text(path()) : ""; }
 
  private:
