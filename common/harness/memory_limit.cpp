@@ -1,5 +1,6 @@
 #include "harness/memory_limit.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -85,7 +86,7 @@ GroupMemory group_memory(const fs::path& groups, const std::string& membership) 
     // "NUMBER:CONTROLLERS:/PATH", in version 2 "0::/PATH"
     const auto first = line.find(':'), second = line.find(':', first + 1);
     if (second == std::string::npos) continue;
-    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    const std::string controllers = fmt::format(",{},", line.substr(first + 1, second - first - 1));
     const fs::path path = line.substr(second + 1);
     GroupMemory found = {SIZE_MAX, SIZE_MAX};
     if (controllers == ",,") found = least_memory(groups, path, kVersion2);

@@ -1,4 +1,3 @@
-#include "harness/memory_limit.hpp"
 #include "harness/run_stage.hpp"
 
 #include <fmt/format.h>
@@ -12,6 +11,7 @@
 #include "gpu/statistics.hpp"
 #include "harness/errors.hpp"
 #include "harness/measure.hpp"
+#include "harness/memory_limit.hpp"
 #include "harness/options.hpp"
 
 namespace workbook {
