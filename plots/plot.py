@@ -18,7 +18,6 @@ import functools
 import math
 import os
 import pathlib
-import signal
 import sys
 import textwrap
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
@@ -807,7 +806,6 @@ def report(text):
 
 
 def main():
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it without a traceback
     parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=pathlib.Path, default=COMMITTED,
                         help="folder of the chapters' JSON")
