@@ -28,6 +28,9 @@ const Frequent kFrequent[] = {
      "In a kernel, CUDA has its own functions without std::, such as min, max, fmaxf, sqrtf and expf."},
     {R"(call of overloaded (?:'|‘)(min|max)\(|call to '(min|max)' is ambiguous)",
      "min and max need two operands of one type, as under nvcc: write max(x, 0.0f), or cast one."},
+    {R"(out of memory allocating|virtual memory exhausted|Killed signal terminated program|std::bad_alloc)",
+     "The compiler ran out of memory, and was stopped: does the file include something that has no end, or "
+     "does a template or a constexpr function expand without end?"},
 };
 
 }  // namespace

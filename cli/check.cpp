@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "config.hpp"
 #include "harness/errors.hpp"
 #include "harness/files.hpp"
+#include "harness/memory_limit.hpp"
 #include "harness/terminal.hpp"
 #include "process.hpp"
 #include "verdict.hpp"
@@ -19,7 +21,7 @@ namespace fs = std::filesystem;
 
 Limits judging_limits() {
   return {.time = judging_time(),
-          .memory_bytes = std::size_t{4} << 30,
+          .memory_bytes = std::min(std::size_t{4} << 30, most_memory()),
           .output_bytes = std::size_t{1} << 20,
           .file_bytes = std::size_t{64} << 20};
 }
@@ -43,7 +45,12 @@ class ResultFile {
     const fs::path trial = folder_ / "trial";
     std::error_code error;
     fs::create_directories(folder_, error);
-    replace_file(trial, std::string(kMostBytes, ' '));
+    try {
+      replace_file(trial, std::string(kMostBytes, ' '));
+    } catch (const MachineError&) {
+      remove();
+      throw;
+    }
     fs::remove(trial, error);
   }
   /// The child's output; empty when it wrote nothing.

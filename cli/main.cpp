@@ -14,6 +14,7 @@
 #include "harness/note_words.hpp"
 #include "overview.hpp"
 #include "play.hpp"
+#include "process.hpp"
 #include "renamed.hpp"
 #include "run.hpp"
 #include "study.hpp"
@@ -101,6 +102,8 @@ struct Command {
   std::vector<Parameter> takes;
   const char* does;
   int (*run)(const Workbook&, const Arguments&);
+  /// The chapters that must have been built, for the launcher; null where none need.
+  std::vector<std::string> (*chapters)(const Workbook&, const Arguments&) = nullptr;
 };
 
 DeviceKind parse_device(const std::string& text) {
@@ -119,7 +122,8 @@ const std::vector<Command>& commands() {
       {"run",
        {kChapterNamesAndOptions},
        "run chapters; see run 01 --help",
-       [](const Workbook& w, const Arguments& a) { return run_command(w, a.rest); }},
+       [](const Workbook& w, const Arguments& a) { return run_command(w, a.rest); },
+       [](const Workbook& w, const Arguments& a) { return chapters_of_run(w, a.rest); }},
       {"check",
        {kExercise, kAll},
        "build and judge your file",
@@ -157,11 +161,13 @@ const std::vector<Command>& commands() {
       {"bench",
        {kChapterNames, kOut},
        "time chapters on the GPU, into results",
-       [](const Workbook& w, const Arguments& a) { return bench_command(w, a.chapters, a.out); }},
+       [](const Workbook& w, const Arguments& a) { return bench_command(w, a.chapters, a.out); },
+       [](const Workbook& w, const Arguments& a) { return chapters_of_bench(w, a.chapters, a.out); }},
       {"plots",
        {kFolder, kCompare},
        "draw the figures",
-       [](const Workbook& w, const Arguments& a) { return plots_command(w, a.folder, a.compare); }},
+       [](const Workbook& w, const Arguments& a) { return plots_command(w, a.folder, a.compare); },
+       [](const Workbook& w, const Arguments& a) { return chapters_of_plots(w, a.folder); }},
       {"completion",
        {kShell},
        "for bash or zsh; says how",
@@ -274,6 +280,26 @@ Workbook opened_workbook() {
                                word, fmt::join(nearest(word, names, 3), ", ")));
 }
 
+/// What follows the command. Nothing, and the text in `help`, where help is asked for. \throws UsageError
+std::optional<Arguments> parse_arguments(const Command& command, int argc, const char* const* argv,
+                                         std::string& help) {
+  CLI::App app;
+  app.name("workbook");
+  CLI::App* const own = app.add_subcommand(command.name, command.does);
+  Arguments arguments;
+  for (const Parameter& parameter : command.takes) parameter.declare(*own, arguments);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    help = own->help();
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(fmt::format("{}; {} takes {}", error.what(), command.name, usage(command)));
+  }
+  arguments.rest = own->remaining();
+  return arguments;
+}
+
 int run(int argc, const char* const* argv) {
   const std::string first = argc > 1 ? argv[1] : "";
   if (argc == 1) return overview_command(opened_workbook());
@@ -287,23 +313,22 @@ int run(int argc, const char* const* argv) {
     return kDone;
   }
 
-  const Command* const command = command_named(first);
-  if (!command) refuse_command(first);
-  CLI::App app;
-  app.name("workbook");
-  CLI::App* const own = app.add_subcommand(command->name, command->does);
-  Arguments arguments;
-  for (const Parameter& parameter : command->takes) parameter.declare(*own, arguments);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", own->help());
+  // The launcher asks `workbook chapters COMMAND ...` which chapters it must build for `workbook COMMAND
+  // ...`.
+  const bool asks_for_chapters = first == "chapters" && argc > 2;
+  if (asks_for_chapters) --argc, ++argv;
+  const Command* const command = command_named(argv[1]);
+  if (!command) refuse_command(argv[1]);
+  std::string help;
+  const std::optional<Arguments> arguments = parse_arguments(*command, argc, argv, help);
+  if (asks_for_chapters) {
+    if (arguments && command->chapters)
+      fmt::print("{}\n", fmt::join(command->chapters(find_workbook(), *arguments), " "));
     return kDone;
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(fmt::format("{}; {} takes {}", error.what(), command->name, usage(*command)));
   }
-  arguments.rest = own->remaining();
-  return command->run(opened_workbook(), arguments);
+  if (arguments) return command->run(opened_workbook(), *arguments);
+  fmt::print("{}", help);
+  return kDone;
 }
 
 }  // namespace
@@ -318,6 +343,8 @@ int main(int argc, char** argv) {
     const int status = run(argc, argv);
     workbook::flush_standard_output();
     return status;
+  } catch (const workbook::Interrupted& interrupted) {
+    workbook::end_by(interrupted);
   } catch (const workbook::UsageError& error) {
     return complain(error, workbook::kBadUsage);
   } catch (const std::exception& error) {

@@ -4,20 +4,21 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <set>
 
 #include "harness/errors.hpp"
 #include "harness/exit_status.hpp"
-
-extern char** environ;
 
 namespace workbook {
 namespace {
@@ -90,10 +91,70 @@ bool has_ended(pid_t child, Outcome& outcome) {
   return true;
 }
 
-void end_all(pid_t child) {
+/// The parent of a process; 0 when there is no such process any more.
+pid_t parent_of(pid_t process) {
+  std::ifstream file(fmt::format("/proc/{}/stat", process));
+  std::string stat;
+  std::getline(file, stat);
+  // "PID (NAME) STATE PARENT ...", and the name may have brackets and spaces.
+  const auto after_name = stat.rfind(')');
+  if (after_name == std::string::npos) return 0;
+  char state = 0;
+  pid_t parent = 0;
+  return std::sscanf(stat.c_str() + after_name + 1, " %c %d", &state, &parent) == 2 ? parent : 0;
+}
+
+std::set<pid_t> children() {
+  std::set<pid_t> found;
+  std::error_code error;  // a process may end while the folder is read
+  for (std::filesystem::directory_iterator entry("/proc", error), end; entry != end; entry.increment(error)) {
+    const pid_t process = std::atoi(entry->path().filename().c_str());
+    if (process > 0 && parent_of(process) == getpid()) found.insert(process);
+  }
+  return found;
+}
+
+/// Ends the child, its process group, and all that they have started in groups of their own: what loses its
+/// parent becomes a child of this process (PR_SET_CHILD_SUBREAPER). `others` are children that may go on.
+void end_all(pid_t child, const std::set<pid_t>& others) {
   kill(-child, SIGKILL);
   kill(child, SIGKILL);
+  constexpr int kMostGenerations = 100;
+  for (int i = 0; i < kMostGenerations; ++i) {
+    std::set<pid_t> left = children();
+    for (const pid_t other : others) left.erase(other);
+    if (left.empty()) return;
+    for (const pid_t process : left) kill(process, SIGKILL);
+    for (const pid_t process : left) waitpid(process, nullptr, 0);
+  }
 }
+
+volatile sig_atomic_t ending_signal = 0;
+void note_signal(int signal) { ending_signal = signal; }
+
+/// While it lives, a signal that ends a program is noted in ending_signal instead. Those that this program
+/// ignores stay ignored.
+class EndingSignals {
+ public:
+  EndingSignals() {
+    ending_signal = 0;
+    for (std::size_t i = 0; i < std::size(kSignals); ++i) {
+      sigaction(kSignals[i], nullptr, &before_[i]);
+      struct sigaction action = {};
+      action.sa_handler = note_signal;
+      if (before_[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
+    }
+  }
+  ~EndingSignals() {
+    for (std::size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+  }
+  EndingSignals(const EndingSignals&) = delete;
+  EndingSignals& operator=(const EndingSignals&) = delete;
+
+ private:
+  static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+  struct sigaction before_[std::size(kSignals)] = {};
+};
 
 }  // namespace
 
@@ -101,9 +162,12 @@ Outcome run_limited(const std::vector<std::string>& words, const Limits& limits)
   std::vector<std::string> own = words;
   const std::vector<char*> argv = argv_of(own);
   Pipe pipe;
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const std::set<pid_t> others = children();
   const pid_t child = fork();
   if (child < 0) throw MachineError(fmt::format("{} does not start: {}", words[0], strerror(errno)));
   if (child == 0) become(argv.data(), limits, pipe.write_end);
+  const EndingSignals signals;
   setpgid(child, child);  // in parent and child, because either may run first
   pipe.close_write_end();
   fcntl(pipe.read_end, F_SETFL, O_NONBLOCK);
@@ -111,15 +175,18 @@ Outcome run_limited(const std::vector<std::string>& words, const Limits& limits)
   Outcome outcome;
   const auto deadline = Clock::now() + limits.time;
   const auto stop = [&](Outcome::End why) {
-    end_all(child);
-    waitpid(child, nullptr, 0);
+    end_all(child, others);
     outcome.end = why;
   };
   bool open = true;
   while (!has_ended(child, outcome)) {
     pollfd wait = {open ? pipe.read_end : -1, POLLIN, 0};
     poll(&wait, 1, open ? 100 : 5);
-    if (wait.revents) open = drain(pipe.read_end, outcome.output);
+    if (wait.revents > 0) open = drain(pipe.read_end, outcome.output);
+    if (ending_signal) {
+      end_all(child, others);
+      throw Interrupted{ending_signal};
+    }
     if (limits.output_bytes && outcome.output.size() > limits.output_bytes) {
       stop(Outcome::End::kTooMuchOutput);
       return outcome;
@@ -129,7 +196,7 @@ Outcome run_limited(const std::vector<std::string>& words, const Limits& limits)
       return outcome;
     }
   }
-  end_all(child);  // children that it left running
+  end_all(child, others);  // children that it left running
   for (std::size_t before = SIZE_MAX; open && outcome.output.size() != before;) {
     before = outcome.output.size();
     open = drain(pipe.read_end, outcome.output);
@@ -138,14 +205,23 @@ Outcome run_limited(const std::vector<std::string>& words, const Limits& limits)
   return outcome;
 }
 
+void end_by(const Interrupted& interrupted) {
+  signal(interrupted.signal, SIG_DFL);
+  raise(interrupted.signal);
+  _exit(kMachineLacks);  // the signal is blocked
+}
+
 pid_t start_program(const std::vector<std::string>& words) {
   std::vector<std::string> own = words;
   const std::vector<char*> argv = argv_of(own);
   fflush(stdout);
-  pid_t child = 0;
-  if (const int error = posix_spawnp(&child, argv[0], nullptr, nullptr, argv.data(), environ))
-    throw MachineError(fmt::format("{} does not start: {}", words[0], strerror(error)));
-  return child;
+  const pid_t child = fork();
+  if (child < 0) throw MachineError(fmt::format("{} does not start: {}", words[0], strerror(errno)));
+  if (child > 0) return child;
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  execvp(argv[0], argv.data());
+  dprintf(STDERR_FILENO, "workbook: %s does not start: %s\n", argv[0], strerror(errno));
+  _exit(kMachineLacks);
 }
 
 int status_of_program(pid_t child, const std::string& name) {

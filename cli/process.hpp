@@ -27,13 +27,23 @@ struct Outcome {
   std::string output;  ///< standard output and error, interleaved as they were written
 };
 
-/// Runs a program with an empty standard input, and waits for it. Its children are ended with it. If it
-/// cannot be started, the exit status is 127 and the output says why. \throws MachineError when no process
-/// can be created
+/// Thrown when a signal that ends a program (Ctrl-C, SIGTERM, SIGHUP) arrives while another program runs.
+struct Interrupted {
+  int signal;
+};
+
+/// Runs a program with an empty standard input, and waits for it. All that it has started ends with it, also
+/// processes in other process groups, as the compilers are that ninja starts. If the program cannot be
+/// started, the exit status is 127 and the output says why. \throws MachineError when no process can be
+/// created; Interrupted when a signal has ended it
 Outcome run_limited(const std::vector<std::string>& words, const Limits& limits);
 
+/// Ends this program by the signal, as if it had not been caught.
+[[noreturn]] void end_by(const Interrupted& interrupted);
+
 /// Runs a program on this program's terminal, and waits for it. Returns its exit status, 1 when a signal
-/// ended it. \throws MachineError when it cannot be started
+/// ended it. The program gets SIGTERM when this one ends first. \throws MachineError when no process can be
+/// created
 int run_program(const std::vector<std::string>& words);
 
 /// The first half of run_program: when it returns, the program's file may be replaced. \throws MachineError

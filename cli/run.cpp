@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "config.hpp"
 #include "harness/errors.hpp"
+#include "harness/options.hpp"
 #include "process.hpp"
 
 namespace workbook {
@@ -35,6 +37,36 @@ std::string program(const Workbook& workbook, const std::string& chapter) {
   return (workbook.build / "bin" / chapter).string();
 }
 
+/// The words of `run`.
+struct RunWords {
+  std::vector<std::string> chapters, options;
+  bool only_help = false;  ///< help is wanted, of no chapter
+};
+
+/// A word after an option that takes a value is that value, however it looks.
+RunWords parsed_words(const std::vector<std::string>& words) {
+  const std::vector<std::string> with_value = options_with_value();
+  RunWords parsed;
+  bool is_value = false, help = false;
+  for (const std::string& word : words) {
+    const bool is_option = word.starts_with('-');
+    (is_value || is_option ? parsed.options : parsed.chapters).push_back(word);
+    help |= !is_value && (word == "--help" || word == "-h");
+    is_value = !is_value && std::find(with_value.begin(), with_value.end(), word) != with_value.end();
+  }
+  parsed.only_help = help && parsed.chapters.empty();
+  return parsed;
+}
+
+/// \throws MachineError
+void require_gpu_side() {
+  if (!kGpuSide)
+    throw MachineError(
+        "bench times chapters on a GPU, and this workbook was built without one (./workbook doctor says what "
+        "is "
+        "missing); ./workbook run --device cpu counts");
+}
+
 /// Creates the folder where it does not exist. \throws UsageError
 void make_folder(const fs::path& folder) {
   std::error_code error;
@@ -57,12 +89,40 @@ void require_one_chapter(const std::vector<std::string>& chapters, const std::ve
 
 }  // namespace
 
+std::vector<std::string> chapters_of_run(const Workbook& workbook, const std::vector<std::string>& words) {
+  const RunWords parsed = parsed_words(words);
+  if (parsed.only_help) return {};
+  const std::vector<std::string> chapters = chapters_named(workbook, parsed.chapters);
+  require_one_chapter(chapters, parsed.options);
+  return chapters;
+}
+
+std::vector<std::string> chapters_of_bench(const Workbook& workbook, const std::vector<std::string>& chapters,
+                                           const std::string& folder) {
+  if (!folder.empty() && fs::exists(folder) && !fs::is_directory(folder))
+    throw UsageError(fmt::format("{} cannot be made a folder: it is a file", folder));
+  const std::vector<std::string> found = chapters_named(workbook, chapters);
+  require_gpu_side();
+  return found;
+}
+
+std::vector<std::string> chapters_of_plots(const Workbook& workbook, const std::string& folder) {
+  if (!folder.empty() && !fs::is_directory(folder))
+    throw UsageError(
+        fmt::format("{} is no folder; plots draws the JSON that `bench` has written to one", folder));
+  return workbook.chapters;
+}
+
 int run_command(const Workbook& workbook, const std::vector<std::string>& words) {
-  const auto first_option =
-      std::find_if(words.begin(), words.end(), [](const std::string& word) { return word.starts_with('-'); });
-  const std::vector<std::string> chapters = chapters_named(workbook, {words.begin(), first_option});
-  const std::vector<std::string> options(first_option, words.end());
-  require_one_chapter(chapters, options);
+  const auto [names, options, only_help] = parsed_words(words);
+  if (only_help) {
+    fmt::print("{}",
+               options_help("./workbook run [CHAPTER...]",
+                            "Runs chapters, all where none is named: verifies all stages, then shows what "
+                            "each costs."));
+    return kDone;
+  }
+  const std::vector<std::string> chapters = chapters_of_run(workbook, words);
 
   int worst = 0;
   for (const std::string& chapter : chapters) {
@@ -77,13 +137,17 @@ int run_command(const Workbook& workbook, const std::vector<std::string>& words)
 int bench_command(const Workbook& workbook, const std::vector<std::string>& chapters,
                   const std::string& folder) {
   const fs::path results = folder.empty() ? "results" : folder;
-  const std::vector<std::string> all = chapters_named(workbook, chapters);
+  const std::vector<std::string> all = chapters_of_bench(workbook, chapters, folder);
   make_folder(results);
   int worst = 0;
   for (const std::string& chapter : all) {
     const int status = run_program({program(workbook, chapter), "--device", "gpu", "--sweep", "--json",
                                     (results / (chapter + ".json")).string()});
-    if (status == kMachineLacks) return status;
+    if (status == kMachineLacks) {
+      std::error_code error;
+      fs::remove(results, error);  // if it is empty
+      return status;
+    }
     worst = std::max(worst, status);
   }
   fmt::print(
@@ -94,6 +158,7 @@ int bench_command(const Workbook& workbook, const std::vector<std::string>& chap
 }
 
 int plots_command(const Workbook& workbook, const std::string& folder, bool compare) {
+  chapters_of_plots(workbook, folder);
   const fs::path counts = workbook.build / "plots";
   make_folder(counts / "traces");
   std::vector<std::string> traces;

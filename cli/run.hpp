@@ -6,13 +6,21 @@
 
 namespace workbook {
 
-/// `run [chapter...] [option...]`: the words before the first option are chapters or the beginnings of their
-/// names; the options are passed to each of them. Returns their highest exit status. \throws UsageError
+/// The chapters that `run`, `bench` and `plots` need built; none where the command only prints help.
+/// \throws UsageError and MachineError for what the command would refuse
+std::vector<std::string> chapters_of_run(const Workbook& workbook, const std::vector<std::string>& words);
+std::vector<std::string> chapters_of_bench(const Workbook& workbook, const std::vector<std::string>& chapters,
+                                           const std::string& folder);
+std::vector<std::string> chapters_of_plots(const Workbook& workbook, const std::string& folder);
+
+/// `run [chapter...] [option...]`: the words that are neither options nor their values are chapters or the
+/// beginnings of their names; the options are passed to each of them. Returns their highest exit status.
+/// \throws UsageError
 int run_command(const Workbook& workbook, const std::vector<std::string>& words);
 
 /// `bench [chapter...]`: times chapters at all their sizes on the GPU and writes NN_chapter.json to `folder`,
-/// or to "results" when that is empty. Returns their highest exit status; stops at kMachineLacks. \throws
-/// UsageError
+/// or to "results" when that is empty. Returns their highest exit status; stops at kMachineLacks, and then
+/// leaves no empty folder. \throws UsageError; MachineError without a GPU side
 int bench_command(const Workbook& workbook, const std::vector<std::string>& chapters,
                   const std::string& folder);
 

@@ -5,32 +5,39 @@
 #include <signal.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include <tuple>
 
-#include "check.hpp"
 #include "harness/errors.hpp"
+#include "harness/terminal.hpp"
 #include "overview.hpp"
+#include "process.hpp"
 #include "study.hpp"
 
 namespace workbook {
 namespace {
 
-constexpr int kSettleMs = 100;  // an editor may write a file in several steps
-constexpr int kPollMs = 500;    // for file systems that do not report changes: network and WSL mounts
+constexpr int kSettleMs = 100;   // an editor may write a file in several steps
+constexpr int kPollMs = 500;     // for file systems that do not report changes: network and WSL mounts
+constexpr char kEndOfInput = 4;  // Ctrl-D
 
 /// While it lives, keys arrive one by one and are not echoed.
 class KeyMode {
  public:
   KeyMode() {
     tcgetattr(STDIN_FILENO, &before_);
+    set();
+  }
+  ~KeyMode() { restore(); }
+  void set() const {
     termios keys = before_;
     keys.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
     tcsetattr(STDIN_FILENO, TCSANOW, &keys);
   }
-  ~KeyMode() { tcsetattr(STDIN_FILENO, TCSANOW, &before_); }
+  void restore() const { tcsetattr(STDIN_FILENO, TCSANOW, &before_); }
   KeyMode(const KeyMode&) = delete;
   KeyMode& operator=(const KeyMode&) = delete;
 
@@ -38,13 +45,17 @@ class KeyMode {
   termios before_;
 };
 
-/// Ctrl-C and similar signals end the watch as q does, so that the terminal's settings are restored.
-volatile sig_atomic_t interrupted = 0;
+/// Ctrl-C and similar signals end the watch as q does, so that the terminal's settings are restored. Ctrl-Z
+/// restores them, too, until `fg`.
+volatile sig_atomic_t interrupted = 0, suspended = 0;
 void interrupt(int) { interrupted = 1; }
+void suspend(int) { suspended = 1; }
 void catch_signals() {
   struct sigaction action = {};
   action.sa_handler = interrupt;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
+  action.sa_handler = suspend;
+  sigaction(SIGTSTP, &action, nullptr);
 }
 
 /// Reports changes in a folder, on file systems that support it.
@@ -87,18 +98,15 @@ Signature settled_signature(const std::filesystem::path& file) {
   }
 }
 
-/// Checks the file as it is now. Returns the signature of what was checked.
-Signature check_now(const Workbook& workbook, const ExerciseFiles& exercise) {
-  const Signature checked = settled_signature(exercise.file);
-  if (interrupted) return checked;
-  fmt::print("\033[H\033[2J");  // from the top of an empty screen
-  check_command(workbook, exercise.id());
-  return checked;
-}
-
 void show_keys() {
   fmt::print("\n[h]int  [n]ext  [l]ist  [q]uit    checked again at each save\n");
   fflush(stdout);
+}
+
+void answer(const Workbook& workbook, const ExerciseFiles& exercise, char key) {
+  if (key == 'h') hint_command(workbook, exercise.id(), /*all=*/false);
+  if (key == 'l') list_command(workbook, /*json=*/false);
+  show_keys();
 }
 
 /// The next exercise: after a solved one the first that is not solved, otherwise the one that follows.
@@ -109,14 +117,77 @@ const ExerciseFiles& next_of(const Workbook& workbook, const ExerciseFiles& exer
   return workbook.exercises[after % workbook.exercises.size()];
 }
 
-/// Waits for a key or a change, at most kPollMs. Returns the key, or 0 when there was none.
-char wait_for_key(const FolderChanges& changes) {
+/// The check of one exercise as a program of its own, so that keys and signals are answered while it builds
+/// and judges. The destructor ends it and what it has started.
+class RunningCheck {
+ public:
+  explicit RunningCheck(const ExerciseFiles& exercise)
+      : checked_(settled_signature(exercise.file)), program_(0) {
+    if (interrupted) return;
+    if (takes_escapes(STDOUT_FILENO)) fmt::print("\033[H\033[2J");  // from the top of an empty screen
+    program_ = start_program({"/proc/self/exe", "check", exercise.id()});
+  }
+  ~RunningCheck() {
+    if (!program_) return;
+    kill(program_, SIGTERM);
+    kill(program_, SIGCONT);  // in case Ctrl-Z has stopped it
+    waitpid(program_, nullptr, 0);
+  }
+  RunningCheck(const RunningCheck&) = delete;
+  RunningCheck& operator=(const RunningCheck&) = delete;
+
+  /// Whether it has ended since it was asked last.
+  bool has_just_ended() {
+    if (!program_ || waitpid(program_, nullptr, WNOHANG) != program_) return false;
+    program_ = 0;
+    return true;
+  }
+  bool runs() const { return program_ != 0; }
+  /// What the file was when the check began.
+  const Signature& checked() const { return checked_; }
+
+ private:
+  Signature checked_;
+  pid_t program_;
+};
+
+/// Waits for a key or a change, at most `most_ms`. Returns the key, or 0 when there was none.
+char wait_for_key(const FolderChanges& changes, int most_ms) {
   pollfd sources[] = {{STDIN_FILENO, POLLIN, 0}, {changes.descriptor(), POLLIN, 0}};
-  if (poll(sources, 2, kPollMs) <= 0) return 0;
+  if (poll(sources, 2, most_ms) <= 0) return 0;
   changes.forget();
   char key = 0;
-  if (sources[0].revents && read(STDIN_FILENO, &key, 1) <= 0) key = 'q';  // the terminal has gone
-  return key;
+  if (sources[0].revents && read(STDIN_FILENO, &key, 1) <= 0) return 'q';  // the terminal has gone
+  return key == kEndOfInput ? 'q' : key;
+}
+
+void stop_until_continued(const KeyMode& keys) {
+  suspended = 0;
+  keys.restore();
+  raise(SIGSTOP);
+  keys.set();
+}
+
+enum class Next { kEnd, kCheckAgain, kOtherExercise };
+
+/// Checks one exercise, and answers keys until it is to be checked again or left.
+Next watch_once(const Workbook& workbook, const ExerciseFiles& exercise, const KeyMode& keys) {
+  const FolderChanges changes(exercise.file.parent_path());
+  RunningCheck check(exercise);
+  std::string waiting;  // keys that are answered after the check, whose output they would break up
+  while (!interrupted) {
+    if (suspended) stop_until_continued(keys);
+    if (check.has_just_ended()) show_keys();
+    const char key = wait_for_key(changes, check.runs() ? kSettleMs : kPollMs);
+    if (key == 'q') return Next::kEnd;
+    if (key == 'n') return Next::kOtherExercise;
+    if (key == 'h' || key == 'l') waiting += key;
+    if (check.runs()) continue;
+    for (const char one : waiting) answer(workbook, exercise, one);
+    waiting.clear();
+    if (signature(exercise.file) != check.checked()) return Next::kCheckAgain;
+  }
+  return Next::kEnd;
 }
 
 }  // namespace
@@ -127,24 +198,11 @@ ExitStatus watch_command(const Workbook& workbook, const std::string& name) {
   const ExerciseFiles* exercise = &workbook.exercise(name);
   const KeyMode keys;
   catch_signals();
-  while (!interrupted) {
-    const FolderChanges changes(exercise->file.parent_path());
-    Signature checked = check_now(workbook, *exercise);
-    show_keys();
-    const ExerciseFiles* const watched = exercise;
-    while (!interrupted && exercise == watched) {
-      const char key = wait_for_key(changes);
-      if (key == 'q') return kDone;
-      if (key == 'n') exercise = &next_of(workbook, *exercise);
-      if (key == 'h') hint_command(workbook, exercise->id(), /*all=*/false);
-      if (key == 'l') list_command(workbook, /*json=*/false);
-      if (key == 'h' || key == 'l') show_keys();
-      if (signature(exercise->file) == checked || exercise != watched) continue;
-      checked = check_now(workbook, *exercise);
-      show_keys();
-    }
+  for (;;) {
+    const Next next = watch_once(workbook, *exercise, keys);
+    if (next == Next::kEnd) return kDone;
+    if (next == Next::kOtherExercise) exercise = &next_of(workbook, *exercise);
   }
-  return kDone;
 }
 
 }  // namespace workbook

@@ -9,10 +9,14 @@
 #include "advice.hpp"
 #include "config.hpp"
 #include "harness/errors.hpp"
+#include "harness/memory_limit.hpp"
 #include "lock.hpp"
 #include "process.hpp"
 
 namespace workbook {
+
+namespace fs = std::filesystem;
+
 namespace {
 
 constexpr const char* kNinjaStatus = "[ninja] ";  // marks ninja's own lines
@@ -54,6 +58,25 @@ Build failed_build(const std::string& output, const Workbook& workbook) {
   return build;
 }
 
+/// The beginning of a compiler's output without end.
+std::string first_lines(const std::string& text) {
+  constexpr std::size_t kMostCharacters = 4000;
+  return text.size() <= kMostCharacters ? text
+                                        : text.substr(0, text.rfind('\n', kMostCharacters)) + "\n...\n";
+}
+
+/// Refuses to run as a copy: it would work on the files of the folder that it was built for.
+/// \throws MachineError
+void require_own_build() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (error || fs::equivalent(program.parent_path().parent_path(), kBuild, error)) return;
+  throw MachineError(
+      fmt::format("{} was built for {} and has been copied or moved; start the script `workbook` in its new "
+                  "folder, which builds it again",
+                  program.string(), kRoot));
+}
+
 }  // namespace
 
 bool Workbook::is_solved(const ExerciseFiles& exercise) const {
@@ -70,25 +93,24 @@ const ExerciseFiles* Workbook::next_open() const {
 }
 
 const ExerciseFiles& Workbook::exercise(const std::string& name) const {
-  if (!name.empty()) return exercise_named(name, std::filesystem::current_path(), exercises);
+  if (!name.empty()) return exercise_named(name, fs::current_path(), exercises);
   if (exercises.empty()) throw MachineError("no exercises were found below solutions/");
   const ExerciseFiles* next = next_open();
   return next ? *next : exercises.back();
 }
 
-std::string Workbook::shown(const std::filesystem::path& path) const {
-  return path.lexically_relative(root).string();
-}
+std::string Workbook::shown(const fs::path& path) const { return path.lexically_relative(root).string(); }
 
 std::string version() { return kVersion; }
 
 Workbook find_workbook() {
-  const std::filesystem::path root = kRoot;
+  require_own_build();
+  const fs::path root = kRoot;
   const std::vector<std::string> chapters(std::begin(kChapters), std::end(kChapters));
   return {root, kBuild, root / ".workbook", chapters, all_exercises(root, chapters)};
 }
 
-std::filesystem::path build_lock(const Workbook& workbook) { return workbook.build / "workbook.lock"; }
+fs::path build_lock(const Workbook& workbook) { return workbook.build / "workbook.lock"; }
 
 Build build_target(const Workbook& workbook, const std::string& target) {
   const Lock lock(build_lock(workbook));
@@ -97,13 +119,18 @@ Build build_target(const Workbook& workbook, const std::string& target) {
 
 Build build_locked_target(const Workbook& workbook, const std::string& target) {
   setenv("NINJA_STATUS", kNinjaStatus, 1);
+  // The memory is that of each compiler: `#include "/dev/zero"` would take all.
   const Outcome outcome = run_limited({"ninja", "-C", workbook.build.string(), target},
-                                      {.time = std::chrono::seconds(300), .output_bytes = 4u << 20});
+                                      {.time = std::chrono::seconds(300),
+                                       .memory_bytes = std::min(std::size_t{4} << 30, most_memory()),
+                                       .output_bytes = 4u << 20});
   if (outcome.end == Outcome::End::kExited && outcome.code == 0)
     return {.done = true, .failed = "", .errors = ""};
   Build build = failed_build(outcome.output, workbook);
   if (outcome.end == Outcome::End::kTooLong)
     build.errors += "The compiler was still running after five minutes, and was stopped.\n";
+  if (outcome.end == Outcome::End::kTooMuchOutput)
+    build.errors = first_lines(build.errors) + "The compiler did not stop printing, and was stopped.\n";
   return build;
 }
 

@@ -7,11 +7,13 @@ pages lead to those names, links to code lead to the reference, and each page en
 What the pages quote is the business of docs/update.py.
 """
 
+import fcntl
 import html
 import json
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import xml.etree.ElementTree
@@ -303,23 +305,47 @@ def run(*command):
         raise Wrong(f"{' '.join(map(str, command))}:\n{done.stdout}{done.stderr}".rstrip())
 
 
+def end(status, message):
+    print(message, file=sys.stderr)
+    sys.exit(status)
+
+
 def main():
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it without a traceback
     if len(sys.argv) != 2:
-        sys.exit("usage: python3 docs/book.py BUILD_FOLDER")
+        end(2, "usage: ./workbook docs, or python3 docs/book.py BUILD_FOLDER")
     style_folder = theme()
     if not style_folder:
-        sys.exit("docs: doxygen-awesome-css or CMake, which finds it, is missing (Debian: apt-get install\n"
-                 "      doxygen-awesome-css cmake; elsewhere, CMAKE_PREFIX_PATH can name its folder)")
+        end(3, "docs: doxygen-awesome-css or CMake, which finds it, is missing (Debian: apt-get install\n"
+               "      doxygen-awesome-css cmake; elsewhere, CMAKE_PREFIX_PATH can name its folder)")
     try:
         book = Book(pathlib.Path(sys.argv[1]).resolve(), style_folder)
-        book.write_pages()
-        book.write_layout()
-        book.write_header()
-        book.run_doxygen()
-        book.write_search()
+        book.out.mkdir(parents=True, exist_ok=True)
+        with open(book.out / "lock", "w") as lock:  # until the file is closed
+            wait_for(lock)
+            build(book)
     except Wrong as wrong:
         sys.exit(f"docs: {wrong}")
+    except OSError as error:
+        end(3, f"docs: {error.filename or sys.argv[1]}: {error.strerror}")
     print(f"The book: {book.out / 'html' / 'index.html'}")
+
+
+def build(book):
+    book.write_pages()
+    book.write_layout()
+    book.write_header()
+    book.run_doxygen()
+    book.write_search()
+
+
+def wait_for(lock):
+    """Waits until no other program holds the lock."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print("docs: the book is being built in another terminal; waiting for it ...", file=sys.stderr)
+        fcntl.flock(lock, fcntl.LOCK_EX)
 
 
 if __name__ == "__main__":

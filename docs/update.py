@@ -12,6 +12,7 @@ import json
 import pathlib
 import re
 import shlex
+import signal
 import statistics
 import subprocess
 import sys
@@ -519,6 +520,7 @@ def forms():
 
 
 def main():
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it without a traceback
     parser = ArgumentParser(description=__doc__, epilog=forms(), formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("programs", type=pathlib.Path, help="folder of the built programs")

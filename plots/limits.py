@@ -13,6 +13,7 @@ import json
 import pathlib
 import re
 import shutil
+import signal
 import tempfile
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
@@ -98,4 +99,8 @@ def main():
     arguments.output.write_text(json.dumps(result, indent=1) + "\n")
 
 
-main()
+try:
+    main()
+except KeyboardInterrupt:  # without a traceback, after temporary files have been removed
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.raise_signal(signal.SIGINT)

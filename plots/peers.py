@@ -20,6 +20,7 @@ import datetime
 import importlib.util
 import json
 import pathlib
+import signal
 import time
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from functools import partial
@@ -285,4 +286,8 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:  # without a traceback, after temporary files have been removed
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.raise_signal(signal.SIGINT)

@@ -14,6 +14,7 @@ written then.
 import json
 import pathlib
 import re
+import signal
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
 from results import CHAPTER, ROOT, BadFile, fail, load, require
@@ -188,6 +189,7 @@ def files_after(folder, counters):
 
 
 def main():
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it without a traceback
     parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=pathlib.Path, help="folder of the chapters' JSON")
     parser.add_argument("--counters", type=pathlib.Path, metavar="FILE", help="hardware counters")

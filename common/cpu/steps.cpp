@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdlib>
 
 #include "cpu/device.hpp"
@@ -22,10 +23,19 @@ constexpr std::uint64_t kSlice = 1 << 20;
 
 }  // namespace
 
-void Steps::begin_launch() {
+std::optional<std::uint64_t> step_budget() {
+  constexpr std::uint64_t kUsual = 1'000'000'000;
   const char* text = std::getenv("WORKBOOK_STEPS");
-  const std::uint64_t wanted = text ? std::strtoull(text, nullptr, 10) : 0;
-  budget_ = wanted ? wanted : 1'000'000'000;
+  if (!text) return kUsual;
+  char* end = nullptr;
+  const double wanted = std::strtod(text, &end);
+  const bool whole = wanted >= 1 && wanted <= 1e18 && wanted == std::floor(wanted);
+  if (*end || !whole) return std::nullopt;
+  return static_cast<std::uint64_t>(wanted);
+}
+
+void Steps::begin_launch() {
+  budget_ = step_budget().value_or(1);  // the backend has refused what is no number
   interval_ = kFirstInterval;
 }
 

@@ -5,17 +5,22 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "cpu/access.hpp"
 #include "cpu/spin_probe.hpp"
 
 namespace cpu {
 
+/// How many steps a block may take: a billion, or the number in the environment's WORKBOOK_STEPS, "500000" or
+/// "5e5". Nothing when that is no whole number from 1 to 10^18.
+std::optional<std::uint64_t> step_budget();
+
 /// The steps that the running block has taken: its accesses, barriers, warp operations and iterations. A
 /// block that takes more than its budget is taken to be in a loop without end.
 class Steps {
  public:
-  /// The budget: a billion steps, or the number in the environment's WORKBOOK_STEPS.
+  /// Reads the budget.
   void begin_launch();
   void begin_block() {
     taken_ = 0;

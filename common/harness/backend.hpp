@@ -33,9 +33,6 @@ struct DeviceInfo {
 /// are a NaN. Integers have no NaN, so stages that write integers are run once with each of the two.
 constexpr unsigned char kPoison = 0xff, kOtherPoison = 0x55;
 
-/// Memory of the host that can be taken without swapping, in bytes.
-std::size_t available_memory();
-
 /// A device: its memory, and a way to run a stage on it.
 class Backend {
  public:

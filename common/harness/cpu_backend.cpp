@@ -1,35 +1,28 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <utility>
 
 #include "cpu/device.hpp"
 #include "cpu/fault.hpp"
 #include "cpu/memory.hpp"
 #include "cpu/notes.hpp"
+#include "cpu/steps.hpp"
 #include "harness/backend.hpp"
+#include "harness/errors.hpp"
+#include "harness/memory_limit.hpp"
 
 namespace workbook {
-std::size_t available_memory() {
-  std::ifstream file("/proc/meminfo");
-  std::string key, unit;
-  std::size_t kibibytes = 0;
-  while (file >> key >> kibibytes) {
-    if (key == "MemAvailable:") return kibibytes * 1024;
-    std::getline(file, unit);
-  }
-  return static_cast<std::size_t>(sysconf(_SC_AVPHYS_PAGES)) *
-         static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-}
-
 namespace {
 
 class CpuBackend : public Backend {
  public:
   CpuBackend(std::function<void(const LaunchCounts&)> each_launch, bool trace, std::vector<std::string> noted)
       : each_launch_(std::move(each_launch)), trace_(trace), noted_(std::move(noted)) {
+    if (!cpu::step_budget())
+      throw UsageError(fmt::format("WORKBOOK_STEPS={}: expected a whole number from 1 to 1e18",
+                                   std::getenv("WORKBOOK_STEPS")));
     cpu::notes().take();  // of earlier backends
     cpu::device().printed = {};
   }

@@ -74,7 +74,54 @@ void require_traceable(const Options& options) {
   require_alone("--trace", options);
 }
 
+/// What is parsed into text first.
+struct Texts {
+  std::string device = "auto", size;
+};
+
+void declare_options(CLI::App& app, Options& options, Texts& texts, const std::string& dims) {
+  app.add_option("--device", texts.device, "auto (a GPU if there is one), cpu, gpu")->type_name("DEVICE");
+  app.add_option("--size", texts.size, "size of the problem")->type_name(dims);
+  app.add_option("--stage", options.stages, "run this stage alone, or these: A,B,...")
+      ->type_name("STAGE")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_flag("--sweep", options.sweep, "run the chapter's list of sizes");
+  app.add_option("--json", options.json, "write the results to a file as well")->type_name("FILE");
+  app.add_option("--model", options.model, "predict times on a card, see below")->type_name("CARD");
+  app.add_flag("--sustained", options.sustained, "time each stage for seconds as well (GPU)");
+  app.add_flag("--resources", options.resources, "show registers and occupancy (GPU)");
+  app.add_flag("--once", options.once, "run each stage once, silently: for profilers");
+  app.add_option("--trace", options.trace, "write what one warp accesses to a file")->type_name("FILE");
+  app.add_flag("--take-turns", options.take_turns, "time stages as standard input says: for peers.py");
+  app.add_option("--note", options.notes, "go on after findings of this kind, see below")
+      ->type_name("KIND")
+      ->allow_extra_args(false);
+  app.footer("Kinds for --note, findings of the CPU device that become notes:\n" + note_words_text() +
+             "\n\nCards for --model:\n" + card_names(76));
+}
+
 }  // namespace
+
+std::vector<std::string> options_with_value() {
+  CLI::App app;
+  Options options;
+  Texts texts;
+  declare_options(app, options, texts, "N");
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options())
+    if (option->get_items_expected_max() > 0) names.push_back(option->get_name());
+  return names;
+}
+
+std::string options_help(const std::string& name, const std::string& description) {
+  CLI::App app(description);
+  app.name(name);
+  Options options;
+  Texts texts;
+  declare_options(app, options, texts, "SIZE");
+  return app.help();
+}
 
 int rank(const std::string& dims) { return static_cast<int>(std::count(dims.begin(), dims.end(), 'x')) + 1; }
 
@@ -106,29 +153,11 @@ std::string shape_text(const Shape& shape, const std::string& dims) {
 
 std::optional<Options> parse_options(int argc, const char* const* argv, const Chapter& chapter) {
   Options options;
-  std::string device = "auto", size;
+  Texts texts;
   CLI::App app(
       fmt::format("{}: {}\nVerifies all stages, then shows what each costs.", chapter.name, chapter.formula));
   app.name(chapter.name);
-  app.add_option("--device", device, "auto (a GPU if there is one), cpu, gpu")->type_name("DEVICE");
-  app.add_option("--size", size, "size of the problem")->type_name(chapter.dims);
-  app.add_option("--stage", options.stages, "run this stage alone, or these: A,B,...")
-      ->type_name("STAGE")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  app.add_flag("--sweep", options.sweep, "run the chapter's list of sizes");
-  app.add_option("--json", options.json, "write the results to a file as well")->type_name("FILE");
-  app.add_option("--model", options.model, "predict times on a card, see below")->type_name("CARD");
-  app.add_flag("--sustained", options.sustained, "time each stage for seconds as well (GPU)");
-  app.add_flag("--resources", options.resources, "show registers and occupancy (GPU)");
-  app.add_flag("--once", options.once, "run each stage once, silently: for profilers");
-  app.add_option("--trace", options.trace, "write what one warp accesses to a file")->type_name("FILE");
-  app.add_flag("--take-turns", options.take_turns, "time stages as standard input says: for peers.py");
-  app.add_option("--note", options.notes, "go on after findings of this kind, see below")
-      ->type_name("KIND")
-      ->allow_extra_args(false);
-  app.footer("Kinds for --note, findings of the CPU device that become notes:\n" + note_words_text() +
-             "\n\nCards for --model:\n" + card_names(76));
+  declare_options(app, options, texts, chapter.dims);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -138,7 +167,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv, const Ch
     throw UsageError(fmt::format("{}; see {} --help", error.what(), chapter.name));
   }
 
-  options.device = parse_device(device);
+  options.device = parse_device(texts.device);
   if (app.count("--model") && !card_named(options.model))
     throw UsageError(
         fmt::format("--model {}: no such card is known; accepted are {}", options.model, card_names()));
@@ -153,8 +182,8 @@ std::optional<Options> parse_options(int argc, const char* const* argv, const Ch
     options.device = DeviceKind::kGpu;
   }
   if (options.once && app.count("--json")) throw UsageError("--once and --json exclude each other");
-  if (!size.empty() && options.sweep) throw UsageError("--size and --sweep exclude each other");
-  if (app.count("--size")) options.size = parse_shape(size, chapter.dims);
+  if (!texts.size.empty() && options.sweep) throw UsageError("--size and --sweep exclude each other");
+  if (app.count("--size")) options.size = parse_shape(texts.size, chapter.dims);
   return options;
 }
 

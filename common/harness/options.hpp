@@ -31,6 +31,12 @@ struct Options {
 /// \throws UsageError
 std::optional<Options> parse_options(int argc, const char* const* argv, const Chapter& chapter);
 
+/// The names of the options that a value follows: "--device", "--size" and so on.
+std::vector<std::string> options_with_value();
+
+/// What `--help` of any chapter says of its options.
+std::string options_help(const std::string& name, const std::string& description);
+
 /// Parses `--size`: one whole number from 1 to 2^31 - 2^16 for each dimension that `dims` names ("N", "RxC",
 /// "MxKxN"), joined by x. No two of them may give more elements than that, since kernels index with int.
 /// \throws UsageError

@@ -11,6 +11,7 @@
 #include "gpu/statistics.hpp"
 #include "harness/errors.hpp"
 #include "harness/measure.hpp"
+#include "harness/memory_limit.hpp"
 #include "harness/options.hpp"
 
 namespace workbook {

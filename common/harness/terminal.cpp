@@ -11,13 +11,8 @@
 namespace workbook {
 namespace {
 
-bool use_colour() {
-  const char* no_colour = getenv("NO_COLOR");
-  return isatty(STDOUT_FILENO) && !(no_colour && *no_colour);
-}
-
 std::string painted(const char* code, const std::string& text) {
-  return use_colour() ? fmt::format("\033[{}m{}\033[0m", code, text) : text;
+  return takes_escapes(STDOUT_FILENO) ? fmt::format("\033[{}m{}\033[0m", code, text) : text;
 }
 
 /// How many columns of a terminal UTF-8 text fills. Every character used here is one column wide.
@@ -32,6 +27,12 @@ std::string without_trailing_space(std::string line) {
 }
 
 }  // namespace
+
+bool takes_escapes(int output) {
+  const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
+  const bool dumb = terminal && std::string(terminal) == "dumb";
+  return isatty(output) && !dumb && !(no_colour && *no_colour);
+}
 
 std::string bold(const std::string& text) { return painted("1", text); }
 std::string red(const std::string& text) { return painted("31", text); }
@@ -114,7 +115,7 @@ std::string Table::text() const {
   return out;
 }
 
-Progress::Progress() : terminal_(isatty(STDERR_FILENO)), start_(std::chrono::steady_clock::now()) {}
+Progress::Progress() : terminal_(takes_escapes(STDERR_FILENO)), start_(std::chrono::steady_clock::now()) {}
 
 Progress::~Progress() {
   if (shown_) fmt::print(stderr, "\r\033[K");

@@ -9,8 +9,11 @@
 
 namespace workbook {
 
-/// The text in bold where standard output is a terminal, and unchanged otherwise or when the environment sets
-/// NO_COLOR (no-color.org).
+/// Whether the file descriptor is a terminal that takes escape sequences. The environment's TERM=dumb and
+/// NO_COLOR (no-color.org) say that it does not.
+bool takes_escapes(int output);
+
+/// The text in bold where standard output takes escape sequences, and unchanged otherwise.
 std::string bold(const std::string& text);
 /// The same in red.
 std::string red(const std::string& text);

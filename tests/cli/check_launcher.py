@@ -6,15 +6,17 @@ python3 tests/cli/check_launcher.py "A FOLDER": makes a fresh copy of the tree t
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from checks import ROOT, copy_tree, expect, run
 
 TOOLS = ("sh dirname sed cat sort head id nproc grep env tr uname printf ls rm mkdir readlink sleep kill "
-         "find ninja git cmake c++ g++").split()
+         "find ninja git cmake c++ g++ flock setsid").split()
 
 
 def which(tool):
@@ -43,6 +45,127 @@ def has_need(need, **environment):
     done = run("sh", "-euc", script, "sh", need, env={**os.environ, **environment})
     expect("its functions work", done.returncode in (0, 1) and not done.stderr, done.stderr)
     return done.returncode == 0
+
+
+def script(folder, name, text):
+    """A program of one shell script."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).write_text(f"#!/bin/sh\n{text}\n")
+    (folder / name).chmod(0o755)
+
+
+def doctors_machines(folder):
+    """What the doctor says of machines that have a tool that does not do."""
+    for tool, text, wanted in (
+            ("cmake", "echo cmake version 3.18.4",
+             "missing: nothing can be built: cmake version 3.18.4 is too old, 3.25 or newer is needed"),
+            ("nvidia-smi", "echo 'NVIDIA-SMI has failed'; exit 9",
+             "missing: stages are counted, not timed (nvidia-smi fails: NVIDIA-SMI has failed)"),
+            ("nvidia-smi", "echo A card, 1.2", "A card, 1.2")):
+        machine = folder / f"a machine with its own {tool}"
+        machine.mkdir(exist_ok=True)
+        for link in machine.iterdir():
+            link.unlink()
+        path = path_without(machine, tool)
+        script(machine, tool, text)
+        status, output = workbook("doctor", PATH=path)
+        expect(f"the doctor knows of {tool}: {text}", status == 0 and wanted in output, output)
+
+
+def asks_cmake_first(folder):
+    """Libraries that only CMake finds are not asked for; where CMake fails, the packages are."""
+    copy = folder / "libraries elsewhere"
+    copy.mkdir()
+    text = (ROOT / "workbook").read_text()
+    assert "/usr:/usr/local:" in text
+    (copy / "workbook").write_text(text.replace("/usr:/usr/local:", "/nowhere:"))
+    (copy / "workbook").chmod(0o755)
+    machine = folder / "its tools"
+    machine.mkdir()
+    path = path_without(machine, "cmake", "ninja")
+    script(copy / "build" / "bin", "workbook", "echo it runs")
+    script(machine, "ninja", "exit 0")
+    answer = "[ \"$1\" != --version ] || { echo cmake version 3.25.1; exit; }\n"
+    script(machine, "cmake", answer + "echo CMake has no fmt; exit 1")
+    status, output = workbook("list", script=copy / "workbook", PATH=path, WORKBOOK_NO_INSTALL="1")
+    named = status == 3 and "libfmt-dev" in output
+    expect("where CMake finds no libraries, packages are named", named, output)
+    script(machine, "cmake", answer + f": > '{copy}/build/build.ninja'")
+    status, output = workbook("list", script=copy / "workbook", PATH=path, WORKBOOK_NO_INSTALL="1")
+    expect("where it finds them, none is", status == 0 and "it runs" in output, output)
+
+
+def folder_names(folder):
+    """CMake cannot build in such a folder: one sentence says so."""
+    for name in ("a;b", "ha#sh"):
+        (folder / name).mkdir()
+        (folder / name / "workbook").write_text((ROOT / "workbook").read_text())
+        (folder / name / "workbook").chmod(0o755)
+        status, output = workbook("list", script=folder / name / "workbook")
+        refused = status == 3 and "give the folder a name without ; and #" in output
+        expect(f"a folder called {name} is refused", refused and len(output.splitlines()) == 1, output)
+
+
+def another_user(clone):
+    """After `sudo ./workbook`, files of the build are root's; the last log is of a build that went well."""
+    if os.geteuid() != 0 or not which("setpriv"):
+        print("not tried, since it needs root and setpriv: a checkout that belongs to another user")
+        return
+    other = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+    done = run(*other, clone / "workbook", "list", cwd="/")
+    output = done.stdout + done.stderr
+    if "Permission denied" in output and "cannot open" in output:
+        print("not tried, since another user cannot enter the folder: a checkout of another user")
+        return
+    said = "cannot be written by" in output and "sudo chown -R" in output
+    expect("a checkout that belongs to another user is named, and no old log shown",
+           done.returncode == 3 and said and len(output.splitlines()) == 2, output)
+
+
+def held_lock(clone):
+    """Another terminal builds: the launcher says so at once, and goes on afterwards."""
+    holder = subprocess.Popen(["flock", clone / "build/workbook.lock", "sleep", "5"])
+    time.sleep(0.5)
+    waiting = subprocess.Popen([clone / "workbook", "list"], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, text=True)
+    begin = time.monotonic()
+    line = waiting.stderr.readline()
+    seconds = time.monotonic() - begin
+    named = "another ./workbook is building here; waiting for it" in line and seconds < 2
+    expect("a build in another terminal is named at once", named, f"{line} after {seconds:.1f} s")
+    waiting.stderr.read()
+    expect("... and it goes on when that is done", waiting.wait() == 0 and holder.wait() == 0)
+
+
+def copied_and_moved(clone, folder):
+    """A copied checkout works on its own files, a moved one as well, and the state comes along."""
+    reader_file = "chapters/01_multiply_add/exercises/1_fuse.cuh"
+    solution = (clone / "solutions/01_multiply_add/1_fuse.cuh").read_text()
+    copy = folder / "it's R&D $x br(ack)et"
+    shutil.copytree(clone, copy, symlinks=True)
+    before = {path.name for path in clone.iterdir()}
+    done = run(copy / "build/bin/workbook", "reset", "01.1", cwd="/")
+    expect("the program of a copied build does not touch the original", done.returncode == 3
+           and "has been copied or moved" in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr)
+    (copy / reader_file).write_text(solution)
+    # Where CCACHE_BASEDIR is set to the folder, ccache takes $x for this variable.
+    status, output = workbook("check", "01.1", script=copy / "workbook", x="$x")
+    expect("a copied checkout, called it's R&D $x br(ack)et, checks its own file",
+           status == 0 and "Solved." in output and "was made in another folder" in output, output)
+    expect("... and the original has not changed", {path.name for path in clone.iterdir()} == before, before)
+
+    moved = folder / "moved"
+    copy.rename(moved)
+    status, output = workbook("list", script=moved / "workbook")
+    kept = "[x] 01.1_fuse" in output and "CMake Error" not in output
+    expect("a moved one knows what is solved", status == 0 and kept, output)
+    expect("... and makes no folder at its old place", not copy.exists())
+    link = folder / "a link"
+    link.symlink_to(moved / "workbook")
+    status, output = workbook("list", script=link)
+    known = "[x] 01.1_fuse" in output and "another folder" not in output
+    expect("the launcher works through a link", status == 0 and known, output)
 
 
 def copy_as_found(clone):
@@ -100,6 +223,10 @@ def main():
             sentence = f"the compiler c++ is {named}, which is too old; g++ 12, clang 14"
             expect(f"{named} is named as too old", status == 3 and sentence in output, output)
 
+        doctors_machines(folder)
+        asks_cmake_first(folder)
+        folder_names(folder)
+
         prefix = folder / "a prefix"
         for name in ("include/only_here/header.hpp", "lib/libonly_here.so", "share/only_here/style.css"):
             (prefix / name).parent.mkdir(parents=True)
@@ -124,12 +251,21 @@ def main():
     status, output = workbook("run", "01", "--size", "1000", "--device", "cpu", script=clone / "workbook")
     built = status == 0 and "5_reduced" in output
     expect("a fresh copy in a path with spaces builds and runs", built, output)
-    progress = re.search(r"building 01_multiply_add \[\d+/\d+\]", output)
-    expect("... and says how far it has come", progress, output)
     programs = sorted(path.name for path in (clone / "build/bin").iterdir())
     expect("... and builds that chapter alone", programs == ["01_multiply_add", "workbook"], programs)
+    with open(clone / "cli/main.cpp", "a") as source:
+        source.write("\n")
+    # With ccache it might take less than the second after which progress is shown.
+    output = workbook("list", script=clone / "workbook", CCACHE_DISABLE="1")[1]
+    progress = re.search(r"building the workbook \[\d+/\d+\]", output)
+    expect("... and says how far it has come", progress, output)
     status, output = workbook("--version", script=clone / "build/bin/workbook")
     expect("... and the program has the launcher's version", status == 0 and output == version, output)
+
+    another_user(clone)
+    held_lock(clone)
+    with tempfile.TemporaryDirectory() as temporary:
+        copied_and_moved(clone, pathlib.Path(temporary))
 
 
 main()

@@ -247,6 +247,13 @@ def disasters():
     (COPY / "workbook-huge").unlink()
     host_check("a child that stays", "  if (n == 1 && !system(\"sleep 1000 & sleep 1000 &\")) return;\n",
                "wrong  N = 1")
+    STATE.rename(STATE.with_suffix(".aside"))
+    STATE.write_text("")
+    FILE.write_text(SKELETON)
+    output = call("a state that cannot be written", ["check", "01.1"], BROKEN, "cannot be written")
+    expect("... is not the reader's fault", "exit" not in output, output)
+    STATE.unlink()
+    STATE.with_suffix(".aside").rename(STATE)
     FILE.unlink()
     call("a deleted file", ["check", "01.1"], NOT_YET, "The file is not there", "./workbook reset 01.1")
     call("... stops nothing else", ["list"], SOLVED, "01.1_fuse")

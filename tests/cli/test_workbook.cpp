@@ -1,5 +1,6 @@
 // The parts of the workbook's program: names, skeletons, state, limits, verdicts.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <pty.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
@@ -236,6 +237,66 @@ TEST_CASE("what a program leaves running ends with it") {
   shell("(sleep 1; touch '" + mark + "') & exit 0", {});
   sleep(2);
   CHECK_FALSE(fs::exists(mark));
+}
+
+TEST_CASE(
+    "what a program has started in a session of its own ends with it, too, as it is and after its time") {
+  for (const char* then : {"exit 0", "sleep 1000"}) {
+    const Outcome outcome =
+        shell(std::string("setsid sh -c 'sleep 1000 & echo $!; wait' & sleep 0.5; ") + then,
+              {.time = std::chrono::seconds(2)});
+    const pid_t grandchild = std::atoi(outcome.output.c_str());
+    INFO(then);
+    REQUIRE(grandchild > 0);
+    CHECK(kill(grandchild, 0) != 0);
+  }
+}
+
+TEST_CASE("a child that this program had before goes on") {
+  const pid_t before = start_program({"sleep", "1000"});
+  shell("exit 0", {});
+  CHECK(waitpid(before, nullptr, WNOHANG) == 0);
+  kill(before, SIGKILL);
+  waitpid(before, nullptr, 0);
+}
+
+TEST_CASE("a signal that ends this program ends what it runs, and this program by that signal") {
+  const Folder folder;
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    const fs::path mark = folder.path / fmt::format("pid-{}", number);
+    const pid_t program = fork();
+    if (program == 0) {
+      try {
+        shell("setsid sleep 1000 & echo $! > '" + mark.string() + "'; sleep 1000", {});
+      } catch (const Interrupted& interrupted) {
+        end_by(interrupted);
+      }
+      _exit(0);
+    }
+    while (!fs::exists(mark) || fs::file_size(mark) == 0) usleep(10000);
+    kill(program, number);
+    int status = 0;
+    waitpid(program, &status, 0);
+    CHECK(WIFSIGNALED(status));
+    CHECK(WTERMSIG(status) == number);
+    CHECK(kill(std::stoi(file_text(mark)), 0) != 0);
+  }
+}
+
+TEST_CASE("a program that another program runs on its terminal ends when that one is killed") {
+  const Folder folder;
+  const fs::path mark = folder.path / "pid";
+  const pid_t program = fork();
+  if (program == 0) {
+    run_program({"sh", "-c", "echo $$ > '" + mark.string() + "'; exec sleep 1000"});
+    _exit(0);
+  }
+  while (!fs::exists(mark) || fs::file_size(mark) == 0) usleep(10000);
+  kill(program, SIGKILL);
+  waitpid(program, nullptr, 0);
+  const pid_t child = std::stoi(file_text(mark));
+  for (int i = 0; i < 200 && kill(child, 0) == 0; ++i) usleep(10000);  // it may have to be reaped by another
+  CHECK(kill(child, 0) != 0);
 }
 
 TEST_CASE("a verdict is solved only when the program has said so and has ended well") {

@@ -6,13 +6,16 @@ import os
 import pathlib
 import re
 import shutil
+import signal
+import subprocess
 import sys
 import tempfile
+import time
 import unittest.mock
 import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from checks import ROOT, expect, run, skip
+from checks import ROOT, expect, expect_refused, run, skip
 
 sys.path.insert(0, str(ROOT / "docs"))
 import book
@@ -118,6 +121,34 @@ def check_checker():
         expect("a script from the net is found", loaded_from_elsewhere(page.parent))
 
 
+def check_ends(folder):
+    """The book where it cannot be written, twice at once, and interrupted: one line, and no traceback."""
+    script = ROOT / "docs" / "book.py"
+    expect_refused("a build folder that is a file", script, [ROOT / "README.md"], 3, "Not a directory")
+    expect_refused("a build folder that cannot be made", script, ["/proc/no/folder"], 3, "/proc/no")
+    expect_refused("no folder", script, [], 2, "usage: ")
+
+    def start():
+        return subprocess.Popen([sys.executable, script, folder], stdout=subprocess.PIPE, text=True,
+                                stderr=subprocess.PIPE, start_new_session=True)
+
+    first = start()
+    while not (folder / "docs" / "pages" / "README.md").exists():
+        time.sleep(0.05)
+    second = start()
+    waits = second.stderr.readline()
+    expect("a second one says that it waits", "another terminal; waiting for it" in waits, waits)
+    for number, one in ((1, first), (2, second)):
+        errors = one.communicate()[1]
+        expect(f"book {number} of two at once is built", one.returncode == 0 and not errors, errors)
+
+    third = start()
+    time.sleep(1)
+    os.killpg(third.pid, signal.SIGINT)
+    errors = third.communicate()[1]
+    expect("Ctrl-C ends it without a traceback", third.returncode == -signal.SIGINT and not errors, errors)
+
+
 def main():
     check_checker()
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -132,6 +163,7 @@ def main():
         with unittest.mock.patch.dict(os.environ, CMAKE_PREFIX_PATH=str(elsewhere.parents[1])):
             expect("the theme is found by CMAKE_PREFIX_PATH", book.theme() == elsewhere, book.theme())
 
+        check_ends(pathlib.Path(temporary) / "twice")
         build = pathlib.Path(temporary) / "a folder with spaces"
         done = run(sys.executable, ROOT / "docs" / "book.py", build)
         expect("Doxygen builds the book without a warning", done.returncode == 0, done.stdout + done.stderr)

@@ -7,6 +7,7 @@ figures and predictions.
 
 import os
 import pathlib
+import re
 import shutil
 import sys
 import tempfile
@@ -80,18 +81,30 @@ return [...document.querySelectorAll(headings)].filter(h => !h.closest('.toc'))
 """
 
 
-def browser():
+def browser(home):
+    """Chromium, whose profile and caches go into the folder `home`."""
     options = webdriver.ChromeOptions()
     options.binary_location = shutil.which("chromium")
     for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
                      "--hide-scrollbars", "--force-color-profile=srgb"):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("XDG_")}
+    environment.update(HOME=home, TMPDIR=home)
+    service = Service(shutil.which("chromedriver"), env=environment)
+    driver = webdriver.Chrome(service=service, options=options)
     driver.execute_cdp_cmd("Network.enable", {})
     driver.execute_cdp_cmd("Network.emulateNetworkConditions",
                            {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0})
     return driver
+
+
+def leavings():
+    """What browsers leave in the folders that they usually write to."""
+    home = pathlib.Path.home()
+    folders = [pathlib.Path(tempfile.gettempdir()), home, home / ".config", home / ".cache"]
+    return {path for folder in folders if folder.is_dir() for path in folder.iterdir()
+            if re.search("chrom|selenium|google|pki", path.name, re.I)}
 
 
 def open_page(driver, address, width, scheme):
@@ -211,7 +224,10 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         done = run(sys.executable, ROOT / "docs" / "book.py", temporary)
         expect("the book is built", done.returncode == 0, done.stdout + done.stderr)
-        driver = browser()
+        before = leavings()
+        home = pathlib.Path(temporary) / "home"
+        home.mkdir()
+        driver = browser(str(home))
         try:
             folder = pathlib.Path(temporary) / "docs" / "html"
             check_pages(driver, folder, arguments.screenshots)
@@ -220,6 +236,8 @@ def main():
             check_figures_and_predictions(driver, folder)
         finally:
             driver.quit()
+        left = leavings() - before
+        expect("the browser leaves nothing outside its folder", not left, left)
 
 
 main()

@@ -6,9 +6,11 @@
 import json
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from xml.etree import ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -284,6 +286,18 @@ def check_odd_names_and_places(folder):
     expect("a full disk behind standard output", right and "Traceback" not in done.stderr, done.stderr)
 
 
+def check_interrupted(out):
+    """Ctrl-C while it draws ends it with one line."""
+    drawing = subprocess.Popen([sys.executable, ROOT / "plots" / "plot.py", "--out", out], text=True,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    while drawing.poll() is None and not (out.is_dir() and any(out.iterdir())):
+        time.sleep(0.05)
+    drawing.send_signal(signal.SIGINT)
+    errors = drawing.communicate()[1]
+    ended = drawing.returncode == 3 and errors.count("\n") == 1 and "stopped" in errors
+    expect("Ctrl-C ends it without a traceback", ended, f"exit status {drawing.returncode}: {errors}")
+
+
 def main():
     status, output = plot("--help")
     if status == NO_MATPLOTLIB:
@@ -296,6 +310,7 @@ def main():
         check_words(pathlib.Path(folder) / "one")
         check_wide_access(pathlib.Path(folder), traces)
         check_compare(pathlib.Path(folder))
+        check_interrupted(pathlib.Path(folder) / "interrupted")
         check_bad(pathlib.Path(folder), traces)
 
 

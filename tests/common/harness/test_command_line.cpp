@@ -12,6 +12,8 @@
 #include "harness/options.hpp"
 #include "workbook.hpp"
 
+namespace fs = std::filesystem;
+
 namespace {
 
 struct Outcome {
@@ -145,8 +147,8 @@ TEST_CASE("a GPU that is not there is refused") {
 
 TEST_CASE("without a GPU there is nothing to bench") {
   const TemporaryFolder folder;
-  check_refused(workbook_program("bench 01 --out " + (folder.path / "results").string()), 3,
-                {"--device gpu", "accepted here: cpu"});
+  check_refused(workbook_program("bench 01 --out " + (folder.path / "results").string()), 3, {"GPU", "cpu"});
+  CHECK_FALSE(fs::exists(folder.path / "results"));
 }
 
 TEST_CASE("the JSON has every field") {
@@ -340,4 +342,51 @@ TEST_CASE("the workbook refuses what it does not know") {
   check_refused(workbook_program("bench 99"), 2, {"there is no chapter \"99\""});
   check_refused(workbook_program("bench --out /dev/null"), 2, {"/dev/null cannot be made a folder"});
   check_refused(workbook_program("skeleton /none"), 3, {"/none cannot be read"});
+}
+
+TEST_CASE("WORKBOOK_STEPS is a number, also as 1e9, or is refused") {
+  const auto with_steps = [](const std::string& steps) {
+    return run("WORKBOOK_STEPS=" + steps + " '" BIN_DIR "/01_multiply_add' --device cpu --size 100000");
+  };
+  CHECK(with_steps("1e9").status == 0);
+  CHECK(with_steps("1000000000").status == 0);
+  CHECK_THAT(with_steps("10").output, ContainsSubstring("10 steps"));
+  for (const char* wrong : {"much", "-1", "0", "1e9x", "0.5", "1e300", "''"})
+    check_refused(with_steps(wrong), 2, {"WORKBOOK_STEPS=", "a whole number from 1"});
+}
+
+TEST_CASE("run takes options before, after and between chapters, and values that look like chapters") {
+  for (const char* words :
+       {"--device cpu 00", "00 --device cpu", "--device=cpu 00 --size 01", "--size 00 00"}) {
+    const Outcome outcome = workbook_program(std::string("chapters run ") + words);
+    INFO(words);
+    CHECK(outcome.output == "00_first_kernel\n");
+  }
+  CHECK(workbook_program("run --device cpu 00 --size 1000").output ==
+        workbook_program("run 00 --size 1000 --device cpu").output);
+  CHECK(workbook_program("chapters run --once 00 01").output == "00_first_kernel 01_multiply_add\n");
+  CHECK(workbook_program("chapters run --help").output == "\n");
+  CHECK(workbook_program("chapters list").output.empty());
+}
+
+TEST_CASE("help of run is its own, and that of run with a chapter is the chapter's") {
+  const Outcome help = workbook_program("run --help");
+  CHECK(help.status == 0);
+  CHECK_THAT(help.output, ContainsSubstring("./workbook run [CHAPTER...]"));
+  CHECK_THAT(help.output, ContainsSubstring("--sweep"));
+  CHECK(help.output.find("Usage:") == help.output.rfind("Usage:"));  // once, not once per chapter
+  CHECK_THAT(workbook_program("run 01 --help").output, ContainsSubstring("01_multiply_add"));
+}
+
+TEST_CASE("plots of a folder that is not there is refused at once") {
+  for (const char* command : {"plots ", "chapters plots "})
+    check_refused(workbook_program(command + std::string("/nonexistent")), 2, {"/nonexistent is no folder"});
+}
+
+TEST_CASE("a copy of the program does not work on the files of the original") {
+  const TemporaryFolder folder;
+  fs::create_directories(folder.path / "build/bin");
+  const fs::path copy = folder.path / "build/bin/workbook";
+  fs::copy_file(BIN_DIR "/workbook", copy);
+  check_refused(run("'" + copy.string() + "' list"), 3, {"has been copied or moved", "start the script"});
 }

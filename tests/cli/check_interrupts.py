@@ -1,0 +1,93 @@
+"""What ends ./workbook ends the compilers that it has started, which also have a limit of memory.
+
+python3 tests/cli/check_interrupts.py COPY: the copy that tests/cli/check_launcher.py has made; its exercise
+01.1 and a stage of its chapter are edited.
+"""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from checks import expect, fresh_copy, run
+
+COPY = fresh_copy()
+CHAPTER = COPY / "chapters/01_multiply_add"
+EXERCISE = CHAPTER / "exercises/1_fuse.cuh"
+STAGE = CHAPTER / "1_unfused.cuh"
+ENDLESS = CHAPTER / "endless.fifo"  # nobody ever writes it: a compiler that includes it waits
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def compilers():
+    """The command lines of the processes that work in the copy's build folder, as ninja's compilers do."""
+    found = []
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if pathlib.Path(os.readlink(process / "cwd")).is_relative_to(COPY / "build"):
+                found.append((process / "cmdline").read_text().replace("\0", " ")[:200])
+        except OSError:
+            continue  # it has ended, or belongs to another user
+    return found
+
+
+def wait_until(condition, seconds):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.05)
+    return condition()
+
+
+def compiles_endlessly():
+    return any("cc1plus" in line or "clang" in line for line in compilers())
+
+
+def interrupt(what, *arguments):
+    """Starts ./workbook, sends it each signal while it compiles, and looks at what is left."""
+    for number in SIGNALS:
+        program = subprocess.Popen([COPY / "workbook", *arguments], start_new_session=True,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        if not wait_until(compiles_endlessly, 300):
+            program.kill()
+            expect(f"{what} compiles", False, compilers())
+        time.sleep(0.5)  # all that stands before the file that is waited for is compiled
+        program.send_signal(number)
+        begin = time.monotonic()
+        status = program.wait(timeout=60)
+        seconds = time.monotonic() - begin
+        ended = status == -number and seconds < 5
+        expect(f"{number.name} ends {what}", ended, f"exit status {status} after {seconds:.1f} s")
+        expect("... and its compilers", wait_until(lambda: not compilers(), 2), "\n".join(compilers()))
+        left = list((COPY / ".workbook").glob("result-*"))
+        expect("... and leaves no folder of results", not left, left)
+
+
+def including(file, name):
+    return f'#include "{name}"\n{file}'
+
+
+exercise, stage = EXERCISE.read_text(), STAGE.read_text()
+try:
+    ENDLESS.unlink(missing_ok=True)
+    os.mkfifo(ENDLESS)
+    EXERCISE.write_text(including(exercise, ENDLESS))
+    interrupt("a check", "check", "01.1")
+    STAGE.write_text(including(stage, ENDLESS))
+    interrupt("the launcher", "run", "01")
+    STAGE.write_text(stage)
+
+    EXERCISE.write_text(including(exercise, "/dev/zero"))
+    begin = time.monotonic()
+    done = run(COPY / "workbook", "check", "01.1", timeout=280)
+    output = done.stdout + done.stderr
+    said = "The compiler ran out of memory, and was stopped" in " ".join(output.split())
+    expect("a file without end is a sentence", done.returncode == 1 and said, output[-4000:])
+    seconds = time.monotonic() - begin
+    expect("... and soon", seconds < 60, f"{seconds:.0f} s")
+finally:
+    ENDLESS.unlink(missing_ok=True)
+    EXERCISE.write_text(exercise)
+    STAGE.write_text(stage)
