@@ -42,6 +42,8 @@ bool is_inside_chapter(const fs::path& folder, const ExerciseFiles& exercise) {
 }
 
 bool means(const std::string& name, const fs::path& folder, const ExerciseFiles& exercise) {
+  const std::string padded = "0" + name;  // "1.2" for "01.2"
+  if (padded == exercise.number() || padded == exercise.id()) return true;
   if (name == exercise.number() || name == exercise.id() || name == exercise.key()) return true;
   if (is_inside_chapter(folder, exercise) &&
       (name == exercise.name || name == std::to_string(leading_number(exercise.name))))

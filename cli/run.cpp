@@ -17,8 +17,10 @@ namespace {
 
 std::vector<std::string> chapters_matching(const Workbook& workbook, const std::string& name) {
   std::vector<std::string> found;
+  const bool is_digit = name.size() == 1 && name[0] >= '0' && name[0] <= '9';
+  const std::string begin = is_digit ? "0" + name + "_" : name;
   for (const std::string& chapter : workbook.chapters)
-    if (!name.empty() && chapter.starts_with(name)) found.push_back(chapter);
+    if (!name.empty() && chapter.starts_with(begin)) found.push_back(chapter);
   if (found.empty())
     throw UsageError(fmt::format("there is no chapter \"{}\"; the chapters are: {}", name,
                                  fmt::join(workbook.chapters, ", ")));

@@ -37,13 +37,22 @@ void require_int_indices(const Shape& shape, const std::string& text, const std:
     }
 }
 
-void require_stage(const std::string& name, const Chapter& chapter) {
-  std::string names;
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+/// The stage of that name, or all stages of that number: 1 is 1_wmma, 1_tanh and so on. \throws UsageError
+std::vector<std::string> stages_named(const std::string& name, const Chapter& chapter) {
+  std::vector<std::string> found, all;
   for (int i = 0; i < chapter.stage_count; ++i) {
-    if (name == chapter.stages[i].name) return;
-    names += (names.empty() ? "" : ", ") + std::string(chapter.stages[i].name);
+    const std::string stage = chapter.stages[i].name;
+    if (stage == name || (is_number(name) && stage.starts_with(name + "_"))) found.push_back(stage);
+    all.push_back(stage);
   }
-  throw UsageError(fmt::format("--stage {}: there is no such stage; {} has {}", name, chapter.name, names));
+  if (found.empty())
+    throw UsageError(fmt::format("--stage {}: there is no such stage; {} has {}", name, chapter.name,
+                                 fmt::join(all, ", ")));
+  return found;
 }
 
 /// \throws UsageError
@@ -82,7 +91,7 @@ struct Texts {
 void declare_options(CLI::App& app, Options& options, Texts& texts, const std::string& dims) {
   app.add_option("--device", texts.device, "auto (a GPU if there is one), cpu, gpu")->type_name("DEVICE");
   app.add_option("--size", texts.size, "size of the problem")->type_name(dims);
-  app.add_option("--stage", options.stages, "run this stage alone, or these: A,B,...")
+  app.add_option("--stage", options.stages, "run these alone: names or numbers, A,B,...")
       ->type_name("STAGE")
       ->delimiter(',')
       ->allow_extra_args(false);
@@ -171,7 +180,10 @@ std::optional<Options> parse_options(int argc, const char* const* argv, const Ch
   if (app.count("--model") && !card_named(options.model))
     throw UsageError(
         fmt::format("--model {}: no such card is known; accepted are {}", options.model, card_names()));
-  for (const std::string& stage : options.stages) require_stage(stage, chapter);
+  std::vector<std::string> stages;
+  for (const std::string& name : options.stages)
+    for (const std::string& stage : stages_named(name, chapter)) stages.push_back(stage);
+  options.stages = stages;
   require_note_words(options.notes, options.device);
   if (app.count("--json") && options.json.empty()) throw UsageError("--json: expected the path of a file");
   if (app.count("--trace")) require_traceable(options);

@@ -68,6 +68,8 @@ nlohmann::json report(VerdictStatus status) {
 
 TEST_CASE("exercises are known by number, by name and by file, and in their chapter's folder by less") {
   CHECK(meaning("01.1") == "01.1_fuse");
+  CHECK(meaning("1.1") == "01.1_fuse");
+  CHECK(meaning("1.12_sum") == "01.12_sum");
   CHECK(meaning("01.12_sum") == "01.12_sum");
   CHECK(meaning("01_multiply_add/1_fuse") == "01.1_fuse");
   CHECK(meaning("chapters/00_first/exercises/1_guard.cuh", "/root") == "00.1_guard");

@@ -93,12 +93,22 @@ TEST_CASE("chapter 00 verifies, counts, and says what is next, in 80 columns") {
   for (const char* text : {"1_one_block", "3_grid", "8.00x", "Next: docs/00_first_kernel.md"})
     CHECK_THAT(outcome.output, ContainsSubstring(text));
   CHECK(widest_line(outcome.output) <= 80);
+  CHECK(workbook_program("run 0 --device cpu --size 4096 --model h200").output == outcome.output);
 }
 
 TEST_CASE("bad sizes are refused") {
   for (const char* size : {"0", "-3", "1e30", "abc", "2147418113", "2147483648", "12x34", "1.5"})
     check_refused(chapter("--device cpu --size=" + std::string(size)), 2,
                   {"--size", "expected N, a whole number from 1"});
+}
+
+TEST_CASE("a stage is known by its number as well") {
+  const Outcome outcome = chapter("--device cpu --size 1000 --stage 3,1_unfused");
+  CHECK(outcome.status == 0);
+  CHECK(outcome.output.find("3_float4") != std::string::npos);
+  CHECK(outcome.output.find("1_unfused") != std::string::npos);
+  CHECK(outcome.output.find("2_fused") == std::string::npos);
+  check_refused(chapter("--stage 7"), 2, {"--stage 7", "1_unfused, 2_fused"});
 }
 
 TEST_CASE("unknown names are refused, and the right ones named") {
