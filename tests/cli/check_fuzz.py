@@ -63,6 +63,12 @@ class Place:
         script(self.bin / "play", 'echo "$@"')
         script(self.root / "tools" / "ninja", '[ -z "$FUZZ_NO_BUILD" ] || { echo "FAILED: $FUZZ_NO_BUILD"; '
                'echo c++; echo error: no; exit 1; }')
+        # The chapter's first size alone, so that it is read and damaged in no time.
+        measured = self.root / "plots" / "data" / "h200"
+        self.measured = {name: json.dumps(json.loads((measured / name).read_text())[:1])
+                         for name in (f"{CHAPTER}.json", f"peers_{CHAPTER}.json")}
+        (self.root / "build" / "play.cu").write_text("")
+        (self.root / "mine.cu").write_text("void play() {}\n")
         self.exercises = {}  # file: what the reader has written there
         for check in sorted((self.root / "solutions").glob("*/*.check.cu")):
             chapter, name = check.parent.name, check.name.removesuffix(".check.cu")
@@ -80,15 +86,14 @@ class Place:
         self.data.mkdir()
         for file, text in self.exercises.items():
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(text)
-        (self.root / "build" / "play.cu").write_text("")
-        (self.root / "mine.cu").write_text("void play() {}\n")
+            if not file.is_file() or file.read_bytes() != text:  # to write all takes a tenth of a second
+                file.write_bytes(text)
         keys = [f"{file.parent.parent.name}/{file.stem}" for file in self.exercises]
         solved = set(chosen.sample(keys, 2))
         standings = {key: {"solved": key in solved, "hints": chosen.randrange(3)} for key in keys}
         (self.state / "state.json").write_text(json.dumps({"schema": 1, "exercises": standings}))
-        for name in (f"{CHAPTER}.json", f"peers_{CHAPTER}.json"):
-            shutil.copy(self.root / "plots" / "data" / "h200" / name, self.data / name)
+        for name, text in self.measured.items():
+            (self.data / name).write_text(text)
         (self.data / "verdict.json").write_text(json.dumps(VERDICT))
         (self.data / "trace.json").write_text(json.dumps(TRACE))
 
@@ -177,6 +182,12 @@ def workbook_words(place, chosen):
         return [place.bin / "workbook", *some(chosen, ["chapters"], 1), "plots", "/nonexistent", *some(chosen, HUGE, 1)]
     words = names + ["--all", "--json", "--reveal", "--device", "cpu", "gpu", "--note", "bounds", "--out",
                      "results", "bash", "zsh", "-h", "mine.cu", "run", "solutions/01_multiply_add/1_fuse.cuh"]
+    if chosen.random() < 0.7:
+        own = {"check": ["--all"], "hint": ["--all"], "diff": ["--reveal"], "solution": ["--reveal"],
+               "list": ["--json"], "reset": [], "play": ["--json", "--device", "cpu", "gpu", "--note", "bounds"]}
+        files = {"list": [], "play": ["mine.cu"]}.get(command, names)
+        return [place.bin / "workbook", *filter(None, [command]), *some(chosen, files, min(1, len(files))),
+                *some(chosen, own.get(command, [""]), min(1, len(own.get(command, []))))]
     first = [chosen.choice(names)] if chosen.random() < 0.5 else []
     rest = first + some(chosen, words, 3) + some(chosen, HUGE, 1)
     chosen.shuffle(rest)
@@ -232,11 +243,11 @@ class Try:
     def __init__(self, place, seed, number):
         chosen = random.Random(f"{seed} {number}")
         place.restore(chosen)
-        kind = chosen.choices((workbook_words, chapter, python_words, launcher_words), (12, 4, 2, 0.3))[0]
+        kind = chosen.choices((workbook_words, chapter, python_words, launcher_words), (12, 4, 3, 0.3))[0]
         words = kind(place, chosen)
         self.words = [os.fsencode(word).replace(b"\0", b"") for word in words]
         self.damages = []
-        files = [place.data / f"{CHAPTER}.json", place.data / "trace.json"]
+        files = [place.data / f"{CHAPTER}.json", place.data / "trace.json"] if kind == python_words else []
         if kind == workbook_words:
             files = [place.state / "state.json", place.data / "verdict.json"]
         for file in files:
