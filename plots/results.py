@@ -116,6 +116,8 @@ def load(path, **options):
         raise BadFile(f"{path}: {error.strerror}") from None
     except ValueError as error:
         raise BadFile(f"{path}: not JSON ({error})") from None
+    except RecursionError:
+        raise BadFile(f"{path}: its lists and objects are nested too deeply") from None
 
 
 def peers_of(path):

@@ -7,8 +7,8 @@ build/tests/fuzz, with a workbook that was compiled for that folder (fuzzed_work
 not touched. There, ninja and the programs that judge exercises are scripts, which end and write as the try
 says: nothing is compiled. Of the chapters, 01 is the real one, the others print what they are called with.
 Not tried: watch, which needs a terminal (check_watch.py), signals during a compile (check_interrupts.py), the
-launcher's commands that build (check_launcher.py), docs/update.py without --check, and SIGINT to the Python
-programs, which Python itself answers with a traceback while it starts (check_plots.py sends it later).
+launcher's commands that build (check_launcher.py), docs/update.py beyond its options, and SIGINT to the
+Python programs, which Python itself answers with a traceback while it starts (check_plots.py sends it later).
 """
 
 import json
@@ -33,7 +33,8 @@ BAD_TEXTS = ("Traceback", "terminate called", "Segmentation fault", "AddressSani
              "core dumped", "Assertion")
 CHAPTER = "01_multiply_add"
 MARK = "WORKBOOK_FUZZ"  # in the environment of all that a try starts
-HUGE = ("0", "-1", "1", "7", "33x65", "2147483647", "2147483648", "99999999999999999999", "1e9", "nan", "0x10",
+HUGE = ("0", "-1", "1", "7", "33x65", "2147483647", "2147483648", "99999999999999999999", "1e9", "nan",
+        "0x10",
         "1x1x1", "--", "-", "", " ", "\n", "%s%n", "../../x", "/dev/null", "/dev/full", "/nonexistent/x", "é",
         "'", "$(false)", "a" * 5000, b"\xff\xfe", b"\xc3", "{}", "{0}", "a,b,,", "=")
 
@@ -113,7 +114,8 @@ VERDICT = {"schema": 1, "status": "solved", "at": "N = 1", "refused": "", "dims"
                        "approximate": False, "over": False, "excess": "too many"}],
            "predictions": [], "notes": ["a note"], "lesson": "docs/x.md", "learnt": "a lot"}
 TRACE = {"schema": 1, "chapter": CHAPTER, "shape": [32], "commit": "x", "stages": [
-    {"name": "1_unfused", "idea": "x", "launches": [{"kernel": "k", "grid": [1, 1, 1], "block": [32, 1, 1], "requests": [
+    {"name": "1_unfused", "idea": "x", "launches": [{"kernel": "k", "grid": [1, 1, 1], "block": [32, 1, 1],
+                                                     "requests": [
         {"place": "a:1", "operation": "load", "space": "global", "array": "q", "bytes": 4,
          "offsets": [4 * lane for lane in range(32)], "sectors": 4, "wavefronts": 1}]}]}]}
 
@@ -130,7 +132,8 @@ def changed_value(value, chosen):
     if isinstance(value, list) and value and chosen.random() < 0.85:
         i = chosen.randrange(len(value))
         return value[:i] + [changed_value(value[i], chosen)] + value[i + 1:]
-    return chosen.choice((None, True, -1, 0, 2 ** 31, 2 ** 64, -0.5, 1e308, float("nan"), "", "x", "$x_{$", "\0",
+    return chosen.choice((None, True, -1, 0, 2 ** 31, 2 ** 64, -0.5, 1e308, float("nan"), "", "x", "$x_{$",
+                          "\0",
                           "é" * 300, "../../x", [], {}, [[]], {"x": None}))
 
 
@@ -172,19 +175,24 @@ def some(chosen, words, most):
 
 def workbook_words(place, chosen):
     """A command of build/bin/workbook with words that it knows, and some that it does not."""
-    names = ["01.1", "01", "1_fuse", "01.1_fuse", "02.1", "05.1", "chapters/01_multiply_add/exercises/1_fuse.cuh"]
+    names = ["01.1", "01", "1_fuse", "01.1_fuse", "02.1", "05.1",
+             "chapters/01_multiply_add/exercises/1_fuse.cuh"]
     command = chosen.choice(("", "list", "check", "check", "hint", "diff", "solution", "reset", "run", "play",
-                             "bench", "plots", "completion", "skeleton", "chapters", "--help", "--version", "watch",
+                             "bench", "plots", "completion", "skeleton", "chapters", "--help", "--version",
+                             "watch",
                              "cehck"))
     if command == "run" and chosen.random() < 0.8:
         return [place.bin / "workbook", "run", "01", *chapter_words(chosen)]
     if command == "plots":  # with a folder that is not there: without one it draws for minutes
-        return [place.bin / "workbook", *some(chosen, ["chapters"], 1), "plots", "/nonexistent", *some(chosen, HUGE, 1)]
+        return [place.bin / "workbook", *some(chosen, ["chapters"], 1), "plots", "/nonexistent", *some(chosen,
+                                                                                                       HUGE,
+                                                                                                       1)]
     words = names + ["--all", "--json", "--reveal", "--device", "cpu", "gpu", "--note", "bounds", "--out",
                      "results", "bash", "zsh", "-h", "mine.cu", "run", "solutions/01_multiply_add/1_fuse.cuh"]
     if chosen.random() < 0.7:
         own = {"check": ["--all"], "hint": ["--all"], "diff": ["--reveal"], "solution": ["--reveal"],
-               "list": ["--json"], "reset": [], "play": ["--json", "--device", "cpu", "gpu", "--note", "bounds"]}
+               "list": ["--json"], "reset": [], "play": ["--json", "--device", "cpu", "gpu", "--note",
+                                                         "bounds"]}
         files = {"list": [], "play": ["mine.cu"]}.get(command, names)
         return [place.bin / "workbook", *filter(None, [command]), *some(chosen, files, min(1, len(files))),
                 *some(chosen, own.get(command, [""]), min(1, len(own.get(command, []))))]
@@ -197,8 +205,10 @@ def workbook_words(place, chosen):
 def chapter_words(chosen):
     """Options of a chapter's program, at sizes that take no time."""
     values = {"--device": ["auto", "cpu", "gpu", "tpu"], "--size": ["1", "33", "1000"],
-              "--stage": ["1_unfused", "2_fused", "1_unfused,1_unfused", "9_none"], "--json": ["data/out.json"],
-              "--model": ["h200", "H200", "none"], "--trace": ["data/out.json"], "--note": ["bounds", "uninitialised"]}
+              "--stage": ["1_unfused", "2_fused", "1_unfused,1_unfused", "9_none"],
+              "--json": ["data/out.json"],
+              "--model": ["h200", "H200", "none"], "--trace": ["data/out.json"], "--note": ["bounds",
+                                                                                            "uninitialised"]}
     flags = ["--sustained", "--resources", "--once", "--take-turns", "--help", "--nonsense"]
     words = ["--size", "100"] if chosen.random() < 0.9 else []
     for _ in range(chosen.randrange(4)):
@@ -216,21 +226,25 @@ def chapter(place, chosen):
 
 def python_words(place, chosen):
     """A Python program, with files that may be damaged."""
-    name = chosen.choice(("plots/plot.py", "plots/plot.py", "plots/peers.py", "plots/limits.py", "docs/update.py"))
+    name = chosen.choice(("plots/plot.py", "plots/plot.py", "plots/peers.py", "plots/limits.py",
+                          "docs/update.py"))
     words = {"plots/plot.py": ["data", "--compare", "data", "--counts", "--out", "data/out"],
              "plots/peers.py": ["data", "--programs", str(place.bin), "--chapters", CHAPTER, "--shapes", "1"],
              "plots/limits.py": [str(place.bin / CHAPTER), "100", "data/out.json", "1_unfused"],
              "docs/update.py": [str(place.bin), "--check"]}[name]
-    if name == "docs/update.py":  # without --check it writes; with all programs it takes minutes
-        return [sys.executable, place.root / name, "--check", *some(chosen, ["--nonsense", *HUGE], 2), "--help"]
+    if name == "docs/update.py":  # it ends with its help: to quote takes all programs, and minutes
+        return [sys.executable, place.root / name, "--check", *some(chosen, ["--nonsense", *HUGE], 2),
+                "--help"]
     if name == "plots/plot.py" and chosen.random() < 0.7:
         what = ["data"] if chosen.random() < 0.5 else ["--trace", "data/trace.json"]
         return [sys.executable, place.root / name, *what, "--out", chosen.choice(["data/out", "/dev/full"])]
-    return [sys.executable, place.root / name, *words[:chosen.randrange(len(words) + 1)], *some(chosen, HUGE, 2)]
+    return [sys.executable, place.root / name, *words[:chosen.randrange(len(words) + 1)], *some(chosen, HUGE,
+                                                                                                2)]
 
 
 def launcher_words(place, chosen):
-    first = chosen.choice((["--version"], ["doctor"], ["doctor", "--help"], ["docs", "--help"], ["test", "--help"]))
+    first = chosen.choice((["--version"], ["doctor"], ["doctor", "--help"], ["docs", "--help"], ["test",
+                                                                                                 "--help"]))
     return [place.root / "workbook", *first, *some(chosen, HUGE, 2)]
 
 
@@ -257,11 +271,13 @@ class Try:
         signals = [signal.SIGTERM] if kind == python_words else [signal.SIGINT, signal.SIGTERM]
         self.signal = chosen.choice(signals) if chosen.random() < 0.25 else None
         self.delay = chosen.random() ** 2 * (1 if kind == python_words else 0.1)
-        self.environment = {"FUZZ_NO_BUILD": chosen.choice(("", "", "check_01_multiply_add_1_fuse ", "other ")),
+        self.environment = {"FUZZ_NO_BUILD": chosen.choice(("", "", "check_01_multiply_add_1_fuse ",
+                                                            "other ")),
                             "FUZZ_STATUS": chosen.choice(("0", "0", "0", "1", "3", "77")),
                             "FUZZ_SIGNAL": chosen.choice(("", "", "", "FPE", "KILL")),
                             "FUZZ_VERDICT": str(place.data / "verdict.json"),
-                            "FUZZ_OUTPUT": chosen.choice(("/dev/null", sys.executable, str(pathlib.Path(__file__))))}
+                            "FUZZ_OUTPUT": chosen.choice(("/dev/null", sys.executable,
+                                                          str(pathlib.Path(__file__))))}
 
     def __str__(self):
         call = " ".join(shlex.quote(word.decode(errors="backslashreplace"))[:300] for word in self.words)
@@ -275,7 +291,8 @@ class Try:
                        "PATH": f"{place.root / 'tools'}:{os.environ['PATH']}"}
         with tempfile.TemporaryFile() as printed:
             program = subprocess.Popen(self.words, stdin=subprocess.DEVNULL, stdout=self.stdout(printed),
-                                       stderr=printed, cwd=place.root, env=environment, start_new_session=True)
+                                       stderr=printed, cwd=place.root, env=environment,
+                                       start_new_session=True)
             status = self.wait(program)
             printed.seek(0)
             return status, printed.read(1 << 20).decode(errors="replace")
@@ -400,12 +417,14 @@ def mistake(one, place):
 def notices_bad_programs(place):
     """This test finds what is wrong with programs that do each of these things in one try."""
     program = place.root / "tools" / "bad"
-    for what, text in (("crashes", "kill -SEGV $$"), ("ends with status 4", "exit 4"), ("hangs", "exec sleep 100"),
+    for what, text in (("crashes", "kill -SEGV $$"), ("ends with status 4", "exit 4"), ("hangs",
+                                                                                        "exec sleep 100"),
                        ("shows a traceback", "echo 'Traceback (most recent call last):' >&2"),
                        ("leaves a process", "sleep 5 >/dev/null 2>&1 &"),
                        ("empties an exercise", ": >chapters/01_multiply_add/exercises/1_fuse.cuh"),
                        ("removes the state", "rm .workbook/state.json"),
-                       ("forgets the state", "echo '{\"schema\": 1, \"exercises\": {}}' >.workbook/state.json")):
+                       ("forgets the state",
+                        "echo '{\"schema\": 1, \"exercises\": {}}' >.workbook/state.json")):
         script(program, text)
         one = Try(place, "bad programs", 0)
         place.restore(random.Random(0))

@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -243,6 +244,11 @@ def main():
     status, version = workbook("--version")
     pattern = r"Kernel Fusion Workbook \d+\.\d+\.\d+\n"
     expect("it says its version", status == 0 and re.fullmatch(pattern, version), version)
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb") as closed:
+        status = subprocess.run([ROOT / "workbook", "--version"], stdout=closed).returncode
+    expect("... quietly when nobody reads it", status == -signal.SIGPIPE, status)
     changes = (ROOT / "CHANGELOG.md").read_text()
     expect("... which CHANGELOG.md describes", f"\n## {version.split()[-1]}\n" in changes, version)
 

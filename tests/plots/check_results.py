@@ -2,12 +2,13 @@
 
 import pathlib
 import sys
+import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from checks import ROOT, expect
 
 sys.path.insert(0, str(ROOT / "plots"))
-from results import RUN, TRACE, BadFile, dram_bytes, moved_bytes, require
+from results import RUN, TRACE, BadFile, dram_bytes, load, moved_bytes, require
 
 # A stage that reads 100 bytes three times and 8 bytes of weights ten times.
 older = {"expected_read_bytes": 380, "expected_write_bytes": 100, "expected_repeated_bytes": 72}
@@ -36,3 +37,12 @@ for name in ("../../x", "/tmp/x", "01_x/../../y", "..", "", "01_", "01_x.json", 
 for name in ("../x", "a/b", "", "1_x.svg"):
     found = refusal({"stages": [{"name": TRACE["stages"][0]["name"]}]}, {"stages": [{"name": name}]})
     expect(f"no traced stage is called {name!r}", found.startswith("file.stages[0].name: expected"), found)
+
+with tempfile.TemporaryDirectory() as folder:
+    deep = pathlib.Path(folder) / "deep.json"
+    deep.write_text("[" * 100000)
+    try:
+        found = load(deep)
+    except BadFile as bad:
+        found = str(bad)
+    expect("lists in lists without end", "nested too deeply" in found, found)
