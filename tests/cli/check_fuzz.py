@@ -74,7 +74,8 @@ class Place:
         for check in sorted((self.root / "solutions").glob("*/*.check.cu")):
             chapter, name = check.parent.name, check.name.removesuffix(".check.cu")
             file = self.root / "chapters" / chapter / "exercises" / f"{name}.cuh"
-            self.exercises[file] = check.with_name(f"{name}.cuh").read_bytes() + b"// the reader's \xe2\x88\x91\n"
+            solution = check.with_name(f"{name}.cuh").read_bytes()
+            self.exercises[file] = solution + b"// the reader's \xe2\x88\x91\n"
             script(self.bin / f"check_{chapter}_{name}", 'cp "$FUZZ_VERDICT" "$2"; cat "$FUZZ_OUTPUT"\n'
                    '[ -z "$FUZZ_SIGNAL" ] || kill "-$FUZZ_SIGNAL" $$\nexit "$FUZZ_STATUS"')
 
