@@ -35,7 +35,8 @@ ORDER = [
     ("Chapters", ["[0-9][0-9]_*.md"]),
     ("Concepts", ["threads.md", "memory.md", "cpu_device.md", "measuring.md", "ncu.md", "choosing.md",
                   "model_against_machine.md", "claims.md", "further.md"]),
-    ("Reference", ["glossary.md", "reference.md", "supported_cuda.md", "json.md", "licences.md", "../CHANGELOG.md"]),
+    ("Reference", ["glossary.md", "reference.md", "supported_cuda.md", "json.md", "licences.md",
+                   "../CHANGELOG.md"]),
     ("Adding to it", ["../CONTRIBUTING.md", "adding_*.md"]),
 ]
 
@@ -44,7 +45,8 @@ LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^(#{1,6}) +(.+?)$", re.M)
 SOURCES = (".hpp", ".cuh")
 GLOSSARY = DOCS / "glossary.md"
-ENTRY = re.compile(r"^\| (?!(?:word|name|column) \||---)(.+?) \| (.+) \| (.+) \|$", re.M)
+ENTRY = re.compile(r"^\| (?!(?:word|name|column) \||---)(.+?) \| (.+?)(?: \((\[[^]]*\]\([^)\s]+\))\))? \|$",
+                   re.M)  # a row of it: | word, another spelling | a sentence ([page](file.md#anchor)) |
 
 
 class Wrong(Exception):
@@ -100,7 +102,7 @@ def name_of(path):
 
 
 def entries_of(glossary):
-    """The rows of a glossary's tables: (words, what it says of them, links, anchor in the book)."""
+    """The rows of a glossary's tables: (words, what it says of them, link, anchor in the book)."""
     seen = set()
     rows = []
     for cell, meaning, where in ENTRY.findall(glossary):
@@ -308,7 +310,8 @@ class Book:
     def glossary(self):
         """The entries of the glossary. A search for one of the `words` puts the entry first."""
         return [{"heading": ", ".join(words), "page": title(GLOSSARY), "href": f"page_glossary.html#{anchor}",
-                 "text": re.sub("[`*]", "", LINK.sub(r"\2", meaning)), "words": [word.lower() for word in words]}
+                 "text": re.sub("[`*]", "", meaning),
+                 "words": [word.lower() for word in words]}
                 for words, meaning, _, anchor in entries_of(without_comments(GLOSSARY))]
 
     def names(self, compound):

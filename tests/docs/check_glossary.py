@@ -1,5 +1,5 @@
-"""The glossary: it has what the lessons 00 to 03 use of CUDA and every column of the tables, and each of its links
-leads to a place that mentions the word."""
+"""The glossary: it has what the lessons 00 to 03 use of CUDA and every column of the tables, and each of its
+links leads to a place that mentions the word."""
 
 import pathlib
 import re
@@ -26,7 +26,7 @@ FOREIGN = re.compile(r"""
   | \bclass\.\.\.                                                     # a pack of types
   | \b0x[0-9a-f]+u\b | \b0x1p-?\d+f?\b                                # a mask; a power of two
   | <<<
-  | \b(?:DEVICE|ceil_div|dynamic_shared|launch_shared|launch_dependent)\b | \blaunch(?=\()  # the workbook's own
+  | \b(?:DEVICE|ceil_div|dynamic_shared|launch_shared|launch_dependent)\b | \blaunch(?=\()  # ours
 """, re.X)
 
 # One entry for all spellings of a kind.
@@ -125,14 +125,13 @@ def mentions(text, word):
 def links_in_vain(glossary, folder):
     """Links of entries to places that do not mention the entry's first word."""
     faults = []
-    for words, meaning, where, _ in book.entries_of(glossary):
-        targets = [match[3] for match in book.LINK.finditer(where)]
-        if not targets:
-            faults.append(f"{words[0]}: no link")
-        for target in targets:
-            path, _, anchor = target.partition("#")
-            if not mentions(section_at(folder / path, anchor), words[0]):
-                faults.append(f"{words[0]}: {target} does not mention it")
+    for words, _, where, _ in book.entries_of(glossary):
+        if not where:
+            faults.append(f"{words[0]}: no link at its end")
+            continue
+        path, _, anchor = book.LINK.match(where)[3].partition("#")
+        if not mentions(section_at(folder / path, anchor), words[0]):
+            faults.append(f"{words[0]}: {where} does not mention it")
     return faults
 
 
@@ -148,16 +147,17 @@ def check_checker():
     page = ("# A page\n\nWith `__ldcs` in it.\n\n    f<<<1, 32>>>(0x1p3f);\n\n"
             "<!-- code: a.cuh -->\n\n```cpp\n__device__ float4 f(uint4 x) { return make_char4(expf(x.x)); }\n"
             "#pragma unroll 4\n```\n\n```text\nstage  newest\n__nothing\n```\n")
-    entries = book.entries_of("| word | what | where |\n| --- | --- | --- |\n"
-                              "| `__device__` | x | [a](page.md) |\n| `uint4`, `expf` | x | [a](page.md) |\n")
+    entries = book.entries_of("| word | what |\n| --- | --- |\n"
+                              "| `__device__` | x ([a](page.md)) |\n| `uint4`, `expf` | x ([a](page.md)) |\n")
     wanted = ["#pragma unroll", "0x1p60f", "<<<>>>", "__ldcs", "float4", "make_float4"]
     found = missing_names(page, entries)
     expect("names that are missing in a glossary are found", found == wanted, found)
-    glossary = "\n## Columns of the tables\n\n| column | what | where |\n| --- | --- | --- |\n| stage | x | y |\n"
+    glossary = ("\n## Columns of the tables\n\n"
+                "| column | what |\n| --- | --- |\n| stage | x |\n")
     found = missing_columns(columns_of_pages([page]), glossary)
     expect("a column that is missing in it is found", found == ["newest (of stage  newest)"], found)
-    glossary = ("| here | x | [a](page.md#one) |\n| there | x | [a](page.md#one) |\n| nowhere | x | - |\n"
-                "| ere | x | [a](page.md) |\n")
+    glossary = ("| here | x ([a](page.md#one)) |\n| there | x ([a](page.md#one)) |\n| nowhere | x |\n"
+                "| ere | x ([a](page.md)) |\n")
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         (folder / "page.md").write_text("# Page\n\n## One\n\nHere.\n\n## Two\n\nThere.\n")
