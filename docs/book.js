@@ -17,18 +17,29 @@ if (window.innerWidth >= 768) window.addEventListener("load", openGroups);
 
 const kMostResults = 12;
 
-// Sections and names with all words of the query. First those whose heading has them, then other sections, then names; a
-// name that is the query comes before all.
-function find(query) {
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  if (words.length === 0) return [];
+// How well an entry of the glossary fits the query: the word itself, its plural, or the beginning of a word that is being typed.
+function glossaryScore(entry, query) {
+  if (!entry.words) return 0;
+  if (entry.words.includes(query)) return 200;
+  if (entry.words.some(word => `${word}s` === query)) return 150;
+  return entry.words.some(word => word.startsWith(query)) ? 50 : 0;
+}
+
+// Entries of the glossary that fit the query; sections whose heading has all its words, other sections that have them, and
+// names. A name that is the query comes directly after the glossary.
+function find(text) {
+  const query = text.trim().toLowerCase().replace(/\s+/g, " ");
+  if (!query) return [];
+  const words = query.split(" ");
   const found = [];
   for (const entry of BOOK_SECTIONS) {
     const heading = entry.heading.toLowerCase();
     const all = `${heading} ${entry.page.toLowerCase()} ${entry.text.toLowerCase()}`;
-    if (!words.every(word => all.includes(word))) continue;
+    const inGlossary = glossaryScore(entry, query);
+    if (!inGlossary && !words.every(word => all.includes(word))) continue;
     const inHeading = words.filter(word => heading.includes(word)).length;
-    found.push({entry, score: entry.text ? 1 + inHeading : heading === query.toLowerCase() ? 100 : 0});
+    const elsewhere = entry.text ? 1 + inHeading : heading === query ? 100 : 0;
+    found.push({entry, score: inGlossary || elsewhere});
   }
   return found.sort((a, b) => b.score - a.score).slice(0, kMostResults).map(one => one.entry);
 }

@@ -35,7 +35,8 @@ ORDER = [
     ("Chapters", ["[0-9][0-9]_*.md"]),
     ("Concepts", ["threads.md", "memory.md", "cpu_device.md", "measuring.md", "ncu.md", "choosing.md",
                   "model_against_machine.md", "claims.md", "further.md"]),
-    ("Reference", ["reference.md", "supported_cuda.md", "json.md", "licences.md", "../CHANGELOG.md"]),
+    ("Reference", ["glossary.md", "reference.md", "supported_cuda.md", "json.md", "licences.md",
+                   "../CHANGELOG.md"]),
     ("Adding to it", ["../CONTRIBUTING.md", "adding_*.md"]),
 ]
 
@@ -43,6 +44,9 @@ FENCED = re.compile(r"(^```.*?^```$)", re.S | re.M)
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^(#{1,6}) +(.+?)$", re.M)
 SOURCES = (".hpp", ".cuh")
+GLOSSARY = DOCS / "glossary.md"
+ENTRY = re.compile(r"^\| (?!(?:word|name|column) \||---)(.+?) \| (.+?)(?: \((\[[^]]*\]\([^)\s]+\))\))? \|$",
+                   re.M)  # a row of it: | word, another spelling | a sentence ([page](file.md#anchor)) |
 
 
 class Wrong(Exception):
@@ -95,6 +99,22 @@ def short_title(path):
 def name_of(path):
     """The name of a page in the book; Doxygen wants a letter in front."""
     return f"page_{path.stem.lower()}"
+
+
+def entries_of(glossary):
+    """The rows of a glossary's tables: (words, what it says of them, link, anchor in the book)."""
+    seen = set()
+    rows = []
+    for cell, meaning, where in ENTRY.findall(glossary):
+        words = cell.replace("`", "").split(", ")
+        rows.append((words, meaning, where, f"page_glossary--entry-{slug(words[0], seen)}"))
+    return rows
+
+
+def with_anchors(glossary):
+    """A glossary whose rows have the anchors of entries_of()."""
+    names = iter([anchor for *_, anchor in entries_of(glossary)])
+    return ENTRY.sub(lambda row: rf"| \anchor {next(names)} {row[0].removeprefix('| ')}", glossary)
 
 
 def pages_of(patterns):
@@ -182,6 +202,8 @@ class Book:
 
     def converted(self, page):
         text = without_comments(page)
+        if page == GLOSSARY:
+            text = with_anchors(text)
         text = outside_code(text, lambda part: LINK.sub(lambda match: self.link(page, match), part))
         return self.named_headings(page, text)
 
@@ -256,6 +278,7 @@ class Book:
     def write_search(self):
         """What docs/book.js searches: the sections of the pages, then the names of the reference."""
         sections = [section for page in [ROOT / "README.md", *self.pages] for section in self.sections(page)]
+        sections += self.glossary()
         for compound in xml.etree.ElementTree.parse(self.out / "names.xml").iter("compound"):
             if compound.get("kind") != "page":
                 sections += self.names(compound)
@@ -276,11 +299,20 @@ class Book:
             return "\0"
 
         text = without_comments(page)
+        if page == GLOSSARY:  # its rows are found one by one
+            text = ENTRY.sub("", text)
         text = outside_code(text, lambda part: HEADING.sub(begin, part))
         for section, under in zip(found, text.split("\0")[1:]):
             plain = re.sub(r"^```\w*$|^\|[-| ]+\|$", "", LINK.sub(r"\2", under), flags=re.M)
             section["text"] = " ".join(re.sub(r"[`*|]", " ", plain).split())
         return found
+
+    def glossary(self):
+        """The entries of the glossary. A search for one of the `words` puts the entry first."""
+        return [{"heading": ", ".join(words), "page": title(GLOSSARY), "href": f"page_glossary.html#{anchor}",
+                 "text": re.sub("[`*]", "", meaning),
+                 "words": [word.lower() for word in words]}
+                for words, meaning, _, anchor in entries_of(without_comments(GLOSSARY))]
 
     def names(self, compound):
         found = [(compound, compound.findtext("filename"))]

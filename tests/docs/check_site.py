@@ -1,4 +1,4 @@
-"""The book in a browser: three pages on a phone's and a desk's width, light and dark; search, navigation,
+"""The book in a browser: four pages on a phone's and a desk's width, light and dark; search, navigation,
 figures and predictions.
 
     python3 tests/docs/check_site.py                       exit status 4 where there is no Chromium or Doxygen
@@ -33,7 +33,8 @@ except ImportError:
         os.execv(DEBIAN_PYTHON, [DEBIAN_PYTHON, *sys.argv])
     webdriver = None
 
-PAGES = {"front": "index.html", "chapter": "page_01_multiply_add.html", "concept": "page_memory.html"}
+PAGES = {"front": "index.html", "chapter": "page_01_multiply_add.html", "concept": "page_memory.html",
+         "glossary": "page_glossary.html"}
 WIDTHS = {390: 844, 1440: 900}
 
 # Width of what is shown, and of the widest that the page holds without scrolling itself.
@@ -177,6 +178,39 @@ def check_search(driver, folder, screenshots):
            until(lambda: driver.find_element(By.ID, "book-results").text == "Nothing found."))
 
 
+FIRST_FOUND = "return find(arguments[0])[0]?.href;"
+
+
+def check_search_of_words(driver, folder):
+    """A search for a word of the glossary, in any of its spellings, begins with an entry of that word."""
+    anchors = {}
+    for words, *_, anchor in book.entries_of(book.GLOSSARY.read_text()):
+        for word in words:
+            anchors.setdefault(word.lower(), []).append(f"page_glossary.html#{anchor}")
+    open_page(driver, (folder / "index.html").as_uri(), 1440, "light")
+    others = {word: found for word in anchors
+              if (found := driver.execute_script(FIRST_FOUND, word)) not in anchors[word]}
+    expect(f"a search for each of {len(anchors)} words of the glossary puts its entry first",
+           not others, others)
+    for query, word in (("Warps", "warp"), ("coalesc", "coalesced"), ("  bank   conflict ", "bank conflict")):
+        found = driver.execute_script(FIRST_FOUND, query)
+        expect(f"and so does one for “{query}”", found in anchors[word], found)
+    found = driver.execute_script(FIRST_FOUND, "warp_sum")
+    expect("a name of the reference that is no word of the glossary comes first still",
+           found and "page_" not in found, found)
+
+    driver.find_element(By.ID, "MSearchField").send_keys("lane")
+    first = until(lambda: driver.find_elements(By.CSS_SELECTOR, "#book-results a"))[0]
+    shown = first.text.startswith("lane") and "32 threads" in first.text
+    expect("the result shows the word and its sentence", shown, first.text)
+    driver.find_element(By.ID, "MSearchField").send_keys(Keys.ENTER)
+    until(lambda: driver.current_url.endswith(anchors["lane"][0]))
+    there = driver.current_url.endswith(anchors["lane"][0])
+    top = driver.execute_script(
+        "return document.getElementById(location.hash.slice(1))?.getBoundingClientRect().top")
+    expect("and Enter leads to the entry", there and 0 <= top < 900, (driver.current_url, top))
+
+
 def check_navigation(driver, folder):
     open_page(driver, (folder / "index.html").as_uri(), 1440, "light")
 
@@ -233,6 +267,7 @@ def main():
             check_pages(driver, folder, arguments.screenshots)
             check_navigation(driver, folder)
             check_search(driver, folder, arguments.screenshots)
+            check_search_of_words(driver, folder)
             check_figures_and_predictions(driver, folder)
         finally:
             driver.quit()
