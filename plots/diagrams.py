@@ -189,8 +189,147 @@ def draw_grid_and_guard(programs):
     return picture
 
 
+def bytes_per_element(launches):
+    """Of launches with one element per lane."""
+    return sum(request["bytes"] for launch in launches for request in launch["requests"])
+
+
+# Where the arrays of chapter 01 are in the picture of the round trip: the height of the middle of each.
+ARRAY_ROWS = {"q": 70, "k": 98, "product": 136, "v": 174, "out": 202}
+KERNEL_SPANS = {"multiply": (58, 134), "add": (138, 214), "fused": (58, 214)}
+KERNEL_SAYS = {"multiply": ["multiply"], "add": ["add"], "fused": ["fused", "product stays", "in a register"]}
+
+
+def draw_kernel_beside_memory(picture, left, launch):
+    """A kernel, the arrays that it accesses, and an arrow for each access."""
+    memory, kernel = left + 64, left + 116
+    top, bottom = KERNEL_SPANS[launch["kernel"]]
+    picture.box(kernel, top, 72, bottom - top, "pale", 4)
+    for line, words in enumerate(KERNEL_SAYS[launch["kernel"]]):
+        middle = (top + bottom) / 2
+        if line == 0:
+            picture.text(kernel + 36, middle, words, "bold", 11)
+        else:
+            picture.text(kernel + 36, middle + 6 + 12 * line, words, "", 9)
+    for request in launch["requests"]:
+        array, stores = request["array"], request["operation"] == "store"
+        round_trip = array == "product"
+        y = ARRAY_ROWS[array] + (-10 if round_trip and stores else 10 if round_trip else 0)
+        ends = [(memory + 1, y), (kernel - 1, y)]
+        picture.line(ends[::-1] if stores else ends, "arrow-orange" if round_trip else "arrow")
+        picture.text((memory + kernel) / 2, y - 8, f"{request['bytes']} bytes", "", 9)
+
+
+def draw_round_trip(programs):
+    unfused = programs.trace("01_multiply_add", WARP, "1_unfused")
+    fused = programs.trace("01_multiply_add", WARP, "2_fused")
+    picture = Picture("The round trip of the product, unfused and fused", 246)
+    for left, launches, name in ((8, unfused, "Two kernels"), (204, fused, "One kernel")):
+        arrays = dict.fromkeys(request["array"] for launch in launches for request in launch["requests"])
+        picture.text(left, 18, name, "bold", 12, "start")
+        picture.box(left, 48, 64, 176, "pale", 4)
+        picture.text(left + 32, 40, "memory", "dim", 10)
+        picture.text(left + 152, 40, "kernels" if len(launches) > 1 else "kernel", "dim", 10)
+        for array in arrays:
+            high = 38 if array == "product" else 22
+            picture.cell(left + 5, ARRAY_ROWS[array] - high / 2, 54, high, array,
+                         "orange" if array == "product" else "blue", 11)
+        for launch in launches:
+            draw_kernel_beside_memory(picture, left, launch)
+        picture.text(left, 236, f"{bytes_per_element(launches)} bytes per element", "bold", 11, "start")
+    trip = bytes_per_element(unfused) - bytes_per_element(fused)
+    of_product = sum(one["bytes"] for launch in unfused for one in requests_of(launch, array="product"))
+    require(trip == of_product, "fusing saves something besides the round trip of the product")
+    return picture
+
+
+def draw_sector(picture, x, y, first, lane_at):
+    """A sector as wide as 8 lanes, the floats from `first` on; `lane_at` is {offset in floats: lane}."""
+    per_sector, wide, high = SECTOR // FLOAT, 11, 15
+    lanes = [lane_at[first + i] for i in range(per_sector) if first + i in lane_at]
+    picture.box(x, y, per_sector * wide, high, "pale")
+    for i in range(per_sector):
+        if first + i in lane_at:
+            picture.box(x + i * wide, y, wide, high, "blue")
+    picture.box(x, y, per_sector * wide, high)
+    if len(lanes) == 1:
+        picture.text(x + per_sector * wide / 2 + 6, y + high / 2, f"lane {lanes[0]}", "", 9)
+    else:
+        picture.text(x + per_sector * wide / 2, y + high + 9, f"lanes {lanes[0]}…{lanes[-1]}", "", 9)
+
+
+def draw_sectors(programs):
+    picture = Picture("Sectors that one request of a warp touches", 284)
+    y = 16
+    for stage, what in (("2_coalesced", "Lanes side by side"), ("1_one_block", "Lanes far apart")):
+        launch, = programs.trace("00_first_kernel", 1 << 16, stage)
+        request = requests_of(launch, operation="load")[0]
+        lane_at = {offset // FLOAT: lane for lane, offset in lanes_of(request).items()}
+        sectors = sorted({offset // SECTOR for offset in lanes_of(request).values()})
+        require(len(sectors) == request["sectors"], f"{stage} touches another number of sectors")
+        picture.text(12, y, what, "bold", 11, "start")
+        picture.text(WIDTH - 12, y, f"{len(sectors)} sectors: {len(sectors) * SECTOR} bytes moved, "
+                     f"{len(lane_at) * FLOAT} used", "", 10, "end")
+        for i, sector in enumerate(sectors):
+            draw_sector(picture, 13 + 95 * (i % 4), y + 12 + 19 * (i // 4), sector * SECTOR // FLOAT, lane_at)
+        y += 12 + 19 * (len(sectors) // 4) + 26
+    picture.box(13, y - 8, 11, 15, "blue")
+    picture.text(30, y, f"{FLOAT} bytes that a lane loads", "", 10, "start")
+    picture.box(203, y - 8, 88, 15)
+    picture.text(297, y, f"a sector, {SECTOR} bytes", "", 10, "start")
+    return picture
+
+
+def split(n, offset):
+    """As split() of chapter 01 for arrays that begin `offset` floats past a multiple of 16 bytes: (head, vectors)."""
+    head = min((4 - offset) % 4, n)
+    return head, (n - head) // 4
+
+
+def require_split_as_in(programs, n):
+    """That stage 3 of chapter 01, whose arrays begin at multiples of 16 bytes, has these vectors and singles."""
+    head, vectors = split(n, 0)
+    launch, = programs.trace("01_multiply_add", n, "3_float4")
+    wide = lanes_of(requests_of(launch, array="q", bytes=16)[0])
+    single = lanes_of(requests_of(launch, array="q", bytes=4)[0])
+    require(wide == {lane: 16 * lane for lane in range(vectors)}, "3_float4 has other vectors")
+    require(list(single.values()) == [FLOAT * i for i in range(head + 4 * vectors, n)], "3_float4 has another tail")
+
+
+def draw_head_vectors_tail(programs):
+    n, offset, wide, left = 21, 1, 15.5, 14
+    head, vectors = split(n, offset)
+    require_split_as_in(programs, n - head)
+    tail = n - head - 4 * vectors
+
+    def x(element):
+        return left + (offset + element) * wide
+
+    picture = Picture("Head, vectors and tail of an array", 148)
+    picture.text(left, 15, "A float4 must begin at an address that is a multiple of 16:", "bold", 11, "start")
+    for boundary in range(0, offset + n + 4, 4):
+        at = left + boundary * wide
+        picture.line([(at, 42), (at, 86)], "dashed", head=False)
+        picture.text(at, 34, FLOAT * boundary, "dim", 9)
+    for i in range(n):
+        in_vector = head <= i < head + 4 * vectors
+        picture.cell(x(i), 52, wide, 24, i, "blue" if in_vector else "orange", 9)
+    for v in range(vectors):
+        picture.line([(x(head + 4 * v) + 2, 92), (x(head + 4 * v + 4) - 2, 92)], "arrow-blue", head=False)
+        picture.text(x(head + 4 * v + 2), 103, f"vector {v}", "", 10)
+    for name, first, end in (("head", 0, head), ("tail", n - tail, n)):
+        picture.line([(x(first) + 2, 92), (x(end) - 2, 92)], "arrow-orange", head=False)
+        picture.text((x(first) + x(end)) / 2, 103, name, "", 10)
+    picture.text(left, 130, f"Head and tail: {head} + {tail} loads of 4 bytes. Vectors: {vectors} loads of 16 bytes.", "",
+                 11, "start")
+    return picture
+
+
 PICTURES = {
     "grid_and_guard": draw_grid_and_guard,
+    "round_trip": draw_round_trip,
+    "sectors": draw_sectors,
+    "head_vectors_tail": draw_head_vectors_tail,
 }
 
 
