@@ -36,6 +36,7 @@ text { font-family: system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-se
 .on-blue { fill: var(--on-blue); } .on-orange { fill: #1f2328; }
 .back { fill: var(--back); } .plain { fill: none; stroke: var(--line); } .pale { fill: var(--pale); stroke: var(--line); }
 .blue { fill: var(--blue); stroke: var(--back); } .orange { fill: var(--orange); stroke: var(--back); }
+.blue-dot { fill: var(--blue); } .orange-dot { fill: var(--orange); }
 .idle { fill: none; stroke: var(--line); stroke-dasharray: 2 2; }
 path { fill: none; stroke-width: 1.3; } .fan { fill: var(--pale); opacity: 0.6; } marker path { stroke: none; }
 .arrow { stroke: var(--dim); } .arrow-blue { stroke: var(--blue); }
@@ -325,11 +326,206 @@ def draw_head_vectors_tail(programs):
     return picture
 
 
+EIGHT_VALUES = [3, 1, 7, 0, 4, 1, 6, 3]
+
+
+def steps_of_tree(launch):
+    """Of block_sum in the first warp: for each step {lane: (the word that it adds to, the word that it adds)}."""
+    shared = requests_of(launch, space="shared", array="sums")
+    steps = []
+    for before, after in zip(range(len(shared)), range(2, len(shared))):
+        one, other, result = shared[before], shared[before + 1], shared[after]
+        if (one["operation"], other["operation"], result["operation"]) == ("load", "load", "store"):
+            pairs = {lane: tuple(sorted((word // FLOAT, other["offsets"][lane] // FLOAT)))
+                     for lane, word in lanes_of(one).items()}
+            require(all(pair[0] == result["offsets"][lane] // FLOAT for lane, pair in pairs.items()),
+                    "a step of the tree stores elsewhere")
+            steps.append(pairs)
+    return steps
+
+
+def draw_tree(programs):
+    launch = programs.trace("01_multiply_add", 1024, "5_reduced")[0]
+    steps = steps_of_tree(launch)[-3:]  # those of the last eight sums
+    values, wide, high, pitch, left = list(EIGHT_VALUES), 36, 22, 76, 26
+    require([len(step) for step in steps] == [4, 2, 1], "the tree does not end with 4, 2 and 1 additions")
+
+    def x(word):
+        return left + 45 * word
+
+    picture = Picture("A tree of sums with barriers, step by step", 282)
+    picture.text(left, 14, "The last eight sums, in shared memory", "bold", 11, "start")
+    for word, value in enumerate(values):
+        picture.cell(x(word), 28, wide, high, value, "blue", 11)
+    for number_of_step, step in enumerate(steps):
+        y = 28 + pitch * number_of_step
+        picture.cell(left, y + high + 4, x(7) + wide - left, 15, "barrier: __syncthreads()", "orange", 10)
+        below = y + pitch
+        for lane, (kept, added) in step.items():
+            values[kept] += values[added]
+            picture.line([(x(kept) + wide / 2, y + high + 20), (x(kept) + wide / 2, below - 1)])
+            picture.line([(x(added) + wide / 2, y + high + 20), (x(kept) + wide / 2 + 8, below - 1)], "arrow-blue")
+            picture.cell(x(kept), below, wide, high, values[kept], "blue", 11)
+        threads = f"threads 0–{max(step)} add" if len(step) > 1 else "thread 0 adds"
+        picture.text(x(len(step)), below + high / 2, f"{threads} sums[t + {step[0][1]}]", "", 10, "start")
+    require(values[0] == sum(EIGHT_VALUES), "the tree loses a value")
+    return picture
+
+
+def draw_butterfly(programs):
+    rule = (ROOT / "common" / "kernels" / "sums.hpp").read_text()
+    loop = "for (int distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(0xffffffffu, value, distance)"
+    require(loop in rule, "warp_sum() has another loop")
+    programs.trace("04_relu_layernorm", "1x256", "4_shuffles")  # its sums are right, or it ends with an error
+    values, wide, high, pitch, left = list(EIGHT_VALUES), 34, 22, 68, 62
+
+    def x(lane):
+        return left + 41 * lane
+
+    picture = Picture("The xor butterfly: the sum of all lanes in every lane", 288)
+    for lane in range(8):
+        picture.text(x(lane) + wide / 2, 14, lane, "dim", 10)
+    picture.text(52, 14, "lane", "dim", 10, "end")
+    for row, distance in enumerate((0, 4, 2, 1)):
+        y = 26 + pitch * row
+        if distance:
+            values = [value + values[lane ^ distance] for lane, value in enumerate(values)]
+            picture.text(52, y - 24, f"xor {distance}", "bold", 11, "end")
+            for lane in range(8):
+                start, end = x(lane) + wide / 2, x(lane ^ distance) + wide / 2
+                picture.line([(start, y - pitch + high), (start, y - 1)], "arrow")
+                picture.line([(start, y - pitch + high), (end + (6 if start > end else -6), y - 1)], "arrow-blue")
+        picture.text(52, y + high / 2, "value", "dim", 10, "end")
+        for lane, value in enumerate(values):
+            picture.cell(x(lane), y, wide, high, value, "blue", 11)
+    require(values == [sum(EIGHT_VALUES)] * 8, "the butterfly loses a value")
+    picture.text(x(0), 263, "xor 4: each lane adds the value of lane (its number ^ 4).", "", 10, "start")
+    picture.text(x(0), 278, "All 32 lanes of a warp take five steps: 16, 8, 4, 2, 1.", "", 10, "start")
+    return picture
+
+
+def wavefronts_of(words):
+    """Of a request with a word per lane: the most words that share a bank."""
+    banks = [word % WARP for word in set(words)]
+    return max(banks.count(bank) for bank in banks)
+
+
+def draw_words(picture, left, top, cell, kinds):
+    """Words of shared memory, one row per 32 of them, so that a bank is a column. `kinds` is {kind: words}."""
+    wide, high = cell
+    for kind, words in kinds.items():
+        for word in words:
+            picture.box(left + word % WARP * wide, top + word // WARP * high, wide - 0.5, high - 0.5, kind, 0)
+
+
+def draw_conflicts(programs):
+    """Of the trees of chapter 04, the load of the first warp with the most wavefronts."""
+    picture = Picture("Banks that a warp reads in a step of a tree", 196)
+    left, wide, high, y = 12, 11.75, 9, 40
+    picture.text(left, 15, "bank 0", "dim", 10, "start")
+    picture.text(WIDTH / 2, 15, "32 banks, one word of each row in every bank", "dim", 10)
+    picture.text(WIDTH - left, 15, "bank 31", "dim", 10, "end")
+    for stage, stride, what in (("2_conflicts", 8, "Stage 2: every eighth word"),
+                                ("3_tree", 1, "Stage 3: neighbours")):
+        launch, = programs.trace("04_relu_layernorm", "1x256", stage)
+        request = max(requests_of(launch, operation="load", array="sums"), key=lambda one: one["wavefronts"])
+        words = [offset // FLOAT for offset in lanes_of(request).values()]
+        require(words[1] - words[0] == stride, f"{stage} loads other words")
+        require(wavefronts_of(words) == request["wavefronts"], f"{stage} costs other wavefronts")
+        first_row, last_row = min(words) // WARP, max(words) // WARP
+        height = (last_row - first_row + 1) * high
+        banks, waves = len({word % WARP for word in words}), request["wavefronts"]
+        picture.text(left, y, what, "bold", 11, "start")
+        picture.text(WIDTH - left, y, f"{banks} banks: {waves} wavefront{'s' if waves > 1 else ''}", "", 11, "end")
+        picture.box(left, y + 10, WARP * wide, height, "pale", 0)
+        draw_words(picture, left, y + 10, (wide, high), {"blue-dot": [word - first_row * WARP for word in words]})
+        y += height + 36
+    picture.box(left, 178, wide, high, "blue-dot", 0)
+    picture.text(30, 182, "a word that a lane of the warp loads", "", 10, "start")
+    return picture
+
+
+def draw_banks(programs):
+    launch, = programs.trace("05_linear_gelu", "32x32x32", "4_tiles")
+    column = requests_of(launch, operation="load", space="shared", array="tile_w")[0]
+    padded = [offset // FLOAT for offset in column["offsets"]]
+    pitch = padded[1]
+    require(wavefronts_of(padded) == column["wavefronts"], "a column of 4_tiles costs other wavefronts")
+    measured = json.loads((ROOT / "tests" / "data" / "counters_h200.json").read_text())["kernels"]
+    cell, top = 5, 62
+    picture = Picture("A column of a tile in the banks of shared memory, without and with padding", 284)
+    picture.text(12, 15, "32 lanes read one column of a tile of 32 x 32 floats", "bold", 11, "start")
+    for left, row, kernel in ((22, pitch - 1, "transpose, tile"), (218, pitch, "transpose, padded tile")):
+        words = [lane * row for lane in range(WARP)]
+        cost = wavefronts_of(words)
+        on_gpu = measured[kernel]["shared_load_wavefronts"] / measured[kernel]["load_requests"]
+        require(round(on_gpu) == cost, f"{kernel}: {on_gpu} wavefronts per request on the GPU")
+        picture.text(left, 34, f"rows {row} words apart", "", 11, "start")
+        picture.text(left, 53, "bank 0", "dim", 9, "start")
+        picture.text(left + WARP * cell, 53, "bank 31", "dim", 9, "end")
+        picture.box(left, top, WARP * cell, row * cell, "pale", 0)
+        padding = range(WARP, row * WARP, row) if row > WARP else ()
+        draw_words(picture, left, top, (cell, cell), {"orange-dot": padding, "blue-dot": words})
+        waves = f"{cost} wavefront{'s' if cost > 1 else ''}"
+        banks = len({word % WARP for word in words})
+        picture.text(left, 246, f"{banks} bank{'s' if banks > 1 else ''}: {waves}", "bold", 11, "start")
+    picture.box(22, 262, 10, 10, "blue", 0)
+    picture.text(37, 267, "a word of the column", "", 10, "start")
+    picture.box(218, 262, 10, 10, "orange", 0)
+    picture.text(233, 267, "padding, one word per row", "", 10, "start")
+    return picture
+
+
+def quantized(x, scale, zero_point):
+    """As quantized() of chapter 03."""
+    return max(-128, min(127, round(x / scale + zero_point)))
+
+
+def signed(value):
+    return str(value).replace("-", "−")
+
+
+def draw_packing(programs):
+    scale, zero_point, floats = 0.05, 10, [1.27, -2.31, 9.0, 0.02]
+    packed, = programs.trace("03_quantize_int8", "1x128", "3_packed")
+    single, = programs.trace("03_quantize_int8", "1x128", "2_fused")
+    load, = requests_of(packed, operation="load")
+    store, = requests_of(packed, operation="store")
+    store_of_one, = requests_of(single, operation="store")
+    count, wide, left = len(floats), 88, 24
+    require((load["bytes"], store["bytes"]) == (FLOAT * count, count), "3_packed loads or stores another width")
+
+    picture = Picture("Four floats become four int8, stored together", 266)
+    picture.text(left, 15, f"One thread loads a float4, {load['bytes']} bytes", "bold", 11, "start")
+    narrow = wide / FLOAT
+    start = (WIDTH - count * narrow) / 2
+    for i, value in enumerate(floats):
+        x = left + i * wide
+        picture.cell(x, 28, wide, 24, signed(f"{value:.2f}"), "blue", 11)
+        picture.text(x + wide / 2, 84, signed(f"{value / scale + zero_point:.1f}"), "", 11)
+        picture.line([(x + wide / 2, 93), (start + (i + 0.5) * narrow, 125)])
+        picture.cell(start + i * narrow, 126, narrow, 24, signed(quantized(value, scale, zero_point)), "orange", 9)
+    picture.text(WIDTH / 2, 66, f"x / {scale} + {zero_point}", "dim", 10)
+    picture.text(left, 138, "rounded, clamped", "dim", 10, "start")
+    picture.text(WIDTH - left, 138, f"one store: {store['bytes']} bytes", "bold", 11, "end")
+    picture.text(left, 180, "What a warp stores in one request", "bold", 11, "start")
+    for y, words, request in ((196, "one int8 per thread", store_of_one), (228, "four int8 per thread", store)):
+        picture.text(left, y + 12, words, "", 10, "start")
+        for i in range(request["sectors"]):
+            picture.cell(160 + 55 * i, y, 50, 24, "sector", "orange", 9)
+    return picture
+
+
 PICTURES = {
     "grid_and_guard": draw_grid_and_guard,
     "round_trip": draw_round_trip,
     "sectors": draw_sectors,
     "head_vectors_tail": draw_head_vectors_tail,
+    "tree": draw_tree,
+    "butterfly": draw_butterfly,
+    "conflicts": draw_conflicts,
+    "banks": draw_banks,
+    "packing": draw_packing,
 }
 
 
