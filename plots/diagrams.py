@@ -15,6 +15,7 @@ All lengths are pixels at a width of 400, where the smallest text has 9.
 import argparse
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -516,6 +517,104 @@ def draw_packing(programs):
     return picture
 
 
+THREADS_OF_SM = 2048  # the most that a multiprocessor holds
+LATENCY_NS = 600  # which chapter 01 assumes
+
+
+def stage_on_h200(chapter, name):
+    """(the run, the stage) of the committed measurement at the largest size."""
+    runs = json.loads((ROOT / "plots" / "data" / "h200" / f"{chapter}.json").read_text())
+    run = max(runs, key=lambda one: one["shape"])
+    return run, next(stage for stage in run["stages"] if stage["name"] == name)
+
+
+def multiprocessors():
+    """Of an H200, as the CPU device has them."""
+    source = (ROOT / "common" / "cpu" / "runtime.cpp").read_text()
+    return int(re.search(r"int multiprocessors\(\) \{ return (\d+); \}", source)[1])
+
+
+def draw_pipe(picture, y, share):
+    """A pipe that is filled to this share by what is in flight, in slugs with gaps between them."""
+    left, wide, high, slugs = 96, 200, 26, 8
+    picture.box(left, y, wide, high, "pale", 13)
+    each = (wide - 12) / slugs
+    for i in range(slugs):
+        picture.box(left + 6 + i * each, y + 4, each * min(1, share), high - 8, "blue-dot", 0)
+
+
+def draw_bytes_in_flight(programs):
+    picture = Picture("Bytes in flight: a pipe between memory and a multiprocessor", 252)
+    run, _ = stage_on_h200("01_multiply_add", "1_unfused")
+    per_ns = run["device"]["pin_gbytes_per_s"] / multiprocessors()  # GB/s are bytes per nanosecond
+    needed = per_ns * LATENCY_NS
+    picture.text(12, 15, "A multiprocessor of an H200 and its share of memory", "bold", 11, "start")
+    picture.text(12, 34, f"{per_ns:.0f} bytes per ns. If a load takes {LATENCY_NS} ns,", "", 11, "start")
+    picture.text(12, 50, f"the pipe is full with {per_ns:.0f} × {LATENCY_NS} = {needed / 1000:.0f} KB in flight.", "",
+                 11, "start")
+    picture.text(196, 78, f"memory — {LATENCY_NS} ns → multiprocessor", "dim", 10)
+    picture.text(12, 78, "in flight", "dim", 10, "start")
+    picture.text(WIDTH - 12, 78, "bandwidth", "dim", 10, "end")
+    for i, name in enumerate(("1_unfused", "2_fused", "3_float4")):
+        _, stage = stage_on_h200("01_multiply_add", name)
+        launch = programs.trace("01_multiply_add", 4096, name)[0]
+        of_thread = sum(request["bytes"] for request in requests_of(launch, operation="load"))
+        in_flight = of_thread * stage["occupancy"] * THREADS_OF_SM
+        y = 88 + 56 * i
+        draw_pipe(picture, y, in_flight / needed)
+        picture.text(12, y + 7, f"stage {name[0]}", "bold", 11, "start")
+        picture.text(12, y + 22, f"{in_flight / 1000:.0f} KB", "", 11, "start")
+        picture.text(196, y + 36, f"{in_flight / needed:.1f} of a full pipe", "", 10)
+        reached = stage["gbytes_per_s"] / run["device"]["pin_gbytes_per_s"]
+        picture.text(WIDTH - 12, y + 13, f"{100 * reached:.0f} %", "bold", 12, "end")
+    return picture
+
+
+def times_read(launch, array):
+    """How often the first warp loads each byte of an array."""
+    loads = [offset + byte for request in requests_of(launch, operation="load", array=array)
+             for offset in lanes_of(request).values() for byte in range(request["bytes"])]
+    return len(loads) / len(set(loads))
+
+
+def draw_row_in_registers(programs):
+    columns, thread = 512, 5
+    launch, = programs.trace("04_relu_layernorm", f"1x{columns}", "10_one_read")
+    passes, = programs.trace("04_relu_layernorm", f"1x{columns}", "8_three_passes")
+    loads = requests_of(launch, operation="load", array="x")
+    held = [request["offsets"][thread] // request["bytes"] for request in loads]  # vectors
+    vectors, left, gap = columns * FLOAT // loads[0]["bytes"], 12, 6
+    chunk = (WIDTH - 2 * left + gap) / len(held) - gap
+    threads = launch["block"][0]
+    require(held == [thread + j * threads for j in range(vectors // threads)], "10_one_read holds other vectors")
+
+    picture = Picture("A row held in registers", 262)
+    picture.text(left, 15, f"A row of {vectors} float4 in memory; thread {thread} loads {len(held)} of them", "bold", 11, "start")
+    for j, vector in enumerate(held):
+        x = left + j * (chunk + gap)
+        at = x + (vector - j * threads) * chunk / threads
+        register = 88 + 74 * j
+        picture.box(x, 28, chunk, 20, "pale", 0)
+        picture.box(at, 28, chunk / threads, 20, "blue-dot", 0)
+        picture.text(x + chunk / 2 + 8, 38, vector, "", 10)
+        picture.line([(at + 1, 50), (register + 33, 98)], "arrow-blue")
+        picture.cell(register, 100, 66, 22, f"held[{j}]", "blue", 11)
+    require(times_read(launch, "x") == 1, "10_one_read reads x again")
+    picture.text(left, 80, "one read", "bold", 11, "start")
+    picture.box(left, 92, WIDTH - 2 * left, 38, "plain", 4)
+    picture.text(left + 6, 104, "registers of", "", 10, "start")
+    picture.text(left + 6, 118, f"thread {thread}", "", 10, "start")
+    for i, lines in enumerate((("pass 1", "sum: mean"), ("pass 2", "squares: variance"), ("pass 3", "normalise, store"))):
+        x = left + 127 * i
+        picture.line([(x + 61, 132), (x + 61, 162)])
+        picture.box(x, 164, 122, 40, "pale", 4)
+        picture.text(x + 61, 176, lines[0], "bold", 11)
+        picture.text(x + 61, 192, lines[1], "", 10)
+    picture.text(left, 226, "All three passes read the registers.", "", 11, "start")
+    picture.text(left, 244, f"In stage 8, the same passes read x from memory {times_read(passes, 'x'):.0f} times.", "", 11, "start")
+    return picture
+
+
 PICTURES = {
     "grid_and_guard": draw_grid_and_guard,
     "round_trip": draw_round_trip,
@@ -526,6 +625,8 @@ PICTURES = {
     "conflicts": draw_conflicts,
     "banks": draw_banks,
     "packing": draw_packing,
+    "bytes_in_flight": draw_bytes_in_flight,
+    "row_in_registers": draw_row_in_registers,
 }
 
 
