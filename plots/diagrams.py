@@ -315,7 +315,7 @@ def draw_sectors(programs):
 
 
 def split(n, offset):
-    """(head, vectors) as split() of chapter 01; the arrays begin `offset` floats past a multiple of 16 bytes."""
+    """(head, vectors) as split() of chapter 01, of arrays that begin `offset` floats after a boundary."""
     head = min((4 - offset) % 4, n)
     return head, (n - head) // 4
 
