@@ -208,7 +208,7 @@ def draw_grid_and_guard(programs):
     blocks, threads = launch["grid"][0], launch["block"][0]
     elements = n - (blocks - 1) * threads  # of the last block
     warps, full, active = threads // WARP, elements // WARP, elements % WARP
-    # A trace has the first warp alone. So this one is of a launch with as many elements as the last warp has.
+    # A trace has the first warp alone, so this one is of a launch whose first warp is like that last one.
     small, = programs.trace("00_first_kernel", active, "3_grid")
     for request in small["requests"]:
         require(list(lanes_of(request)) == list(range(active)), "the guard of 3_grid lets other lanes in")
