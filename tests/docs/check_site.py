@@ -73,6 +73,22 @@ for (const e of document.querySelectorAll([...parts, '#nav-tree .label a'].join(
 return worst;
 """
 
+# How light the background of a picture is, 0 to 255, from a PNG of it.
+BACKGROUND = """
+const [png, done] = arguments;
+const image = new Image();
+image.onload = () => {
+  const canvas = document.createElement('canvas');
+  canvas.width = image.width;
+  canvas.height = image.height;
+  const context = canvas.getContext('2d');
+  context.drawImage(image, 0, 0);
+  const [r, g, b] = context.getImageData(image.width / 2, 3, 1, 1).data;
+  done((r + g + b) / 3);
+};
+image.src = 'data:image/png;base64,' + png;
+"""
+
 IS_DARK = "return document.documentElement.classList.contains('dark-mode');"
 
 HEADINGS = """
@@ -243,6 +259,22 @@ def check_figures_and_predictions(driver, folder):
     expect("a prediction is still there later", value == "16", value)
 
 
+def check_pictures_follow_the_switch(driver, folder):
+    """The pictures of plots/diagrams are light or dark as the page is, whatever the system's scheme is."""
+    for scheme in ("light", "dark"):
+        open_page(driver, (folder / PAGES["chapter"]).as_uri(), 1440, scheme)
+        for switched in (False, True):
+            if switched:
+                driver.find_element(By.CSS_SELECTOR, "doxygen-awesome-dark-mode-toggle").click()
+                time.sleep(0.4)
+            dark = driver.execute_script(IS_DARK)
+            picture = driver.find_element(By.CSS_SELECTOR, "img[src='round_trip.svg']")
+            light = driver.execute_async_script(BACKGROUND, picture.screenshot_as_base64)
+            what = f"a picture follows the page: {scheme} system, {'dark' if dark else 'light'} page"
+            expect(what, light < 64 if dark else light > 192, f"background of {light}")
+            expect("the switch switches", dark == ((scheme == "dark") != switched))
+
+
 def main():
     parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--screenshots", type=pathlib.Path)
@@ -269,6 +301,7 @@ def main():
             check_search(driver, folder, arguments.screenshots)
             check_search_of_words(driver, folder)
             check_figures_and_predictions(driver, folder)
+            check_pictures_follow_the_switch(driver, folder)
         finally:
             driver.quit()
         left = leavings() - before
