@@ -119,6 +119,7 @@ Build build_target(const Workbook& workbook, const std::string& target) {
 
 Build build_locked_target(const Workbook& workbook, const std::string& target) {
   setenv("NINJA_STATUS", kNinjaStatus, 1);
+  setenv("PWD", workbook.build.c_str(), 1);  // the name that compilers give their folder: it may be a link's
   // The memory is that of each compiler: `#include "/dev/zero"` would take all.
   const Outcome outcome = run_limited({"ninja", "-C", workbook.build.string(), target},
                                       {.time = std::chrono::seconds(300),

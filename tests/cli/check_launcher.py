@@ -162,6 +162,10 @@ def copied_and_moved(clone, folder):
     kept = "[x] 01.1_fuse" in output and "CMake Error" not in output
     expect("a moved one knows what is solved", status == 0 and kept, output)
     expect("... and makes no folder at its old place", not copy.exists())
+    (moved / reader_file).write_text(solution.replace("if (i < n)", "if (i <= n)"))
+    status, output = workbook("check", "01.1", script=moved / "workbook", CCACHE_DISABLE="1")
+    expect("... whatever its name, and names files as ever",
+           status == 1 and f"({reader_file}:" in output, output)
     link = folder / "a link"
     link.symlink_to(moved / "workbook")
     status, output = workbook("list", script=link)
