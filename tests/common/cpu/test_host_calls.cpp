@@ -159,8 +159,8 @@ TEST_CASE_METHOD(HostCalls, "finding: host code uses what only a kernel has") {
        "load_matrix_sync(sums, shared, 16, nvcuda::wmma::mem_row_major);"},
   };
   for (const auto& [call, what, code] : calls) {
-    const std::string message = finding([&](bool right) {
-      if (!right) test_kernels::call_device(call);
+    const std::string message = finding([&, wrong = call](bool right) {  // clang 14 captures no binding
+      if (!right) test_kernels::call_device(wrong);
     });
     CHECK_THAT(message,
                ContainsSubstring("kernel function on the host: call_device (tests/kernels/host_calls.cu:"));
