@@ -5,6 +5,7 @@
 With TARGET it builds only that and runs no tests: a quick look at whether a path with odd characters works.
 """
 
+import os
 import pathlib
 import shutil
 import subprocess
@@ -37,7 +38,7 @@ def main():
     expect(f"it builds {' '.join(target) or 'everything'}", done.returncode == 0, done.stdout + done.stderr)
     if target:
         return
-    done = run("ctest", "--preset", "default", cwd=copy)
+    done = run("ctest", "--preset", "default", "--parallel", str(os.cpu_count()), cwd=copy)
     output = done.stdout + done.stderr
     expect("the tests pass", done.returncode == 0, output)
     expect("... and all were built", "100% tests passed" in output and "NOT_BUILT" not in output, output)

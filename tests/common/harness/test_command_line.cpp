@@ -31,12 +31,16 @@ Outcome run(const std::string& command) {
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, output};
 }
 
-Outcome chapter(const std::string& arguments) {
-  return run(std::string("'" BIN_DIR "/01_multiply_add' ") + arguments);
+/// A path as one word of a shell, with a space after it: it may have quotes in it.
+std::string word(const std::string& path) {
+  std::string quoted = "'";
+  for (const char c : path) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "' ";
 }
-Outcome workbook_program(const std::string& arguments) {
-  return run(std::string("'" BIN_DIR "/workbook' ") + arguments);
-}
+std::string program(const std::string& name) { return word(BIN_DIR "/" + name); }
+
+Outcome chapter(const std::string& arguments) { return run(program("01_multiply_add") + arguments); }
+Outcome workbook_program(const std::string& arguments) { return run(program("workbook") + arguments); }
 
 /// One line, that status, and every one of the texts.
 void check_refused(const Outcome& outcome, int status, const std::vector<std::string>& texts) {
@@ -119,9 +123,9 @@ TEST_CASE("unknown names are refused, and the right ones named") {
   check_refused(chapter("--size 5 --sweep"), 2, {"exclude each other"});
   check_refused(chapter("--once --json x"), 2, {"exclude each other"});
   check_refused(chapter("--trace x --sweep"), 2, {"--trace and --sweep exclude each other"});
-  for (const std::string& program :
-       {std::string("01_multiply_add' "), std::string("workbook' play '" SOURCE_DIR "/README.md' ")}) {
-    const auto note = [&](const std::string& words) { return run("'" BIN_DIR "/" + program + words); };
+  for (const std::string& call :
+       {program("01_multiply_add"), program("workbook") + "play " + word(SOURCE_DIR "/README.md")}) {
+    const auto note = [&](const std::string& words) { return run(call + words); };
     check_refused(note("--note rice"), 2, {"--note rice: there is no such kind", "race, uninitialised"});
     check_refused(note("--note race --note ''"), 2, {"there is no such kind", "race, uninitialised"});
     check_refused(note("--note bounds"), 2, {"--note bounds: no launch can go on after", "race, uninit"});
@@ -232,8 +236,7 @@ TEST_CASE("a sweep stores one object a size") {
 TEST_CASE("option --trace stores what one warp accesses") {
   const TemporaryFolder folder;
   const auto path = folder.path / "trace.json";
-  const std::string program = "'" BIN_DIR "/00_first_kernel' ";
-  REQUIRE(run(program + "--device cpu --size 4096 --trace " + path.string()).status == 0);
+  REQUIRE(run(program("00_first_kernel") + "--device cpu --size 4096 --trace " + path.string()).status == 0);
   std::ifstream file(path);
   const auto trace = nlohmann::json::parse(file);
   CHECK(trace["chapter"] == "00_first_kernel");
@@ -291,11 +294,11 @@ TEST_CASE("no array is so large that an int could not index it") {
   for (const char* wrong : {"65536x32768x1", "65536x1x32768", "1x65536x32768"})  // x, y, w
     CHECK_THROWS_AS(workbook::parse_shape(wrong, "MxKxN"), workbook::UsageError);
 
-  check_refused(run("'" BIN_DIR "/03_quantize_int8' --device cpu --size 65536x65536"), 2,
+  check_refused(run(program("03_quantize_int8") + "--device cpu --size 65536x65536"), 2,
                 {"--size 65536x65536: R x C is 4294967296 elements", "the most is 2147418112"});
   for (const std::string& name : workbook::find_workbook().chapters)
     for (const char* size : {"2147483647", "65536x65536", "65536x1x65536"})
-      check_refused(run("'" BIN_DIR "/" + name + "' --device cpu --size " + size), 2, {"--size"});
+      check_refused(run(program(name) + "--device cpu --size " + size), 2, {"--size"});
 }
 
 TEST_CASE("the workbook greets, lists and runs") {
@@ -314,7 +317,7 @@ TEST_CASE("several chapters do not write one file, of which only the last would 
   const TemporaryFolder folder;
   const std::string file = (folder.path / "out.json").string();
   for (const std::string option : {"--json", "--trace"}) {
-    for (const std::string chapters : {"00 01", "", "0"})
+    for (const std::string chapters : {"00 01", "", "0 1"})
       for (const std::string between : {" ", "="})
         check_refused(workbook_program("run " + chapters + " --device cpu " + option + between + file), 2,
                       {option + ": the file holds one chapter, so name one: ./workbook run 00 " + option});
@@ -325,15 +328,15 @@ TEST_CASE("several chapters do not write one file, of which only the last would 
 }
 
 TEST_CASE("a full disk: status 3 and one line") {
-  const std::string programs = "'" BIN_DIR "/";
-  for (const char* call :
-       {"01_multiply_add' --device cpu --size 64", "01_multiply_add' --help", "workbook' list",
-        "workbook' list --json", "workbook' --help", "workbook' run 01 --device cpu --size 64"})
-    check_refused(run("{ " + programs + call + " >/dev/full; }"), 3, {"No space left on device"});
+  for (const std::string& call :
+       {program("01_multiply_add") + "--device cpu --size 64", program("01_multiply_add") + "--help",
+        program("workbook") + "list", program("workbook") + "list --json", program("workbook") + "--help",
+        program("workbook") + "run 01 --device cpu --size 64"})
+    check_refused(run("{ " + call + " >/dev/full; }"), 3, {"No space left on device"});
 }
 
 TEST_CASE("a reader of the output who leaves is no mistake") {
-  const Outcome outcome = run("{ '" BIN_DIR "/workbook' run 01 --device cpu | true; }");
+  const Outcome outcome = run("{ " + program("workbook") + "run 01 --device cpu | true; }");
   CHECK(outcome.status == 0);
   CHECK(outcome.output == "");
 }
@@ -356,7 +359,7 @@ TEST_CASE("the workbook refuses what it does not know") {
 
 TEST_CASE("WORKBOOK_STEPS is a number, also as 1e9, or is refused") {
   const auto with_steps = [](const std::string& steps) {
-    return run("WORKBOOK_STEPS=" + steps + " '" BIN_DIR "/01_multiply_add' --device cpu --size 100000");
+    return run("WORKBOOK_STEPS=" + steps + " " + program("01_multiply_add") + "--device cpu --size 100000");
   };
   CHECK(with_steps("1e9").status == 0);
   CHECK(with_steps("1000000000").status == 0);
