@@ -59,6 +59,8 @@ def code(what, _):
 @functools.cache
 def output(what, programs):
     program, *arguments = shlex.split(what)
+    if not (programs / program).is_file():
+        raise BadFile(f"what {programs / program} prints, and there is no such program: build it")
     done = subprocess.run([programs / program, *arguments], capture_output=True, text=True, cwd=ROOT)
     return done.stdout
 
