@@ -516,12 +516,19 @@ def draw_arithmetic(chapter, machines, shape, out):
         for stage in stages.values():
             panels.setdefault(stage.data.get("output"), {})[stage.name] = None  # in order, each once
     figure, axes = bar_panels(list(panels.values()), len(machines), sharex=True)
-    fastest = max(tflops_of(s) for stages in by_name for s in stages.values())
+    fastest = {id(stage): max(map(tflops_of, stages.values()))
+               for stages in by_name for stage in stages.values()}
+    comparing = len(machines) > 1  # a small card's bars should be long enough to compare, too
+
+    def length(stage):
+        return 100 * tflops_of(stage) / fastest[id(stage)] if comparing else tflops_of(stage)
+
     for panel, (output, names) in zip(axes, panels.items()):
-        bars(panel, by_name, list(names), tflops_of, lambda s: f"{tflops_of(s):.1f}")
-        panel.set_xlim(0, 1.05 * fastest)
+        bars(panel, by_name, list(names), length, lambda s: f"{tflops_of(s):.1f}")
+        panel.set_xlim(0, 105 if comparing else 1.05 * max(fastest.values()))
         panel.tick_params(labelbottom=True)
-        panel.set_xlabel(f"TFLOP/s, {f'computing {output}' if output else 'peers: what they compute varies'}")
+        unit = "% of the card's fastest; labels in TFLOP/s" if comparing else "TFLOP/s"
+        panel.set_xlabel(f"{unit}, {f'computing {output}' if output else 'peers: what they compute varies'}")
     return finish(figure, f"{chapter}: operations a second", caption_at(machines, shape),
                   f"{chapter}_arithmetic", out, legend_of_bars(machines, all_of(by_name)))
 

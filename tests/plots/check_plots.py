@@ -155,6 +155,18 @@ def check_compare(folder):
         both = "Another GPU, 20" in written and "NVIDIA H200, 20" in written
         expect(f"the caption of {kind} names both GPUs", both, written)
 
+    runs = json.loads((COMMITTED_DATA / "05_linear_gelu.json").read_text())
+    for one in runs:
+        one["device"]["name"] = "A small GPU"
+        for stage in one["stages"]:
+            stage["tflops"] = stage["tflops"] and stage["tflops"] / 20
+    (own / "01_multiply_add.json").unlink()
+    (own / "05_linear_gelu.json").write_text(json.dumps(runs))
+    status, output = plot(own, "--compare")
+    written = " ".join(texts(own / "figures" / "05_linear_gelu_arithmetic.svg"))
+    expect("a small card's operations a second have an axis that fits it", status == 0
+           and "% of the card's fastest" in written, output + written)
+
 
 def check_wide_access(folder, traces):
     """What a figure says of 16-byte accesses, and that it does not depend on the order of a trace."""
