@@ -16,11 +16,15 @@ Exit status 1: a contender is wrong, or a chapter's program has failed; 2: bad u
 what it should be; 3: no GPU, no PyTorch, or another card than the chapters'.
 """
 
+import signal
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # until main(): no traceback from the middle of an import
+
 import datetime
 import importlib.util
 import json
 import pathlib
-import signal
 import time
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from functools import partial
@@ -287,6 +291,7 @@ def main():
 
 if __name__ == "__main__":
     try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         main()
     except KeyboardInterrupt:  # without a traceback, after temporary files have been removed
         signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -13,6 +13,11 @@ plots/figures, others to a folder `figures` beside what is drawn. Exit status 2:
 not what it should be; 3: no matplotlib.
 """
 
+import signal
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # until main(): no traceback from the middle of an import
+
 import dataclasses
 import functools
 import math
@@ -857,6 +862,7 @@ def main():
 
 if __name__ == "__main__":
     try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         main()
     except KeyboardInterrupt:
         fail(3, "stopped")
