@@ -13,12 +13,11 @@ import json
 import pathlib
 import re
 import shutil
-import signal
 import tempfile
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
 from card import card, output_of, profiled
-from results import BadFile, fail, load
+from results import BadFile, fail, interruptible, load
 
 METRICS = {
     "time_ns": "gpu__time_duration.sum",
@@ -99,8 +98,4 @@ def main():
     arguments.output.write_text(json.dumps(result, indent=1) + "\n")
 
 
-try:
-    main()
-except KeyboardInterrupt:  # without a traceback, after temporary files have been removed
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    signal.raise_signal(signal.SIGINT)
+interruptible(main)

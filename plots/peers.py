@@ -34,7 +34,7 @@ from contenders import MODULES, module_of
 from nvml import Nvml
 from our_stages import OurStages, ProgramFailed
 from peer_entries import entry, entry_left_out, replaced, row, size_of, times
-from results import BadFile, fail, peers_of, read_runs, require
+from results import BadFile, fail, interruptible, peers_of, read_runs, require
 from turns import sets_for, take_turns
 
 try:
@@ -290,9 +290,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        main()
-    except KeyboardInterrupt:  # without a traceback, after temporary files have been removed
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        signal.raise_signal(signal.SIGINT)
+    interruptible(main)

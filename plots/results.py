@@ -4,6 +4,7 @@ import json
 import math
 import pathlib
 import re
+import signal
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -12,6 +13,16 @@ SCHEMA = 1
 
 class BadFile(Exception):
     """A file is not what docs/json.md says; the message names file and field."""
+
+
+def interruptible(main):
+    """Runs `main`, which Ctrl-C ends without a traceback, after its temporary files have been removed."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        main()
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.raise_signal(signal.SIGINT)
 
 
 def fail(status, message):
