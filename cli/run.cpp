@@ -64,9 +64,8 @@ RunWords parsed_words(const std::vector<std::string>& words) {
 void require_gpu_side() {
   if (!kGpuSide)
     throw MachineError(
-        "bench times chapters on a GPU, and this workbook was built without one (./workbook doctor says what "
-        "is "
-        "missing); ./workbook run --device cpu counts");
+        "bench times chapters on a GPU, and this workbook was built without one (./workbook doctor says "
+        "what is missing); ./workbook run --device cpu counts");
 }
 
 /// Creates the folder where it does not exist. \throws UsageError

@@ -34,9 +34,8 @@ BAD_TEXTS = ("Traceback", "terminate called", "Segmentation fault", "AddressSani
 CHAPTER = "01_multiply_add"
 MARK = "WORKBOOK_FUZZ"  # in the environment of all that a try starts
 HUGE = ("0", "-1", "1", "7", "33x65", "2147483647", "2147483648", "99999999999999999999", "1e9", "nan",
-        "0x10",
-        "1x1x1", "--", "-", "", " ", "\n", "%s%n", "../../x", "/dev/null", "/dev/full", "/nonexistent/x", "é",
-        "'", "$(false)", "a" * 5000, b"\xff\xfe", b"\xc3", "{}", "{0}", "a,b,,", "=")
+        "0x10", "1x1x1", "--", "-", "", " ", "\n", "%s%n", "../../x", "/dev/null", "/dev/full",
+        "/nonexistent/x", "é", "'", "$(false)", "a" * 5000, b"\xff\xfe", b"\xc3", "{}", "{0}", "a,b,,", "=")
 
 # --- The folder that is tried in ---
 
@@ -134,8 +133,7 @@ def changed_value(value, chosen):
         i = chosen.randrange(len(value))
         return value[:i] + [changed_value(value[i], chosen)] + value[i + 1:]
     return chosen.choice((None, True, -1, 0, 2 ** 31, 2 ** 64, -0.5, 1e308, float("nan"), "", "x", "$x_{$",
-                          "\0",
-                          "é" * 300, "../../x", [], {}, [[]], {"x": None}))
+                          "\0", "é" * 300, "../../x", [], {}, [[]], {"x": None}))
 
 
 def damage(file, chosen):
@@ -180,20 +178,18 @@ def workbook_words(place, chosen):
              "chapters/01_multiply_add/exercises/1_fuse.cuh"]
     command = chosen.choice(("", "list", "check", "check", "hint", "diff", "solution", "reset", "run", "play",
                              "bench", "plots", "completion", "skeleton", "chapters", "--help", "--version",
-                             "watch",
-                             "cehck"))
+                             "watch", "cehck"))
     if command == "run" and chosen.random() < 0.8:
         return [place.bin / "workbook", "run", "01", *chapter_words(chosen)]
     if command == "plots":  # with a folder that is not there: without one it draws for minutes
-        return [place.bin / "workbook", *some(chosen, ["chapters"], 1), "plots", "/nonexistent", *some(chosen,
-                                                                                                       HUGE,
-                                                                                                       1)]
+        asks = some(chosen, ["chapters"], 1)
+        return [place.bin / "workbook", *asks, "plots", "/nonexistent", *some(chosen, HUGE, 1)]
     words = names + ["--all", "--json", "--reveal", "--device", "cpu", "gpu", "--note", "bounds", "--out",
                      "results", "bash", "zsh", "-h", "mine.cu", "run", "solutions/01_multiply_add/1_fuse.cuh"]
     if chosen.random() < 0.7:
         own = {"check": ["--all"], "hint": ["--all"], "diff": ["--reveal"], "solution": ["--reveal"],
-               "list": ["--json"], "reset": [], "play": ["--json", "--device", "cpu", "gpu", "--note",
-                                                         "bounds"]}
+               "list": ["--json"], "reset": [],
+               "play": ["--json", "--device", "cpu", "gpu", "--note", "bounds"]}
         files = {"list": [], "play": ["mine.cu"]}.get(command, names)
         return [place.bin / "workbook", *filter(None, [command]), *some(chosen, files, min(1, len(files))),
                 *some(chosen, own.get(command, [""]), min(1, len(own.get(command, []))))]

@@ -15,7 +15,7 @@ from checks import ROOT, expect, run, skip
 
 TOPS = ("chapters", "cli", "common", "docs", "solutions", "tests")
 READERS = {"exercises", "answers", "mutants"}
-SUFFIXES = (".cu", ".cuh", ".hpp", ".cpp")
+SUFFIXES = (".cu", ".cuh", ".h", ".hpp", ".cpp")
 COLUMNS = 110
 SKELETON = re.compile(r"// SKELETON\n.*?// END SOLUTION", re.S)
 CHECK = ("clang-format", "--dry-run", "--Werror")

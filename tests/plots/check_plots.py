@@ -141,13 +141,20 @@ def check_committed(folder):
     return traces
 
 
+def store(folder, chapter, device, change=lambda stage: None):
+    """Stores the committed runs of a chapter as those of another card, with each stage changed."""
+    runs = json.loads((COMMITTED_DATA / f"{chapter}.json").read_text())
+    for one in runs:
+        one["device"]["name"] = device
+        for stage in one["stages"]:
+            change(stage)
+    (folder / f"{chapter}.json").write_text(json.dumps(runs))
+
+
 def check_compare(folder):
     own = folder / "own"
     own.mkdir()
-    runs = json.loads((COMMITTED_DATA / "01_multiply_add.json").read_text())
-    for one in runs:
-        one["device"]["name"] = "Another GPU"
-    (own / "01_multiply_add.json").write_text(json.dumps(runs))
+    store(own, "01_multiply_add", "Another GPU")
     status, output = plot(own, "--compare")
     expect("a run is drawn beside the committed ones, in its own folder", status == 0, output)
     for kind in ("speed_up", "bandwidth", "sizes", "predicted"):
@@ -155,13 +162,11 @@ def check_compare(folder):
         both = "Another GPU, 20" in written and "NVIDIA H200, 20" in written
         expect(f"the caption of {kind} names both GPUs", both, written)
 
-    runs = json.loads((COMMITTED_DATA / "05_linear_gelu.json").read_text())
-    for one in runs:
-        one["device"]["name"] = "A small GPU"
-        for stage in one["stages"]:
-            stage["tflops"] = stage["tflops"] and stage["tflops"] / 20
+    def slow_down(stage):
+        stage["tflops"] = stage["tflops"] and stage["tflops"] / 20
+
     (own / "01_multiply_add.json").unlink()
-    (own / "05_linear_gelu.json").write_text(json.dumps(runs))
+    store(own, "05_linear_gelu", "A small GPU", slow_down)
     status, output = plot(own, "--compare")
     written = " ".join(texts(own / "figures" / "05_linear_gelu_arithmetic.svg"))
     expect("a small card's operations a second have an axis that fits it", status == 0
@@ -275,12 +280,11 @@ def check_odd_names_and_places(folder):
     """Names that matplotlib would read as formulas, or that SVG cannot hold; a folder that is a file."""
     odd = folder / "odd"
     odd.mkdir()
-    runs = json.loads((COMMITTED_DATA / "01_multiply_add.json").read_text())
-    for one in runs:
-        one["device"]["name"] = "A $\\frac{1$ GPU\x01"
-        for stage in one["stages"]:
-            stage["name"] = f"${stage['name']}$"
-    (odd / "01_multiply_add.json").write_text(json.dumps(runs))
+
+    def rename(stage):
+        stage["name"] = f"${stage['name']}$"
+
+    store(odd, "01_multiply_add", "A $\\frac{1$ GPU\x01", rename)
     status, output = plot(odd, "--out", odd / "figures")
     expect("names with $ are drawn", status == 0, output)
     written = texts(odd / "figures" / "01_multiply_add_speed_up.svg") if status == 0 else []

@@ -1,1 +1,2 @@
-#error "cooperative groups are not supported: use __syncthreads, __syncwarp and the functions that end in _sync"
+#error \
+    "cooperative groups are not supported: use __syncthreads, __syncwarp and the functions that end in _sync"

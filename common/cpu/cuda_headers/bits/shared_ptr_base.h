@@ -1,5 +1,5 @@
-// The header of the same name in GNU's C++ library, part of <memory>, writes __attribute__((__noinline__)). The
-// dialect defines __noinline__, one of CUDA's keywords, as a macro, so it is put aside for that header.
+// The header of the same name in GNU's C++ library, part of <memory>, writes __attribute__((__noinline__)).
+// The dialect defines __noinline__, one of CUDA's keywords, as a macro, so it is put aside for that header.
 #pragma GCC system_header
 #pragma push_macro("__noinline__")
 #undef __noinline__
