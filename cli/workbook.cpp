@@ -35,7 +35,27 @@ bool is_about_wrapper(const std::string& line, const std::string& build) {
          (line.starts_with("In file included ") || line.find_first_not_of(' ') == from);
 }
 
-/// Ninja's output without its own lines. For each failure, ninja prints the target and the command first.
+/// Whether a line is Make's own: "make[2]: ...", "[ 50%] Building ..." or "Consolidate compiler ...".
+bool is_makes(const std::string& line) {
+  return line.starts_with("make[") || line.starts_with("make: ") || line.starts_with("gmake[") ||
+         line.starts_with("gmake: ") || line.starts_with("Consolidate compiler generated ") ||
+         (line.starts_with("[") && line.find("%] ") == 4);
+}
+
+/// The target in Make's line about a failure, "make[2]: *** [FILE:LINE: TARGET] Error 1", with a space after
+/// it as in Ninja's lines; empty for other lines.
+std::string target_failed_in_make(const std::string& line) {
+  const std::string mark = "*** [";
+  const auto begin = line.find(mark);
+  const auto end = line.rfind("] Error ");
+  if (!is_makes(line) || begin == std::string::npos || end == std::string::npos) return "";
+  const std::string inside = line.substr(begin + mark.size(), end - begin - mark.size());
+  const auto colon = inside.rfind(": ");
+  return (colon == std::string::npos ? inside : inside.substr(colon + 2)) + " ";
+}
+
+/// What compilers and linkers printed: the build tool's output without its own lines. For each failure, Ninja
+/// prints the target and the command first, and Make prints the target at the end.
 Build failed_build(const std::string& output, const Workbook& workbook) {
   const std::string mark = "FAILED: ";
   Build build;
@@ -47,12 +67,14 @@ Build failed_build(const std::string& output, const Workbook& workbook) {
     } else if (line.starts_with(mark)) {
       if (build.failed.empty()) build.failed = line.substr(mark.size());
       command_follows = true;
-    } else if (!line.starts_with(kNinjaStatus) && !line.starts_with("ninja: ") &&
+    } else if (build.failed.empty() && !target_failed_in_make(line).empty()) {
+      build.failed = target_failed_in_make(line);
+    } else if (!line.starts_with(kNinjaStatus) && !line.starts_with("ninja: ") && !is_makes(line) &&
                !is_about_wrapper(line, workbook.build.string())) {
       build.errors += line + "\n";
     }
   }
-  if (build.failed.empty()) build.errors = output;  // it was ninja that failed
+  if (build.failed.empty()) build.errors = output;  // it was Ninja or Make that failed
   build.errors = without(build.errors, workbook.root.string() + "/");
   build.errors += advice_on(build.errors);
   return build;
@@ -75,6 +97,12 @@ void require_own_build() {
       fmt::format("{} was built for {} and has been copied or moved; start the script `workbook` in its new "
                   "folder, which builds it again",
                   program.string(), kRoot));
+}
+
+/// The command that builds a target with the generator that this build was configured with.
+std::vector<std::string> build_command(const Workbook& workbook, const std::string& target) {
+  if (std::string(kGenerator) == "Ninja") return {"ninja", "-C", workbook.build.string(), target};
+  return {"cmake", "--build", workbook.build.string(), "--target", target};
 }
 
 }  // namespace
@@ -121,7 +149,7 @@ Build build_locked_target(const Workbook& workbook, const std::string& target) {
   setenv("NINJA_STATUS", kNinjaStatus, 1);
   setenv("PWD", workbook.build.c_str(), 1);  // the name that compilers give their folder: it may be a link's
   // The memory is that of each compiler: `#include "/dev/zero"` would take all.
-  const Outcome outcome = run_limited({"ninja", "-C", workbook.build.string(), target},
+  const Outcome outcome = run_limited(build_command(workbook, target),
                                       {.time = std::chrono::seconds(300),
                                        .memory_bytes = std::min(std::size_t{4} << 30, most_memory()),
                                        .output_bytes = 4u << 20});

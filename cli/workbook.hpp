@@ -41,7 +41,8 @@ struct Build {
   std::string failed;  ///< the first target that could not be built
   std::string errors;  ///< the compiler's output, with paths relative to the root, and advice on it
 };
-/// Builds a target with ninja, one build at a time. \throws MachineError when ninja cannot be started
+/// Builds a target, one build at a time. \throws MachineError when Ninja, or CMake in a build with another
+/// generator, cannot be started
 Build build_target(const Workbook& workbook, const std::string& target);
 
 /// The file of the lock that a build holds.

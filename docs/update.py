@@ -168,6 +168,30 @@ def times(what, _):
     return page_text(rows)
 
 
+def published_bandwidths():
+    """The cards of --model: their full name and bandwidth in GB/s, by the name that the option takes."""
+    source = (ROOT / "common/harness/model.cpp").read_text()
+    rows = re.findall(r'\{"(.+)", "(.+)", (\d+)\}', source)
+    return {card: (name, float(rate)) for card, name, rate in rows}
+
+
+@quotes({"cards: plots/data/h200/01_multiply_add.json 268435456 rtx3060 a100-40: 1_unfused 2_fused":
+         "times of stages that the bandwidth of cards predicts, above the measured ones"})
+def cards(what, _):
+    source, _, names = what.partition(": ")
+    path, size, *asked = source.split()
+    run = runs_of(ROOT / path)[size]
+    stages = [by_name(run["stages"])[name] for name in names.split()]
+    rows = [f"n = {size}, us", "",
+            f"{'':34}{'GB/s':>6}" + "".join(f"{stage['name']:>12}" for stage in stages)]
+    for name, rate in (published_bandwidths()[card] for card in asked):
+        rows.append(f"{name + ', predicted':34}{rate:6.0f}"
+                    + "".join(f"{moved_bytes(stage) / rate * 1e-3:12.0f}" for stage in stages))
+    rows.append(f"{run['device']['name'] + ', measured':34}{'':6}"
+                + "".join(f"{stage['time_us']['median']:12.0f}" for stage in stages))
+    return page_text(rows)
+
+
 @quotes({"peers: plots/data/h200/01_multiply_add.json 268435456":
          "what a size was compared with: the times of our stages and of their peers, in turns"})
 def peers(what, _):
@@ -501,6 +525,21 @@ def functions(tables, _):
 def unsupported(script, _):
     call = [sys.executable, ROOT / script, "--list"]
     return subprocess.run(call, check=True, capture_output=True, text=True).stdout
+
+
+CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫"
+
+
+@quotes({"numbered: output: 01_multiply_add --device cpu":
+         "another quotation, with a number below the heading of each column"})
+def numbered(what, programs):
+    kind, _, rest = what.partition(": ")
+    rows = KINDS[kind](rest, programs).splitlines()
+    at = next(i for i, row in enumerate(rows) if row.startswith("stage "))
+    below = ""
+    for number, heading in zip(CIRCLED, re.finditer(r"\S+(?: \S+)*", rows[at])):
+        below = below.ljust((heading.start() + heading.end() - 1) // 2) + number
+    return page_text([*rows[:at + 1], below, *rows[at + 1:]])
 
 
 # --- Pages ---

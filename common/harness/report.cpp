@@ -429,6 +429,11 @@ nlohmann::json traced_launch_json(const LaunchCounts& launch) {
   return out;
 }
 
+/// At least three digits, without an exponent: "3.50" is "3.5", 2762.08 is "2762".
+std::string three_digits(double number) {
+  return number < 100 ? fmt::format("{:.3g}", number) : fmt::format("{:.0f}", number);
+}
+
 /// The local date: "2026-11-21".
 std::string today() { return fmt::format("{:%F}", fmt::localtime(std::time(nullptr))); }
 
@@ -443,17 +448,22 @@ std::string table_text(const Report& report, const ShapeResult& result) {
 
 std::string model_text(const Report& report, const ShapeResult& result, const std::string& card_name) {
   const Card card = *card_named(card_name);
-  Table table({}, {"stage", "bytes", "us"});
+  const bool timed = std::any_of(result.stages.begin(), result.stages.end(),
+                                 [](const StageResult& stage) { return stage.timed; });
+  using Headings = std::vector<std::string>;
+  Table table({}, timed ? Headings{"stage", "bytes", "us", "measured us"} : Headings{"stage", "bytes", "us"});
   for (const StageResult& stage : result.stages) {
     const double moved = memory_bytes(*report.chapter, *stage.stage, result.shape);
-    table.add({stage.stage->name, fmt::format("{:.0f}", moved),
-               fmt::format("{:.3g}", moved / card.gbytes_per_s * 1e-3)});
+    std::vector<std::string> row = {stage.stage->name, fmt::format("{:.0f}", moved),
+                                    three_digits(moved / card.gbytes_per_s * 1e-3)};
+    if (timed) row.push_back(stage.timed ? three_digits(stage.time.cold.median) : "-");
+    table.add(std::move(row));
   }
   return fmt::format(
              "{}, {} = {}: the time that the bytes take at the published\n"
-             "{:.0f} GB/s, if all of them go to DRAM\n\n",
+             "{:.0f} GB/s, if all of them go to DRAM\n{}\n",
              card.full_name, report.chapter->dims, shape_text(result.shape, report.chapter->dims),
-             card.gbytes_per_s) +
+             card.gbytes_per_s, timed ? fmt::format("measured: on {}\n", report.device.name) : "") +
          table.text();
 }
 

@@ -94,6 +94,24 @@ def missing_columns(headings, glossary):
             if token not in known]
 
 
+NUMBERED = re.compile(r"^```text\n(?:.*\n)*?(stage .*)\n +(①.*)\n(?:.*\n)*?```\n\n"
+                      r"((?:\d+\. .*\n(?: .*\n)*)+)", re.M)
+
+
+def unexplained_numbers(page):
+    """The numbered columns of a page's tables whose item in the list below the table does not name them."""
+    wrong = []
+    for headings, numbers, items in NUMBERED.findall(page):
+        columns = re.findall(r"\S+(?: \S+)*", headings)
+        named = [item.lower() for item in re.findall(r"^\d+\. \*\*(.*?)\*\*", items, re.M)]
+        if not len(columns) == len(named) == len(numbers.split()):
+            wrong.append(f"{len(columns)} columns, {len(named)} items")
+            for column, name in zip(columns, named):
+            if column.lower() not in name:
+                wrong.append(f"{column} is called {name}")
+    return wrong
+
+
 # --- Links ---
 
 
@@ -164,6 +182,11 @@ def check_checker():
         found = links_in_vain(glossary, folder)
     expect("links to places that do not mention the word are found",
            [fault.split(":")[0] for fault in found] == ["there", "nowhere", "ere"], found)
+    page = ("```text\nstage  us  all bytes\n  ①    ②      ③\n1_x     7  8\n```\n\n"
+            "1. **stage**: x\n2. **bytes**: x\n   y\n")
+    found = unexplained_numbers(page)
+    expect("numbered columns that are not explained are found",
+           found == ["3 columns, 2 items", "us is called bytes"], found)
 
 
 def main():
@@ -178,6 +201,9 @@ def main():
     headings = columns_of_programs() + columns_of_pages(lessons)
     expect("programs and pages have tables", len(headings) > 60, headings)
     expect_none("the glossary has all columns of the tables", missing_columns(headings, glossary))
+    tables = (ROOT / "docs" / "tables.md").read_text()
+    expect("the page about tables has two with numbers", len(NUMBERED.findall(tables)) == 2)
+    expect_none("... and explains each of their columns", unexplained_numbers(tables))
     expect_none(f"the links of {len(entries)} entries lead to places that mention the word",
                 links_in_vain(glossary, ROOT / "docs"))
 

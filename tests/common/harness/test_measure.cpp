@@ -273,6 +273,15 @@ TEST_CASE("a table of times names its regime, marks what it must, and has at mos
   CHECK(longest_line(both) <= 80);
 }
 
+TEST_CASE("the times that a card's bandwidth predicts stand beside those that were measured") {
+  const Report report = report_of(kMultiplyAdd, {{1 << 28, 1, 1}}, {timed(kMultiplyAdd, 1, 1084.2, 960)});
+  const std::string text = model_text(report, report.shapes[0], "a100-40");
+  INFO(text);
+  for (const char* part : {"NVIDIA A100-SXM4-40GB", "1555 GB/s", "measured: on NVIDIA H200", "measured us",
+                           "4294967296  2762         1084"})
+    CHECK_THAT(text, ContainsSubstring(part));
+}
+
 TEST_CASE("errors of 16-bit results are shown in units of the last place") {
   const Chapter chapter = cpu::tensor_cores::chapter();
   std::vector<StageResult> stages;

@@ -1,0 +1,69 @@
+"""The form of a lesson: unfolded, at most 2,500 words of prose and no code block of more than 25 lines.
+
+    python3 tests/docs/check_lesson_form.py            checks the lessons
+    python3 tests/docs/check_lesson_form.py PAGE.md    prints what it counts in one page
+"""
+
+import pathlib
+import re
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from checks import ROOT, expect
+
+LESSONS = ("00_first_kernel", "01_multiply_add", "02_add_mul_exp", "03_quantize_int8")
+MOST_WORDS = 2500
+MOST_LINES = 25
+
+FENCE = re.compile(r"^```[^\n]*\n(.*?)^```", re.S | re.M)
+NOT_PROSE = (FENCE,
+             re.compile(r"<!--.*?-->", re.S),            # marks of quotations
+             re.compile(r"!\[.*?\]\(.*?\)", re.S),       # pictures
+             re.compile(r"^(?:    |\|).*$", re.M),       # commands and tables
+             re.compile(r"(?<=\])\(.*?\)", re.S))        # where links lead
+
+
+def unfolded(text):
+    return re.sub(r"<details>.*?</details>", "", text, flags=re.S)
+
+
+def words_of_prose(text):
+    """Those of a page that are not folded away, in code, tables, commands or pictures."""
+    text = unfolded(text)
+    for pattern in NOT_PROSE:
+        text = pattern.sub("", text)
+    return len(text.split())
+
+
+def longest_block(text):
+    """The number of lines of the longest unfolded code block, and its first line."""
+    blocks = [block.splitlines() for block in FENCE.findall(unfolded(text))]
+    return max(((len(block), block[0]) for block in blocks if block), default=(0, ""))
+
+
+def checks_itself():
+    page = ("one two [three](x.md)\n\n```cpp\na b\nc\n```\n| x | y |\n\n![alt text](p.svg)\n"
+            "<details><summary>four</summary>\nfive\n\n```cpp\n1\n2\n3\n```\n</details>\n"
+            "<!-- code: x -->\nsix\n")
+    expect("words and lines are counted", words_of_prose(page) == 4 and longest_block(page) == (2, "a b"),
+           f"{words_of_prose(page)} words, {longest_block(page)}")
+
+
+def main():
+    if len(sys.argv) > 1:
+        text = pathlib.Path(sys.argv[1]).read_text()
+        lines, first = longest_block(text)
+        print(f"{words_of_prose(text)} words of prose (at most {MOST_WORDS}); "
+              f"the longest code block has {lines} lines (at most {MOST_LINES}): {first}")
+        return
+    checks_itself()
+    for lesson in LESSONS:
+        text = (ROOT / "docs" / f"{lesson}.md").read_text()
+        words = words_of_prose(text)
+        expect(f"{lesson} has at most {MOST_WORDS} words of prose", words <= MOST_WORDS, f"it has {words}")
+        lines, first = longest_block(text)
+        expect(f"{lesson} has no code block of more than {MOST_LINES} lines", lines <= MOST_LINES,
+               f"one has {lines}; it begins: {first}")
+
+
+main()
