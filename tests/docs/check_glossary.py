@@ -106,7 +106,7 @@ def unexplained_numbers(page):
         named = [item.lower() for item in re.findall(r"^\d+\. \*\*(.*?)\*\*", items, re.M)]
         if not len(columns) == len(named) == len(numbers.split()):
             wrong.append(f"{len(columns)} columns, {len(named)} items")
-            for column, name in zip(columns, named):
+        for column, name in zip(columns, named):
             if column.lower() not in name:
                 wrong.append(f"{column} is called {name}")
     return wrong
