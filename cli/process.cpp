@@ -46,7 +46,8 @@ void limit(int resource, std::size_t most) {
   dup2(output, STDOUT_FILENO);
   dup2(output, STDERR_FILENO);
   // In case the parent dies and nobody watches the time.
-  if (limits.time.count() > 0) limit(RLIMIT_CPU, static_cast<std::size_t>(limits.time.count()) + 1);
+  const auto seconds = std::max(limits.time, limits.silence).count();
+  if (seconds > 0) limit(RLIMIT_CPU, static_cast<std::size_t>(seconds) + 1);
   limit(RLIMIT_DATA, limits.memory_bytes);
   limit(RLIMIT_FSIZE, limits.file_bytes);
   const rlimit no_core = {0, 0};
@@ -174,6 +175,7 @@ Outcome run_limited(const std::vector<std::string>& words, const Limits& limits)
 
   Outcome outcome;
   const auto deadline = Clock::now() + limits.time;
+  auto last_output = Clock::now();
   const auto stop = [&](Outcome::End why) {
     end_all(child, others);
     outcome.end = why;
@@ -182,7 +184,10 @@ Outcome run_limited(const std::vector<std::string>& words, const Limits& limits)
   while (!has_ended(child, outcome)) {
     pollfd wait = {open ? pipe.read_end : -1, POLLIN, 0};
     poll(&wait, 1, open ? 100 : 5);
-    if (wait.revents > 0) open = drain(pipe.read_end, outcome.output);
+    if (wait.revents > 0) {
+      open = drain(pipe.read_end, outcome.output);
+      last_output = Clock::now();
+    }
     if (ending_signal) {
       end_all(child, others);
       throw Interrupted{ending_signal};
@@ -191,7 +196,8 @@ Outcome run_limited(const std::vector<std::string>& words, const Limits& limits)
       stop(Outcome::End::kTooMuchOutput);
       return outcome;
     }
-    if (limits.time.count() && Clock::now() > deadline) {
+    if ((limits.time.count() && Clock::now() > deadline) ||
+        (limits.silence.count() && Clock::now() > last_output + limits.silence)) {
       stop(Outcome::End::kTooLong);
       return outcome;
     }

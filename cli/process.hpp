@@ -13,10 +13,11 @@ namespace workbook {
 
 /// What a program may use; 0 means no limit.
 struct Limits {
-  std::chrono::seconds time{0};  ///< elapsed time
-  std::size_t memory_bytes = 0;  ///< of writable memory
-  std::size_t output_bytes = 0;  ///< of standard output and error together
-  std::size_t file_bytes = 0;    ///< of any file that it writes
+  std::chrono::seconds time{0};     ///< elapsed time
+  std::chrono::seconds silence{0};  ///< elapsed time without any output
+  std::size_t memory_bytes = 0;     ///< of writable memory
+  std::size_t output_bytes = 0;     ///< of standard output and error together
+  std::size_t file_bytes = 0;       ///< of any file that it writes
 };
 
 /// How a program ended.

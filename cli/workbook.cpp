@@ -148,9 +148,10 @@ Build build_target(const Workbook& workbook, const std::string& target) {
 Build build_locked_target(const Workbook& workbook, const std::string& target) {
   setenv("NINJA_STATUS", kNinjaStatus, 1);
   setenv("PWD", workbook.build.c_str(), 1);  // the name that compilers give their folder: it may be a link's
-  // The memory is that of each compiler: `#include "/dev/zero"` would take all.
+  // A build of everything may take long on a slow machine, but each file ends with a line of Ninja's or
+  // Make's. The memory is that of each compiler: `#include "/dev/zero"` would take all.
   const Outcome outcome = run_limited(build_command(workbook, target),
-                                      {.time = std::chrono::seconds(300),
+                                      {.silence = std::chrono::minutes(5),
                                        .memory_bytes = std::min(std::size_t{4} << 30, most_memory()),
                                        .output_bytes = 4u << 20});
   if (outcome.end == Outcome::End::kExited && outcome.code == 0)

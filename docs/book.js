@@ -10,6 +10,7 @@ function openGroups() {
   if (arrows.length === 0) return setTimeout(openGroups, 50);
   for (const arrow of arrows)
     if (arrow.textContent === "►") arrow.click();
+  for (const image of document.querySelectorAll("#nav-sync img")) image.alt = image.title;  // Doxygen's button
 }
 if (window.innerWidth >= 768) window.addEventListener("load", openGroups);
 
@@ -122,6 +123,31 @@ function takeOverSearch() {
   });
 }
 document.addEventListener("DOMContentLoaded", takeOverSearch);
+
+// --- Reading ---
+
+// Names break between their parts, after _ / . and ::, where a line is too short for them.
+function letNamesBreak() {
+  for (const code of document.querySelectorAll(".contents p code, .contents li code, .contents td code, .contents th code")) {
+    if (code.children.length) continue;
+    const parts = code.textContent.split(/(?<=::|[_/.](?=\w))/);
+    code.replaceChildren(...parts.flatMap((part, i) => i ? [document.createElement("wbr"), part] : [part]));
+  }
+}
+document.addEventListener("DOMContentLoaded", letNamesBreak);
+
+// The way past the tree for those who use the keyboard.
+function addSkipLink() {
+  const text = document.getElementById("doc-content");
+  const link = Object.assign(document.createElement("a"), {id: "book-skip", href: "#doc-content", textContent: "Skip to the text"});
+  link.addEventListener("click", event => {
+    event.preventDefault();
+    text.focus();
+  });
+  text.tabIndex = -1;
+  document.body.prepend(link);
+}
+document.addEventListener("DOMContentLoaded", addSkipLink);
 
 // --- Predictions ---
 

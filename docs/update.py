@@ -527,9 +527,6 @@ def unsupported(script, _):
     return subprocess.run(call, check=True, capture_output=True, text=True).stdout
 
 
-CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫"
-
-
 @quotes({"numbered: output: 01_multiply_add --device cpu":
          "another quotation, with a number below the heading of each column"})
 def numbered(what, programs):
@@ -537,8 +534,8 @@ def numbered(what, programs):
     rows = KINDS[kind](rest, programs).splitlines()
     at = next(i for i, row in enumerate(rows) if row.startswith("stage "))
     below = ""
-    for number, heading in zip(CIRCLED, re.finditer(r"\S+(?: \S+)*", rows[at])):
-        below = below.ljust((heading.start() + heading.end() - 1) // 2) + number
+    for number, heading in enumerate(re.finditer(r"\S+(?: \S+)*", rows[at]), 1):
+        below = below.ljust((heading.start() + heading.end() - 3) // 2) + f"({number})"
     return page_text([*rows[:at + 1], below, *rows[at + 1:]])
 
 

@@ -226,6 +226,9 @@ TEST_CASE("a program's end is known: its status, its signal, too long, too much 
   CHECK(outcome.code == SIGSEGV);
   CHECK(shell("while :; do :; done", {.time = std::chrono::seconds(1)}).end == End::kTooLong);
   CHECK(shell("sleep 60", {.time = std::chrono::seconds(1)}).end == End::kTooLong);
+  CHECK(shell("echo x; sleep 60", {.silence = std::chrono::seconds(1)}).end == End::kTooLong);
+  CHECK(shell("for i in 1 2 3 4; do sleep 0.5; echo x; done", {.silence = std::chrono::seconds(1)}).end ==
+        End::kExited);
   outcome = shell("yes", {.output_bytes = 1 << 20});
   CHECK(outcome.end == End::kTooMuchOutput);
   CHECK(outcome.output.size() < 2 << 20);

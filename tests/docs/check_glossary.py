@@ -94,7 +94,7 @@ def missing_columns(headings, glossary):
             if token not in known]
 
 
-NUMBERED = re.compile(r"^```text\n(?:.*\n)*?(stage .*)\n +(①.*)\n(?:.*\n)*?```\n\n"
+NUMBERED = re.compile(r"^```text\n(?:.*\n)*?(stage .*)\n *(\(1\).*)\n(?:.*\n)*?```\n\n"
                       r"((?:\d+\. .*\n(?: .*\n)*)+)", re.M)
 
 
@@ -182,7 +182,7 @@ def check_checker():
         found = links_in_vain(glossary, folder)
     expect("links to places that do not mention the word are found",
            [fault.split(":")[0] for fault in found] == ["there", "nowhere", "ere"], found)
-    page = ("```text\nstage  us  all bytes\n  ①    ②      ③\n1_x     7  8\n```\n\n"
+    page = ("```text\nstage  us  all bytes\n(1)   (2)    (3)\n1_x     7  8\n```\n\n"
             "1. **stage**: x\n2. **bytes**: x\n   y\n")
     found = unexplained_numbers(page)
     expect("numbered columns that are not explained are found",

@@ -35,7 +35,7 @@ except ImportError:
 
 PAGES = {"front": "index.html", "chapter": "page_01_multiply_add.html", "concept": "page_memory.html",
          "glossary": "page_glossary.html"}
-WIDTHS = {390: 844, 1440: 900}
+WIDTHS = {390: 844, 1280: 800, 1440: 900}
 
 # Width of what is shown, and of the widest that the page holds without scrolling itself.
 SIDEWAYS = """
@@ -227,6 +227,56 @@ def check_search_of_words(driver, folder):
     expect("and Enter leads to the entry", there and 0 <= top < 900, (driver.current_url, top))
 
 
+# The blocks of code that must be scrolled sideways although no line of theirs has more than 110 characters.
+TOO_NARROW = """
+const lines = block => [...block.querySelectorAll('.line')].map(line => line.textContent);
+const texts = block => lines(block).length ? lines(block) : block.textContent.split('\\n');
+const longest = block => Math.max(...texts(block).map(text => text.trimEnd().length));
+return [...document.querySelectorAll('.contents .fragment')]
+    .filter(block => longest(block) <= 110 && block.scrollWidth > block.clientWidth)
+    .map(block => block.textContent.slice(0, 80));
+"""
+
+# Names that a line break divides elsewhere than after a part: the places of <wbr>.
+BROKEN_NAMES = """
+const broken = [];
+for (const code of document.querySelectorAll('.contents td code'))
+  for (const part of code.childNodes) {
+    const range = document.createRange();
+    range.selectNodeContents(part);
+    if (part.nodeType === Node.TEXT_NODE && !/[\\s-]/.test(part.data) && range.getClientRects().length > 1)
+      broken.push(code.textContent);
+  }
+return broken;
+"""
+
+
+def check_widths(driver, folder):
+    for file in sorted(folder.glob("page_0*.html")):
+        open_page(driver, file.as_uri(), 1280, "light")
+        blocks = driver.execute_script(TOO_NARROW)
+        expect(f"{file.name}, 1280 pixels: code of 110 columns need not be scrolled", not blocks, blocks)
+    lines = "return [...document.querySelectorAll('.contents .fragment .line')].length"
+    expect("... and has lines", driver.execute_script(lines) > 500)
+    for file in ("page_json.html", "page_ncu.html"):
+        open_page(driver, (folder / file).as_uri(), 390, "light")
+        names = driver.execute_script(BROKEN_NAMES)
+        expect(f"{file}, 390 pixels: no name is broken within a part", not names, names)
+
+
+def check_keyboard_and_texts(driver, folder):
+    open_page(driver, (folder / PAGES["chapter"]).as_uri(), 1280, "light")
+    driver.find_element(By.TAG_NAME, "body").send_keys(Keys.TAB)
+    first = driver.switch_to.active_element
+    seen = first.text == "Skip to the text" and 0 <= first.location["y"] < 100
+    expect("the tab key first reaches a link that skips the tree", seen, (first.text, first.location))
+    first.send_keys(Keys.ENTER)
+    here = driver.switch_to.active_element.get_attribute("id")
+    expect("... which leads to the text", here == "doc-content", here)
+    silent = until(lambda: not driver.execute_script("return document.querySelector('img:not([alt])')"))
+    expect("every image has a text", silent)
+
+
 def check_navigation(driver, folder):
     open_page(driver, (folder / "index.html").as_uri(), 1440, "light")
 
@@ -297,6 +347,8 @@ def main():
         try:
             folder = pathlib.Path(temporary) / "docs" / "html"
             check_pages(driver, folder, arguments.screenshots)
+            check_widths(driver, folder)
+            check_keyboard_and_texts(driver, folder)
             check_navigation(driver, folder)
             check_search(driver, folder, arguments.screenshots)
             check_search_of_words(driver, folder)
