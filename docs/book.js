@@ -136,6 +136,17 @@ function letNamesBreak() {
 }
 document.addEventListener("DOMContentLoaded", letNamesBreak);
 
+// Figures have a form for phones, with letters that can be read there.
+const phone = matchMedia("(max-width: 600px)");
+function chooseFigures() {
+  for (const image of document.querySelectorAll("img[data-narrow]")) {
+    image.dataset.wide ??= image.getAttribute("src");
+    image.src = phone.matches ? image.dataset.narrow : image.dataset.wide;
+  }
+}
+document.addEventListener("DOMContentLoaded", chooseFigures);
+phone.addEventListener("change", chooseFigures);
+
 // The way past the tree for those who use the keyboard.
 function addSkipLink() {
   const text = document.getElementById("doc-content");

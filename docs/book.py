@@ -176,7 +176,12 @@ class Book:
             raise Wrong(f"{page.relative_to(ROOT)}: the link to {target} leads nowhere")
         if image:
             self.copied.add(file)
-            return f'<img src="{file.name}" alt="{html.escape(text)}"/>'
+            narrow = file.parent / "narrow" / f"{file.stem}_narrow.svg"
+            on_phones = ""
+            if narrow.exists():
+                self.copied.add(narrow)
+                on_phones = f' data-narrow="{narrow.name}"'
+            return f'<img src="{file.name}" alt="{html.escape(text)}"{on_phones}/>'
         if file == ROOT / "README.md":
             return f"[{text}](index.html{'#' + anchor if anchor else ''})"
         if file in self.pages:

@@ -20,6 +20,7 @@ if __name__ == "__main__":
 
 import dataclasses
 import functools
+import io
 import math
 import os
 import pathlib
@@ -51,6 +52,11 @@ BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#7
 KINDS = {"ours": (BLUE, None), "library": (ORANGE, "//"), "pytorch": (GREEN, "..")}
 KIND_NAMES = {"ours": "ours", "library": "library", "pytorch": "PyTorch"}
 MARKERS = "osD^vPX*<>"
+
+# What the colours are on a dark page; white is the page's own.
+DARK = {"#ffffff": "#161b22", "#000000": "#c9d1d9", "#444444": "#9da7b1", "#dddddd": "#30363d",
+        "#c4c4c4": "#565e68", GREY: "#8b949e", BLUE: "#4da6e0", ORANGE: "#f0b429", GREEN: "#2bc494", RED: "#f0813c"}
+NARROW = 4.0  # inches: as wide as a phone, with letters of the same size
 
 pyplot.rcParams.update({
     "figure.figsize": (7.2, 4.2), "figure.dpi": 100, "font.size": 10, "font.family": "sans-serif",
@@ -227,24 +233,82 @@ def shape_text(shape):
     return f"{DIMS[len(shape)]} = {numbers}"
 
 
-def finish(figure, title, caption, name, out, legend=None):
-    """Writes a figure: title, a legend (handles, texts) in its own row, and below where the data are from."""
-    lines = caption.split("\n")
-    width, height = figure.get_size_inches()
-    height += 0.3 if legend else 0
-    figure.set_size_inches(width, height)
-    figure.suptitle(title, x=0.01, y=1 - 0.08 / height, ha="left", va="top", fontsize=11, fontweight="bold")
-    if legend:
-        figure.legend(*legend, fontsize=8, frameon=False, loc="upper left", ncol=len(legend[0]),
-                      bbox_to_anchor=(0, 1 - 0.25 / height))
-    figure.tight_layout(rect=(0, (0.1 + 0.17 * len(lines)) / height, 1, 1 - (0.3 / height if legend else 0)))
-    make_room_for_texts(figure)
-    figure.text(0.01, 0.08 / height, "\n".join(lines), fontsize=8, color="#444444", ha="left", va="bottom",
-                linespacing=1.4)
+def report(text):
+    """On standard output, which may be closed early (plot.py | head) or on a full disk."""
+    try:
+        print(text, flush=True)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it ends
+        if not isinstance(error, BrokenPipeError):
+            fail(3, f"standard output: {error.strerror}")
+
+
+def finish(figure, title, caption, name, out, legend=None, narrow=True):
+    """Writes a figure, and in the folder `narrow` the same for a phone. `legend` is handles and texts."""
     out.mkdir(parents=True, exist_ok=True)
-    figure.savefig(out / f"{name}.svg", metadata={"Date": None, "Creator": None})
+    width, height = figure.get_size_inches()
+    write(figure, (width, height), title, caption, legend, out / f"{name}.svg")
+    if narrow:
+        (out / "narrow").mkdir(exist_ok=True)
+        height += fit_for_phone(figure)
+        write(figure, (NARROW, height), textwrap.fill(title, 42), wrapped(caption, 60), legend,
+              out / "narrow" / f"{name}_narrow.svg")
     pyplot.close(figure)
+    report(f"  {name}")
     return name
+
+
+def fit_for_phone(figure):
+    """Breaks the texts that are too long, and puts legends below instead of beside. Returns their height."""
+    below = 0
+    for axes in figure.axes:
+        axes.set_title(axes.get_title().replace("= ", "=\n"), fontsize=8)
+        axes.set_title(wrapped(axes.get_title(loc="left"), 60), fontsize=8, loc="left")
+        axes.set_xlabel(wrapped(axes.get_xlabel(), 46), x=1, ha="right")
+        legend = axes.get_legend()
+        if legend:
+            texts = [text.get_text() for text in legend.get_texts()]
+            below += 0.19 * len(texts)
+            axes.legend(legend.get_lines(), texts, fontsize=8, frameon=False, loc="upper left",
+                        bbox_to_anchor=(0, -0.16))
+    return below
+
+
+def wrapped(text, width):
+    return "\n".join(textwrap.fill(line, width) for line in text.split("\n"))
+
+
+def write(figure, size, title, caption, legend, file):
+    """The panels at a size, and above them the title and the legend, and below where the data are from."""
+    width, height = size
+    columns = len(legend[0]) if legend and width > NARROW else 2
+    rows = -(-len(legend[0]) // columns) if legend else 0
+    above = 0.17 * title.count("\n") + 0.25 * rows
+    below = 0.17 * caption.count("\n")
+    height += above + below
+    figure.set_size_inches(width, height)
+    texts = [figure.text(0.01, 1 - 0.08 / height, title, ha="left", va="top", fontsize=11, fontweight="bold")]
+    if legend:
+        texts.append(figure.legend(*legend, fontsize=8, frameon=False, loc="upper left", ncol=columns,
+                                   bbox_to_anchor=(0, 1 - (0.25 + 0.17 * title.count("\n")) / height)))
+    figure.tight_layout(rect=(0, (0.27 + below) / height, 1, 1 - (0.25 + above) / height))
+    make_room_for_texts(figure)
+    texts.append(figure.text(0.01, 0.08 / height, caption, fontsize=8, color="#444444", ha="left", va="bottom",
+                             linespacing=1.4))
+    text = io.StringIO()
+    figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    file.write_text(text.getvalue().replace("</style>", dark_style() + "</style>", 1))
+    for text in texts:
+        text.remove()
+
+
+def dark_style():
+    """Rules for readers whose pages are dark, who would get a white box otherwise. They override the colours
+    that Matplotlib writes into each element."""
+    rules = [f"[style*='{what}: {light.lower()}'] {{ {what}: {dark} !important; }}"
+             for light, dark in DARK.items() for what in ("fill", "stroke")]
+    return ("\n@media (prefers-color-scheme: dark) {\n  text { fill: #e6edf3; }\n  "
+            + "\n  ".join(rules) + "\n}\n")
 
 
 def make_room_for_texts(figure):
@@ -412,7 +476,7 @@ def draw_bandwidth(chapter, machines, shape, suffix, out):
                   xycoords=("data", "axes fraction"), xytext=(0, 3), textcoords="offset points", fontsize=8,
                   ha="center", color="#444444")
     of_pins = "in percent of the pins' rate; behind: in GB/s" if len(machines) > 1 else "in GB/s"
-    axes.set_xlabel(f"what the stage requests, {of_pins}\nblack: a streaming kernel with the same mix")
+    axes.set_xlabel(f"what the stage requests, {of_pins}\nupright marks: a streaming kernel with the same mix")
     return finish(figure, f"{chapter}: bandwidth under the roof", caption_at(machines, shape),
                   f"{chapter}_bandwidth{suffix}", out, legend_of_bars(machines, all_of(by_name)))
 
@@ -675,7 +739,7 @@ def lanes_in(request):
 
 
 def draw_sectors(axes, request):
-    """Lanes above, the sectors that they touch below; the bytes that are asked for are filled in."""
+    """Lanes above, the sectors that they touch below; the bytes that lanes use are filled in."""
     touched = sorted({byte // SECTOR for _, offset in lanes_in(request)
                       for byte in (offset, offset + request["bytes"] - 1)})
     gaps = sum(later != earlier + 1 for earlier, later in zip(touched, touched[1:]))
@@ -699,7 +763,7 @@ def draw_sectors(axes, request):
         axes.plot([lane + 0.45, at + wide / 2], [2.0, 0.8], color=colour, linewidth=0.7)
     axes.text(-0.4, 0.55, "sectors", ha="right", va="center", fontsize=8)
     return (f"{request['sectors']} sector{'s' if request['sectors'] != 1 else ''}, {len(used)} of their "
-            f"{SECTOR * len(touched)} bytes asked for" + ("" if coalesced else ": not coalesced"))
+            f"{SECTOR * len(touched)} bytes used" + ("" if coalesced else ": not coalesced"))
 
 
 def words_by_part(request):
@@ -751,7 +815,7 @@ def draw_trace(chapter, shape, stage, out):
     for axes, (kernel, arrays, request) in zip(rows[:, 0], panels):
         draw_lanes(axes)
         cost = draw_banks(axes, request) if request["space"] == "shared" else draw_sectors(axes, request)
-        what = f"{request['operation']} of {', '.join(sorted(arrays))}, {request['bytes']} bytes a lane"
+        what = f"{request['operation']} of {', '.join(sorted(arrays))}, {request['bytes']} bytes per lane"
         line = request["place"].rpartition(":")[2]
         axes.set_title(textwrap.fill(f"{kernel}, line {line}: {what}", 95) + f"\n{cost}", fontsize=8.5,
                        loc="left", x=0)
@@ -761,7 +825,8 @@ def draw_trace(chapter, shape, stage, out):
     more = f"; {left_out} more kinds of access are left out" if left_out else ""
     return finish(figure, f"{chapter}, {stage['name']}: what the first warp touches",
                   f"traced on the CPU device, {shape_text(shape)}{more}",
-                  f"trace_{chapter}_{stage['name']}", out)
+                  f"trace_{chapter}_{stage['name']}", out,
+                  narrow=chapter == "00_first_kernel")  # whose lesson shows traces; they are large files
 
 
 def read_trace(path):
@@ -824,16 +889,6 @@ def draw_traces(paths, out):
     return [name for name in drawn if name]
 
 
-def report(text):
-    """On standard output, which may be closed early (plot.py | head) or on a full disk."""
-    try:
-        print(text, flush=True)
-    except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it ends
-        if not isinstance(error, BrokenPipeError):
-            fail(3, f"standard output: {error.strerror}")
-
-
 def main():
     parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=pathlib.Path, default=COMMITTED,
@@ -857,7 +912,7 @@ def main():
         fail(2, bad)
     except OSError as error:
         fail(3, f"{error.filename or out}: {error.strerror}")
-    report("\n".join([f"{len(drawn)} figures in {out}:", *(f"  {name}" for name in drawn)]))
+    report(f"{len(drawn)} figures in {out}")
 
 
 if __name__ == "__main__":

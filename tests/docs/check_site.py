@@ -309,8 +309,24 @@ def check_figures_and_predictions(driver, folder):
     expect("a prediction is still there later", value == "16", value)
 
 
+FIGURES_SHOWN = """
+return [...document.querySelectorAll('.contents img')].map(image => image.getAttribute('src'))
+    .filter(name => /^(trace_)?\\d\\d_/.test(name));
+"""
+
+
+def check_figures_on_phones(driver, folder):
+    for width in (390, 1440):
+        for page in ("page_00_first_kernel.html", PAGES["chapter"]):
+            open_page(driver, (folder / page).as_uri(), width, "light")
+            shown = driver.execute_script(FIGURES_SHOWN)
+            narrow = [name for name in shown if name.endswith("_narrow.svg")]
+            expect(f"{page}, {width} pixels: the figures have the form for that width",
+                   len(shown) >= 3 and narrow == (shown if width < 600 else []), shown)
+
+
 def check_pictures_follow_the_switch(driver, folder):
-    """The pictures of plots/diagrams are light or dark as the page is, whatever the system's scheme is."""
+    """Pictures and figures are light or dark as the page is, whatever the system's scheme is."""
     for scheme in ("light", "dark"):
         open_page(driver, (folder / PAGES["chapter"]).as_uri(), 1440, scheme)
         for switched in (False, True):
@@ -318,10 +334,11 @@ def check_pictures_follow_the_switch(driver, folder):
                 driver.find_element(By.CSS_SELECTOR, "doxygen-awesome-dark-mode-toggle").click()
                 time.sleep(0.4)
             dark = driver.execute_script(IS_DARK)
-            picture = driver.find_element(By.CSS_SELECTOR, "img[src='round_trip.svg']")
-            light = driver.execute_async_script(BACKGROUND, picture.screenshot_as_base64)
-            what = f"a picture follows the page: {scheme} system, {'dark' if dark else 'light'} page"
-            expect(what, light < 64 if dark else light > 192, f"background of {light}")
+            for file in ("round_trip.svg", "01_multiply_add_bytes.svg"):
+                picture = driver.find_element(By.CSS_SELECTOR, f"img[src='{file}']")
+                light = driver.execute_async_script(BACKGROUND, picture.screenshot_as_base64)
+                what = f"{file} follows the page: {scheme} system, {'dark' if dark else 'light'} page"
+                expect(what, light < 64 if dark else light > 192, f"background of {light}")
             expect("the switch switches", dark == ((scheme == "dark") != switched))
 
 
@@ -353,6 +370,7 @@ def main():
             check_search(driver, folder, arguments.screenshots)
             check_search_of_words(driver, folder)
             check_figures_and_predictions(driver, folder)
+            check_figures_on_phones(driver, folder)
             check_pictures_follow_the_switch(driver, folder)
         finally:
             driver.quit()

@@ -103,18 +103,23 @@ def draw_all(counts, traces, out):
         expect(f"plot.py {arguments[0]} draws", status == 0, output)
 
 
+def figures_in(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*.svg"))
+
+
 def check_committed(folder):
     traces = count_and_trace(folder)
     draw_all(folder, traces, folder / "one")
     draw_all(folder, traces[:1], folder / "two")  # one chapter's traces are drawn as all are
-    drawn = sorted(path.name for path in (folder / "one").glob("*.svg"))
+    drawn = figures_in(folder / "one")
     for chapter in chapters():
         data = COMMITTED_DATA / f"{chapter}.json"
         measured = json.loads(data.read_text()) if data.exists() else []
         arithmetic = measured and measured[0]["stages"][0]["tflops"]
         of_times = ("speed_up", "arithmetic") if arithmetic else ("speed_up", "bandwidth", "predicted")
         kinds = (*of_times, "bytes") if measured else ("bytes",)
-        wanted = [f"{chapter}_{kind}.svg" for kind in kinds]
+        wanted = [name for kind in kinds
+                  for name in (f"{chapter}_{kind}.svg", f"narrow/{chapter}_{kind}_narrow.svg")]
         expect(f"{chapter} has its figures", set(wanted) <= set(drawn), drawn)
         # The sizes of chapter 04 are no series: rows and columns change.
         if measured and not arithmetic and chapter != "04_relu_layernorm":
@@ -128,7 +133,7 @@ def check_committed(folder):
         if len(texts(one)) < 3 or one.stat().st_size < 5000:
             expect(f"{name} is not empty", False)
         committed = COMMITTED_FIGURES / name
-        kept = committed.exists() or not name.startswith("trace_")  # of the traces, what the lessons show
+        kept = committed.exists() or "trace_" not in name  # of the traces, what the lessons show
         if not kept:
             continue
         if not committed.exists() or texts(one) != texts(committed):
@@ -136,7 +141,7 @@ def check_committed(folder):
         elif first_difference(shapes(one), shapes(committed)):
             expect(f"{name} is drawn as committed", False, first_difference(shapes(one), shapes(committed)))
     expect(f"{len(drawn)} figures are the same each time, not empty, and as committed", drawn)
-    committed = sorted(path.name for path in COMMITTED_FIGURES.glob("*.svg"))
+    committed = figures_in(COMMITTED_FIGURES)
     expect("no other figures are committed", set(committed) <= set(drawn), set(committed) - set(drawn))
     return traces
 
@@ -207,7 +212,7 @@ def check_words(drawn):
     for name, *wanted in cases:
         written = "\n".join(texts(drawn / f"{name}.svg"))
         expect(f"what {name} says", all(text in written for text in wanted), written)
-    lines = len(re.findall("#c4c4c4", (drawn / "02_add_mul_exp_sizes.svg").read_text()))
+    lines = len(re.findall("#c4c4c4", (drawn / "02_add_mul_exp_sizes.svg").read_text().split("</style>")[1]))
     expect("most lines of 02_add_mul_exp_sizes are grey", lines >= 6, lines)
 
 
