@@ -1,8 +1,6 @@
 /// \file
 /// Stage 3: 16 bytes per load. The bytes stay the same; a quarter of the instructions load and store them.
 #pragma once
-#include <cstdint>
-
 #include "problem.cuh"
 
 namespace DEVICE::multiply_add {
@@ -17,7 +15,7 @@ struct Split {
 /// arrays do. Arrays that never do so at the same element have no vectors at all: everything is head.
 __device__ inline Split split(const float* a, const float* b, const float* c, const float* d, unsigned n) {
   const auto phase = [](const float* p) {
-    return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(p) / 4 % 4);
+    return static_cast<unsigned>(reinterpret_cast<size_t>(p) / 4 % 4);
   };
   const bool together = phase(a) == phase(b) && phase(a) == phase(c) && phase(a) == phase(d);
   const unsigned to_boundary = (4 - phase(a)) % 4;
