@@ -1,4 +1,4 @@
-// through shared memory, without a barrier between writing and reading it | race in shared memory
+// through shared memory, without a barrier between writing and reading it | uninitialised shared memory: kernel tiles
 #pragma once
 #include "device.hpp"
 
