@@ -5,6 +5,7 @@
 
 namespace DEVICE::multiply_add {
 
+// [split]
 /// How n elements fall into float4 vectors: `head` single elements, then 4 * `vectors`, then what is left.
 struct Split {
   unsigned head;
@@ -22,7 +23,9 @@ __device__ inline Split split(const float* a, const float* b, const float* c, co
   const unsigned head = together && to_boundary < n ? to_boundary : n;
   return {head, (n - head) / 4};
 }
+// [split]
 
+// [helpers]
 __device__ inline float4 multiply_add(float4 q, float4 k, float4 v) {
   return make_float4(q.x * k.x + v.x, q.y * k.y + v.y, q.z * k.z + v.z, q.w * k.w + v.w);
 }
@@ -37,7 +40,9 @@ __device__ inline void multiply_add_singles(Split split, const float* q, const f
     out[i] = q[i] * k[i] + v[i];
   }
 }
+// [helpers]
 
+// [kernel]
 /// out[i] = q[i] * k[i] + v[i], one thread per vector of four elements; any n, any alignment of the four
 /// arrays. Traffic: reads 12 bytes and writes 4 bytes per element, with a quarter of the requests of stage 2.
 __global__ void vectorised(const float* __restrict__ q, const float* __restrict__ k,
@@ -52,6 +57,7 @@ __global__ void vectorised(const float* __restrict__ q, const float* __restrict_
   if (i < at.vectors) out4[i] = multiply_add(q4[i], k4[i], v4[i]);
   multiply_add_singles(at, q, k, v, out, n);
 }
+// [kernel]
 
 // --- On the host ---
 

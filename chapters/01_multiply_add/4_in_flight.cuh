@@ -23,6 +23,7 @@ __global__ void in_flight(const float* __restrict__ q, const float* __restrict__
   const float4* v4 = reinterpret_cast<const float4*>(v + at.head);
   float4* out4 = reinterpret_cast<float4*>(out + at.head);
 
+  // [loads]
   const unsigned first = blockIdx.x * kInFlightTile + threadIdx.x;
   if ((blockIdx.x + 1) * kInFlightTile <= at.vectors) {
     float4 a[kInFlight], b[kInFlight], c[kInFlight];
@@ -41,6 +42,7 @@ __global__ void in_flight(const float* __restrict__ q, const float* __restrict__
     for (unsigned i = first; i < at.vectors; i += kInFlightThreads)
       out4[i] = multiply_add(q4[i], k4[i], v4[i]);
   }
+  // [loads]
 
   multiply_add_singles(at, q, k, v, out, n);
 }
