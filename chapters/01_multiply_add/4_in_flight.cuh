@@ -7,10 +7,12 @@
 
 namespace DEVICE::multiply_add {
 
+// [constants]
 /// Vectors that a thread loads from each array before it uses one: 3 * 2 * 16 = 96 bytes in flight.
 constexpr unsigned kInFlight = 2;
 constexpr unsigned kInFlightThreads = 1024;
 constexpr unsigned kInFlightTile = kInFlight * kInFlightThreads;  // vectors per block
+// [constants]
 
 /// out[i] = q[i] * k[i] + v[i], in blocks of kInFlightThreads threads with kInFlight vectors each,
 /// one block width apart so that every request stays coalesced; any n, any alignment. Traffic: that of
