@@ -35,6 +35,8 @@ struct Limit {
   long long (*allowed)(const Shape&);
   const char*
       excess;  ///< what more than that means, for the reader: "is the product still going through memory?"
+  long long (*blocks)(const Shape&) = nullptr;  ///< if given, the reader sees the cost and the limit per
+                                                ///< block, of this many blocks in all launches
 };
 
 /// A number to predict: what a pipeline moves.

@@ -175,12 +175,14 @@ bool judge_costs(const Exercise& exercise, const Shape& shape, const Counts& cou
     const long long allowed = limit.allowed(shape) + slack(exercise, shape, cost.unit);
     const bool approximate = counts.approximate && cost.unit != Unit::kNumber;
     const bool over = cost.count > allowed && !approximate;
-    const double unit = cost.unit == Unit::kBytes ? elements : 1;
+    const double unit = cost.unit == Unit::kBytes ? elements
+                        : limit.blocks            ? static_cast<double>(limit.blocks(shape))
+                                                  : 1;
     kept &= !over;
-    verdict["budget"].push_back({{"what", cost.what},
+    verdict["budget"].push_back({{"what", cost.what + std::string(limit.blocks ? " per block" : "")},
                                  {"counted", static_cast<double>(cost.count) / unit},
                                  {"allowed", static_cast<double>(allowed) / unit},
-                                 {"per_element", cost.unit == Unit::kBytes},
+                                 {"per_element", cost.unit == Unit::kBytes || limit.blocks},
                                  {"approximate", approximate},
                                  {"over", over},
                                  {"excess", limit.excess}});
