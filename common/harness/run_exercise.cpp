@@ -140,7 +140,7 @@ Counted counted(Cost cost, const Counts& counts) {
     case Cost::kSharedWavefronts:
       return {"shared wavefronts", shared_wavefronts(counts), Unit::kNumber};
     case Cost::kBarriers:
-      return {"barriers of all blocks", counts.barriers, Unit::kNumber};
+      return {"barriers", counts.barriers, Unit::kNumber};
     case Cost::kAtomics:
       return {"atomics", counts.atomic_sectors + counts.contended + counts.shared_atomic_requests,
               Unit::kNumber};
@@ -178,8 +178,9 @@ bool judge_costs(const Exercise& exercise, const Shape& shape, const Counts& cou
     const double unit = cost.unit == Unit::kBytes ? elements
                         : limit.blocks            ? static_cast<double>(limit.blocks(shape))
                                                   : 1;
+    const char* of = limit.blocks ? " per block" : limit.cost == Cost::kBarriers ? " of all blocks" : "";
     kept &= !over;
-    verdict["budget"].push_back({{"what", cost.what + std::string(limit.blocks ? " per block" : "")},
+    verdict["budget"].push_back({{"what", std::string(cost.what) + of},
                                  {"counted", static_cast<double>(cost.count) / unit},
                                  {"allowed", static_cast<double>(allowed) / unit},
                                  {"per_element", cost.unit == Unit::kBytes || limit.blocks},

@@ -127,7 +127,7 @@ TEST_CASE_METHOD(Judged, "exercise: a limit per block is shown per block") {
                        [](const Shape&) { return 8LL; }};
   const auto solved = verdict(exercise(kSmall, &limit), polling);
   CHECK(solved["status"] == "solved");
-  CHECK(solved["budget"][0]["what"] == "barriers of all blocks per block");
+  CHECK(solved["budget"][0]["what"] == "barriers per block");
   CHECK(solved["budget"][0]["counted"] == 1.0 / 8);
   CHECK(solved["budget"][0]["allowed"] == 2.0);
 }
