@@ -82,7 +82,9 @@ struct Exercise {
   const int* blocks = nullptr;  ///< values of Data::block: each shape is tried with each of them, the last
                                 ///< case is the last shape with the last one; null: 256 alone
   int block_count = 0;
-  Shape timed_shape = {{1 << 24, 1, 1}};  ///< what is timed where there is a GPU
+  int (*grid_blocks)(const Shape&) = nullptr;  ///< the blocks that the answer launches at a shape, which the
+                                               ///< verdict then names; not together with `blocks`
+  Shape timed_shape = {{1 << 24, 1, 1}};       ///< what is timed where there is a GPU
 };
 
 }  // namespace workbook

@@ -90,7 +90,10 @@ std::vector<Case> cases_of(const Exercise& exercise, const Shape& shape) {
     cases.push_back({.shape = shape,
                      .block = exercise.blocks[i],
                      .how = fmt::format("blocks of {} threads", exercise.blocks[i])});
-  if (!exercise.blocks) cases.push_back({.shape = shape});
+  if (exercise.grid_blocks)
+    cases.push_back({.shape = shape, .how = fmt::format("a grid of {} blocks", exercise.grid_blocks(shape))});
+  else if (!exercise.blocks)
+    cases.push_back({.shape = shape});
   if (!exercise.any_alignment) return cases;
   cases.push_back(each_off_differently(exercise, shape));
   for (int i = 0; i < exercise.array_count; ++i) cases.push_back(one_off(shape, exercise.arrays[i].name));

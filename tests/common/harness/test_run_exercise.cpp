@@ -132,6 +132,14 @@ TEST_CASE_METHOD(Judged, "exercise: a limit per block is shown per block") {
   CHECK(solved["budget"][0]["allowed"] == 2.0);
 }
 
+TEST_CASE_METHOD(Judged, "exercise: a verdict names the grid where the task is about it") {
+  Exercise with_grid = exercise(kSmall);
+  with_grid.grid_blocks = [](const Shape&) { return 4; };
+  const auto found = verdict(with_grid, with_blocks<4>);
+  CHECK(found["cases"].size() == 1);
+  CHECK(found["cases"][0]["how"] == "a grid of 4 blocks");
+}
+
 TEST_CASE_METHOD(Judged, "exercise: a limit on barriers is exact") {
   const Limit enough = {Cost::kBarriers, one, "which threads wait?"},
               too_few = {Cost::kBarriers, nothing, "?"};
