@@ -111,8 +111,10 @@ Verdict judged(const Workbook& workbook, const ExerciseFiles& exercise) {
 }
 
 void note(const Workbook& workbook, const ExerciseFiles& exercise, bool solved) {
-  change_standing(workbook.state_folder, exercise.key(),
-                  [&](Standing& standing) { standing.solved = solved; });
+  change_standing(workbook.state_folder, exercise.key(), [&](Standing& standing) {
+    standing.solved = solved;
+    standing.was.clear();
+  });
 }
 
 /// Builds and judges the reader's file of one exercise, prints the verdict, and records it. Returns kDone

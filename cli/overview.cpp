@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/terminal.hpp"
+#include "renamed.hpp"
 
 namespace workbook {
 namespace {
@@ -14,6 +15,14 @@ std::vector<const ExerciseFiles*> exercises_of(const Workbook& workbook, const s
   for (const ExerciseFiles& exercise : workbook.exercises)
     if (exercise.chapter == chapter) found.push_back(&exercise);
   return found;
+}
+
+/// Says what updates have changed in the exercises that the reader has worked on; nothing where nothing has.
+void print_changes(const Workbook& workbook, const State& state) {
+  const std::vector<std::string> changes = changes_for(state, workbook.root, workbook.exercises);
+  if (changes.empty()) return;
+  fmt::print("\nChanged by an update:\n");
+  for (const std::string& change : changes) fmt::print("{}", wrapped(change, 2));
 }
 
 void print_next_step(const Workbook& workbook, bool begun) {
@@ -46,6 +55,7 @@ ExitStatus overview_command(const Workbook& workbook) {
     begun |= solved > 0;
     fmt::print("  {:28} {} of {} exercises solved\n", chapter, solved, exercises.size());
   }
+  print_changes(workbook, state);
   fmt::print("\n");
   print_next_step(workbook, begun);
   fmt::print("\n./workbook --help shows all commands, ./workbook list all exercises.\n");
@@ -70,7 +80,10 @@ ExitStatus list_command(const Workbook& workbook, bool json) {
     }
     chapters.push_back({{"chapter", chapter}, {"exercises", exercises}});
   }
-  if (json) fmt::print("{}\n", chapters.dump(2));
+  if (json)
+    fmt::print("{}\n", chapters.dump(2));
+  else
+    print_changes(workbook, state);
   return kDone;
 }
 

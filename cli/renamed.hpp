@@ -1,5 +1,7 @@
 /// \file
-/// Exercises that had another name before: what the reader did under the old name counts.
+/// Exercises that an update has renamed or replaced. A renamed one has the same task: what the reader did
+/// under the old name counts. One whose task has changed gets a new name and begins unsolved; the reader's
+/// file for the old task stays where it is.
 #pragma once
 
 #include <filesystem>
@@ -7,6 +9,7 @@
 #include <vector>
 
 #include "exercises.hpp"
+#include "state.hpp"
 
 namespace workbook {
 
@@ -18,5 +21,10 @@ std::string current_key(const std::string& key);
 /// while it is the untouched skeleton. Returns a line for the reader about each file that was moved.
 std::vector<std::string> move_renamed_files(const std::filesystem::path& root,
                                             const std::vector<ExerciseFiles>& exercises);
+
+/// What updates have changed for this reader, one sentence or two for each exercise: renamed ones until they
+/// are checked again, and replacements of what the reader has worked on until they are solved.
+std::vector<std::string> changes_for(const State& state, const std::filesystem::path& root,
+                                     const std::vector<ExerciseFiles>& exercises);
 
 }  // namespace workbook

@@ -35,14 +35,18 @@ State parsed(const std::string& text) {
     Standing& standing = state[current_key(key)];  // two keys, an old one and its new one, may come together
     standing.solved = value.at("solved").get<bool>() || standing.solved;
     standing.hints = std::max(hint_count(value.at("hints")), standing.hints);
+    const std::string was = value.value("was", current_key(key) == key ? "" : key);
+    if (!was.empty()) standing.was = was;
   }
   return state;
 }
 
 std::string text_of(const State& state) {
   json exercises = json::object();
-  for (const auto& [key, standing] : state)
+  for (const auto& [key, standing] : state) {
     exercises[key] = {{"solved", standing.solved}, {"hints", standing.hints}};
+    if (!standing.was.empty()) exercises[key]["was"] = standing.was;
+  }
   return json{{"schema", kSchema}, {"exercises", exercises}}.dump(2) + "\n";
 }
 

@@ -14,6 +14,7 @@ namespace workbook {
 struct Standing {
   bool solved = false;  ///< at the last check
   int hints = 0;        ///< shown so far
+  std::string was;      ///< the old key, of an exercise that an update has renamed since its last check
 };
 
 /// The standing of each exercise by ExerciseFiles::key(). Exercises that are missing have not been started.

@@ -35,6 +35,8 @@ struct Limit {
   long long (*allowed)(const Shape&);
   const char*
       excess;  ///< what more than that means, for the reader: "is the product still going through memory?"
+  long long (*blocks)(const Shape&) = nullptr;  ///< if given, the reader sees the cost and the limit per
+                                                ///< block, of this many blocks in all launches
 };
 
 /// A number to predict: what a pipeline moves.
@@ -80,7 +82,9 @@ struct Exercise {
   const int* blocks = nullptr;  ///< values of Data::block: each shape is tried with each of them, the last
                                 ///< case is the last shape with the last one; null: 256 alone
   int block_count = 0;
-  Shape timed_shape = {{1 << 24, 1, 1}};  ///< what is timed where there is a GPU
+  int (*grid_blocks)(const Shape&) = nullptr;  ///< the blocks that the answer launches at a shape, which the
+                                               ///< verdict then names; not together with `blocks`
+  Shape timed_shape = {{1 << 24, 1, 1}};       ///< what is timed where there is a GPU
 };
 
 }  // namespace workbook

@@ -1,12 +1,11 @@
 /// \file
 /// Stage 3: 16 bytes per load. The bytes stay the same; a quarter of the instructions load and store them.
 #pragma once
-#include <cstdint>
-
 #include "problem.cuh"
 
 namespace DEVICE::multiply_add {
 
+// [split]
 /// How n elements fall into float4 vectors: `head` single elements, then 4 * `vectors`, then what is left.
 struct Split {
   unsigned head;
@@ -17,14 +16,16 @@ struct Split {
 /// arrays do. Arrays that never do so at the same element have no vectors at all: everything is head.
 __device__ inline Split split(const float* a, const float* b, const float* c, const float* d, unsigned n) {
   const auto phase = [](const float* p) {
-    return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(p) / 4 % 4);
+    return static_cast<unsigned>(reinterpret_cast<size_t>(p) / 4 % 4);
   };
   const bool together = phase(a) == phase(b) && phase(a) == phase(c) && phase(a) == phase(d);
   const unsigned to_boundary = (4 - phase(a)) % 4;
   const unsigned head = together && to_boundary < n ? to_boundary : n;
   return {head, (n - head) / 4};
 }
+// [split]
 
+// [helpers]
 __device__ inline float4 multiply_add(float4 q, float4 k, float4 v) {
   return make_float4(q.x * k.x + v.x, q.y * k.y + v.y, q.z * k.z + v.z, q.w * k.w + v.w);
 }
@@ -39,7 +40,9 @@ __device__ inline void multiply_add_singles(Split split, const float* q, const f
     out[i] = q[i] * k[i] + v[i];
   }
 }
+// [helpers]
 
+// [kernel]
 /// out[i] = q[i] * k[i] + v[i], one thread per vector of four elements; any n, any alignment of the four
 /// arrays. Traffic: reads 12 bytes and writes 4 bytes per element, with a quarter of the requests of stage 2.
 __global__ void vectorised(const float* __restrict__ q, const float* __restrict__ k,
@@ -54,6 +57,7 @@ __global__ void vectorised(const float* __restrict__ q, const float* __restrict_
   if (i < at.vectors) out4[i] = multiply_add(q4[i], k4[i], v4[i]);
   multiply_add_singles(at, q, k, v, out, n);
 }
+// [kernel]
 
 // --- On the host ---
 

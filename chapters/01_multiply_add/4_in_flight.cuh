@@ -7,10 +7,12 @@
 
 namespace DEVICE::multiply_add {
 
+// [constants]
 /// Vectors that a thread loads from each array before it uses one: 3 * 2 * 16 = 96 bytes in flight.
 constexpr unsigned kInFlight = 2;
 constexpr unsigned kInFlightThreads = 1024;
 constexpr unsigned kInFlightTile = kInFlight * kInFlightThreads;  // vectors per block
+// [constants]
 
 /// out[i] = q[i] * k[i] + v[i], in blocks of kInFlightThreads threads with kInFlight vectors each,
 /// one block width apart so that every request stays coalesced; any n, any alignment. Traffic: that of
@@ -23,6 +25,7 @@ __global__ void in_flight(const float* __restrict__ q, const float* __restrict__
   const float4* v4 = reinterpret_cast<const float4*>(v + at.head);
   float4* out4 = reinterpret_cast<float4*>(out + at.head);
 
+  // [loads]
   const unsigned first = blockIdx.x * kInFlightTile + threadIdx.x;
   if ((blockIdx.x + 1) * kInFlightTile <= at.vectors) {
     float4 a[kInFlight], b[kInFlight], c[kInFlight];
@@ -41,6 +44,7 @@ __global__ void in_flight(const float* __restrict__ q, const float* __restrict__
     for (unsigned i = first; i < at.vectors; i += kInFlightThreads)
       out4[i] = multiply_add(q4[i], k4[i], v4[i]);
   }
+  // [loads]
 
   multiply_add_singles(at, q, k, v, out, n);
 }

@@ -18,6 +18,7 @@ __global__ void sum_blocks(const float* __restrict__ q, const float* __restrict_
   const float4* k4 = reinterpret_cast<const float4*>(k + at.head);
   const float4* v4 = reinterpret_cast<const float4*>(v + at.head);
 
+  // [sum]
   float sum = 0.0f;
   for (unsigned i = thread; i < at.vectors; i += threads) {
     const float4 r = multiply_add(q4[i], k4[i], v4[i]);
@@ -31,6 +32,7 @@ __global__ void sum_blocks(const float* __restrict__ q, const float* __restrict_
 
   sum = block_sum<kSumThreads>(sum);
   if (threadIdx.x == 0) partial[blockIdx.x] = sum;
+  // [sum]
 }
 
 // --- On the host ---

@@ -90,7 +90,10 @@ std::vector<Case> cases_of(const Exercise& exercise, const Shape& shape) {
     cases.push_back({.shape = shape,
                      .block = exercise.blocks[i],
                      .how = fmt::format("blocks of {} threads", exercise.blocks[i])});
-  if (!exercise.blocks) cases.push_back({.shape = shape});
+  if (exercise.grid_blocks)
+    cases.push_back({.shape = shape, .how = fmt::format("a grid of {} blocks", exercise.grid_blocks(shape))});
+  else if (!exercise.blocks)
+    cases.push_back({.shape = shape});
   if (!exercise.any_alignment) return cases;
   cases.push_back(each_off_differently(exercise, shape));
   for (int i = 0; i < exercise.array_count; ++i) cases.push_back(one_off(shape, exercise.arrays[i].name));
@@ -140,7 +143,7 @@ Counted counted(Cost cost, const Counts& counts) {
     case Cost::kSharedWavefronts:
       return {"shared wavefronts", shared_wavefronts(counts), Unit::kNumber};
     case Cost::kBarriers:
-      return {"barriers of all blocks", counts.barriers, Unit::kNumber};
+      return {"barriers", counts.barriers, Unit::kNumber};
     case Cost::kAtomics:
       return {"atomics", counts.atomic_sectors + counts.contended + counts.shared_atomic_requests,
               Unit::kNumber};
@@ -175,12 +178,15 @@ bool judge_costs(const Exercise& exercise, const Shape& shape, const Counts& cou
     const long long allowed = limit.allowed(shape) + slack(exercise, shape, cost.unit);
     const bool approximate = counts.approximate && cost.unit != Unit::kNumber;
     const bool over = cost.count > allowed && !approximate;
-    const double unit = cost.unit == Unit::kBytes ? elements : 1;
+    const double unit = cost.unit == Unit::kBytes ? elements
+                        : limit.blocks            ? static_cast<double>(limit.blocks(shape))
+                                                  : 1;
+    const char* of = limit.blocks ? " per block" : limit.cost == Cost::kBarriers ? " of all blocks" : "";
     kept &= !over;
-    verdict["budget"].push_back({{"what", cost.what},
+    verdict["budget"].push_back({{"what", std::string(cost.what) + of},
                                  {"counted", static_cast<double>(cost.count) / unit},
                                  {"allowed", static_cast<double>(allowed) / unit},
-                                 {"per_element", cost.unit == Unit::kBytes},
+                                 {"per_element", cost.unit == Unit::kBytes || limit.blocks},
                                  {"approximate", approximate},
                                  {"over", over},
                                  {"excess", limit.excess}});

@@ -36,8 +36,8 @@ struct Version {
 ///     refused       what no file may have (source_check.hpp); then nothing was run
 ///     dims          "N"
 ///     cases[]       shape ("5"), how (alignment or block, in words), right, message
-///     budget[]      what, counted, allowed, per_element, approximate, over, excess; only when all cases are
-///                   right
+///     budget[]      what, counted, allowed, per_element (or per block), approximate, over, excess; only when
+///                   all cases are right
 ///     predictions[] name, unit, predicted ("16.0", "nan"), counted ("right", "more", "fewer" or "no number")
 ///     notes[]       what works but is fragile, of all cases; only at the end
 ///     learnt, lesson

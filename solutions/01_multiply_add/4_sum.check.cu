@@ -42,7 +42,8 @@ long long none(const Shape&) { return 0; }
 long long reads(const Shape& s) { return array_bytes(s) + sector_bytes(block_count(s)); }
 /// In a block of 256 threads the solution's tree takes 52: 8 stores; 4, 2 and then 6 times 1 warps with two
 /// loads and a store; 8 warps' last load. Other trees may take a few more.
-long long wavefronts(const Shape& s) { return 64 * (partial_sums(s) + 1); }
+long long blocks(const Shape& s) { return partial_sums(s) + 1; }
+long long wavefronts(const Shape& s) { return 64 * blocks(s); }
 
 const Limit kLimits[] = {
     {Cost::kReadBytes, reads,
@@ -50,7 +51,8 @@ const Limit kLimits[] = {
      "in between in registers and shared memory?"},
     {Cost::kSharedWavefronts, wavefronts,
      "a warp with one thread at work takes as long as a full one: are the threads that add neighbours, and "
-     "what they read in different banks?"},
+     "what they read in different banks?",
+     blocks},
     {Cost::kAtomics, none,
      "atomic additions come in another order in each run, and with it come other last bits"},
 };

@@ -37,7 +37,7 @@ if not shutil.which("bash"):
     skip("there is no bash")
 expect_completed("commands", ["so"], "solution")
 expect_completed("the launcher's own commands", ["doc"], "docs", "doctor")
-expect_completed("exercises", ["hint", "01.2"], "01.2_vectorise")
+expect_completed("exercises", ["hint", "01.2"], "01.2_pairs")
 expect_completed("options", ["solution", "--"], "--reveal")
 expect_completed("chapters", ["run", "00"], "00_first_kernel")
 expect_completed("shells", ["completion", "z"], "zsh")

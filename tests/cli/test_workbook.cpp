@@ -86,7 +86,7 @@ TEST_CASE("exercises are known by number, by name and by file, and in their chap
 
 TEST_CASE("the nearest names come first") {
   CHECK(nearest("chek", {"list", "check", "hint"}, 1) == std::vector<std::string>{"check"});
-  CHECK(nearest("01.1_fues", {"00.1_guard", "01.2_vectorise", "01.1_fuse"}, 2)[0] == "01.1_fuse");
+  CHECK(nearest("01.1_fues", {"00.1_guard", "01.3_vectorise", "01.1_fuse"}, 2)[0] == "01.1_fuse");
   CHECK(nearest("x", {}, 3).empty());
 }
 
@@ -213,6 +213,52 @@ TEST_CASE("a file edited under an exercise's old name moves to the new one, over
   fs::remove(new_file);  // a file that is not there can take it as well
   CHECK(moved().size() == 1);
   CHECK(file_text(new_file) == edited);
+}
+
+TEST_CASE("an exercise that an update renamed is named until it is checked again") {
+  const Folder folder;
+  const ExerciseFiles fuse{"01_multiply_add", "1_fuse", "", "", ""},
+      vectorise{"01_multiply_add", "3_vectorise", "", "", ""};
+  const auto changes = [&] { return changes_for(load_state(folder.path), folder.path, {fuse, vectorise}); };
+  CHECK(changes().empty());
+  std::ofstream(folder.path / "state.json")
+      << R"({"schema": 1, "exercises": {"01_multiply_add/2_vectorise": {"solved": true, "hints": 2},
+             "01_multiply_add/1_fuse": {"solved": true, "hints": 0}}})";
+  const std::vector<std::string> renamed = {"01.3_vectorise was 01.2_vectorise."};
+  CHECK(changes() == renamed);
+  // Another exercise's check leaves it there, although it writes the file with the new names.
+  change_standing(folder.path, fuse.key(), [](Standing& standing) { standing.was.clear(); });
+  CHECK(changes() == renamed);
+  CHECK(load_state(folder.path)[vectorise.key()].solved);
+  change_standing(folder.path, vectorise.key(), [](Standing& standing) { standing.was.clear(); });
+  CHECK(changes().empty());
+  CHECK(load_state(folder.path)[vectorise.key()].hints == 2);
+}
+
+TEST_CASE("an exercise that replaces one that the reader worked on is named until it is solved") {
+  const Folder folder;
+  const ExerciseFiles pairs{"01_multiply_add", "2_pairs", "", "", ""};
+  const std::string old_key = "01_multiply_add/3_strided";
+  const fs::path old_file = folder.path / "chapters/01_multiply_add/exercises/3_strided.cuh";
+  const auto changes = [&] { return changes_for(load_state(folder.path), folder.path, {pairs}); };
+  CHECK(changes().empty());  // a reader who has done nothing of it
+  change_standing(folder.path, old_key, [](Standing& standing) { standing.hints = 1; });
+  CHECK(changes().empty());
+
+  const std::string new_one = "01.2_pairs is new and replaces 01.3_strided",
+                    still = " Your file is still chapters/01_multiply_add/exercises/3_strided.cuh.";
+  change_standing(folder.path, old_key, [](Standing& standing) { standing.solved = true; });
+  CHECK(changes() == std::vector<std::string>{new_one + ", which you have solved."});
+  fs::create_directories(old_file.parent_path());
+  std::ofstream(old_file) << "mine\n";
+  CHECK(changes() == std::vector<std::string>{new_one + ", which you have solved." + still});
+  CHECK_FALSE(load_state(folder.path)[pairs.key()].solved);  // another task: it has to be solved itself
+  change_standing(folder.path, old_key, [](Standing& standing) { standing.solved = false; });
+  CHECK(changes() == std::vector<std::string>{new_one + "." + still});
+
+  change_standing(folder.path, pairs.key(), [](Standing& standing) { standing.solved = true; });
+  CHECK(changes().empty());
+  CHECK(file_text(old_file) == "mine\n");
 }
 
 TEST_CASE("a program's end is known: its status, its signal, too long, too much output") {

@@ -42,6 +42,42 @@ def follow(folder, block):
     return output
 
 
+def move_or_remove(origin, *words):
+    for git_words in (words, ("commit", "-q", "-m", "An update")):
+        done = git(origin, *git_words)
+        expect(f"git {git_words[0]}", done.returncode == 0, done.stderr)
+
+
+def renamed_and_removed(origin, mine, pull, with_stash, take_mine):
+    """An update that renames one exercise and removes another: the reader's text of both is kept."""
+    task = "".join(f"line {i} of a task\n" for i in range(20))
+    names = ("2_renamed", "3_removed", "4_new_name")
+    old, removed, new = (f"{EXERCISES}/{name}.cuh" for name in names)
+    for file in (old, removed):
+        commit(origin, file, task)
+    follow(mine, pull)
+    for file in (old, removed):
+        (mine / file).write_text(task.replace("line 9 of", "my line of"))
+    move_or_remove(origin, "mv", old, new)
+    move_or_remove(origin, "rm", "-q", removed)
+    output = follow(mine, pull)
+    kept = all("my line" in (mine / file).read_text() for file in (old, removed))
+    expect("an update that renames or removes a solved exercise is refused",
+           "would be overwritten by merge" in output and kept, output)
+    output = follow(mine, with_stash)
+    # Git follows the renamed file, and leaves the removed one where it was.
+    expect("git stash moves a renamed exercise", "my line" in (mine / new).read_text()
+           and not (mine / old).exists(), output)
+    expect("... and keeps a removed one", "my line" in (mine / removed).read_text()
+           and f"CONFLICT (modify/delete): {removed}" in output, output)
+    follow(mine, [[word.replace("1_fuse", "3_removed") for word in words] for words in take_mine])
+    rest = git(mine, "status", "--porcelain").stdout + git(mine, "stash", "list").stdout
+    expect("... as a file of the reader's own", f" M {new}\n" in rest and f"?? {removed}\n" in rest
+           and "stash@" not in rest, rest)
+    output = follow(mine, pull)
+    expect("... beside which the next update works", "Already up to date" in output, output)
+
+
 def main():
     pull, with_stash, take_mine = commands()
     with tempfile.TemporaryDirectory() as temporary:
@@ -76,6 +112,7 @@ def main():
         expect("... and both are ordinary changes again", rest == f" M {fuse}\n M {other}\n", rest)
         output = follow(mine, pull)
         expect("... so that the next update works", "Already up to date" in output and solved(), output)
+        renamed_and_removed(origin, mine, pull, with_stash, take_mine)
 
 
 main()

@@ -122,6 +122,24 @@ TEST_CASE_METHOD(Judged, "exercise: an estimate cannot be over its limit") {
   CHECK_THAT(verdict_of(estimate.dump(), {}).text, ContainsSubstring("≈4.0"));
 }
 
+TEST_CASE_METHOD(Judged, "exercise: a limit per block is shown per block") {
+  const Limit limit = {Cost::kBarriers, [](const Shape&) { return 16LL; }, "which threads wait?",
+                       [](const Shape&) { return 8LL; }};
+  const auto solved = verdict(exercise(kSmall, &limit), polling);
+  CHECK(solved["status"] == "solved");
+  CHECK(solved["budget"][0]["what"] == "barriers per block");
+  CHECK(solved["budget"][0]["counted"] == 1.0 / 8);
+  CHECK(solved["budget"][0]["allowed"] == 2.0);
+}
+
+TEST_CASE_METHOD(Judged, "exercise: a verdict names the grid where the task is about it") {
+  Exercise with_grid = exercise(kSmall);
+  with_grid.grid_blocks = [](const Shape&) { return 4; };
+  const auto found = verdict(with_grid, with_blocks<4>);
+  CHECK(found["cases"].size() == 1);
+  CHECK(found["cases"][0]["how"] == "a grid of 4 blocks");
+}
+
 TEST_CASE_METHOD(Judged, "exercise: a limit on barriers is exact") {
   const Limit enough = {Cost::kBarriers, one, "which threads wait?"},
               too_few = {Cost::kBarriers, nothing, "?"};

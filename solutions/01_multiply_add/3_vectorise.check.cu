@@ -1,0 +1,62 @@
+/// \file
+/// Specification of exercise 01.3, vectorise.
+#include "multiply_add.hpp"
+
+namespace DEVICE {
+namespace {
+
+using namespace workbook;
+
+void fill(const Data& host) {
+  const int n = host.shape.dims[0];
+  fill_uniform(host.floats("x"), n, -1.0f, 2.0f, 21);
+  fill_uniform(host.floats("y"), n, -2.0f, 3.0f, 22);
+}
+
+void reference(const Data& host, double* expected, double* magnitude) {
+  const float *x = host.floats("x"), *y = host.floats("y");
+  for (int i = 0; i < host.shape.dims[0]; ++i)
+    reference_element(kFactor, x[i], y[i], &expected[i], &magnitude[i]);
+}
+
+const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
+                         {"y", Type::kFloat32, Role::kInput, elements, nullptr},
+                         {"out", Type::kFloat32, Role::kOutput, elements, reference}};
+
+/// One request per 32 vectors of 4 elements, and a few for head and tail.
+long long requests(const Shape& s) { return elements(s) / 128 + 8; }
+
+long long two_requests(const Shape& s) { return 2 * requests(s); }
+/// The vectors may begin in the middle of a sector: then the 512 bytes of a warp are in 17 sectors. Head and
+/// tail request the sectors in which the vectors begin and end once more.
+long long unaligned_bytes(const Shape& s) { return array_bytes(s) / 16 * 17 + 4 * sector_bytes(1); }
+long long two_reads(const Shape& s) { return 2 * unaligned_bytes(s); }
+
+const Limit kLimits[] = {
+    {Cost::kLaunches, one, "head, vectors and tail go into one kernel"},
+    {Cost::kLoadRequests, two_requests,
+     "a warp can load 512 bytes in one instruction: are these arrays loaded as float4, and is each float4 "
+     "copied to a variable before its members are used?"},
+    {Cost::kStoreRequests, requests, "out can be stored as float4 too: is it, with these arrays?"},
+    {Cost::kReadBytes, two_reads,
+     "x and y are needed once each: do neighbouring threads load neighbouring vectors, and warps whole "
+     "sectors?"},
+    {Cost::kWrittenBytes, unaligned_bytes, "do neighbouring threads store neighbouring vectors?"},
+};
+
+}  // namespace
+
+Exercise exercise() {
+  return {.learnt = "The same bytes take a quarter of the requests, so more bytes are in flight at a time.",
+          .lesson = "docs/01_multiply_add.md, stage 3",
+          .arrays = kArrays,
+          .array_count = sizeof kArrays / sizeof kArrays[0],
+          .fill = fill,
+          .output = "out",
+          .roundings = multiply_add_roundings,
+          .limits = kLimits,
+          .limit_count = sizeof kLimits / sizeof kLimits[0],
+          .any_alignment = true};
+}
+
+}  // namespace DEVICE
