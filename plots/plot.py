@@ -55,7 +55,8 @@ MARKERS = "osD^vPX*<>"
 
 # What the colours are on a dark page; white is the page's own.
 DARK = {"#ffffff": "#161b22", "#000000": "#c9d1d9", "#444444": "#9da7b1", "#dddddd": "#30363d",
-        "#c4c4c4": "#565e68", GREY: "#8b949e", BLUE: "#4da6e0", ORANGE: "#f0b429", GREEN: "#2bc494", RED: "#f0813c"}
+        "#c4c4c4": "#565e68", GREY: "#8b949e", BLUE: "#4da6e0", ORANGE: "#f0b429", GREEN: "#2bc494",
+        RED: "#f0813c"}
 NARROW = 4.0  # inches: as wide as a phone, with letters of the same size
 
 pyplot.rcParams.update({
@@ -287,7 +288,8 @@ def write(figure, size, title, caption, legend, file):
     below = 0.17 * caption.count("\n")
     height += above + below
     figure.set_size_inches(width, height)
-    texts = [figure.text(0.01, 1 - 0.08 / height, title, ha="left", va="top", fontsize=11, fontweight="bold")]
+    texts = [figure.text(0.01, 1 - 0.08 / height, title, ha="left", va="top", fontsize=11,
+                         fontweight="bold")]
     if legend:
         texts.append(figure.legend(*legend, fontsize=8, frameon=False, loc="upper left", ncol=columns,
                                    bbox_to_anchor=(0, 1 - (0.25 + 0.17 * title.count("\n")) / height)))
@@ -476,7 +478,8 @@ def draw_bandwidth(chapter, machines, shape, suffix, out):
                   xycoords=("data", "axes fraction"), xytext=(0, 3), textcoords="offset points", fontsize=8,
                   ha="center", color="#444444")
     of_pins = "in percent of the pins' rate; behind: in GB/s" if len(machines) > 1 else "in GB/s"
-    axes.set_xlabel(f"what the stage requests, {of_pins}\nupright marks: a streaming kernel with the same mix")
+    axes.set_xlabel(f"what the stage requests, {of_pins}\n"
+                    "upright marks: a streaming kernel with the same mix")
     return finish(figure, f"{chapter}: bandwidth under the roof", caption_at(machines, shape),
                   f"{chapter}_bandwidth{suffix}", out, legend_of_bars(machines, all_of(by_name)))
 
