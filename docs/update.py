@@ -9,6 +9,7 @@ A page marks a quotation with a comment and holds it in the code block that foll
 
 import functools
 import json
+import math
 import pathlib
 import re
 import shlex
@@ -16,6 +17,7 @@ import signal
 import statistics
 import subprocess
 import sys
+import tempfile
 import textwrap
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
@@ -63,6 +65,53 @@ def output(what, programs):
         raise BadFile(f"what {programs / program} prints, and there is no such program: build it")
     done = subprocess.run([programs / program, *arguments], capture_output=True, text=True, cwd=ROOT)
     return done.stdout
+
+
+@functools.cache
+def counted_run(programs, program, options):
+    """What a chapter's program counts on the CPU device at one size."""
+    if not (programs / program).is_file():
+        raise BadFile(f"what {programs / program} counts, and there is no such program: build it")
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "counts.json"
+        subprocess.run([programs / program, "--device", "cpu", "--json", file, *options], check=True,
+                       stdout=subprocess.DEVNULL, cwd=ROOT)
+        return json.loads(file.read_text())[0]
+
+
+COUNTS_HEADING = [f"{'':16}         bytes/element   efficiency  requests/32 el.  shared",
+                  f"{'stage':16}  kernels  read  write   load  store     load   store   waves"]
+
+
+def counts_row(stage, elements):
+    """A stage's name, its kernels, and what the CPU device counts, under the headings of the program's own
+    table; and requests per 32 elements, which a warp has where each thread has one element."""
+    traffic = stage["traffic"]
+    if traffic["atomic_sectors"]:
+        raise BadFile(f"the counts of {stage['name']}, which has atomics: quote the program's output")
+    mark = "≈" if traffic["approximate"] else ""
+    row = f"{stage['name']:16}  {stage['kernels']:7}"
+    for kind, width in (("load", 6), ("store", 7)):
+        row += f"{mark}{32 * traffic[f'{kind}_sectors'] / elements:.1f}".rjust(width)
+    for kind in ("load", "store"):
+        row += f"{traffic[f'{kind}_bytes'] / (32 * traffic[f'{kind}_sectors']):7.0%}"
+    for kind, width in (("load", 9), ("store", 8)):
+        row += f"{mark}{32 * traffic[f'{kind}_requests'] / elements:.2f}".rjust(width)
+    wavefronts = traffic["shared_load_wavefronts"] + traffic["shared_store_wavefronts"]
+    requests = traffic["shared_requests"]
+    return row + (f"{wavefronts / requests:8.2f}" if requests else f"{'-':>8}")
+
+
+@quotes({"counts: 01_multiply_add 1_unfused 2_fused":
+         "what the CPU device counts of these stages, a row for each",
+         "counts: 03_quantize_int8 --size 64x128 1_two_kernels": "the same at a size"})
+def counts(what, programs):
+    program, *words = what.split()
+    stages = [word for word in words if re.match(r"\d+_", word)]
+    options = tuple(word for word in words if word not in stages)
+    run = counted_run(programs, program, options)
+    elements = math.prod(run["shape"])
+    return page_text(COUNTS_HEADING + [counts_row(by_name(run["stages"])[name], elements) for name in stages])
 
 
 # --- Stored runs on a GPU ---

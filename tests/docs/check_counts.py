@@ -1,0 +1,44 @@
+"""The quotation `counts` of docs/update.py shows what the program's own table shows.
+
+python3 tests/docs/check_counts.py FOLDER, with the programs
+"""
+
+import pathlib
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from checks import ROOT, expect
+
+sys.path.insert(0, str(ROOT / "docs"))
+import update
+
+PROGRAMS = pathlib.Path(sys.argv[1]).resolve()
+
+
+def printed_rows(program, *options):
+    """The words of each row of the table that a program prints."""
+    done = subprocess.run([PROGRAMS / program, "--device", "cpu", *options], check=True, capture_output=True,
+                          text=True)
+    return {line.split()[0]: line.split() for line in done.stdout.splitlines() if line[:1].isdigit()}
+
+
+def compare(program, stages, *options):
+    printed = printed_rows(program, *options)
+    quoted = update.counts(" ".join([program, *options, *stages]), PROGRAMS).splitlines()[2:]
+    expect(f"{program}: as many rows as stages", len(quoted) == len(stages), quoted)
+    for stage, row in zip(stages, quoted):
+        name, kernels, read, write, load, store, _, _, waves = row.split()
+        row_of_program = printed[stage]
+        same = (row_of_program[:4] == [name, kernels, read, write]
+                and row_of_program[5:8] == [load, store, waves])
+        expect(f"{program} {stage}: the numbers of the program's table", same, f"{row}\n{row_of_program}")
+
+
+compare("00_first_kernel", ["1_one_block", "3_grid"])
+compare("01_multiply_add", ["2_fused", "5_reduced"], "--size", "4096")
+
+rows = update.counts("01_multiply_add 2_fused 3_float4", PROGRAMS).splitlines()[2:]
+requests = [row.split()[6:8] for row in rows]
+expect("a warp of stage 2 has 3 loads and a store for 32 elements, one of stage 3 for 128",
+       requests == [["3.00", "1.00"], ["0.75", "0.25"]], rows)
