@@ -3,7 +3,8 @@
     python3 plots/diagrams.py                                    with the programs in build/bin
     python3 plots/diagrams.py --programs FOLDER --out FOLDER
 
-What lanes access comes from traces of the chapters' programs on the CPU device (docs/json.md). What a trace
+What lanes access comes from traces of the chapters' programs on the CPU device (docs/json.md), and an element
+that rounds in two ways from `claims` (`cmake --build build --target claims`). What a trace
 does not hold, such as the values of a tree, is computed here by the kernel's rule, and checked where a
 program says enough about it. Exit status 2: a program does not do what its picture says; 3: a program is
 missing.
