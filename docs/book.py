@@ -34,7 +34,7 @@ ORDER = [
     "usage.md",
     ("Chapters", ["[0-9][0-9]_*.md"]),
     ("Concepts", ["tables.md", "threads.md", "memory.md", "cpu_device.md", "measuring.md", "ncu.md",
-                  "choosing.md", "model_against_machine.md", "claims.md", "further.md"]),
+                  "choosing.md", "model_against_machine.md", "claims.md", "exact_division.md", "further.md"]),
     ("Reference", ["glossary.md", "reference.md", "supported_cuda.md", "json.md", "licences.md",
                    "../CHANGELOG.md"]),
     ("Adding to it", ["../CONTRIBUTING.md", "adding_*.md"]),
@@ -69,6 +69,13 @@ def outside_code(text, change):
     """`text` with `change` applied to what is not in a fenced block."""
     parts = FENCED.split(text)
     return "".join(part if i % 2 else change(part) for i, part in enumerate(parts))
+
+
+def with_folds(text):
+    """`text` with its folds as HTML that Doxygen leaves alone: it would end them at their first paragraph."""
+    text = re.sub(r"<details>\s*<summary>(.*?)</summary>",
+                  r"\n\\htmlonly[block]\n<details><summary>\1</summary>\n\\endhtmlonly\n\n", text, flags=re.S)
+    return text.replace("</details>", "\n\\htmlonly[block]\n</details>\n\\endhtmlonly\n")
 
 
 def without_comments(path):
@@ -182,6 +189,7 @@ class Book:
                 self.copied.add(narrow)
                 on_phones = f' data-narrow="{narrow.name}"'
             return f'<img src="{file.name}" alt="{html.escape(text)}"{on_phones}/>'
+        text = text.replace("`", "")  # Doxygen would show them in a link to a page
         if file == ROOT / "README.md":
             return f"[{text}](index.html{'#' + anchor if anchor else ''})"
         if file in self.pages:
@@ -210,6 +218,7 @@ class Book:
         if page == GLOSSARY:
             text = with_anchors(text)
         text = outside_code(text, lambda part: LINK.sub(lambda match: self.link(page, match), part))
+        text = outside_code(text, with_folds)
         return self.named_headings(page, text)
 
     def front_page(self):

@@ -42,6 +42,13 @@ def quotes(forms):
 # --- Code and programs ---
 
 
+def dedented(text):
+    """Code without the indentation that its lines share; a #pragma has none, wherever it is."""
+    lines = text.splitlines(keepends=True)
+    margin = min(len(line) - len(line.lstrip()) for line in lines if line.strip() and line[0] != "#")
+    return "".join(line if line[0] == "#" else line[margin:] or "\n" for line in lines)
+
+
 @quotes({"code: chapters/01_multiply_add/2_fused.cuh":
          "a stage's kernel: its file from `namespace` to the host part",
          "code: common/gpu/launch.hpp [launch]": "what stands between two such marks in the file"})
@@ -49,7 +56,7 @@ def code(what, _):
     path, _, mark = what.partition(" [")
     text = (ROOT / path).read_text()
     if mark:
-        return textwrap.dedent(text.split(f"// [{mark}\n")[1].rstrip(" "))
+        return dedented(text.split(f"// [{mark}\n")[1].rstrip(" "))
     kernel = re.search(r"^namespace DEVICE::\w+ \{\n\n(.*?)^(// --- On the host ---|\}  // namespace)",
                        text, re.S | re.M)
     if not kernel.group(1):
@@ -187,9 +194,13 @@ def among(stages, first_to_last=""):
 @quotes({"times: plots/data/h200/01_multiply_add.json 1048576":
          "times of a size, from a stored run on a GPU",
          "times: plots/data/h200/06_tensor_cores.json 4096x1024x4096 1_wmma..11_cublaslt":
-         "times of these stages alone"})
+         "times of these stages alone",
+         "times: plots/data/h200/02_add_mul_exp.json 1000000 1_unfused; 4_float4; torch.compile":
+         "times of these stages and peers alone"})
 def times(what, _):
-    path, size, *wanted = what.split()
+    path, size, *rest = what.split(" ", 2)
+    wanted = [one for one in rest if ".." in one]  # first and last stage
+    listed = [name for one in rest if ".." not in one for name in one.split("; ")]
     run = runs_of(ROOT / path)[size]
     peers_file = peers_of(ROOT / path)
     peers = runs_of(peers_file).get(size) if peers_file.exists() else None
@@ -200,12 +211,16 @@ def times(what, _):
     others = {stage["name"] for stage in run["stages"]} - names
     timed = [stage for stage in timed if stage["name"] in names
              or stage["name"] not in others and base_of(stage, timed)["name"] in names]
-    width = max(15, *(len(stage["name"]) for stage in timed))
+    missing = set(listed) - {stage["name"] for stage in timed}
+    if missing:
+        raise BadFile(f"{path}: {', '.join(sorted(missing))} has no time at {size}")
+    shown = [stage for stage in timed if not listed or stage["name"] in listed]
+    width = max(15, *(len(stage["name"]) for stage in shown))
     arithmetic = any(stage["tflops"] for stage in timed)  # else nothing to say of it, and much of the bytes
     rows = [f"{card_of(run)}, n = {size}", "",
             f"{'stage':{width}}  median us          quartiles  GB/s  ceiling  pins  measured  "
             + ("TFLOP/s" if arithmetic else "predicted")]
-    for stage in timed:
+    for stage in shown:
         time, base, stage_bytes = stage["time_us"], base_of(stage, timed), moved_bytes(stage)
         rate = dram_bytes(stage) / time["median"] * 1e-3
         quartiles = f"{time['p25']:.2f}-{time['p75']:.2f}"

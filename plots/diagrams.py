@@ -3,7 +3,8 @@
     python3 plots/diagrams.py                                    with the programs in build/bin
     python3 plots/diagrams.py --programs FOLDER --out FOLDER
 
-What lanes access comes from traces of the chapters' programs on the CPU device (docs/json.md). What a trace
+What lanes access comes from traces of the chapters' programs on the CPU device (docs/json.md), and an element
+that rounds in two ways from `claims` (`cmake --build build --target claims`). What a trace
 does not hold, such as the values of a tree, is computed here by the kernel's rule, and checked where a
 program says enough about it. Exit status 2: a program does not do what its picture says; 3: a program is
 missing.
@@ -13,9 +14,12 @@ image with the color-scheme of the page around it: that of GitHub's theme, and i
 All lengths are pixels at a width of 400, where the smallest text has 9.
 """
 
+import collections
 import json
+import math
 import pathlib
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -228,18 +232,26 @@ def bytes_per_element(launches):
     return sum(request["bytes"] for launch in launches for request in launch["requests"])
 
 
-# Where the arrays of chapter 01 are in the picture of the round trip: the height of the middle of each.
-ARRAY_ROWS = {"q": 70, "k": 98, "product": 136, "v": 174, "out": 202}
-KERNEL_SPANS = {"multiply": (58, 134), "add": (138, 214), "fused": (58, 214)}
-KERNEL_SAYS = {"multiply": ["multiply"], "add": ["add"], "fused": ["fused", "product stays", "in a register"]}
+# Where the arrays and the kernels of a chain are in the picture of its round trips: the height of the middle
+# of each array, the top and the bottom of each kernel, and what stands in it.
+RoundTrips = collections.namedtuple("RoundTrips", "arrays spans says between")
+MULTIPLY_ADD = RoundTrips({"q": 70, "k": 98, "product": 136, "v": 174, "out": 202},
+                          {"multiply": (58, 134), "add": (138, 214), "fused": (58, 214)},
+                          {"multiply": ["multiply"], "add": ["add"],
+                           "fused": ["fused", "product stays", "in a register"]}, ["product"])
+ADD_MUL_EXP = RoundTrips({"x": 68, "y": 94, "added": 134, "doubled": 186, "out": 226},
+                         {"add": (56, 131), "twice": (137, 183), "exponential": (189, 238),
+                          "fused": (56, 238)},
+                         {"add": ["add"], "twice": ["twice"], "exponential": ["exp"],
+                          "fused": ["fused", "both values", "stay in", "registers"]}, ["added", "doubled"])
 
 
-def draw_kernel_beside_memory(picture, left, launch):
+def draw_kernel_beside_memory(picture, left, launch, chain):
     """A kernel, the arrays that it accesses, and an arrow for each access."""
     memory, kernel = left + 64, left + 116
-    top, bottom = KERNEL_SPANS[launch["kernel"]]
+    top, bottom = chain.spans[launch["kernel"]]
     picture.box(kernel, top, 72, bottom - top, "pale", 4)
-    for line, words in enumerate(KERNEL_SAYS[launch["kernel"]]):
+    for line, words in enumerate(chain.says[launch["kernel"]]):
         middle = (top + bottom) / 2
         if line == 0:
             picture.text(kernel + 36, middle, words, "bold", 11)
@@ -247,33 +259,165 @@ def draw_kernel_beside_memory(picture, left, launch):
             picture.text(kernel + 36, middle + 6 + 12 * line, words, "", 9)
     for request in launch["requests"]:
         array, stores = request["array"], request["operation"] == "store"
-        round_trip = array == "product"
-        y = ARRAY_ROWS[array] + (-10 if round_trip and stores else 10 if round_trip else 0)
+        round_trip = array in chain.between
+        y = chain.arrays[array] + (-10 if round_trip and stores else 10 if round_trip else 0)
         ends = [(memory + 1, y), (kernel - 1, y)]
         picture.line(ends[::-1] if stores else ends, "arrow-orange" if round_trip else "arrow")
         picture.text((memory + kernel) / 2, y - 8, f"{request['bytes']} bytes", "", 9)
 
 
-def draw_round_trip(programs):
-    unfused = programs.trace("01_multiply_add", WARP, "1_unfused")
-    fused = programs.trace("01_multiply_add", WARP, "2_fused")
-    picture = Picture("The round trip of the product, unfused and fused", 246)
-    for left, launches, name in ((8, unfused, "Two kernels"), (204, fused, "One kernel")):
+def draw_round_trips(programs, title, height, chapter, names, chain):
+    """`names`: what stands over the unfused and over the fused chain."""
+    unfused = programs.trace(chapter, WARP, "1_unfused")
+    fused = programs.trace(chapter, WARP, "2_fused")
+    picture = Picture(title, height)
+    for left, launches, name in zip((8, 204), (unfused, fused), names):
         arrays = dict.fromkeys(request["array"] for launch in launches for request in launch["requests"])
         picture.left_text(left, 18, name, "bold", 12)
-        picture.box(left, 48, 64, 176, "pale", 4)
+        picture.box(left, 48, 64, height - 70, "pale", 4)
         picture.text(left + 32, 40, "memory", "dim", 10)
         picture.text(left + 152, 40, "kernels" if len(launches) > 1 else "kernel", "dim", 10)
         for array in arrays:
-            high = 38 if array == "product" else 22
-            picture.cell(left + 5, ARRAY_ROWS[array] - high / 2, 54, high, array,
-                         "orange" if array == "product" else "blue", 11)
+            high = 38 if array in chain.between else 22
+            picture.cell(left + 5, chain.arrays[array] - high / 2, 54, high, array,
+                         "orange" if array in chain.between else "blue", 11)
         for launch in launches:
-            draw_kernel_beside_memory(picture, left, launch)
-        picture.heading(left, 236, f"{bytes_per_element(launches)} bytes per element")
+            draw_kernel_beside_memory(picture, left, launch, chain)
+        picture.heading(left, height - 10, f"{bytes_per_element(launches)} bytes per element")
     trip = bytes_per_element(unfused) - bytes_per_element(fused)
-    of_product = sum(one["bytes"] for launch in unfused for one in requests_of(launch, array="product"))
-    require(trip == of_product, "fusing saves something besides the round trip of the product")
+    between = sum(one["bytes"] for array in chain.between for launch in unfused
+                  for one in requests_of(launch, array=array))
+    require(trip == between, "fusing saves something besides the round trips")
+    return picture
+
+
+def draw_round_trip(programs):
+    return draw_round_trips(programs, "The round trip of the product, unfused and fused", 246,
+                            "01_multiply_add", ("Two kernels", "One kernel"), MULTIPLY_ADD)
+
+
+def draw_chain(programs):
+    return draw_round_trips(programs, "The round trips of three operations, unfused and fused", 270,
+                            "02_add_mul_exp", ("Three kernels", "One kernel"), ADD_MUL_EXP)
+
+
+def draw_links(programs):
+    source = (ROOT / "chapters" / "02_add_mul_exp" / "5_chain.cuh").read_text()
+    chain = re.search(r"Chain<(\w+, \w+, \w+)>, float, float", source)[1].split(", ")
+    does = {"Add": ("a + b", lambda a, b: a + b), "Twice": ("2 a", lambda a: 2 * a),
+            "Exp": ("exp(a)", math.exp)}
+    programs.trace("02_add_mul_exp", 256, "5_chain")  # its results are right, or it ends with an error
+    picture = Picture("A chain of links, composed into one function", 156)
+    y, wide, values = 66, 62, [0.25, 0.5]
+    picture.heading(LEFT, 16, "The links are functions of registers:")
+    for i, value in enumerate(values):
+        picture.text(26, y - 13 + 26 * i, value, "bold")
+        picture.text(52, y - 13 + 26 * i, "xy"[i], "dim", 10)
+        picture.line([(60, y - 13 + 26 * i), (83, y - 6 + 12 * i)])
+    for i, link in enumerate(chain):
+        says, function = does[link]
+        x = 85 + 96 * i
+        picture.box(x, y - 22, wide, 44, "blue", 4)
+        picture.text(x + wide / 2, y - 8, link, "on-blue")
+        picture.text(x + wide / 2, y + 9, says, "on-blue", 10)
+        values = [function(*values)]
+        picture.line([(x + wide + 1, y), (x + wide + 32 + 10 * (i == 2), y)])
+        picture.text(x + wide + 16 + 14 * (i == 2), y - 9, f"{values[0]:.3g}", "bold", 10)
+    picture.box(70, 32, 284, 68, "plain", 6)
+    picture.text(212, 112, f"Chain<{', '.join(chain)}>: one function of x and y", "", 10)
+    picture.left_text(LEFT, 141, "One kernel loads x and y, calls the function, and stores its result.")
+    return picture
+
+
+def bits_of(value, form):
+    """The bits of a number in a format of struct, as a string."""
+    code = struct.pack(">" + form, value)
+    return "".join(f"{byte:08b}" for byte in code)
+
+
+def draw_float_formats(programs):
+    """float32, float16 and bfloat16, which is the upper half of a float32."""
+    launch, = programs.trace("02_add_mul_exp", 256, "7_float16")
+    eight = requests_of(launch, operation="load")[0]["bytes"]
+    require(eight == 8 * len(bits_of(1, "e")) // 8, "7_float16 has another number of elements in a load")
+    picture, cell, left = Picture("The bits of float32, float16 and bfloat16", 216), 9.4, 84
+    y = 34
+    picture.left_text(left, 16, "sign", "dim", 10)
+    picture.left_text(left + 44, 16, "exponent: range", "dim", 10)
+    picture.left_text(left + 148, 16, "fraction: precision", "dim", 10)
+    for x, kind in ((left - 12, "pale"), (left + 31, "orange"), (left + 135, "blue")):
+        picture.box(x, 11, 9, 9, kind)
+    for name, size, exponent in (("float32", 32, 8), ("float16", 16, 5), ("bfloat16", 16, 8)):
+        bits = bits_of(1.5, "e" if name == "float16" else "f")[:size]
+        fraction = size - 1 - exponent
+        largest = (2 - 2 ** -fraction) * 2.0 ** (2 ** (exponent - 1) - 1)
+        if name == "float16":
+            require(struct.unpack(">e", b"\x7b\xff")[0] == largest, "float16 has another largest number")
+        picture.heading(12, y + 9, name)
+        picture.left_text(12, y + 24, f"{size // 8} bytes", "dim", 10)
+        for i, bit in enumerate(bits):
+            kind = "pale" if i == 0 else "orange" if i <= exponent else "blue"
+            picture.cell(left + i * cell, y, cell, 18, bit, kind, 9)
+        after_1 = f"the next number after 1 is 1 + 1/{2 ** fraction}"
+        picture.left_text(left, y + 31, f"up to {largest:.5g}; {after_1}", size=10)
+        y += 58
+    picture.left_text(12, 206, "The boxes hold the number 1.5.", size=10)
+    return picture
+
+
+def draw_half2(programs):
+    """The arithmetic of __hfma2, and what a warp loads in a request with 1, 2 and 8 halves per lane."""
+    a, x, y = 1.5, (0.75, -2.0), (0.125, 4.0)
+    launch, = programs.trace("02_add_mul_exp", 256, "7_float16")
+    eight = requests_of(launch, operation="load")[0]
+    half = len(bits_of(a, "e")) // 8
+    picture = Picture("Two halves in one register, and what wider loads bring", 258)
+    picture.heading(12, 16, "__half2: two float16 in 4 bytes, one instruction for both")
+    rows = (("__half2half2(a)", (a, a), "blue"), ("x2[i]", x, "blue"), ("y2[i]", y, "blue"),
+            ("__hfma2(…)", [a * one + other for one, other in zip(x, y)], "orange"))
+    for row, (name, values, kind) in enumerate(rows):
+        top = 32 + 30 * row + (10 if kind == "orange" else 0)
+        picture.right_text(136, top + 11, name, "", 10)
+        for i, value in enumerate(values):
+            require(struct.unpack("e", struct.pack("e", value))[0] == value, f"{value} is no float16")
+            picture.cell(146 + 66 * i, top, 66, 22, signed(f"{value:g}"), kind)
+        says = ("a, twice", "× two of x", "+ two of y", "two results")[row]
+        picture.left_text(288, top + 11, says, "dim", 10)
+    picture.line([(146, 126), (278, 126)], "dashed", head=False)
+    picture.heading(12, 180, "What one load request of a warp moves")
+    for i, count in enumerate((1, 2, 8)):
+        top, moved = 194 + 20 * i, count * half * WARP
+        require(count < 8 or (eight["bytes"], eight["sectors"]) == (count * half, moved // SECTOR),
+                "7_float16 loads something else")
+        picture.left_text(12, top + 7, ("__half", "__half2", "eight halves")[i], size=10)
+        for sector in range(moved // SECTOR):
+            picture.box(80 + 12 * sector, top, 11, 14, "blue")
+        says = f"{moved // SECTOR} sectors, {moved} bytes"
+        picture.left_text(80 + 12 * (moved // SECTOR) + 5, top + 7, says, size=10)
+    return picture
+
+
+def draw_launches(programs):
+    """What the smallest size takes, warm, on the H200: one launch, and sixteen in three ways."""
+    data = json.loads((ROOT / "plots" / "data" / "h200" / "02_add_mul_exp.json").read_text())
+    run = min(data, key=lambda one: one["shape"])
+    stages = {stage["name"]: stage for stage in run["stages"]}
+    sixteen = programs.trace("02_add_mul_exp", run["shape"][0], "8_many")
+    bars = (("1 launch in a graph", "2_fused", "time_warm_us", 1, "blue"),
+            ("16 in a graph, may overlap", "8_dependent", "time_warm_us", 16, "blue"),
+            ("16 in a graph, each waits", "8_many", "time_warm_us", 16, "blue"),
+            ("16 that the host starts", "8_many", "time_launched_us", 16, "orange"))
+    require(len(sixteen) == 16, f"8_many starts {len(sixteen)} kernels")
+    picture, left = Picture("What launches cost on small arrays", 196), 12
+    picture.heading(left, 16, f"H200, n = {run['shape'][0]}: the launches are nearly all of the time")
+    scale = 316 / max(stages[name][field]["median"] for _, name, field, *_ in bars)
+    for i, (says, name, field, kernels, kind) in enumerate(bars):
+        y, us = 34 + 41 * i, stages[name][field]["median"]
+        each = us * scale / kernels
+        picture.left_text(left, y + 5, says, size=10)
+        for one in range(kernels):
+            picture.box(left + one * each, y + 13, each, 18, kind, 0)
+        picture.left_text(left + us * scale + 6, y + 22, f"{us:.1f} µs", "bold")
     return picture
 
 
@@ -407,25 +551,21 @@ def draw_tree(programs):
     return picture
 
 
-def draw_butterfly(programs):
-    rule = (ROOT / "common" / "kernels" / "sums.hpp").read_text()
-    loop = ("for (int distance = 16; distance > 0; distance /= 2) "
-            "value += __shfl_xor_sync(0xffffffffu, value, distance)")
-    require(loop in rule, "warp_sum() has another loop")
-    programs.trace("04_relu_layernorm", "1x256", "4_shuffles")  # its sums are right, or it ends with an error
+def draw_butterfly_of(title, combine, says):
+    """Eight lanes; `combine` is what a lane does with its own value and another's."""
     values, wide, high, pitch, left = list(EIGHT_VALUES), 34, 22, 68, 62
 
     def x(lane):
         return left + 41 * lane
 
-    picture = Picture("The xor butterfly: the sum of all lanes in every lane", 288)
+    picture = Picture(title, 288)
     for lane in range(8):
         picture.text(x(lane) + wide / 2, 14, lane, "dim", 10)
     picture.right_text(52, 14, "lane", "dim", 10)
     for row, distance in enumerate((0, 4, 2, 1)):
         y = 26 + pitch * row
         if distance:
-            values = [value + values[lane ^ distance] for lane, value in enumerate(values)]
+            values = [combine([value, values[lane ^ distance]]) for lane, value in enumerate(values)]
             picture.right_text(52, y - 24, f"xor {distance}", "bold", 11)
             for lane in range(8):
                 start, end, top = x(lane) + wide / 2, x(lane ^ distance) + wide / 2, y - pitch + high
@@ -434,10 +574,30 @@ def draw_butterfly(programs):
         picture.right_text(52, y + high / 2, "value", "dim", 10)
         for lane, value in enumerate(values):
             picture.cell(x(lane), y, wide, high, value, "blue", 11)
-    require(values == [sum(EIGHT_VALUES)] * 8, "the butterfly loses a value")
-    picture.left_text(x(0), 263, "xor 4: each lane adds the value of lane (its number ^ 4).", size=10)
+    require(values == [combine(EIGHT_VALUES)] * 8, "the butterfly loses a value")
+    picture.left_text(x(0), 263, says, size=10)
     picture.left_text(x(0), 278, "All 32 lanes of a warp take five steps: 16, 8, 4, 2, 1.", size=10)
     return picture
+
+
+def draw_butterfly(programs):
+    rule = (ROOT / "common" / "kernels" / "sums.hpp").read_text()
+    loop = ("for (int distance = 16; distance > 0; distance /= 2) "
+            "value += __shfl_xor_sync(0xffffffffu, value, distance)")
+    require(loop in rule, "warp_sum() has another loop")
+    programs.trace("04_relu_layernorm", "1x256", "4_shuffles")  # its sums are right, or it ends with an error
+    return draw_butterfly_of("The xor butterfly: the sum of all lanes in every lane", sum,
+                             "xor 4: each lane adds the value of lane (its number ^ 4).")
+
+
+def draw_butterfly_largest(programs):
+    rule = (ROOT / "chapters" / "03_quantize_int8" / "8_one_read.cuh").read_text()
+    loop = ("for (int distance = 16; distance > 0; distance /= 2)\n"
+            "    value = larger(value, __shfl_xor_sync(0xffffffffu, value, distance))")
+    require(loop in rule, "warp_largest() has another loop")
+    programs.trace("03_quantize_int8", "1x256", "8_one_read")  # as above
+    return draw_butterfly_of("The xor butterfly: the largest value of all lanes in every lane", max,
+                             "xor 4: each lane also sees the value of lane (its number ^ 4).")
 
 
 def wavefronts_of(words):
@@ -655,6 +815,178 @@ def draw_row_in_registers(programs):
     return picture
 
 
+def draw_exchange(programs):
+    """Which float4 a lane loads in stage 4 of chapter 03, where their bytes go, and what it stores."""
+    lane, wide, left = 5, 11.75, 12
+    launch, = programs.trace("03_quantize_int8", "1x512", "4_wide")
+    loads = requests_of(launch, operation="load", space="global")
+    puts = requests_of(launch, operation="store", space="shared")
+    take, = requests_of(launch, operation="load", space="shared")
+    store, = requests_of(launch, operation="store", space="global")
+    loaded = [request["offsets"][lane] // request["bytes"] for request in loads]
+    put = [request["offsets"][lane] // request["bytes"] for request in puts]
+    taken = [take["offsets"][lane] // 4 + i for i in range(take["bytes"] // 4)]
+    require(loaded == put and store["offsets"] == take["offsets"], "4_wide exchanges something else")
+    rows = len(loaded)
+
+    def draw_rows(top, high, blue, orange):
+        for word in range(rows * WARP):
+            kind = "blue-dot" if word in blue else "orange-dot" if word in orange else "pale"
+            picture.box(left + word % WARP * wide, top + word // WARP * high, wide - 1, high - 1, kind, 1)
+
+    picture = Picture("Lanes exchange bytes through shared memory", 266)
+    picture.heading(left, 15, f"1. Lane {lane} loads {rows} float4 of x, one in each request")
+    draw_rows(26, 11, loaded, ())
+    numbers = ", ".join(map(str, loaded))
+    picture.left_text(left, 80, f"float4 {numbers}: neighbouring lanes load neighbours.", size=10)
+    picture.heading(left, 106, f"2. It writes {puts[0]['bytes']} bytes for each into shared memory")
+    draw_rows(117, 11, put, taken)
+    picture.box(left, 166, 9, 9, "blue-dot", 0)
+    picture.left_text(left + 14, 171, f"written by lane {lane}", size=10)
+    picture.box(left + 130, 166, 9, 9, "orange-dot", 0)
+    picture.left_text(left + 144, 171, f"read by lane {lane}, after __syncwarp()", size=10)
+    picture.heading(left, 198, f"3. It reads {take['bytes']} neighbouring bytes and stores them in q")
+    for word in range(WARP):
+        kind = "orange-dot" if word == lane else "pale"
+        picture.box(left + word * wide, 209, wide - 1, 14, kind, 1)
+    first = store["offsets"][lane]
+    picture.left_text(left, 238, f"bytes {first} to {first + store['bytes'] - 1} of the warp's 512", size=10)
+    picture.left_text(left, 254, f"One store request of the warp fills {store['sectors']} sectors.", size=10)
+    return picture
+
+
+def single(value):
+    """The float32 nearest to a value."""
+    return struct.unpack("f", struct.pack("f", value))[0]
+
+
+def next_single(value, steps):
+    """The float32 so many steps further from 0."""
+    return struct.unpack("f", struct.pack("i", struct.unpack("i", struct.pack("f", value))[0] + steps))[0]
+
+
+def example_of_rounding(programs):
+    """x and the scale of an element that `claims rounding` prints: 1 / scale gives it another step."""
+    printed = programs.run("claims", "rounding")
+    said = re.search(r"scale (\S+)\n.*\n.*; (\S+) becomes (\S+), not (-?\d+)", printed)
+    scale, multiplied, divided = single(float(said[1])), int(said[3]), int(said[4])
+    for steps in (0, -1, 1):  # it prints x to seven digits
+        x = next_single(single(float(said[2])), steps)
+        if round(x / scale) == divided and round(single(x * single(1 / scale))) == multiplied:
+            return x, scale
+    raise Wrong("claims rounding prints an element that rounds in another way")
+
+
+def draw_corrected_quotient(programs):
+    x, scale = example_of_rounding(programs)
+    reciprocal, quotient = single(1 / scale), single(x / scale)
+    product = single(x * reciprocal)
+    remainder = single(x - scale * product)  # exact in double precision, as in a fused multiply-add
+    corrected = single(product + remainder * reciprocal)
+    require(corrected == quotient != product, "the correction does not give the quotient")
+    step = abs(next_single(product, 1) - product)
+    centre, per_step, y = 200, 84, 112
+
+    def place(value):
+        return centre + (value - product) / step * per_step
+
+    picture = Picture("A product that misses the quotient, and its correction", 236)
+    picture.heading(LEFT, 16, f"x = {signed(f'{x:.7f}')}, scale = {single(scale):.10f}")
+    picture.left_text(LEFT, 36, "The floats near x / scale, and what each rounds to:", size=10)
+    picture.line([(LEFT, y), (WIDTH - LEFT, y)], "dashed", head=False)
+    for steps in (-2, -1, 0, 1, 2):
+        value = product + steps * step
+        picture.line([(place(value), y - 7), (place(value), y + 7)], "arrow", head=False)
+        picture.text(place(value), y + 17, signed(f"{value:.5f}"), "dim", 9)
+        picture.text(place(value), y + 31, "→ " + signed(round(value)), "bold", 11)
+    exact = place(x / scale)
+    picture.line([(exact, 66), (exact, y - 2)], "arrow-orange")
+    picture.text(exact, 57, "x / scale", "bold", 10)
+    picture.line([(place(product), 82), (place(product), y - 8)], "arrow-blue")
+    picture.text(place(product), 74, "x × (1 / scale)", "bold", 10)
+    ends = [(place(product), 152), (place(product), 164), (place(corrected), 164), (place(corrected), 150)]
+    picture.line(ends, "arrow-blue")
+    picture.text((place(product) + place(corrected)) / 2, 176, "corrected", "bold", 10)
+    picture.left_text(LEFT, 202, f"remainder = x − scale × product = {signed(f'{remainder:.3g}')}", size=10)
+    picture.left_text(LEFT, 220, f"product + remainder × (1 / scale) = {signed(f'{corrected:.7f}')}", size=10)
+    return picture
+
+
+def draw_tree_of_six(programs):
+    """The last rounds of a tree in which an odd number of values is left: those of 96 threads."""
+    left_over = 96
+    while left_over > 6:
+        left_over = (left_over + 1) // 2
+    require(left_over == 6, "96 threads do not come to 6 values")
+    values, wide, high, pitch, left = EIGHT_VALUES[:left_over], 40, 22, 74, 26
+
+    def x(word):
+        return left + 52 * word
+
+    picture = Picture("A tree over six values, step by step", 272)
+    picture.heading(left, 14, "The last six values of a block of 96 threads")
+    largest, y = max(values), 28
+    for word, value in enumerate(values):
+        picture.cell(x(word), y, wide, high, value, "blue", 11)
+    while len(values) > 1:
+        half = (len(values) + 1) // 2
+        picture.cell(left, y + high + 4, x(5) + wide - left, 15, "barrier: __syncthreads()", "orange", 10)
+        top, below = y + high + 20, y + pitch
+        for word in range(half):
+            picture.line([(x(word) + wide / 2, top), (x(word) + wide / 2, below - 1)])
+            if word + half < len(values):
+                ends = [(x(word + half) + wide / 2, top), (x(word) + wide / 2 + 8, below - 1)]
+                picture.line(ends, "arrow-blue")
+        pairs = len(values) - half
+        values = [max(values[word::half]) for word in range(half)]
+        for word, value in enumerate(values):
+            picture.cell(x(word), below, wide, high, value, "blue", 11)
+        says = f"{pairs} pair{'s' if pairs > 1 else ''}, {half} apart"
+        says += "" if pairs == half else "; one waits"
+        picture.left_text(x(half) + 4, below + high / 2, says, size=10)
+        y = below
+    require(values == [largest], "the tree loses a value")
+    return picture
+
+
+def draw_row_on_chip(programs):
+    """Where stage 8 of chapter 03 keeps a row that is too long for the registers of its block."""
+    columns = 32768
+    launch, = programs.trace("03_quantize_int8", f"1x{columns}", "8_one_read")
+    twice, = programs.trace("03_quantize_int8", f"1x{columns}", "7_one_kernel")
+    loads = requests_of(launch, operation="load", array="x")
+    copies = requests_of(launch, operation="copy", array="x")
+    threads, kib = launch["block"][0], 1024
+    row = columns * FLOAT
+    held = len(loads) * loads[0]["bytes"] * threads
+    staged = len(copies) * copies[0]["bytes"] * threads
+    require(held + staged == row, "8_one_read keeps another part of the row")
+    picture, wide, y = Picture("A row that stays on the multiprocessor", 232), WIDTH - 24, 28
+    picture.heading(LEFT, 15, f"A row of {columns} floats, {row // kib} KiB, and its {threads} threads")
+    in_registers = held / row * wide
+    picture.cell(LEFT, y, in_registers, 24, f"{held // kib} KiB", "blue")
+    picture.cell(LEFT + in_registers, y, wide - in_registers, 24, f"{staged // kib} KiB", "orange")
+    picture.line([(LEFT + in_registers / 2, 54), (70, 84)], "arrow-blue")
+    picture.line([(LEFT + in_registers + (wide - in_registers) / 2, 54), (270, 84)], "arrow-orange")
+    picture.text(58, 68, "loads", "dim", 10, "end")
+    picture.text(246, 68, "asynchronous copies", "dim", 10, "end")
+    for x, width, name, says in ((LEFT, 150, "registers", f"{len(loads)} float4 in each thread"),
+                                 (178, 210, "shared memory", f"{len(copies)} float4 for each thread")):
+        picture.box(x, 86, width, 44, "pale", 4)
+        picture.text(x + width / 2, 100, name, "bold")
+        picture.text(x + width / 2, 117, says, "", 10)
+    passes = (("pass 1", "largest absolute value"), ("pass 2", "divide, round, store"))
+    for i, (name, says) in enumerate(passes):
+        x = LEFT + 192 * i
+        picture.box(x, 162, 184, 36, "pale", 4)
+        picture.text(x + 92, 173, name, "bold")
+        picture.text(x + 92, 188, says, "", 10)
+        picture.line([(87, 132), (x + 70, 160)])
+        picture.line([(283, 132), (x + 114, 160)])
+    picture.left_text(LEFT, 218, f"x is read once. Stage 7 reads it {times_read(twice, 'x'):.0f} times.")
+    return picture
+
+
 PICTURES = {
     "grid_and_guard": draw_grid_and_guard,
     "round_trip": draw_round_trip,
@@ -667,6 +999,16 @@ PICTURES = {
     "packing": draw_packing,
     "bytes_in_flight": draw_bytes_in_flight,
     "row_in_registers": draw_row_in_registers,
+    "chain": draw_chain,
+    "links": draw_links,
+    "float_formats": draw_float_formats,
+    "half2": draw_half2,
+    "launches": draw_launches,
+    "exchange": draw_exchange,
+    "corrected_quotient": draw_corrected_quotient,
+    "tree_of_six": draw_tree_of_six,
+    "butterfly_largest": draw_butterfly_largest,
+    "row_on_chip": draw_row_on_chip,
 }
 
 

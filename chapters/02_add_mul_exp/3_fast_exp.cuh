@@ -6,6 +6,7 @@
 
 namespace DEVICE::add_mul_exp {
 
+// [fast_exp]
 /// out[i] = exp((x[i] + y[i]) * 2) by `__expf`: a multiplication by log2(e), rounded to float, and `ex2`.
 /// Its error grows with the argument. Traffic: that of stage 2.
 __global__ void fast_exp(const float* __restrict__ x, const float* __restrict__ y, float* __restrict__ out,
@@ -13,7 +14,9 @@ __global__ void fast_exp(const float* __restrict__ x, const float* __restrict__ 
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) out[i] = __expf((x[i] + y[i]) * 2.0f);
 }
+// [fast_exp]
 
+// [folded_exp2]
 /// 2 * log2(e): exp(2 * s) is 2^(kTwoLog2E * s), so the factor 2 costs nothing.
 constexpr float kTwoLog2E = 2.885390081777927f;
 
@@ -24,6 +27,7 @@ __global__ void folded_exp2(const float* __restrict__ x, const float* __restrict
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) out[i] = exp2f((x[i] + y[i]) * kTwoLog2E);
 }
+// [folded_exp2]
 
 // --- On the host ---
 

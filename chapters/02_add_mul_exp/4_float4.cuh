@@ -12,6 +12,7 @@ __device__ inline float add_mul_exp(float x, float y) { return expf((x + y) * 2.
 /// arrays. Traffic: reads 8 bytes and writes 4 bytes per element, with a quarter of the requests of stage 2.
 __global__ void vectorised(const float* __restrict__ x, const float* __restrict__ y, float* __restrict__ out,
                            int n) {
+  // [vectors]
   const Split at = split<4>(n, x, y, out);
   const float4* x4 = reinterpret_cast<const float4*>(x + at.head);
   const float4* y4 = reinterpret_cast<const float4*>(y + at.head);
@@ -23,6 +24,7 @@ __global__ void vectorised(const float* __restrict__ x, const float* __restrict_
     out4[thread] = make_float4(add_mul_exp(a.x, b.x), add_mul_exp(a.y, b.y), add_mul_exp(a.z, b.z),
                                add_mul_exp(a.w, b.w));
   }
+  // [vectors]
   for (unsigned s = thread; s < at.singles(); s += gridDim.x * blockDim.x) {
     const unsigned i = at.single(s);
     out[i] = add_mul_exp(x[i], y[i]);

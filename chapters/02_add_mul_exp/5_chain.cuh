@@ -16,6 +16,7 @@ struct Add {
   }
 };
 
+// [links]
 struct Twice {
   template <class T>
   __device__ T operator()(T a) const {
@@ -27,7 +28,9 @@ struct Exp {
   __device__ float operator()(float a) const { return expf(a); }
   __device__ double operator()(double a) const { return exp(a); }
 };
+// [links]
 
+// [composed]
 /// First(inputs...), then each of Rest applied to the result so far: Chain<Add, Twice, Exp>()(x, y) is
 /// exp((x + y) * 2). A chain can be a link of another chain.
 template <class First, class... Rest>
@@ -39,6 +42,7 @@ struct Chain {
     return value;
   }
 };
+// [composed]
 
 // --- The kernel of any chain ---
 
@@ -46,6 +50,7 @@ struct Chain {
 /// Traffic: reads 4 bytes per element and input, writes 4 bytes per element. `__ldg` says that no
 /// thread writes to the inputs, as `__restrict__` does in stage 4: g++ has no `__restrict__` for a pack of
 /// pointers.
+// [elementwise]
 template <class Function, class... In>
 __global__ void elementwise(float* __restrict__ out, int n, const In*... in) {
   const Function function;
@@ -63,6 +68,7 @@ __global__ void elementwise(float* __restrict__ out, int n, const In*... in) {
     out[i] = function(__ldg(&in[i])...);
   }
 }
+// [elementwise]
 
 // --- On the host ---
 

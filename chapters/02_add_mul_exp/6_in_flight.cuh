@@ -20,6 +20,7 @@ __global__ void in_flight(const float* __restrict__ x, const float* __restrict__
   const float4* y4 = reinterpret_cast<const float4*>(y + at.head);
   float4* out4 = reinterpret_cast<float4*>(out + at.head);
 
+  // [in_flight]
   const unsigned first = blockIdx.x * kInFlightTile + threadIdx.x;
   float4 a[kInFlight], b[kInFlight];
 #pragma unroll
@@ -37,6 +38,7 @@ __global__ void in_flight(const float* __restrict__ x, const float* __restrict__
       out4[i] = make_float4(add_mul_exp(a[j].x, b[j].x), add_mul_exp(a[j].y, b[j].y),
                             add_mul_exp(a[j].z, b[j].z), add_mul_exp(a[j].w, b[j].w));
   }
+  // [in_flight]
 
   const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
   for (unsigned s = thread; s < at.singles(); s += gridDim.x * blockDim.x) {

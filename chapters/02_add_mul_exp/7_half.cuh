@@ -14,6 +14,7 @@ __global__ void halves(const T* __restrict__ x, const T* __restrict__ y, T* __re
   const auto compute = [](T a, T b) { return from_float<T>(add_mul_exp(to_float(a), to_float(b))); };
   const Split at = split<8>(n, x, y, out);
   const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
+  // [eight]
   if (thread < at.vectors) {
     Eight<T> a, b, result;
     a.bits = reinterpret_cast<const uint4*>(x + at.head)[thread];
@@ -22,6 +23,7 @@ __global__ void halves(const T* __restrict__ x, const T* __restrict__ y, T* __re
     for (int j = 0; j < 8; ++j) result.element[j] = compute(a.element[j], b.element[j]);
     reinterpret_cast<uint4*>(out + at.head)[thread] = result.bits;
   }
+  // [eight]
   for (unsigned s = thread; s < at.singles(); s += gridDim.x * blockDim.x) {
     const unsigned i = at.single(s);
     out[i] = compute(x[i], y[i]);

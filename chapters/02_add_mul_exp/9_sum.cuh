@@ -17,6 +17,7 @@ __global__ void sum_blocks(const float* __restrict__ x, const float* __restrict_
   const float4* x4 = reinterpret_cast<const float4*>(x + at.head);
   const float4* y4 = reinterpret_cast<const float4*>(y + at.head);
 
+  // [sum]
   float sum = 0.0f;
   for (unsigned i = thread; i < at.vectors; i += threads) {
     const float4 a = x4[i], b = y4[i];
@@ -27,6 +28,7 @@ __global__ void sum_blocks(const float* __restrict__ x, const float* __restrict_
 
   sum = block_sum<kSumThreads>(sum);
   if (threadIdx.x == 0) partial[blockIdx.x] = sum;
+  // [sum]
 }
 
 // --- On the host ---

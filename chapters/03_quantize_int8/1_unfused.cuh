@@ -7,11 +7,13 @@
 
 namespace DEVICE::quantize_int8 {
 
+// [divide]
 /// out[i] = x[i] / scale. Reads 4 bytes and writes 4 bytes per element, like the next three.
 __global__ void divide(const float* __restrict__ x, float scale, float* __restrict__ out, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) out[i] = x[i] / scale;
 }
+// [divide]
 
 /// out[i] = x[i] + zero_point.
 __global__ void shift(const float* __restrict__ x, float zero_point, float* __restrict__ out, int n) {
@@ -31,11 +33,13 @@ __global__ void clamp(const float* __restrict__ x, float* __restrict__ out, int 
   if (i < n) out[i] = x[i] < -128.0f ? -128.0f : x[i] > 127.0f ? 127.0f : x[i];
 }
 
+// [convert]
 /// q[i] = x[i] as an int8; 0 for a NaN. Reads 4 bytes and writes 1 byte per element.
 __global__ void convert(const float* __restrict__ x, signed char* __restrict__ q, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) q[i] = to_int8(x[i] == x[i] ? x[i] : 0.0f);
 }
+// [convert]
 
 // --- On the host ---
 

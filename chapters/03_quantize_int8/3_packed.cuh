@@ -16,6 +16,7 @@ __device__ inline void quantize_singles(const Split& at, const float* x, float s
   }
 }
 
+// [packed]
 /// q[i] = the int8 of x[i], one thread per four elements; any n, any alignment of the two arrays.
 /// Traffic: reads 4 bytes and writes 1 byte per element, in a quarter of the requests of stage 2.
 __global__ void packed(const float* __restrict__ x, float scale, float zero_point,
@@ -28,6 +29,7 @@ __global__ void packed(const float* __restrict__ x, float scale, float zero_poin
   }
   quantize_singles(at, x, scale, zero_point, q);
 }
+// [packed]
 
 // --- On the host ---
 

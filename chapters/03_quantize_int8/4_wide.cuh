@@ -23,6 +23,7 @@ __global__ void wide(const float* __restrict__ x, float scale, float zero_point,
   if (first + 32 <= at.vectors) {
     const float4* x4 = reinterpret_cast<const float4*>(x + at.head) + 4 * first;
     char4* exchanged = reinterpret_cast<char4*>(&bytes[threadIdx.x - lane]);
+    // [exchange]
     float4 loaded[4];
 #pragma unroll
     for (int j = 0; j < 4; ++j) loaded[j] = x4[lane + 32 * j];
@@ -30,6 +31,7 @@ __global__ void wide(const float* __restrict__ x, float scale, float zero_point,
     for (int j = 0; j < 4; ++j) exchanged[lane + 32 * j] = quantized4(loaded[j], scale, zero_point);
     __syncwarp();
     reinterpret_cast<uint4*>(q + at.head)[first + lane] = bytes[threadIdx.x];
+    // [exchange]
   }
 
   // The elements before the vectors, and those after the last full warp.

@@ -9,6 +9,7 @@ namespace DEVICE::quantize_int8 {
 
 constexpr int kRowThreads = 256;
 
+// [block_largest]
 /// The largest `value` of the block's kRowThreads threads, in shared memory, where all of them may read it;
 /// every thread of the block must call it. A tree, like block_sum().
 __device__ inline const float* block_largest(float value) {
@@ -22,7 +23,9 @@ __device__ inline const float* block_largest(float value) {
   }
   return &largest[0];
 }
+// [block_largest]
 
+// [find_scales]
 /// scales[r] = the scale of row r, one block per row. Reads 4 bytes per element, writes one float per row.
 __global__ void find_scales(const float* __restrict__ x, float* __restrict__ scales, int columns) {
   const float* row = x + static_cast<size_t>(blockIdx.x) * columns;
@@ -31,6 +34,7 @@ __global__ void find_scales(const float* __restrict__ x, float* __restrict__ sca
   const float* of_block = block_largest(largest);
   if (threadIdx.x == 0) scales[blockIdx.x] = scale_of(*of_block);
 }
+// [find_scales]
 
 /// q = x quantised with the scale of its row, one block per row. Reads 4 bytes and writes 1 byte per element.
 __global__ void quantize_rows(const float* __restrict__ x, const float* __restrict__ scales,

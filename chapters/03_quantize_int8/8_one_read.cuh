@@ -7,6 +7,7 @@
 
 namespace DEVICE::quantize_int8 {
 
+// [warp_largest]
 /// The largest `value` of the 32 lanes of the warp, in every lane.
 __device__ inline float warp_largest(float value) {
 #pragma unroll
@@ -14,6 +15,7 @@ __device__ inline float warp_largest(float value) {
     value = larger(value, __shfl_xor_sync(0xffffffffu, value, distance));
   return value;
 }
+// [warp_largest]
 
 /// The same over a block of up to 1024 threads, whole warps: each warp finds its largest value, then every
 /// warp the largest of these.
@@ -49,11 +51,14 @@ __global__ void __launch_bounds__(1024) quantize_once(const float* __restrict__ 
   const Vector* row = reinterpret_cast<const Vector*>(x + first);
   const int vectors = columns / static_cast<int>(sizeof(Vector) / sizeof(float)), threads = blockDim.x;
   const int in_registers = kHeld<Vector> * threads, beyond = in_registers + threadIdx.x;
+  // [staged]
   Vector* staged = dynamic_shared<Vector>();  // vector in_registers + i of the row is staged[i]
   for (int i = beyond; i < vectors; i += threads)
     __pipeline_memcpy_async(&staged[i - in_registers], &row[i], sizeof(Vector));
   __pipeline_commit();
+  // [staged]
 
+  // [held]
   Vector held[kHeld<Vector>];
 #pragma unroll
   for (int j = 0; j < kHeld<Vector>; ++j) {
@@ -63,10 +68,12 @@ __global__ void __launch_bounds__(1024) quantize_once(const float* __restrict__ 
   float largest = 0.0f;
 #pragma unroll
   for (int j = 0; j < kHeld<Vector>; ++j) largest = larger(largest, largest_of(held[j]));
+  // [held]
   __pipeline_wait_prior(0);
   for (int i = beyond; i < vectors; i += threads)
     largest = larger(largest, largest_of(staged[i - in_registers]));
 
+  // [stored]
   const Steps by = steps_of(scale_of(block_largest_by_warps(largest)), 0.0f);
   if (threadIdx.x == 0) scales[blockIdx.x] = by.scale;
   auto* out = reinterpret_cast<decltype(in_steps(Vector{}, by))*>(q + first);
@@ -75,6 +82,7 @@ __global__ void __launch_bounds__(1024) quantize_once(const float* __restrict__ 
     const int i = threadIdx.x + j * threads;
     if (i < vectors) out[i] = in_steps(held[j], by);
   }
+  // [stored]
   for (int i = beyond; i < vectors; i += threads) out[i] = in_steps(staged[i - in_registers], by);
 }
 

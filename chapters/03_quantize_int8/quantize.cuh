@@ -5,6 +5,7 @@
 
 namespace DEVICE::quantize_int8 {
 
+// [quantized]
 /// round(x / scale + zero_point), to nearest even as torch.round does it, clamped to [-128, 127]; a whole
 /// number in a float. The clamp comes before any conversion, because converting a float that does not fit is
 /// undefined: infinities and quotients that overflow become -128 or 127, and a NaN (of x, of scale, or 0 / 0)
@@ -15,6 +16,7 @@ __device__ inline float quantized(float x, float scale, float zero_point) {
   const float not_less = number > -128.0f ? number : -128.0f;
   return not_less < 127.0f ? not_less : 127.0f;
 }
+// [quantized]
 
 __device__ inline signed char to_int8(float step) { return static_cast<signed char>(step); }
 

@@ -12,18 +12,21 @@ struct Steps {
   float limit;  ///< divided() is exact enough for every x with |x| < limit
 };
 
+// [steps]
 /// Unless 2^-60 < |scale| < 2^60, the limit is 0: every element takes the division. 0 and NaN are such
 /// scales.
 __host__ __device__ inline Steps steps_of(float scale, float zero_point) {
   const bool usual = fabsf(scale) > 0x1p-60f && fabsf(scale) < 0x1p60f;
   return {scale, zero_point, 1.0f / scale, usual ? 0x1p60f : 0.0f};
 }
+// [steps]
 
+// [divided]
 /// x / by.scale for |x| < by.limit, equal to the division in every bit, except for quotients below 2^-30,
-/// which round to 0 anyway. The first product may be off by an ulp or more. A fused multiply-add then
-/// computes the remainder with one rounding, and a second one adds the remainder's share of the quotient. (P.
-/// Markstein, IBM Journal of Research and Development 34(1), 1990, for a product within an ulp, whose
-/// remainder is exact; for the others see docs/03_quantize_int8.md.)
+/// which round to 0 anyway. The product may be off by an ulp or more. A fused multiply-add then computes the
+/// remainder with one rounding, and a second one adds the remainder's share of the quotient. (P. Markstein,
+/// IBM Journal of Research and Development 34(1), 1990; for what his proof leaves out,
+/// docs/exact_division.md.)
 __device__ inline float divided(float x, const Steps& by) {
   const float nearly = x * by.reciprocal;
   const float remainder = __fmaf_rn(-by.scale, nearly, x);
@@ -37,6 +40,7 @@ __device__ inline signed char nearest_step(float value) {
   const int not_less = nearest > -128 ? nearest : -128;
   return static_cast<signed char>(not_less < 127 ? not_less : 127);
 }
+// [divided]
 
 /// The same steps as quantized().
 __device__ inline signed char in_steps(float x, const Steps& by) {

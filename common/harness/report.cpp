@@ -356,7 +356,7 @@ nlohmann::json stage_json(const Report& report, const ShapeResult& result, const
       {"notes", stage.notes},
       {"error", stage.compared ? nlohmann::json(stage.error) : nlohmann::json(nullptr)},
       {"error_last_places", stage.last_places ? nlohmann::json(*stage.last_places) : nlohmann::json(nullptr)},
-      {"kernels", stage.stage->kernels},
+      {"kernels", stage.stage->kernels == kAnyNumber ? stage.counts.kernels : stage.stage->kernels},
       {"traffic", traffic_json(report, result, stage)},
       {"time_us", timing_with_samples_json(stage.timed, stage.time.cold)},
       {"time_warm_us", timing_json(stage.timed, stage.time.warm)},

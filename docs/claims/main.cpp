@@ -1,6 +1,6 @@
 /// \file
 /// Prints what docs/claims.md quotes: `claims passes`, `claims zero`, `claims rounding` or `claims race`,
-/// docs/03_quantize_int8.md: `claims quotient`, and docs/04_relu_layernorm.md: `claims variance`.
+/// docs/exact_division.md: `claims quotient`, and docs/04_relu_layernorm.md: `claims variance`.
 #include <fmt/format.h>
 
 #include <cmath>

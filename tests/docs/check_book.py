@@ -85,6 +85,16 @@ def loaded_from_elsewhere(folder):
             if wanted.search(path.read_text(errors="replace"))]
 
 
+def fold_faults(page, built):
+    """Folds of a Markdown page that the built page does not have, or whose code block is outside of them."""
+    folds = re.findall(r"^<details>.*?^</details>", page.read_text(), re.S | re.M)
+    built_folds = re.findall(r"<details>.*?</details>", built.read_text(), re.S)
+    if len(folds) != len(built_folds):
+        return [f"{page.name}: {len(folds)} folds, and {len(built_folds)} where it is built"]
+    return [f"{page.name}: the fold {fold.splitlines()[0]} has lost its code block"
+            for fold, html in zip(folds, built_folds) if ("```" in fold) != ('class="fragment"' in html)]
+
+
 def menu(folder):
     """Titles of the navigation, groups before their pages."""
     text = (folder / "menudata.js").read_text()
@@ -119,6 +129,16 @@ def check_checker():
         found = [fault.split(": ")[1] for fault in html_faults(page.parent)[0]]
         expect("dead links of a built page are found", found == ["#there", "no.png"], found)
         expect("a script from the net is found", loaded_from_elsewhere(page.parent))
+    with tempfile.TemporaryDirectory() as temporary:
+        page, built = (pathlib.Path(temporary) / name for name in ("page.md", "page.html"))
+        fold = "<details><summary>a</summary>\n\n```text\nb\n```\n\n</details>\n"
+        page.write_text(fold)
+        built.write_text('<details>a</details><div class="fragment">b</div>')
+        expect("a code block outside of its fold is found", len(fold_faults(page, built)) == 1)
+        built.write_text('a<div class="fragment">b</div>')
+        expect("a fold that is lost is found", len(fold_faults(page, built)) == 1)
+        kept = book.with_folds(fold)
+        expect("a fold is kept together", kept.count("\\htmlonly") == 2 and "```text\nb\n```" in kept, kept)
 
 
 def check_ends(folder):
@@ -171,6 +191,9 @@ def main():
         faults, pages, links = html_faults(folder)
         expect_none(f"{links} links of {pages} built pages", faults)
         expect_none("nothing is fetched from the net", loaded_from_elsewhere(folder))
+        expect_none("folds hold what they do on GitHub",
+                    [fault for page in sorted((ROOT / "docs").glob("*.md"))
+                     for fault in fold_faults(page, folder / f"{book.name_of(page)}.html")])
         titles = menu(folder)[1:]
         wanted = book.order_titles()
         expect("the pages are in order", [title for title in titles if title in wanted] == wanted, titles)
