@@ -295,8 +295,8 @@ def write(figure, size, title, caption, legend, file):
                                    bbox_to_anchor=(0, 1 - (0.25 + 0.17 * title.count("\n")) / height)))
     figure.tight_layout(rect=(0, (0.27 + below) / height, 1, 1 - (0.25 + above) / height))
     make_room_for_texts(figure)
-    texts.append(figure.text(0.01, 0.08 / height, caption, fontsize=8, color="#444444", ha="left", va="bottom",
-                             linespacing=1.4))
+    texts.append(figure.text(0.01, 0.08 / height, caption, fontsize=8, color="#444444", ha="left",
+                             va="bottom", linespacing=1.4))
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
     file.write_text(text.getvalue().replace("</style>", dark_style() + "</style>", 1))
