@@ -82,12 +82,13 @@ struct TracedRequest {
   std::string array;
   unsigned bytes = 0;    ///< per lane
   unsigned element = 0;  ///< bytes of an element of the array; 0 where that is not known
-  /// Where the array begins: bytes after the start of a sector, in shared memory after bank 0.
+  /// In global memory, the array's first byte, counted as `offsets` are; 0 in shared memory.
   unsigned start = 0;
   /// By lane, the first byte that it accesses: in global memory from the start of the sector that the array
   /// begins in, in shared memory from the array's start; -1 for a lane that takes no part.
   std::vector<long long> offsets;
   long long sectors = 0, wavefronts = 0;  ///< what the request is counted as
+  bool unfinished = false;                ///< a finding has ended the launch before all its lanes had run
 };
 
 /// Requests of a launch that are kept; later ones are dropped.

@@ -74,6 +74,7 @@ void report(Device& d, bool ended_early) {
 /// Counts the requests that the warps of the running block have begun.
 void count_open_requests(Device& d) {
   RequestLog& log = d.block.log;
+  d.site_log.set_unfinished();
   log.end_segment();
   for (const unsigned warp : log.paused_warps()) {
     d.block.thread.number = warp * kWarpSize;

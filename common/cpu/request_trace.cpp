@@ -62,7 +62,7 @@ std::optional<workbook::TracedRequest> traced(const Site& site, const Request& r
                                     .array = array.name,
                                     .bytes = site.size,
                                     .element = static_cast<unsigned>(array.element_size),
-                                    .start = static_cast<unsigned>(array.begin % (shared ? 128 : 32)),
+                                    .start = shared ? 0 : static_cast<unsigned>(array.begin % 32),
                                     .offsets = std::vector<long long>(kWarpSize, -1),
                                     .sectors = cost.load_sectors + cost.store_sectors + cost.atomic_sectors,
                                     .wavefronts = cost.shared_load_wavefronts + cost.shared_store_wavefronts};

@@ -57,7 +57,10 @@ void SiteLog::keep(std::size_t site_index, const Site& site, const Request& requ
   kept.block = block;
   kept.warp = warp;
   if (kept.executed++ >= static_cast<long long>(workbook::kMostLoggedExecutions)) return;
-  if (auto one = traced(site, request, cost)) kept.first.push_back(std::move(*one));
+  auto one = traced(site, request, cost);
+  if (!one) return;
+  one->unfinished = unfinished_;
+  kept.first.push_back(std::move(*one));
 }
 
 void SiteLog::add_barrier(std::uintptr_t instruction) {
@@ -94,7 +97,7 @@ void SiteLog::clear() {
   barriers_.clear();
   approximate_.clear();
   warps_.clear();
-  all_approximate_ = false;
+  all_approximate_ = unfinished_ = false;
 }
 
 }  // namespace cpu

@@ -29,6 +29,8 @@ class SiteLog {
   /// From here on the counts of that instruction are an estimate.
   void set_approximate(std::uintptr_t instruction);
   void set_all_approximate() { all_approximate_ = true; }
+  /// The requests from here on may lack lanes, which have not run.
+  void set_unfinished() { unfinished_ = true; }
   /// nvcc may merge these loads.
   void set_mergeable(const std::vector<const Site*>& loads);
 
@@ -43,7 +45,7 @@ class SiteLog {
   void clear();
 
   bool on_ = false;
-  bool all_approximate_ = false;
+  bool all_approximate_ = false, unfinished_ = false;
   std::vector<workbook::SiteCounts> sites_;
   std::unordered_map<const Site*, std::size_t> indices_;      // in sites_
   std::unordered_map<std::uintptr_t, std::size_t> barriers_;  // the same, by instruction

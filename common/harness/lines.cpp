@@ -130,7 +130,8 @@ std::string lines_table(const std::vector<LineCounts>& lines, CountMarks& marks)
       const std::string number = line.line ? std::to_string(line.line) : "?";
       const std::string source = shortened(source_text(line.file, line.line), source_width);
       if (line.counts.accesses == 0)
-        rows.add({number}, fmt::format("{} barriers: {}", line.counts.barriers, source));
+        rows.add({number}, fmt::format("{} barrier{}: {}", line.counts.barriers,
+                                       line.counts.barriers == 1 ? "" : "s", source));
       else
         rows.add(cells(number, line.counts), source);
     }
@@ -309,7 +310,8 @@ ordered_json requests_json(const LaunchCounts& launch, std::size_t& left) {
                           {"start", r.start},
                           {"offsets", r.offsets},
                           {"sectors", r.sectors},
-                          {"wavefronts", r.wavefronts}});
+                          {"wavefronts", r.wavefronts},
+                          {"unfinished", r.unfinished}});
     }
     all.push_back({{"site", warp.site},
                    {"block", warp.block},

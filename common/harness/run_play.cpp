@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cpu/finding.hpp"
@@ -125,7 +126,8 @@ ExitStatus play_on(Backend& backend, const PlayOptions& options, const std::func
     fmt::print("{}", how_to_go_on({note_word}));
   }
   if (!options.view.empty()) {
-    View view = {options.file, options.file, "", "", launches, {}, notes};
+    const std::string title = std::filesystem::path(options.file).filename().string();
+    View view = {title, options.file, "", "", launches, {}, notes};
     if (!finding.empty()) view.findings.push_back(finding);
     replace_file(options.view, view_json(view));
   }
