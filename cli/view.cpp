@@ -75,23 +75,23 @@ ordered_json data_in(const ResultFile& result) {
 }
 
 bool has_lines(const ordered_json& data) {
-  for (const ordered_json& launch : data["launches"])
-    if (!launch["sites"].empty()) return true;
+  for (const ordered_json& launch : data.at("launches"))
+    if (!launch.at("sites").empty()) return true;
   return false;
 }
 
 /// The findings, notes and the result in words.
 std::string messages_text(const ordered_json& data) {
   std::string out;
-  for (const ordered_json& message : data["messages"])
-    out += "\n" + indented(message["text"].get<std::string>(), 0);
-  if (const std::string result = data["result"]; !result.empty()) out += "\n" + indented(result, 0);
+  for (const ordered_json& message : data.at("messages"))
+    out += "\n" + indented(message.at("text").get<std::string>(), 0);
+  if (const std::string result = data.at("result"); !result.empty()) out += "\n" + indented(result, 0);
   return out;
 }
 
 bool has_findings(const ordered_json& data) {
-  for (const ordered_json& message : data["messages"])
-    if (message["kind"] == "finding") return true;
+  for (const ordered_json& message : data.at("messages"))
+    if (message.at("kind") == "finding") return true;
   return false;
 }
 
@@ -99,7 +99,7 @@ bool has_findings(const ordered_json& data) {
 ExitStatus show(const Workbook& workbook, const ViewRequest& request, const std::string& name,
                 const ordered_json& data, bool messages) {
   if (request.lines) {
-    fmt::print("{}", data["text"].get<std::string>());
+    fmt::print("{}", data.at("text").get<std::string>());
     if (messages) fmt::print("{}", messages_text(data));
     return has_findings(data) ? kWrong : kDone;
   }
@@ -156,9 +156,12 @@ ExitStatus view_exercise(const Workbook& workbook, const ViewRequest& request,
 
 }  // namespace
 
-ExitStatus view_command(const Workbook& workbook, const ViewRequest& request) {
+ExitStatus view_command(const Workbook& workbook, const ViewRequest& request) try {
   if (is_play_file(workbook, request.name)) return view_file(workbook, request);
   return view_exercise(workbook, request, workbook.exercise(request.name));
+} catch (const ordered_json::exception& error) {
+  throw MachineError(fmt::format(
+      "the program that was to be viewed has written other data than it should: {}", error.what()));
 }
 
 }  // namespace workbook

@@ -108,6 +108,14 @@ std::string shortened(const std::string& text, std::size_t width) {
   return text.substr(0, end) + "...";
 }
 
+/// "8 barriers: __syncthreads();"
+std::string barriers_text(const Counts& counts, const std::string& source) {
+  return fmt::format("{} barrier{}: {}", counts.barriers, counts.barriers == 1 ? "" : "s", source);
+}
+
+/// Of the first column and the space after it.
+constexpr std::size_t kNumberWidth = 8;
+
 /// The table of one kernel's lines.
 std::string lines_table(const std::vector<LineCounts>& lines, CountMarks& marks) {
   const Counts sum = sum_of(lines);
@@ -128,12 +136,11 @@ std::string lines_table(const std::vector<LineCounts>& lines, CountMarks& marks)
     Table rows(groups, headings);
     for (const LineCounts& line : lines) {
       const std::string number = line.line ? std::to_string(line.line) : "?";
-      const std::string source = shortened(source_text(line.file, line.line), source_width);
+      const std::string source = source_text(line.file, line.line);
       if (line.counts.accesses == 0)
-        rows.add({number}, fmt::format("{} barrier{}: {}", line.counts.barriers,
-                                       line.counts.barriers == 1 ? "" : "s", source));
+        rows.add({number}, shortened(barriers_text(line.counts, source), line_width() - kNumberWidth));
       else
-        rows.add(cells(number, line.counts), source);
+        rows.add(cells(number, line.counts), shortened(source, source_width));
     }
     rows.add(cells("sum", sum));
     return rows;
@@ -264,9 +271,9 @@ class ShownFiles {
     std::size_t number;
     int first, last;
   };
-  /// Debug information names files relative to the project.
+  /// Debug information names files relative to the project: "chapters/x", and those of the build "/x".
   bool is_readers(const std::string& file) const {
-    return !file.empty() && (file == readers_ || readers_.ends_with(fmt::format("/{}", file)));
+    return !file.empty() && readers_.ends_with(file.starts_with('/') ? file : fmt::format("/{}", file));
   }
 
   std::string readers_, name_;
@@ -291,6 +298,12 @@ const char* operation_name(const SiteCounts& site) {
   return "barrier";
 }
 
+/// How many more requests a page may hold, and whether that was too few.
+struct Room {
+  std::size_t left = kMostRequestsShown;
+  bool cut = false;
+};
+
 /// The counts that a page shows.
 ordered_json shown_counts(const Counts& c) {
   ordered_json counts = counts_json(&c);
@@ -298,13 +311,16 @@ ordered_json shown_counts(const Counts& c) {
   return counts;
 }
 
-ordered_json requests_json(const LaunchCounts& launch, std::size_t& left) {
+ordered_json requests_json(const LaunchCounts& launch, Room& room) {
   ordered_json all = ordered_json::array();
   for (const WarpRequests& warp : launch.warps) {
     ordered_json requests = ordered_json::array();
     for (const TracedRequest& r : warp.first) {
-      if (left == 0) break;
-      --left;
+      if (room.left == 0) {
+        room.cut = true;
+        break;
+      }
+      --room.left;
       requests.push_back({{"array", r.array},
                           {"element", r.element},
                           {"start", r.start},
@@ -322,7 +338,7 @@ ordered_json requests_json(const LaunchCounts& launch, std::size_t& left) {
   return all;
 }
 
-ordered_json viewed_launch_json(const LaunchCounts& launch, ShownFiles& files, std::size_t& left) {
+ordered_json viewed_launch_json(const LaunchCounts& launch, ShownFiles& files, Room& room) {
   ordered_json out = launch_json(launch);
   out["ended_early"] = launch.ended_early;
   out["counts"] = shown_counts(launch.counts);
@@ -335,7 +351,7 @@ ordered_json viewed_launch_json(const LaunchCounts& launch, ShownFiles& files, s
                             {"array", site.array},
                             {"bytes", site.bytes},
                             {"counts", shown_counts(site.counts)}});
-  out["warps"] = requests_json(launch, left);
+  out["warps"] = requests_json(launch, room);
   return out;
 }
 
@@ -354,10 +370,10 @@ ordered_json messages_json(const std::vector<std::string>& messages, const char*
 
 std::string view_json(const View& view) {
   ShownFiles files(view.file);
-  std::size_t left = kMostRequestsShown;
+  Room room;
   ordered_json launches = ordered_json::array();
   for (const LaunchCounts& launch : view.launches)
-    launches.push_back(viewed_launch_json(launch, files, left));
+    launches.push_back(viewed_launch_json(launch, files, room));
   ordered_json messages = messages_json(view.findings, "finding", files);
   for (const ordered_json& note : messages_json(view.notes, "note", files)) messages.push_back(note);
   ordered_json out = {{"schema", 1},
@@ -368,7 +384,7 @@ std::string view_json(const View& view) {
                       {"first_warps", kFirstLoggedWarps},
                       {"most_executions", kMostLoggedExecutions},
                       {"most_requests", kMostRequestsShown},
-                      {"requests_left_out", left == 0},
+                      {"requests_left_out", room.cut},
                       {"launches", launches},
                       {"messages", messages},
                       {"files", files.json()},

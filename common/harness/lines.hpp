@@ -1,6 +1,5 @@
 /// \file
-/// What each source line of a kernel costs: `--lines`, and the data of the page that `./workbook view`
-/// writes.
+/// What each source line of a kernel costs, for `--lines` and for the page of the command `view`.
 #pragma once
 
 #include <string>
