@@ -1,7 +1,6 @@
 #include "check.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -12,58 +11,13 @@
 #include "harness/memory_limit.hpp"
 #include "harness/terminal.hpp"
 #include "process.hpp"
+#include "result_file.hpp"
 #include "verdict.hpp"
 
 namespace workbook {
 namespace {
 
 namespace fs = std::filesystem;
-
-Limits judging_limits() {
-  return {.time = judging_time(),
-          .memory_bytes = std::min(std::size_t{4} << 30, most_memory()),
-          .output_bytes = std::size_t{1} << 20,
-          .file_bytes = std::size_t{64} << 20};
-}
-
-/// A file for what a child process writes, in a folder of its own inside `folder`. The destructor removes
-/// that folder, and with it whatever a child that was killed has left half written.
-class ResultFile {
- public:
-  /// \throws MachineError when nothing can be written there
-  explicit ResultFile(const fs::path& folder) : folder_(folder / fmt::format("result-{}", getpid())) {
-    remove();
-    require_space();
-  }
-  ~ResultFile() { remove(); }
-  ResultFile(const ResultFile&) = delete;
-  ResultFile& operator=(const ResultFile&) = delete;
-  std::string path() const { return (folder_ / "result.json").string(); }
-  /// Finds out whether a child can write its result. \throws MachineError when it cannot
-  void require_space() const {
-    constexpr std::size_t kMostBytes = 64 << 10;  // of a result
-    const fs::path trial = folder_ / "trial";
-    std::error_code error;
-    fs::create_directories(folder_, error);
-    try {
-      replace_file(trial, std::string(kMostBytes, ' '));
-    } catch (const MachineError&) {
-      remove();
-      throw;
-    }
-    fs::remove(trial, error);
-  }
-  /// The child's output; empty when it wrote nothing.
-  std::string text() const { return fs::exists(path()) ? file_text(path()) : ""; }
-
- private:
-  void remove() const {
-    std::error_code error;
-    fs::remove_all(folder_, error);
-  }
-
-  fs::path folder_;
-};
 
 std::string program(const char* prefix, const ExerciseFiles& exercise) {
   return fmt::format("{}_{}_{}", prefix, exercise.chapter, exercise.name);
@@ -92,19 +46,14 @@ Verdict judged(const Workbook& workbook, const ExerciseFiles& exercise) {
     return {false,
             fmt::format("  The file is not there. ./workbook reset {} restores it.\n", exercise.number()),
             "the file is not there"};
-  stamp(workbook, exercise);
-  const Build build = build_target(workbook, program("check", exercise));
-  if (!build.done && is_readers(build, exercise))
-    return {false, fmt::format("{}\n{} It does not compile.\n", build.errors, bold("Not yet.")),
+  const std::string errors = build_judge(workbook, exercise);
+  if (!errors.empty())
+    return {false, fmt::format("{}\n{} It does not compile.\n", errors, bold("Not yet.")),
             "does not compile"};
-  if (!build.done)
-    throw MachineError(
-        fmt::format("the workbook cannot be built, and it is not your file's fault:\n{}", build.errors));
 
   const ResultFile result(workbook.state_folder);
   const Outcome outcome =
-      run_limited({(workbook.build / "bin" / program("check", exercise)).string(), "reader", result.path()},
-                  judging_limits());
+      run_limited({judge_program(workbook, exercise), "reader", result.path()}, judging_limits());
   // The program ends so when it cannot write its result, and the reader's code may end it so as well.
   if (outcome.end == Outcome::End::kExited && outcome.code == kMachineLacks) result.require_space();
   return verdict_of(result.text(), outcome);
@@ -162,6 +111,26 @@ void time_exercise_on_gpu(const Workbook& workbook, const ExerciseFiles& exercis
 }
 
 }  // namespace
+
+Limits judging_limits() {
+  return {.time = judging_time(),
+          .memory_bytes = std::min(std::size_t{4} << 30, most_memory()),
+          .output_bytes = std::size_t{1} << 20,
+          .file_bytes = std::size_t{64} << 20};
+}
+
+std::string judge_program(const Workbook& workbook, const ExerciseFiles& exercise) {
+  return (workbook.build / "bin" / program("check", exercise)).string();
+}
+
+std::string build_judge(const Workbook& workbook, const ExerciseFiles& exercise) {
+  stamp(workbook, exercise);
+  const Build build = build_target(workbook, program("check", exercise));
+  if (build.done) return "";
+  if (is_readers(build, exercise)) return build.errors.empty() ? "It cannot be built.\n" : build.errors;
+  throw MachineError(
+      fmt::format("the workbook cannot be built, and it is not your file's fault:\n{}", build.errors));
+}
 
 ExitStatus check_command(const Workbook& workbook, const std::string& name) {
   const ExerciseFiles& exercise = workbook.exercise(name);

@@ -2,6 +2,7 @@
 /// Building and judging the reader's file.
 #pragma once
 
+#include "process.hpp"
 #include "workbook.hpp"
 
 namespace workbook {
@@ -11,5 +12,13 @@ ExitStatus check_command(const Workbook& workbook, const std::string& name);
 
 /// `check --all`: prints one line per exercise. Returns kDone when all are solved, otherwise kWrong.
 ExitStatus check_all_command(const Workbook& workbook);
+
+/// Builds the program that judges the reader's file. Returns the compiler's errors where that file is at
+/// fault, and nothing when it is built. \throws MachineError when anything else cannot be built
+std::string build_judge(const Workbook& workbook, const ExerciseFiles& exercise);
+/// The path of that program (common/harness/run_exercise.hpp).
+std::string judge_program(const Workbook& workbook, const ExerciseFiles& exercise);
+/// What it may use.
+Limits judging_limits();
 
 }  // namespace workbook

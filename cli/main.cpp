@@ -18,6 +18,7 @@
 #include "renamed.hpp"
 #include "run.hpp"
 #include "study.hpp"
+#include "view.hpp"
 #include "watch.hpp"
 
 namespace {
@@ -26,8 +27,8 @@ using namespace workbook;
 
 /// The parsed words after a command.
 struct Arguments {
-  std::string device = "cpu", exercise, file, folder, out, shell;
-  bool all = false, compare = false, json = false, reveal = false;
+  std::string device = "cpu", exercise, file, folder, out, shell, size;
+  bool all = false, compare = false, json = false, lines = false, reveal = false;
   std::vector<std::string> chapters, notes, rest;
 };
 
@@ -55,6 +56,12 @@ constexpr Parameter kExercise = {"[EXERCISE]",
 constexpr Parameter kFile = {"FILE", [](CLI::App& app, Arguments& a) {
                                app.add_option("FILE", a.file, "the path of a file")->required();
                              }};
+constexpr Parameter kExerciseOrFile = {"[EXERCISE|FILE]",
+                                       [](CLI::App& app, Arguments& a) {
+                                         app.add_option("EXERCISE", a.exercise,
+                                                        "01.1, 01.1_fuse or its file; or a file for play");
+                                       },
+                                       exercise_ids};
 constexpr Parameter kChapterNames = {
     "[CHAPTER...]",
     [](CLI::App& app, Arguments& a) { app.add_option("CHAPTER", a.chapters, "01, or 01_multiply_add"); },
@@ -83,6 +90,9 @@ constexpr Parameter kDevice = {"[--device cpu|gpu]", [](CLI::App& app, Arguments
                                }};
 constexpr Parameter kJson = {
     "[--json]", [](CLI::App& app, Arguments& a) { app.add_flag("--json", a.json, "for a program to read"); }};
+constexpr Parameter kLines = {"[--lines]", [](CLI::App& app, Arguments& a) {
+                                app.add_flag("--lines", a.lines, "what each source line costs, here");
+                              }};
 constexpr Parameter kNote = {"[--note KIND]", [](CLI::App& app, Arguments& a) {
                                app.add_option("--note", a.notes,
                                               "go on after findings of this kind:\n" + note_words_text())
@@ -92,6 +102,12 @@ constexpr Parameter kNote = {"[--note KIND]", [](CLI::App& app, Arguments& a) {
 constexpr Parameter kOut = {"[--out FOLDER]", [](CLI::App& app, Arguments& a) {
                               app.add_option("--out", a.out, "where the JSON goes");
                             }};
+constexpr Parameter kPageFolder = {"[--out FOLDER]", [](CLI::App& app, Arguments& a) {
+                                     app.add_option("--out", a.out, "where the page goes; results");
+                                   }};
+constexpr Parameter kSize = {"[--size SIZE]", [](CLI::App& app, Arguments& a) {
+                               app.add_option("--size", a.size, "of an exercise's problem, as in its checks");
+                             }};
 constexpr Parameter kReveal = {"[--reveal]", [](CLI::App& app, Arguments& a) {
                                  app.add_flag("--reveal", a.reveal, "although it is not solved yet");
                                }};
@@ -153,10 +169,16 @@ const std::vector<Command>& commands() {
        "begin again; keeps your file",
        [](const Workbook& w, const Arguments& a) -> int { return reset_command(w, a.exercise); }},
       {"play",
-       {kFile, kDevice, kJson, kNote},
+       {kFile, kDevice, kJson, kLines, kNote},
        "run kernels of your own",
        [](const Workbook& w, const Arguments& a) {
-         return play_command(w, a.file, parse_device(a.device), a.json, a.notes);
+         return play_command(w, a.file, {parse_device(a.device), a.json, a.lines, a.notes, ""});
+       }},
+      {"view",
+       {kExerciseOrFile, kLines, kSize, kPageFolder, kNote},
+       "a page: what each line costs",
+       [](const Workbook& w, const Arguments& a) -> int {
+         return view_command(w, {a.exercise, a.out, a.size, a.lines, a.notes});
        }},
       {"bench",
        {kChapterNames, kOut},

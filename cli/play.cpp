@@ -35,15 +35,16 @@ bool build_play(const Workbook& workbook, const std::string& file) {
 
 }  // namespace
 
-int play_command(const Workbook& workbook, const std::string& file, DeviceKind device, bool json,
-                 const std::vector<std::string>& notes) {
-  require_note_words(notes, device);
+int play_command(const Workbook& workbook, const std::string& file, const PlayRequest& request) {
+  require_note_words(request.notes, request.device);
   if (!fs::is_regular_file(file)) throw UsageError(fmt::format("{} is no file", file));
 
   std::vector<std::string> call = {(workbook.build / "bin" / "play").string(), file, "--device",
-                                   text_of(device)};
-  if (json) call.push_back("--json");
-  for (const std::string& kind : notes) call.insert(call.end(), {"--note", kind});
+                                   text_of(request.device)};
+  if (request.json) call.push_back("--json");
+  if (request.lines) call.push_back("--lines");
+  if (!request.view.empty()) call.insert(call.end(), {"--view", request.view});
+  for (const std::string& kind : request.notes) call.insert(call.end(), {"--note", kind});
   // Until it has started: another `play` would build another file to the same place.
   std::optional<Lock> lock(build_lock(workbook));
   if (!build_play(workbook, file)) return kWrong;

@@ -7,11 +7,18 @@
 
 namespace workbook {
 
+/// How a file is played.
+struct PlayRequest {
+  DeviceKind device = DeviceKind::kCpu;
+  bool json = false;               ///< for a program to read
+  bool lines = false;              ///< show what each source line costs as well
+  std::vector<std::string> notes;  ///< kinds of findings that are to be notes
+  std::string view;                ///< the path of a file for the data of a page; empty: none
+};
+
 /// `play FILE`: builds the file, calls its `void play()` on the device, and shows what each launch cost, or
-/// the mistake that was found; with `json`, for a program to read. Findings of the kinds that `notes` names
-/// are notes. Returns the exit status of that program, or kWrong when the file does not compile. \throws
-/// UsageError
-int play_command(const Workbook& workbook, const std::string& file, DeviceKind device, bool json,
-                 const std::vector<std::string>& notes);
+/// the mistake that was found. Returns the exit status of that program, or kWrong when the file does not
+/// compile. \throws UsageError
+int play_command(const Workbook& workbook, const std::string& file, const PlayRequest& request);
 
 }  // namespace workbook

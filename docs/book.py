@@ -33,7 +33,7 @@ ORDER = [
     "fusion.md",
     "usage.md",
     ("Chapters", ["[0-9][0-9]_*.md"]),
-    ("Concepts", ["tables.md", "threads.md", "memory.md", "cpu_device.md", "measuring.md", "ncu.md",
+    ("Concepts", ["tables.md", "threads.md", "memory.md", "cpu_device.md", "view.md", "measuring.md", "ncu.md",
                   "choosing.md", "model_against_machine.md", "claims.md", "exact_division.md", "further.md"]),
     ("Reference", ["glossary.md", "reference.md", "supported_cuda.md", "json.md", "licences.md",
                    "../CHANGELOG.md"]),

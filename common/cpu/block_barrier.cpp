@@ -49,6 +49,7 @@ void BlockBarrier::release() {
   vote_ = std::exchange(arrived_, {0, 0});
   ++device().counts.barriers;
   device().block.last_barrier = threads_.waits_at[first];
+  device().site_log.add_barrier(threads_.waits_at[first]);
   device().block.races.pass_barrier();
 }
 

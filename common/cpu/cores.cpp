@@ -40,7 +40,7 @@ unsigned wanted_cores() {
 /// Whether an attempt may succeed and would pay, as far as one can know before. `accesses` is what the blocks
 /// are expected to make.
 bool worth_trying(const Device& caller, double accesses, unsigned workers) {
-  if (workers < 2 || caller.order_needed || !caller.block.races.is_on() ||
+  if (workers < 2 || caller.site_log.is_on() || caller.order_needed || !caller.block.races.is_on() ||
       kernels_in_order.contains(caller.launch.kernel))
     return false;
   std::size_t bytes = 0;

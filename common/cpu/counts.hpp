@@ -70,7 +70,8 @@ struct Dim3 {
   unsigned x, y, z;
 };
 
-enum class RequestKind : unsigned char { kLoad, kStore, kAtomic, kCopy };
+/// kBarrier is no request, but may have the counts of a line (SiteCounts).
+enum class RequestKind : unsigned char { kLoad, kStore, kAtomic, kCopy, kBarrier };
 enum class MemorySpace : unsigned char { kGlobal, kShared };
 
 /// What the lanes of one warp have accessed with one instruction.
@@ -79,15 +80,46 @@ struct TracedRequest {
   RequestKind kind = RequestKind::kLoad;
   MemorySpace space = MemorySpace::kGlobal;  ///< kGlobal for an asynchronous copy, which reads it
   std::string array;
-  unsigned bytes = 0;  ///< per lane
+  unsigned bytes = 0;    ///< per lane
+  unsigned element = 0;  ///< bytes of an element of the array; 0 where that is not known
+  /// In global memory, the array's first byte, counted as `offsets` are; 0 in shared memory.
+  unsigned start = 0;
   /// By lane, the first byte that it accesses: in global memory from the start of the sector that the array
   /// begins in, in shared memory from the array's start; -1 for a lane that takes no part.
   std::vector<long long> offsets;
   long long sectors = 0, wavefronts = 0;  ///< what the request is counted as
+  bool unfinished = false;                ///< a finding has ended the launch before all its lanes had run
 };
 
 /// Requests of a launch that are kept; later ones are dropped.
 constexpr std::size_t kMostTracedRequests = 512;
+
+/// What one instruction has cost in a launch. The sums over all of a launch are its counts, but for
+/// `compulsory_*`, `kernels` and the busiest block, which belong to no instruction.
+struct SiteCounts {
+  std::string file;  ///< relative to the project, absolute outside of it; empty when unknown
+  int line = 0;      ///< 0 when unknown
+  RequestKind kind = RequestKind::kLoad;
+  MemorySpace space = MemorySpace::kGlobal;
+  std::string array;   ///< of its first request; of a barrier empty
+  unsigned bytes = 0;  ///< per lane
+  Counts counts;
+};
+
+/// The requests of one warp with one instruction.
+struct WarpRequests {
+  std::size_t site = 0;   ///< in LaunchCounts::sites
+  std::size_t block = 0;  ///< linear
+  unsigned warp = 0;      ///< in its block
+  long long executed = 0;
+  std::vector<TracedRequest> first;  ///< of them
+};
+
+/// Which requests are kept where instructions are logged: those of the first two blocks and the last one, in
+/// each of them of the first two warps and the last one, and the first so many of one instruction.
+constexpr std::size_t kFirstLoggedBlocks = 2;
+constexpr unsigned kFirstLoggedWarps = 2;
+constexpr std::size_t kMostLoggedExecutions = 16;
 
 /// What one launch cost on the CPU device.
 struct LaunchCounts {
@@ -95,6 +127,10 @@ struct LaunchCounts {
   Dim3 grid, block;
   Counts counts;
   std::vector<TracedRequest> requests;  ///< of the first warp of the first block, where they are traced
+  // Where instructions are logged:
+  std::vector<SiteCounts> sites;
+  std::vector<WarpRequests> warps;
+  bool ended_early = false;  ///< by a finding; the counts are those so far
 };
 
 }  // namespace workbook

@@ -12,6 +12,7 @@
 #include "cpu/counts.hpp"
 #include "cpu/launch_state.hpp"
 #include "cpu/request_trace.hpp"
+#include "cpu/site_log.hpp"
 
 namespace cpu {
 
@@ -22,9 +23,10 @@ struct Device {
   /// Receives the counts of each launch, which then start again from 0.
   std::function<void(const workbook::LaunchCounts&)> each_launch;
   RequestTrace trace;
+  SiteLog site_log;
 
   LaunchState launch{};
-  BlockState block{launch, counts, trace};
+  BlockState block{launch, counts, trace, site_log};
   std::shared_ptr<Scheduler> scheduler;  ///< made for the first launch
 
   /// What kernels have printed.

@@ -9,6 +9,7 @@
 #include "cpu/device.hpp"
 #include "cpu/execution_space.hpp"
 #include "cpu/host_calls.hpp"
+#include "cpu/lanes.hpp"
 #include "cpu/launch_limits.hpp"
 #include "cpu/memory.hpp"
 #include "cpu/program.hpp"
@@ -54,12 +55,41 @@ void run_grid() {
 }
 
 /// Passes the launch's counts to whoever wants those of each launch.
-void report(Device& d) {
+void report(Device& d, bool ended_early) {
   if (!d.each_launch) return;
   const auto extent = [](const uint3& size) { return workbook::Dim3{size.x, size.y, size.z}; };
-  d.each_launch({function_at(d.launch.kernel).instance, extent(d.launch.grid), extent(d.launch.block),
-                 d.counts, d.trace.take()});
+  workbook::LaunchCounts launch = {.kernel = function_at(d.launch.kernel).instance,
+                                   .grid = extent(d.launch.grid),
+                                   .block = extent(d.launch.block),
+                                   .counts = d.counts,
+                                   .requests = d.trace.take(),
+                                   .sites = {},
+                                   .warps = {},
+                                   .ended_early = ended_early};
+  d.site_log.take(launch);
+  d.each_launch(launch);
   d.counts = {};
+}
+
+/// Counts the requests that the warps of the running block have begun.
+void count_open_requests(Device& d) {
+  RequestLog& log = d.block.log;
+  d.site_log.set_unfinished();
+  log.end_segment();
+  for (const unsigned warp : log.paused_warps()) {
+    d.block.thread.number = warp * kWarpSize;
+    log.resume(warp);
+    log.end_segment();
+  }
+}
+
+/// Says of the launch, and of its instructions, which counts are estimates.
+void mark_estimates(Device& d) {
+  d.counts.approximate |= d.block.iterations.is_lost();
+  d.counts.shared_loads_may_merge |= d.block.sites.shared_loads_may_merge();
+  if (!d.site_log.is_on()) return;
+  if (d.block.iterations.is_lost()) d.site_log.set_all_approximate();
+  if (d.counts.shared_loads_may_merge) d.site_log.set_mergeable(d.block.sites.mergeable_shared_loads());
 }
 
 }  // namespace
@@ -102,6 +132,11 @@ void abandon_block() {
 void abandon_launch() {
   Device& d = device();
   grid_runs = false;
+  if (d.site_log.is_on()) {  // what there is so far
+    count_open_requests(d);
+    mark_estimates(d);
+    report(d, true);
+  }
   d.counts = d.launch.counted_before;
   d.trace.take();
   abandon_block();
@@ -123,11 +158,10 @@ void run(const Launch& launch) {
   memory().clear_cold_caches();
   run_grid();
   memory().count_compulsory(d.counts);
-  d.counts.approximate |= d.block.iterations.is_lost();
-  d.counts.shared_loads_may_merge |= d.block.sites.shared_loads_may_merge();
+  mark_estimates(d);
   d.counts.accesses_of_busiest_blocks += d.counts.accesses_of_busiest_block;
   ++d.counts.kernels;
-  report(d);
+  report(d, false);
 }
 
 }  // namespace cpu

@@ -59,7 +59,7 @@ NamedPlace array_at(std::uintptr_t address) {
     return {variable.name, address - variable.offset};
   }
   const Buffer* buffer = memory().owner(address);
-  return {buffer->name, buffer->data.begin};
+  return {buffer->name, buffer->data.begin, buffer->element_size};
 }
 
 }  // namespace cpu

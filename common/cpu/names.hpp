@@ -31,6 +31,7 @@ std::string memory_name(const void* address, unsigned size);
 struct NamedPlace {
   std::string name;
   std::uintptr_t begin;
+  std::size_t element_size = 0;  ///< 0 where it is not known: of shared memory
 };
 /// The array that holds an address of device or shared memory.
 NamedPlace array_at(std::uintptr_t address);

@@ -41,6 +41,7 @@ OpenRequest* RequestLog::find_request(Site& site, unsigned lane, const Position&
   OpenRequest* const made = *link;
   if (++site.open > kMostOpen && site.first != made) {
     traffic_.set_approximate();
+    site_log_.set_approximate(site.instruction);
     close(site, &site.first);
   }
   return made;
@@ -54,29 +55,30 @@ void RequestLog::add_to_other(Site& site, unsigned lane, const Position& positio
 /// Counts the request at `link` and takes it out of its list.
 void RequestLog::close(Site& site, OpenRequest** link) {
   OpenRequest* request = *link;
-  trace_.covers_running_thread() ? count_and_trace(site, *request) : traffic_.count(site, *request);
-  // The same iteration again, by other lanes: which of them ran together is not known.
-  const OpenRequest* next = request->next;
-  if (next && next->key == request->key && next->mask != request->mask) traffic_.set_approximate();
-  traffic_.set_approximate(iterations_.ambiguous(request->position));
+  site_log_.is_on() || trace_.covers_running_thread() ? count_and_keep(site, *request)
+                                                      : count(site, *request);
   *link = request->next;
   --site.open;
   unused_.push_back(request);
   site.cursor_lane = kWarpSize;
 }
 
-void RequestLog::count_and_trace(Site& site, const Request& request) {
-  const workbook::Counts before = traffic_.counts();
+void RequestLog::count(Site& site, const OpenRequest& request) {
   traffic_.count(site, request);
-  const workbook::Counts& after = traffic_.counts();
-  const auto all_sectors = [](const workbook::Counts& c) {
-    return c.load_sectors + c.store_sectors + c.atomic_sectors;
-  };
-  const auto all_wavefronts = [](const workbook::Counts& c) {
-    return c.shared_load_wavefronts + c.shared_store_wavefronts;
-  };
-  trace_.add(site, request, all_sectors(after) - all_sectors(before),
-             all_wavefronts(after) - all_wavefronts(before));
+  // The same iteration again, by other lanes: which of them ran together is not known.
+  const OpenRequest* next = request.next;
+  if (next && next->key == request.key && next->mask != request.mask) traffic_.set_approximate();
+  traffic_.set_approximate(iterations_.ambiguous(request.position));
+}
+
+void RequestLog::count_and_keep(Site& site, const OpenRequest& request) {
+  workbook::Counts all = traffic_.exchange({});
+  count(site, request);
+  const workbook::Counts own = traffic_.exchange({});
+  all += own;
+  traffic_.exchange(all);
+  if (trace_.covers_running_thread()) trace_.add(site, request, own);
+  if (site_log_.is_on()) site_log_.add(site, request, own);
 }
 
 void RequestLog::advance(const std::vector<const Position*>& stopped) {
@@ -125,6 +127,13 @@ void RequestLog::resume(unsigned warp) {
     paused.site->open = paused.open;
   }
   paused_[warp].clear();
+}
+
+std::vector<unsigned> RequestLog::paused_warps() const {
+  std::vector<unsigned> warps;
+  for (const auto& [warp, sites] : paused_)
+    if (!sites.empty()) warps.push_back(warp);
+  return warps;
 }
 
 void RequestLog::abandon() {

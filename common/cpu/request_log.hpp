@@ -9,6 +9,7 @@
 
 #include "cpu/iterations.hpp"
 #include "cpu/request_trace.hpp"
+#include "cpu/site_log.hpp"
 #include "cpu/sites.hpp"
 #include "cpu/traffic_counter.hpp"
 #include "cpu/wavefronts.hpp"
@@ -27,8 +28,8 @@ struct alignas(64) OpenRequest : Request {
 /// or the end.
 class RequestLog {
  public:
-  RequestLog(TrafficCounter& traffic, RequestTrace& trace, const Iterations& iterations)
-      : traffic_(traffic), trace_(trace), iterations_(iterations) {}
+  RequestLog(TrafficCounter& traffic, RequestTrace& trace, SiteLog& sites, const Iterations& iterations)
+      : traffic_(traffic), trace_(trace), site_log_(sites), iterations_(iterations) {}
 
   [[gnu::always_inline]] void add(Site& site, unsigned lane, const LaneFlow& flow, std::uintptr_t address) {
     OpenRequest** link = site.cursor_lane == lane ? &site.cursor->next : &site.first;
@@ -49,6 +50,9 @@ class RequestLog {
   void pause(unsigned warp);
   /// Goes on with the segment of a warp that was paused.
   void resume(unsigned warp);
+
+  /// The warps that are paused.
+  std::vector<unsigned> paused_warps() const;
 
   /// Drops all open requests of a launch that was ended early.
   void abandon();
@@ -78,10 +82,12 @@ class RequestLog {
   void begin(Site& site);
   static void leave(Site& site);
   void close(Site& site, OpenRequest** link);
-  void count_and_trace(Site& site, const Request& request);
+  void count(Site& site, const OpenRequest& request);
+  void count_and_keep(Site& site, const OpenRequest& request);
 
   TrafficCounter& traffic_;
   RequestTrace& trace_;
+  SiteLog& site_log_;
   const Iterations& iterations_;
   std::vector<Site*> segment_;                                    // the sites that the segment has touched
   std::unordered_map<unsigned, std::vector<PausedSite>> paused_;  // by warp

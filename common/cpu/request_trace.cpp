@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <optional>
 #include <utility>
 
 #include "cpu/device.hpp"
@@ -11,19 +10,6 @@
 
 namespace cpu {
 namespace {
-
-workbook::RequestKind kind_of(const Site& site) {
-  if (site.space == Space::kCopy) return workbook::RequestKind::kCopy;
-  switch (site.kind) {
-    case AccessKind::kLoad:
-      return workbook::RequestKind::kLoad;
-    case AccessKind::kStore:
-      return workbook::RequestKind::kStore;
-    case AccessKind::kAtomic:
-      break;
-  }
-  return workbook::RequestKind::kAtomic;
-}
 
 /// The address that a lane accesses; of an asynchronous copy the one that it reads, if it reads any.
 std::optional<std::uintptr_t> address_of(const Site& site, const Request& request, unsigned lane) {
@@ -46,28 +32,51 @@ bool RequestTrace::in_first_warp() {
   return device().block.number == 0 && device().block.thread.number < kWarpSize;
 }
 
-void RequestTrace::add(const Site& site, const Request& request, long long sectors, long long wavefronts) {
-  if (requests_.size() == workbook::kMostTracedRequests) return;
+workbook::RequestKind kind_of(const Site& site) {
+  if (site.space == Space::kCopy) return workbook::RequestKind::kCopy;
+  switch (site.kind) {
+    case AccessKind::kLoad:
+      return workbook::RequestKind::kLoad;
+    case AccessKind::kStore:
+      return workbook::RequestKind::kStore;
+    case AccessKind::kAtomic:
+      break;
+  }
+  return workbook::RequestKind::kAtomic;
+}
+
+workbook::MemorySpace space_of(const Site& site) {
+  return site.space == Space::kShared ? workbook::MemorySpace::kShared : workbook::MemorySpace::kGlobal;
+}
+
+std::optional<workbook::TracedRequest> traced(const Site& site, const Request& request,
+                                              const workbook::Counts& cost) {
   const std::optional<std::uintptr_t> first = first_address(site, request);
-  if (!first) return;  // copies that only fill with zeros, whose source need not be in an array
+  if (!first) return std::nullopt;
   const SourceLine& place = source_line(site.instruction);
   const NamedPlace array = array_at(*first);
   const bool shared = site.space == Space::kShared;
-  workbook::TracedRequest traced = {
-      .place = fmt::format("{}:{}", place.file, place.line),
-      .kind = kind_of(site),
-      .space = shared ? workbook::MemorySpace::kShared : workbook::MemorySpace::kGlobal,
-      .array = array.name,
-      .bytes = site.size,
-      .offsets = std::vector<long long>(kWarpSize, -1),
-      .sectors = sectors,
-      .wavefronts = wavefronts};
+  workbook::TracedRequest traced = {.place = fmt::format("{}:{}", place.file, place.line),
+                                    .kind = kind_of(site),
+                                    .space = space_of(site),
+                                    .array = array.name,
+                                    .bytes = site.size,
+                                    .element = static_cast<unsigned>(array.element_size),
+                                    .start = shared ? 0 : static_cast<unsigned>(array.begin % 32),
+                                    .offsets = std::vector<long long>(kWarpSize, -1),
+                                    .sectors = cost.load_sectors + cost.store_sectors + cost.atomic_sectors,
+                                    .wavefronts = cost.shared_load_wavefronts + cost.shared_store_wavefronts};
   // The sector of an element depends on where the array begins; shared memory begins with the array's.
   const std::uintptr_t origin = shared ? array.begin : array.begin / 32 * 32;
   for (const unsigned lane : lanes_of(request.mask))
     if (const auto address = address_of(site, request, lane))
       traced.offsets[lane] = static_cast<long long>(*address - origin);
-  requests_.push_back(std::move(traced));
+  return traced;
+}
+
+void RequestTrace::add(const Site& site, const Request& request, const workbook::Counts& cost) {
+  if (requests_.size() == workbook::kMostTracedRequests) return;
+  if (auto kept = traced(site, request, cost)) requests_.push_back(std::move(*kept));
 }
 
 std::vector<workbook::TracedRequest> RequestTrace::take() { return std::exchange(requests_, {}); }

@@ -2,6 +2,7 @@
 /// Keeps single requests of a launch, for `--trace`.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "cpu/counts.hpp"
@@ -9,6 +10,14 @@
 #include "cpu/wavefronts.hpp"
 
 namespace cpu {
+
+/// The request as it is kept, which was counted as `cost`; nothing for copies that only fill with zeros,
+/// whose source need not be in an array.
+std::optional<workbook::TracedRequest> traced(const Site& site, const Request& request,
+                                              const workbook::Counts& cost);
+/// What a site does, in words of the harness.
+workbook::RequestKind kind_of(const Site& site);
+workbook::MemorySpace space_of(const Site& site);
 
 /// The requests of the first warp of a launch's first block.
 class RequestTrace {
@@ -18,8 +27,8 @@ class RequestTrace {
   /// Whether the running thread belongs to the warp whose requests are kept.
   bool covers_running_thread() const { return enabled_ && in_first_warp(); }
 
-  /// Keeps a request that was counted as so many sectors and wavefronts.
-  void add(const Site& site, const Request& request, long long sectors, long long wavefronts);
+  /// Keeps a request that was counted as `cost`.
+  void add(const Site& site, const Request& request, const workbook::Counts& cost);
   /// Returns the launch's requests and forgets them.
   std::vector<workbook::TracedRequest> take();
 

@@ -3,6 +3,15 @@
 #include "cpu/source_line.hpp"
 
 namespace cpu {
+namespace {
+
+/// Whether nvcc may merge two loads of one source line.
+bool may_merge(const Site& first, const Site& next) {
+  return first.size == next.size && first.shared_loads.merges_with(next.shared_loads, first.size) &&
+         same_line(first.instruction, next.instruction);
+}
+
+}  // namespace
 
 void Sites::begin_launch() {
   for (const auto& [key, site] : sites_) {
@@ -35,10 +44,21 @@ bool Sites::shared_loads_may_merge() {
   }
   for (const Site* first : loads)
     for (const Site* next : loads)
-      if (first->size == next->size && first->shared_loads.merges_with(next->shared_loads, first->size) &&
-          same_line(first->instruction, next->instruction))
-        return true;
+      if (may_merge(*first, *next)) return true;
   return false;
+}
+
+std::vector<const Site*> Sites::mergeable_shared_loads() {
+  std::vector<const Site*> loads, mergeable;
+  for (const auto& [key, site] : sites_) {
+    if (!site->shared_loads.any()) continue;
+    if (site->shared_loads.merges_iterations()) mergeable.push_back(site.get());
+    loads.push_back(site.get());
+  }
+  for (const Site* first : loads)
+    for (const Site* next : loads)
+      if (may_merge(*first, *next)) mergeable.insert(mergeable.end(), {first, next});
+  return mergeable;
 }
 
 void Sites::give_number(Site& site) {

@@ -59,6 +59,8 @@ class Sites {
   const Site* numbered(std::uint8_t number) const { return number ? numbered_[number - 1] : nullptr; }
   /// Whether nvcc may have merged loads from shared memory of this launch into wider ones.
   bool shared_loads_may_merge();
+  /// The sites of these loads.
+  std::vector<const Site*> mergeable_shared_loads();
 
  private:
   static constexpr unsigned kCacheSize = 1024;

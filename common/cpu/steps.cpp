@@ -75,7 +75,9 @@ void Steps::look(std::uintptr_t instruction, std::uintptr_t address, unsigned si
   }
   probe_.end();
   interval_ = kLeastInterval;
-  device().block.traffic.set_approximate();  // how often a thread polls depends on when the others run
+  // How often a thread polls depends on when the others run.
+  device().block.traffic.set_approximate();
+  device().site_log.set_approximate(instruction);
   scheduler().spin(probe_.take(), probe_.again());
   probe_.resume(thread, scheduler().take_spin());
   plan();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "cpu/counts.hpp"
 #include "cpu/sites.hpp"
@@ -20,7 +21,8 @@ class TrafficCounter {
   void set_approximate(bool approximate = true) { counts_.approximate |= approximate; }
   /// Whether to compare loads from shared memory with one another (shared_loads.hpp). That takes time.
   void compare_shared_loads(bool compare) { compares_shared_loads_ = compare; }
-  const workbook::Counts& counts() const { return counts_; }
+  /// Goes on from other counts, and returns those so far.
+  workbook::Counts exchange(const workbook::Counts& counts) { return std::exchange(counts_, counts); }
 
  private:
   void count_global(Site& site, const Request& request);

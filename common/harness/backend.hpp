@@ -74,11 +74,19 @@ class Backend {
   virtual std::vector<std::string> take_notes() { return {}; }
 };
 
+/// What the CPU device keeps of a launch beside its counts.
+enum class Detail {
+  kNone,
+  kFirstWarp,    ///< LaunchCounts::requests
+  kInstructions  ///< LaunchCounts::sites and warps, also of a launch that a finding ends
+};
+
 /// The CPU device: it runs and counts, and does not measure time. If `each_launch` is given, it is called
-/// with the counts of each launch, and run() returns none. With `trace`, these include the requests of one
-/// warp. Findings of the kinds that `noted` names are notes: note_words() in note_words.hpp lists the names.
+/// with the counts of each launch, and run() returns none. These include the requests of one warp, or what
+/// each instruction costs, if `detail` says so. Findings of the kinds that `noted` names are notes:
+/// note_words() in note_words.hpp lists the names.
 std::unique_ptr<Backend> make_cpu_backend(std::function<void(const LaunchCounts&)> each_launch = {},
-                                          bool trace = false, std::vector<std::string> noted = {});
+                                          Detail detail = Detail::kNone, std::vector<std::string> noted = {});
 
 /// A GPU: it runs and measures. Of the counts, its run() returns only the number of kernels.
 class GpuBackend : public Backend {

@@ -18,8 +18,9 @@ namespace {
 
 class CpuBackend : public Backend {
  public:
-  CpuBackend(std::function<void(const LaunchCounts&)> each_launch, bool trace, std::vector<std::string> noted)
-      : each_launch_(std::move(each_launch)), trace_(trace), noted_(std::move(noted)) {
+  CpuBackend(std::function<void(const LaunchCounts&)> each_launch, Detail detail,
+             std::vector<std::string> noted)
+      : each_launch_(std::move(each_launch)), detail_(detail), noted_(std::move(noted)) {
     if (!cpu::step_budget())
       throw UsageError(fmt::format("WORKBOOK_STEPS={}: expected a whole number from 1 to 1e18",
                                    std::getenv("WORKBOOK_STEPS")));
@@ -74,7 +75,8 @@ class CpuBackend : public Backend {
   Counts run(const std::function<void()>& stage) override {
     cpu::device().counts = Counts();
     cpu::device().each_launch = each_launch_;
-    cpu::device().trace.set_enabled(trace_);
+    cpu::device().trace.set_enabled(detail_ == Detail::kFirstWarp);
+    cpu::device().site_log.set_on(detail_ == Detail::kInstructions);
     cpu::notes().want(noted_);
     try {
       cpu::run_host_code(stage);
@@ -88,15 +90,15 @@ class CpuBackend : public Backend {
 
  private:
   std::function<void(const LaunchCounts&)> each_launch_;
-  bool trace_;
+  Detail detail_;
   std::vector<std::string> noted_;
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> make_cpu_backend(std::function<void(const LaunchCounts&)> each_launch, bool trace,
+std::unique_ptr<Backend> make_cpu_backend(std::function<void(const LaunchCounts&)> each_launch, Detail detail,
                                           std::vector<std::string> noted) {
-  return std::make_unique<CpuBackend>(std::move(each_launch), trace, std::move(noted));
+  return std::make_unique<CpuBackend>(std::move(each_launch), detail, std::move(noted));
 }
 
 }  // namespace workbook

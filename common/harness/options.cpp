@@ -83,6 +83,13 @@ void require_traceable(const Options& options) {
   require_alone("--trace", options);
 }
 
+/// Only the CPU device counts. \throws UsageError
+void require_countable(Options& options) {
+  if (options.device == DeviceKind::kGpu) throw UsageError("--lines: only the CPU device counts");
+  if (options.once) throw UsageError("--lines and --once exclude each other");
+  options.device = DeviceKind::kCpu;
+}
+
 /// What is parsed into text first.
 struct Texts {
   std::string device = "auto", size;
@@ -100,6 +107,7 @@ void declare_options(CLI::App& app, Options& options, Texts& texts, const std::s
   app.add_option("--model", options.model, "predict times on a card, see below")->type_name("CARD");
   app.add_flag("--sustained", options.sustained, "time each stage for seconds as well (GPU)");
   app.add_flag("--resources", options.resources, "show registers and occupancy (GPU)");
+  app.add_flag("--lines", options.lines, "show what each source line costs (CPU device)");
   app.add_flag("--once", options.once, "run each stage once, silently: for profilers");
   app.add_option("--trace", options.trace, "write what one warp accesses to a file")->type_name("FILE");
   app.add_flag("--take-turns", options.take_turns, "time stages as standard input says: for peers.py");
@@ -187,6 +195,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv, const Ch
   require_note_words(options.notes, options.device);
   if (app.count("--json") && options.json.empty()) throw UsageError("--json: expected the path of a file");
   if (app.count("--trace")) require_traceable(options);
+  if (options.lines) require_countable(options);
   if (options.sustained) require_gpu("--sustained", options);
   if (options.take_turns) {
     require_gpu("--take-turns", options);

@@ -22,6 +22,7 @@ struct Options {
   bool sustained = false;            ///< on a GPU, time each stage for seconds as well
   bool take_turns = false;           ///< let another program decide when a stage runs (take_turns.hpp)
   bool resources = false;            ///< show registers and occupancy
+  bool lines = false;                ///< show what each source line costs
   bool once = false;                 ///< run each stage once, without output
   std::vector<std::string> notes;    ///< kinds of findings that are to be notes: words of note_words()
   std::string trace;                 ///< the path of a file for the requests of one warp; empty: none

@@ -409,6 +409,8 @@ const char* kind_name(RequestKind kind) {
       return "atomic";
     case RequestKind::kCopy:
       return "copy";
+    case RequestKind::kBarrier:
+      return "barrier";
   }
   throw std::logic_error("a kind of request without a name");
 }

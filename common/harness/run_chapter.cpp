@@ -12,6 +12,7 @@
 #include "harness/errors.hpp"
 #include "harness/exit_status.hpp"
 #include "harness/files.hpp"
+#include "harness/lines.hpp"
 #include "harness/note_words.hpp"
 #include "harness/options.hpp"
 #include "harness/report.hpp"
@@ -47,7 +48,7 @@ struct ChosenDevice {
 
 ChosenDevice choose_device(const Options& options, const Chapter& cpu, const Chapter* gpu) {
   const std::optional<DeviceKind> wanted = options.device;
-  const auto cpu_backend = [&] { return make_cpu_backend({}, false, options.notes); };
+  const auto cpu_backend = [&] { return make_cpu_backend({}, Detail::kNone, options.notes); };
   if (wanted == DeviceKind::kCpu) return {&cpu, cpu_backend(), nullptr, ""};
   GpuOrReason found = make_gpu_backend();
   if (found.backend) return {gpu, nullptr, std::move(found.backend), ""};
@@ -82,8 +83,8 @@ void run_once(const ChosenDevice& device, const Options& options, const Shape& s
 int trace(const Chapter& chapter, const Options& options, const Shape& shape) {
   const std::unique_ptr<OutputFile> file = open_output("--trace", options.trace);
   std::vector<LaunchCounts> launches;
-  const auto backend =
-      make_cpu_backend([&](const LaunchCounts& launch) { launches.push_back(launch); }, true, options.notes);
+  const auto backend = make_cpu_backend([&](const LaunchCounts& launch) { launches.push_back(launch); },
+                                        Detail::kFirstWarp, options.notes);
   require_memory(chapter, shape, *backend, *backend);
   Problem problem(chapter, shape, *backend);
   std::vector<StageTrace> traces;
@@ -100,6 +101,29 @@ int trace(const Chapter& chapter, const Options& options, const Shape& shape) {
       "To draw them: python3 plots/plot.py --trace {}\n",
       chapter.name, options.trace, options.trace);
   return kDone;
+}
+
+/// What each source line of the stages costs, stage by stage.
+std::string lines_of_stages(const Chapter& chapter, const Options& options, const Shape& shape) {
+  std::vector<LaunchCounts> launches;
+  const auto backend = make_cpu_backend([&](const LaunchCounts& launch) { launches.push_back(launch); },
+                                        Detail::kInstructions, options.notes);
+  Problem problem(chapter, shape, *backend);
+  std::string out;
+  for (int i = 0; i < chapter.stage_count; ++i) {
+    const Stage& stage = chapter.stages[i];
+    if (!wanted(stage, options)) continue;
+    launches.clear();
+    std::string stopped;
+    try {
+      problem.run_once(stage);
+    } catch (const std::exception&) {  // the table has said what it is
+      stopped = ", which was stopped";
+    }
+    if (!launches.empty())
+      out += fmt::format("\nLines of {}{}\n{}", stage.name, stopped, lines_text(launches));
+  }
+  return out;
 }
 
 ShapeResult run_shape(const ChosenDevice& device, const Options& options, const Shape& shape,
@@ -198,6 +222,7 @@ int run(const Options& options, const Chapter& cpu, const Chapter* gpu) {
     fmt::print("{}{}", report.shapes.size() > 1 ? "\n" : "", table_text(report, result));
     if (!options.model.empty()) fmt::print("\n{}", model_text(report, result, options.model));
     if (options.resources) fmt::print("\n{}", resources_text(report, result));
+    if (options.lines) fmt::print("{}", lines_of_stages(chapter, options, shape));
     flush_standard_output();
   }
   if (json) json->finish(json_text(report));

@@ -10,10 +10,12 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "cpu/finding.hpp"
 #include "harness/derived_counts.hpp"
 #include "harness/errors.hpp"
 #include "harness/exit_status.hpp"
 #include "harness/files.hpp"
+#include "harness/lines.hpp"
 #include "harness/options.hpp"
 #include "harness/run_stage.hpp"
 #include "harness/source_check.hpp"
@@ -328,6 +330,59 @@ void judge(const Exercise& exercise, const Version& version, const std::string& 
   write_file(path, verdict);
 }
 
+/// Elements of the first array that a page is about, at most: a few blocks, and a last one that is not full.
+constexpr long long kMostViewed = 8192;
+
+/// The largest of the exercise's shapes that is not too large for a page, or the smallest.
+Shape viewed_shape(const Exercise& exercise) {
+  const auto elements = [&](const Shape& shape) { return exercise.arrays[0].count(shape); };
+  Shape chosen = exercise.shapes[0];
+  for (int i = 1; i < exercise.shape_count; ++i) {
+    const Shape& shape = exercise.shapes[i];
+    const bool fits = elements(shape) <= kMostViewed;
+    if (fits ? elements(chosen) > kMostViewed || elements(shape) > elements(chosen)
+             : elements(chosen) > kMostViewed && elements(shape) < elements(chosen))
+      chosen = shape;
+  }
+  return chosen;
+}
+
+/// Runs the version once at a shape and writes what each of its lines costs to the file at `path`.
+/// \throws MachineError, UsageError
+ExitStatus view(const Exercise& exercise, const Version& version, const std::string& path,
+                const std::string& size) {
+  if (exercise.predictions) throw UsageError("it asks for numbers, so there is no kernel of yours to see");
+  const Shape shape = size.empty() ? viewed_shape(exercise) : parse_shape(size, exercise.dims);
+  const int block = exercise.blocks ? exercise.blocks[exercise.block_count - 1] : 256;
+  View view = {version.name, version.path ? version.path : "", "", "", {}, {}, {}};
+  view.at = fmt::format("{} = {}, Data::block = {}", exercise.dims, shape_text(shape, exercise.dims), block);
+  if (const std::string refused = version.path ? refusal(file_text(version.path)) : ""; !refused.empty())
+    throw UsageError(fmt::format("not run: {}", refused));
+
+  const Chapter chapter = chapter_of(exercise);
+  const Stage stage = stage_of(exercise, version);
+  const auto backend = make_cpu_backend([&](const LaunchCounts& launch) { view.launches.push_back(launch); },
+                                        Detail::kInstructions);
+  require_memory(chapter, shape, *backend, *backend);
+  Problem problem(chapter, shape, *backend, {}, block);
+  try {
+    problem.run_once(stage);
+  } catch (const cpu::Finding& finding) {
+    view.findings.push_back(finding.what());
+  } catch (const std::exception& error) {
+    view.result = error.what();
+  }
+  view.notes = backend->take_notes();
+  if (view.findings.empty() && view.result.empty()) {
+    const auto counting = make_cpu_backend();
+    Problem checked(chapter, shape, *counting, {}, block);
+    const StageResult result = checked.check(stage);
+    view.result = result.status == Status::kOk ? "The result is right at this size." : result.message;
+  }
+  replace_file(path, view_json(view));
+  return kDone;
+}
+
 /// Times the versions and writes the report to the file at `path`. \throws MachineError
 ExitStatus time_versions(GpuBackend& gpu, const std::string& path, const Exercise& exercise,
                          const Version* versions, int count) {
@@ -356,7 +411,7 @@ ExitStatus time_versions(GpuBackend& gpu, const std::string& path, const Exercis
   return kDone;
 }
 
-/// Runs `work`, and reports a MachineError of it in one line.
+/// Runs `work`, and reports a MachineError or UsageError of it in one line.
 template <class Work>
 int status_of(Work work) {
   try {
@@ -364,6 +419,9 @@ int status_of(Work work) {
   } catch (const MachineError& error) {
     fmt::print(stderr, "{}\n", error.what());
     return kMachineLacks;
+  } catch (const UsageError& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return kBadUsage;
   }
 }
 
@@ -389,9 +447,11 @@ std::optional<VerdictStatus> verdict_status_named(const std::string& text) {
 
 int judge_exercise(int argc, const char* const* argv, const Exercise& exercise, const Version* versions,
                    int count) {
-  const Version* version = argc == 3 ? version_named(argv[1], versions, count) : nullptr;
-  if (!version) return kBadUsage;
+  const Version* version = argc >= 3 ? version_named(argv[1], versions, count) : nullptr;
+  const bool views = argc >= 4 && std::string_view(argv[3]) == "view";
+  if (!version || (views ? argc > 5 : argc > 3)) return kBadUsage;
   setenv("WORKBOOK_STEPS", kSteps, /*overwrite=*/0);
+  if (views) return status_of([&] { return view(exercise, *version, argv[2], argc == 5 ? argv[4] : ""); });
   return status_of([&] {
     judge(exercise, *version, argv[2]);
     return kDone;

@@ -48,6 +48,9 @@ struct Version {
 ///
 /// Returns kDone when there is a verdict, kBadUsage for other arguments, kMachineLacks when the file cannot
 /// be written.
+///
+/// `PROGRAM VERSION FILE view [SIZE]` runs the version once, at one size, and writes the data of a page to
+/// the file (view_json in lines.hpp). kBadUsage also for an exercise that has predictions in place of code.
 int judge_exercise(int argc, const char* const* argv, const Exercise& exercise, const Version* versions,
                    int count);
 

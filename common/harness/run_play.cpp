@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cpu/finding.hpp"
@@ -13,6 +14,7 @@
 #include "harness/errors.hpp"
 #include "harness/exit_status.hpp"
 #include "harness/files.hpp"
+#include "harness/lines.hpp"
 #include "harness/note_words.hpp"
 #include "harness/terminal.hpp"
 #include "play_memory.hpp"
@@ -71,7 +73,12 @@ struct PlayOptions {
   std::string file;  ///< the reader's file, as the output names it
   DeviceKind device = DeviceKind::kCpu;
   bool json = false;
+  bool lines = false;
+  std::string view;                ///< the path of a file for the data of a page; empty: none
   std::vector<std::string> notes;  ///< kinds of findings that are to be notes
+
+  /// What is to be kept of each launch.
+  Detail detail() const { return lines || !view.empty() ? Detail::kInstructions : Detail::kNone; }
 };
 
 /// Runs the reader's code with `run`, which appends to `launches`, and reports. Returns kDone, or kWrong when
@@ -109,13 +116,20 @@ ExitStatus play_on(Backend& backend, const PlayOptions& options, const std::func
     }
     fmt::print("{}\n", report.dump(1, ' ', false, ordered_json::error_handler_t::replace));
   } else {
-    if (counted && !launches.empty()) print_launches(launches);
+    if (counted && !launches.empty() && options.view.empty()) print_launches(launches);
+    if (options.lines) fmt::print("{}", lines_text(launches));
     if (counted && launches.empty() && finding.empty()) fmt::print("\nplay() has launched no kernel.\n");
     if (!counted && finding.empty())
       fmt::print("\nIt ran to its end. A GPU tells no counts here: the CPU device does.\n");
     if (!finding.empty()) fmt::print("\n{}", indented(finding, 0));
     for (const std::string& note : notes) fmt::print("\n{}", indented(note, 0));
     fmt::print("{}", how_to_go_on({note_word}));
+  }
+  if (!options.view.empty()) {
+    const std::string title = std::filesystem::path(options.file).filename().string();
+    View view = {title, options.file, "", "", launches, {}, notes};
+    if (!finding.empty()) view.findings.push_back(finding);
+    replace_file(options.view, view_json(view));
   }
   return finding.empty() ? kDone : kWrong;
 }
@@ -157,6 +171,13 @@ void print(const char* name, const double* first, int printed, int count) {
 
 namespace {
 
+/// \throws UsageError
+void require_countable(const PlayOptions& options) {
+  if (options.lines && options.device == DeviceKind::kGpu)
+    throw UsageError("--lines: only the CPU device counts");
+  if (options.lines && options.json) throw UsageError("--lines and --json exclude each other");
+}
+
 int run_checked(int argc, const char* const* argv, void (*cpu)(), void (*gpu)()) {
   CLI::App app;
   PlayOptions options;
@@ -164,6 +185,8 @@ int run_checked(int argc, const char* const* argv, void (*cpu)(), void (*gpu)())
   std::string kind = text_of(options.device);
   app.add_option("--device", kind)->check(CLI::IsMember({"cpu", "gpu"}));
   app.add_flag("--json", options.json);
+  app.add_flag("--lines", options.lines);
+  app.add_option("--view", options.view);
   app.add_option("--note", options.notes)->allow_extra_args(false);
   try {
     app.parse(argc, argv);
@@ -173,6 +196,7 @@ int run_checked(int argc, const char* const* argv, void (*cpu)(), void (*gpu)())
   options.device = *device_kind_named(kind);
   try {
     require_note_words(options.notes, options.device);
+    require_countable(options);
   } catch (const UsageError& error) {
     fmt::print(stderr, "play: {}\n", error.what());
     return kBadUsage;
@@ -181,7 +205,7 @@ int run_checked(int argc, const char* const* argv, void (*cpu)(), void (*gpu)())
   if (options.device == DeviceKind::kCpu) {
     std::vector<LaunchCounts> launches;
     const auto backend = make_cpu_backend([&](const LaunchCounts& launch) { launches.push_back(launch); },
-                                          false, options.notes);
+                                          options.detail(), options.notes);
     return play_on(
         *backend, options, [&] { backend->run(cpu); }, launches);
   }

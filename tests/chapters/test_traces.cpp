@@ -23,7 +23,7 @@ using namespace workbook;
 void check_traces(const Chapter& chapter, const Shape& shape) {
   std::vector<LaunchCounts> launches;
   const auto backend =
-      make_cpu_backend([&](const LaunchCounts& launch) { launches.push_back(launch); }, /*trace=*/true);
+      make_cpu_backend([&](const LaunchCounts& launch) { launches.push_back(launch); }, Detail::kFirstWarp);
   Problem problem(chapter, shape, *backend);
   for (int i = 0; i < chapter.stage_count; ++i) {
     const Stage& stage = chapter.stages[i];

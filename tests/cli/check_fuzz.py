@@ -49,7 +49,7 @@ class Place:
         self.state = self.root / ".workbook"
         self.data = self.root / "data"
         self.chapter_program = programs / CHAPTER
-        for name in ("solutions", "plots", "docs", "chapters"):
+        for name in ("solutions", "plots", "docs", "chapters", "cli"):
             shutil.rmtree(self.root / name, ignore_errors=True)
         for name in ("solutions", "plots", "docs"):
             shutil.copytree(ROOT / name, self.root / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -60,7 +60,10 @@ class Place:
             script(self.bin / chapter, 'echo "$@"')
         (self.bin / CHAPTER).unlink()
         (self.bin / CHAPTER).symlink_to(self.chapter_program)
-        script(self.bin / "play", 'echo "$@"')
+        (self.root / "cli").mkdir()
+        shutil.copy(ROOT / "cli" / "view.html", self.root / "cli" / "view.html")
+        script(self.bin / "play", 'echo "$@"\nwhile [ $# -gt 0 ]; do\n'
+               '[ "$1" != --view ] || cp "$FUZZ_VIEW" "$2"; shift; done\nexit "$FUZZ_STATUS"')
         script(self.root / "tools" / "ninja", '[ -z "$FUZZ_NO_BUILD" ] || { echo "FAILED: $FUZZ_NO_BUILD"; '
                'echo c++; echo error: no; exit 1; }')
         # The chapter's first size alone, so that it is read and damaged in no time.
@@ -76,6 +79,7 @@ class Place:
             solution = check.with_name(f"{name}.cuh").read_bytes()
             self.exercises[file] = solution + b"// the reader's \xe2\x88\x91\n"
             script(self.bin / f"check_{chapter}_{name}", 'cp "$FUZZ_VERDICT" "$2"; cat "$FUZZ_OUTPUT"\n'
+                   '[ "$3" != view ] || cp "$FUZZ_VIEW" "$2"\n'
                    '[ -z "$FUZZ_SIGNAL" ] || kill "-$FUZZ_SIGNAL" $$\nexit "$FUZZ_STATUS"')
 
     def restore(self, chosen):
@@ -97,6 +101,7 @@ class Place:
             (self.data / name).write_text(text)
         (self.data / "verdict.json").write_text(json.dumps(VERDICT))
         (self.data / "trace.json").write_text(json.dumps(TRACE))
+        (self.data / "view.json").write_text(json.dumps(VIEW))
 
 
 def script(path, text):
@@ -113,6 +118,12 @@ VERDICT = {"schema": 1, "status": "solved", "at": "N = 1", "refused": "", "dims"
            "budget": [{"what": "launches", "counted": 1.0, "allowed": 1.0, "per_element": False,
                        "approximate": False, "over": False, "excess": "too many"}],
            "predictions": [], "notes": ["a note"], "lesson": "docs/x.md", "learnt": "a lot"}
+VIEW = {"schema": 1, "title": "x", "at": "", "result": "", "messages": [
+            {"kind": "finding", "text": "out of bounds", "places": [{"file": 0, "line": 1}]}],
+        "files": [{"name": "x.cu", "first": 1, "lines": ["x"]}], "text": "lines", "launches": [
+            {"kernel": "k", "grid": [1, 1, 1], "block": [32, 1, 1], "counts": {}, "sites": [
+                {"file": 0, "line": 1, "operation": "load", "space": "global", "array": "x", "bytes": 4,
+                 "counts": {}}], "warps": []}]}
 TRACE = {"schema": 1, "chapter": CHAPTER, "shape": [32], "commit": "x", "stages": [
     {"name": "1_unfused", "idea": "x", "launches": [{"kernel": "k", "grid": [1, 1, 1], "block": [32, 1, 1],
                                                      "requests": [
@@ -178,7 +189,7 @@ def workbook_words(place, chosen):
              "chapters/01_multiply_add/exercises/1_fuse.cuh"]
     command = chosen.choice(("", "list", "check", "check", "hint", "diff", "solution", "reset", "run", "play",
                              "bench", "plots", "completion", "skeleton", "chapters", "--help", "--version",
-                             "watch", "cehck"))
+                             "watch", "cehck", "view", "view"))
     if command == "run" and chosen.random() < 0.8:
         return [place.bin / "workbook", "run", "01", *chapter_words(chosen)]
     if command == "plots":  # with a folder that is not there: without one it draws for minutes
@@ -189,8 +200,9 @@ def workbook_words(place, chosen):
     if chosen.random() < 0.7:
         own = {"check": ["--all"], "hint": ["--all"], "diff": ["--reveal"], "solution": ["--reveal"],
                "list": ["--json"], "reset": [],
-               "play": ["--json", "--device", "cpu", "gpu", "--note", "bounds"]}
-        files = {"list": [], "play": ["mine.cu"]}.get(command, names)
+               "play": ["--json", "--device", "cpu", "gpu", "--lines", "--note", "bounds"],
+               "view": ["--lines", "--out", "results", "--size", "5", "--note", "bounds"]}
+        files = {"list": [], "play": ["mine.cu"], "view": [*names, "mine.cu", "mine.cu"]}.get(command, names)
         return [place.bin / "workbook", *filter(None, [command]), *some(chosen, files, min(1, len(files))),
                 *some(chosen, own.get(command, [""]), min(1, len(own.get(command, []))))]
     first = [chosen.choice(names)] if chosen.random() < 0.5 else []
@@ -206,7 +218,7 @@ def chapter_words(chosen):
               "--json": ["data/out.json"],
               "--model": ["h200", "H200", "none"], "--trace": ["data/out.json"], "--note": ["bounds",
                                                                                             "uninitialised"]}
-    flags = ["--sustained", "--resources", "--once", "--take-turns", "--help", "--nonsense"]
+    flags = ["--sustained", "--resources", "--once", "--take-turns", "--lines", "--help", "--nonsense"]
     words = ["--size", "100"] if chosen.random() < 0.9 else []
     for _ in range(chosen.randrange(4)):
         option = chosen.choice([*values, *flags])
@@ -260,7 +272,7 @@ class Try:
         self.damages = []
         files = [place.data / f"{CHAPTER}.json", place.data / "trace.json"] if kind == python_words else []
         if kind == workbook_words:
-            files = [place.state / "state.json", place.data / "verdict.json"]
+            files = [place.state / "state.json", place.data / "verdict.json", place.data / "view.json"]
         for file in files:
             if chosen.random() < 0.5:
                 self.damages.append(damage(file, chosen))
@@ -272,6 +284,7 @@ class Try:
                                                             "other ")),
                             "FUZZ_STATUS": chosen.choice(("0", "0", "0", "1", "3", "77")),
                             "FUZZ_SIGNAL": chosen.choice(("", "", "", "FPE", "KILL")),
+                            "FUZZ_VIEW": str(place.data / "view.json"),
                             "FUZZ_VERDICT": str(place.data / "verdict.json"),
                             "FUZZ_OUTPUT": chosen.choice(("/dev/null", sys.executable,
                                                           str(pathlib.Path(__file__))))}

@@ -2,6 +2,9 @@
 /// The counted kernels on the CPU device.
 #pragma once
 
+#include <memory>
+#include <utility>
+
 #include "common/cpu/device_arrays.hpp"
 #include "kernels/counted.hpp"
 #include "kernels/counted_tensor.hpp"
@@ -18,7 +21,8 @@ inline std::vector<cpu::test_kernels::CountedKernel> counted_kernels() {
 /// The four arrays of the counted kernels, filled as tests/counters.py has them on a GPU.
 class CountedOnCpu {
  public:
-  CountedOnCpu() {
+  explicit CountedOnCpu(std::unique_ptr<workbook::Backend> backend = workbook::make_cpu_backend())
+      : backend_(std::move(backend)) {
     std::vector<float> a(kSize), b(kSize);
     std::vector<int> c(kSize);
     cpu::test_kernels::counted_inputs(a.data(), b.data(), c.data());
@@ -45,7 +49,7 @@ class CountedOnCpu {
  private:
   static constexpr std::size_t kSize = cpu::test_kernels::kCountedSize;
 
-  std::unique_ptr<workbook::Backend> backend_ = workbook::make_cpu_backend();
+  std::unique_ptr<workbook::Backend> backend_;
   DeviceArray<float> a_{*backend_, kSize, "a"}, b_{*backend_, kSize, "b"}, c_{*backend_, kSize, "c"},
       out_{*backend_, kSize, "out"};
 };

@@ -228,8 +228,8 @@ TEST_CASE_METHOD(Messages, "host code that goes on after a finding sees the coun
   const int n = 8 * 256;
   const auto in = counting<float>(n), out = zeros<float>(n);
   std::vector<workbook::LaunchCounts> launches;
-  const auto tracing =
-      workbook::make_cpu_backend([&](const workbook::LaunchCounts& one) { launches.push_back(one); }, true);
+  const auto tracing = workbook::make_cpu_backend(
+      [&](const workbook::LaunchCounts& one) { launches.push_back(one); }, workbook::Detail::kFirstWarp);
   const auto copy = [&](int mistake) {
     test_kernels::copy_blocks_checked(in->data(), out->data(), n, mistake);
   };

@@ -29,7 +29,7 @@ std::string line_of(const std::string& kernel, const std::string& code, int whic
 /// A device on which findings of some kinds are notes.
 struct Noting {
   explicit Noting(const std::vector<std::string>& words = {})
-      : backend(workbook::make_cpu_backend({}, false, words)) {}
+      : backend(workbook::make_cpu_backend({}, workbook::Detail::kNone, words)) {}
 
   std::unique_ptr<DeviceArray<int>> counting(std::size_t count) {
     return DeviceArray<int>::counting(*backend, count, "in");

@@ -1,0 +1,27 @@
+/// \file
+/// What each source line of a kernel does to memory.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "workbook.hpp"
+
+namespace workbook {
+
+/// What `view` was asked for.
+struct ViewRequest {
+  std::string name;    ///< of an exercise or of a file for `play`; empty: the exercise that is next
+  std::string folder;  ///< for the page; empty: "results"
+  std::string size;    ///< of an exercise's problem; empty: a small one
+  bool lines = false;  ///< print the lines with their counts, and write no page
+  std::vector<std::string> notes;  ///< kinds of findings that are to be notes, of a file for `play`
+};
+
+/// `view [EXERCISE|FILE]`: builds the reader's file, runs it once on the CPU device, writes a page about what
+/// its lines cost and which sectors and banks its warps access, and prints the page's name. Returns kWrong
+/// when the file does not compile, or a finding stopped it: then the page shows what was counted before.
+/// \throws UsageError, MachineError
+ExitStatus view_command(const Workbook& workbook, const ViewRequest& request);
+
+}  // namespace workbook

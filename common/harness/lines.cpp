@@ -1,0 +1,398 @@
+#include "harness/lines.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <utility>
+
+#include "cpu/source_line.hpp"
+#include "harness/count_marks.hpp"
+#include "harness/derived_counts.hpp"
+#include "harness/terminal.hpp"
+
+namespace workbook {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::vector<std::string> text_lines(std::istream& text) {
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
+}
+
+/// The lines of a source file by its name in the debug information; empty where it is not there.
+const std::vector<std::string>& source_lines(const std::string& name) {
+  static std::map<std::string, std::vector<std::string>> known;
+  const auto [found, is_new] = known.try_emplace(name);
+  if (!is_new || name.empty()) return found->second;
+  std::ifstream file = cpu::source_file(name);
+  found->second = text_lines(file);
+  return found->second;
+}
+
+/// A source line without the spaces around it; tabs count as one.
+std::string source_text(const std::string& file, int line) {
+  const std::vector<std::string>& lines = source_lines(file);
+  if (line < 1 || static_cast<std::size_t>(line) > lines.size()) return "";
+  std::string text = lines[static_cast<std::size_t>(line) - 1];
+  const auto begin = text.find_first_not_of(" \t"), end = text.find_last_not_of(" \t\r");
+  if (begin == std::string::npos) return "";
+  text = text.substr(begin, end - begin + 1);
+  std::replace(text.begin(), text.end(), '\t', ' ');
+  return text;
+}
+
+// --- In the terminal ---
+
+long long requests(const Counts& c) { return c.load_requests + c.store_requests; }
+long long sectors(const Counts& c) { return c.load_sectors + c.store_sectors; }
+
+/// Loads and stores of global memory together.
+std::string use(const Counts& c) {
+  const long long bytes = read_bytes(c) + written_bytes(c);
+  if (bytes == 0) return "-";
+  return percent(static_cast<double>(c.load_bytes + c.store_bytes) / static_cast<double>(bytes));
+}
+
+/// A column of `--lines`, which is shown if any line has something in it.
+struct LineColumn {
+  const char* group;
+  const char* heading;
+  bool (*any)(const Counts&);
+  std::string (*cell)(const Counts&, CountMarks&);
+};
+
+/// "-" for nothing, so that the eye finds the lines that have some.
+std::string some(long long count) { return count ? std::to_string(count) : "-"; }
+
+bool uses_global(const Counts& c) { return requests(c) > 0; }
+bool uses_shared(const Counts& c) { return c.shared_requests > 0; }
+
+constexpr LineColumn kLineColumns[] = {
+    {"", "requests", uses_global,
+     [](const Counts& c, CountMarks& m) { return requests(c) ? m.sectors(c, some(requests(c))) : "-"; }},
+    {"global", "sectors", uses_global,
+     [](const Counts& c, CountMarks& m) { return sectors(c) ? m.sectors(c, some(sectors(c))) : "-"; }},
+    {"", "use", uses_global, [](const Counts& c, CountMarks&) { return use(c); }},
+    {"", "requests", uses_shared,
+     [](const Counts& c, CountMarks& m) {
+       return c.shared_requests ? m.sectors(c, some(c.shared_requests)) : "-";
+     }},
+    {"shared", "waves", uses_shared,
+     [](const Counts& c, CountMarks& m) {
+       return c.shared_requests ? m.wavefronts(c, some(shared_wavefronts(c))) : "-";
+     }},
+    {"", "atomics",
+     [](const Counts& c) { return c.atomic_sectors + c.shared_atomic_requests > 0 || c.contended; },
+     [](const Counts& c, CountMarks&) { return some(c.atomic_sectors + c.shared_atomic_requests); }},
+};
+
+Counts sum_of(const std::vector<LineCounts>& lines) {
+  Counts sum;
+  for (const LineCounts& line : lines) sum += line.counts;
+  return sum;
+}
+
+/// The first characters of the text that fit, with "..." where some are left out.
+std::string shortened(const std::string& text, std::size_t width) {
+  if (text.size() <= width) return text;
+  if (width <= 3) return "";
+  std::size_t end = width - 3;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // not inside a character
+  return text.substr(0, end) + "...";
+}
+
+/// "8 barriers: __syncthreads();"
+std::string barriers_text(const Counts& counts, const std::string& source) {
+  return fmt::format("{} barrier{}: {}", counts.barriers, counts.barriers == 1 ? "" : "s", source);
+}
+
+/// Of the first column and the space after it.
+constexpr std::size_t kNumberWidth = 8;
+
+/// The table of one kernel's lines.
+std::string lines_table(const std::vector<LineCounts>& lines, CountMarks& marks) {
+  const Counts sum = sum_of(lines);
+  std::vector<const LineColumn*> columns;
+  for (const LineColumn& column : kLineColumns)
+    if (column.any(sum)) columns.push_back(&column);
+  std::vector<std::string> groups = {""}, headings = {"line"};
+  for (const LineColumn* column : columns) {
+    groups.push_back(column->group);
+    headings.push_back(column->heading);
+  }
+  const auto cells = [&](const std::string& name, const Counts& counts) {
+    std::vector<std::string> row = {name};
+    for (const LineColumn* column : columns) row.push_back(column->cell(counts, marks));
+    return row;
+  };
+  const auto table = [&](std::size_t source_width) {
+    Table rows(groups, headings);
+    for (const LineCounts& line : lines) {
+      const std::string number = line.line ? std::to_string(line.line) : "?";
+      const std::string source = source_text(line.file, line.line);
+      if (line.counts.accesses == 0)
+        rows.add({number}, shortened(barriers_text(line.counts, source), line_width() - kNumberWidth));
+      else
+        rows.add(cells(number, line.counts), shortened(source, source_width));
+    }
+    rows.add(cells("sum", sum));
+    return rows;
+  };
+  const std::size_t taken = table(0).width() + 2;
+  return table(line_width() > taken ? line_width() - taken : 0).text();
+}
+
+/// The launches by kernel, in the order of their first ones.
+std::vector<std::pair<std::string, std::vector<LaunchCounts>>> by_kernel(
+    const std::vector<LaunchCounts>& launches) {
+  std::vector<std::pair<std::string, std::vector<LaunchCounts>>> kernels;
+  for (const LaunchCounts& launch : launches) {
+    const auto found = std::find_if(kernels.begin(), kernels.end(),
+                                    [&](const auto& kernel) { return kernel.first == launch.kernel; });
+    if (found == kernels.end())
+      kernels.push_back({launch.kernel, {launch}});
+    else
+      found->second.push_back(launch);
+  }
+  return kernels;
+}
+
+}  // namespace
+
+std::vector<LineCounts> line_counts(const std::vector<LaunchCounts>& launches) {
+  std::map<std::pair<std::string, int>, Counts> lines;
+  for (const LaunchCounts& launch : launches)
+    for (const SiteCounts& site : launch.sites) lines[{site.file, site.line}] += site.counts;
+  std::vector<LineCounts> all;
+  for (const auto& [place, counts] : lines) all.push_back({place.first, place.second, counts});
+  return all;
+}
+
+std::string lines_text(const std::vector<LaunchCounts>& launches) {
+  CountMarks marks;
+  std::string out;
+  for (const auto& [kernel, its] : by_kernel(launches)) {
+    const std::vector<LineCounts> lines = line_counts(its);
+    std::string heading = its.size() == 1 ? kernel : fmt::format("{}, {} launches", kernel, its.size());
+    if (its.back().ended_early) heading += ", ended by a finding: what was counted so far";
+    if (lines.empty()) {
+      out += fmt::format("\n{}", indented(heading + ": no line accesses memory", 0));
+      continue;
+    }
+    for (std::size_t first = 0; first < lines.size();) {  // a table for each file
+      std::size_t end = first;
+      while (end < lines.size() && lines[end].file == lines[first].file) ++end;
+      const std::string& file = lines[first].file;
+      const std::string place = file.empty() ? "place unknown" : file;
+      out += fmt::format("\n{}", indented(fmt::format("{} ({})", heading, place), 0));
+      out += lines_table({lines.begin() + static_cast<std::ptrdiff_t>(first),
+                          lines.begin() + static_cast<std::ptrdiff_t>(end)},
+                         marks);
+      first = end;
+    }
+  }
+  return out + marks.legend();
+}
+
+// --- As JSON, for the page ---
+
+namespace {
+
+/// The most requests on a page: those of later launches are left out.
+constexpr std::size_t kMostRequestsShown = 6000;
+
+/// Lines that are shown around those that have counts, of files that are not the reader's.
+constexpr int kLinesAround = 12;
+
+/// The places that a message names: the line in the kernel's file, or a file and a line. Those of what to
+/// check next are no places of what has happened.
+std::vector<std::pair<std::string, int>> places_in(const std::string& message) {
+  static const std::regex kernel(R"(\((\S+):(\d+)\))"),
+      place(R"( at (?:or near )?(?:line (\d+)|(\S+?):(\d+)\b))");
+  const std::string text = message.substr(0, message.find("\n  look at:"));
+  std::smatch found;
+  if (!std::regex_search(text, found, kernel)) return {};
+  const std::pair<std::string, int> head = {found[1], std::stoi(found[2])};
+  std::vector<std::pair<std::string, int>> places;
+  for (std::sregex_iterator at(text.begin(), text.end(), place), end; at != end; ++at) {
+    const std::smatch& one = *at;
+    const std::pair<std::string, int> here = one[1].matched ? std::pair(head.first, std::stoi(one[1]))
+                                                            : std::pair(one[2].str(), std::stoi(one[3]));
+    if (std::find(places.begin(), places.end(), here) == places.end()) places.push_back(here);
+  }
+  return places.empty() ? std::vector{head} : places;
+}
+
+/// The files of a page and the lines of them that it shows.
+class ShownFiles {
+ public:
+  explicit ShownFiles(const std::string& readers) {
+    std::error_code error;
+    readers_ = std::filesystem::weakly_canonical(readers, error).string();
+    name_ = readers;
+    std::ifstream file(readers);
+    whole_ = text_lines(file);
+  }
+
+  /// The number of the file in the page; notes that it shows the line.
+  std::size_t show(const std::string& file, int line) {
+    if (is_readers(file)) return 0;
+    const auto [found, is_new] = others_.try_emplace(file, Other{order_.size() + 1, line, line});
+    if (is_new) order_.push_back(file);
+    Other& other = found->second;
+    other.first = std::min(other.first, line);
+    other.last = std::max(other.last, line);
+    return other.number;
+  }
+
+  ordered_json json() const {
+    ordered_json all = ordered_json::array({{{"name", name_}, {"first", 1}, {"lines", whole_}}});
+    for (const std::string& file : order_) {
+      const std::vector<std::string>& lines = source_lines(file);
+      const Other& other = others_.at(file);
+      const int last = std::min(other.last + kLinesAround, static_cast<int>(lines.size()));
+      const int first = std::clamp(other.first - kLinesAround, 1, std::max(1, last));
+      std::vector<std::string> shown;
+      if (last >= first) shown.assign(lines.begin() + first - 1, lines.begin() + last);
+      all.push_back({{"name", file.empty() ? "place unknown" : file}, {"first", first}, {"lines", shown}});
+    }
+    return all;
+  }
+
+ private:
+  struct Other {
+    std::size_t number;
+    int first, last;
+  };
+  /// Debug information names files relative to the project: "chapters/x", and those of the build "/x".
+  bool is_readers(const std::string& file) const {
+    return !file.empty() && readers_.ends_with(file.starts_with('/') ? file : fmt::format("/{}", file));
+  }
+
+  std::string readers_, name_;
+  std::vector<std::string> whole_;
+  std::map<std::string, Other> others_;
+  std::vector<std::string> order_;
+};
+
+const char* operation_name(const SiteCounts& site) {
+  switch (site.kind) {
+    case RequestKind::kLoad:
+      return "load";
+    case RequestKind::kStore:
+      return "store";
+    case RequestKind::kAtomic:
+      return "atomic";
+    case RequestKind::kCopy:
+      return "copy";
+    case RequestKind::kBarrier:
+      break;
+  }
+  return "barrier";
+}
+
+/// How many more requests a page may hold, and whether that was too few.
+struct Room {
+  std::size_t left = kMostRequestsShown;
+  bool cut = false;
+};
+
+/// The counts that a page shows.
+ordered_json shown_counts(const Counts& c) {
+  ordered_json counts = counts_json(&c);
+  counts["barriers"] = c.barriers;
+  return counts;
+}
+
+ordered_json requests_json(const LaunchCounts& launch, Room& room) {
+  ordered_json all = ordered_json::array();
+  for (const WarpRequests& warp : launch.warps) {
+    ordered_json requests = ordered_json::array();
+    for (const TracedRequest& r : warp.first) {
+      if (room.left == 0) {
+        room.cut = true;
+        break;
+      }
+      --room.left;
+      requests.push_back({{"array", r.array},
+                          {"element", r.element},
+                          {"start", r.start},
+                          {"offsets", r.offsets},
+                          {"sectors", r.sectors},
+                          {"wavefronts", r.wavefronts},
+                          {"unfinished", r.unfinished}});
+    }
+    all.push_back({{"site", warp.site},
+                   {"block", warp.block},
+                   {"warp", warp.warp},
+                   {"executed", warp.executed},
+                   {"requests", requests}});
+  }
+  return all;
+}
+
+ordered_json viewed_launch_json(const LaunchCounts& launch, ShownFiles& files, Room& room) {
+  ordered_json out = launch_json(launch);
+  out["ended_early"] = launch.ended_early;
+  out["counts"] = shown_counts(launch.counts);
+  out["sites"] = ordered_json::array();
+  for (const SiteCounts& site : launch.sites)
+    out["sites"].push_back({{"file", files.show(site.file, site.line)},
+                            {"line", site.line},
+                            {"operation", operation_name(site)},
+                            {"space", site.space == MemorySpace::kShared ? "shared" : "global"},
+                            {"array", site.array},
+                            {"bytes", site.bytes},
+                            {"counts", shown_counts(site.counts)}});
+  out["warps"] = requests_json(launch, room);
+  return out;
+}
+
+ordered_json messages_json(const std::vector<std::string>& messages, const char* kind, ShownFiles& files) {
+  ordered_json all = ordered_json::array();
+  for (const std::string& text : messages) {
+    ordered_json places = ordered_json::array();
+    for (const auto& [file, line] : places_in(text))
+      places.push_back({{"file", files.show(file, line)}, {"line", line}});
+    all.push_back({{"kind", kind}, {"text", text}, {"places", places}});
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string view_json(const View& view) {
+  ShownFiles files(view.file);
+  Room room;
+  ordered_json launches = ordered_json::array();
+  for (const LaunchCounts& launch : view.launches)
+    launches.push_back(viewed_launch_json(launch, files, room));
+  ordered_json messages = messages_json(view.findings, "finding", files);
+  for (const ordered_json& note : messages_json(view.notes, "note", files)) messages.push_back(note);
+  ordered_json out = {{"schema", 1},
+                      {"title", view.title},
+                      {"at", view.at},
+                      {"result", view.result},
+                      {"first_blocks", kFirstLoggedBlocks},
+                      {"first_warps", kFirstLoggedWarps},
+                      {"most_executions", kMostLoggedExecutions},
+                      {"most_requests", kMostRequestsShown},
+                      {"requests_left_out", room.cut},
+                      {"launches", launches},
+                      {"messages", messages},
+                      {"files", files.json()},
+                      {"text", lines_text(view.launches)}};
+  std::string text = out.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  for (auto at = text.find('<'); at != std::string::npos; at = text.find('<', at))
+    text.replace(at, 1, "\\u003c");
+  return text;
+}
+
+}  // namespace workbook

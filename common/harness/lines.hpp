@@ -1,0 +1,40 @@
+/// \file
+/// What each source line of a kernel costs, for `--lines` and for the page of the command `view`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cpu/counts.hpp"
+
+namespace workbook {
+
+/// What the instructions of one source line have cost.
+struct LineCounts {
+  std::string file;  ///< as in SiteCounts
+  int line = 0;
+  Counts counts;
+};
+
+/// The lines of these launches that have counts, by file and number.
+std::vector<LineCounts> line_counts(const std::vector<LaunchCounts>& launches);
+
+/// For each kernel, in the order of their first launches, its source lines with their counts and the sums. No
+/// line has more than line_width() characters.
+std::string lines_text(const std::vector<LaunchCounts>& launches);
+
+/// What a page is about.
+struct View {
+  std::string title;   ///< "01.4_sum", "mine.cu"
+  std::string file;    ///< the reader's, which is shown whole
+  std::string at;      ///< "N = 5000, blocks of 256 threads"; may be empty
+  std::string result;  ///< what is wrong with the output, or that it is right; may be empty
+  std::vector<LaunchCounts> launches;
+  std::vector<std::string> findings, notes;
+};
+
+/// The data of the page as JSON, which holds no "<". Besides, `text` is lines_text(). Its fields are
+/// described where the page reads them, in cli/view.html.
+std::string view_json(const View& view);
+
+}  // namespace workbook
