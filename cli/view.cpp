@@ -106,8 +106,7 @@ ExitStatus show(const Workbook& workbook, const ViewRequest& request, const std:
   if (messages) fmt::print("{}", messages_text(data));
   if (!has_lines(data)) {
     if (has_findings(data)) return kWrong;
-    fmt::print(
-        "No line of a kernel has accessed memory, so there is nothing to see: is a kernel launched?\n");
+    fmt::print("No kernel has accessed memory, so there is nothing to see: is one launched?\n");
     return kWrong;
   }
   write_page(workbook, page_folder(request.folder), name, data);

@@ -355,7 +355,8 @@ ExitStatus view(const Exercise& exercise, const Version& version, const std::str
   const Shape shape = size.empty() ? viewed_shape(exercise) : parse_shape(size, exercise.dims);
   const int block = exercise.blocks ? exercise.blocks[exercise.block_count - 1] : 256;
   View view = {version.name, version.path ? version.path : "", "", "", {}, {}, {}};
-  view.at = fmt::format("{} = {}, Data::block = {}", exercise.dims, shape_text(shape, exercise.dims), block);
+  view.at = fmt::format("{} = {}", exercise.dims, shape_text(shape, exercise.dims));
+  if (exercise.blocks) view.at += fmt::format(", blocks of {} threads", block);
   if (const std::string refused = version.path ? refusal(file_text(version.path)) : ""; !refused.empty())
     throw UsageError(fmt::format("not run: {}", refused));
 

@@ -63,7 +63,7 @@ class Place:
         (self.root / "cli").mkdir()
         shutil.copy(ROOT / "cli" / "view.html", self.root / "cli" / "view.html")
         script(self.bin / "play", 'echo "$@"\nwhile [ $# -gt 0 ]; do\n'
-               '[ "$1" != --view ] || cp "$FUZZ_VIEW" "$2"; shift; done\nexit "$FUZZ_STATUS"')
+               '[ "$1" != --view ] || cp "$FUZZ_VIEW" "$2"; shift; done\n[ "$FUZZ_STATUS" != 1 ]')
         script(self.root / "tools" / "ninja", '[ -z "$FUZZ_NO_BUILD" ] || { echo "FAILED: $FUZZ_NO_BUILD"; '
                'echo c++; echo error: no; exit 1; }')
         # The chapter's first size alone, so that it is read and damaged in no time.
