@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <iostream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "harness/note_words.hpp"
 #include "overview.hpp"
 #include "play.hpp"
+#include "predict.hpp"
 #include "process.hpp"
 #include "renamed.hpp"
 #include "run.hpp"
@@ -26,7 +28,7 @@ using namespace workbook;
 
 /// The parsed words after a command.
 struct Arguments {
-  std::string device = "cpu", exercise, file, folder, out, shell;
+  std::string device = "cpu", chapter, exercise, file, folder, out, shell;
   bool all = false, compare = false, json = false, reveal = false;
   std::vector<std::string> chapters, notes, rest;
 };
@@ -55,6 +57,10 @@ constexpr Parameter kExercise = {"[EXERCISE]",
 constexpr Parameter kFile = {"FILE", [](CLI::App& app, Arguments& a) {
                                app.add_option("FILE", a.file, "the path of a file")->required();
                              }};
+constexpr Parameter kChapterName = {
+    "[CHAPTER]",
+    [](CLI::App& app, Arguments& a) { app.add_option("CHAPTER", a.chapter, "01, or 01_multiply_add"); },
+    chapter_names};
 constexpr Parameter kChapterNames = {
     "[CHAPTER...]",
     [](CLI::App& app, Arguments& a) { app.add_option("CHAPTER", a.chapters, "01, or 01_multiply_add"); },
@@ -119,6 +125,11 @@ const std::vector<Command>& commands() {
        {kJson},
        "all exercises, what is solved",
        [](const Workbook& w, const Arguments& a) -> int { return list_command(w, a.json); }},
+      {"predict",
+       {kChapterName},
+       "predict what a chapter counts",
+       [](const Workbook& w, const Arguments& a) { return predict_command(w, a.chapter, std::cin); },
+       [](const Workbook& w, const Arguments& a) { return chapters_of_predict(w, a.chapter); }},
       {"run",
        {kChapterNamesAndOptions},
        "run chapters; see run 01 --help",
