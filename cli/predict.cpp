@@ -78,8 +78,8 @@ std::string counted_text(const Question& question, double value) {
   return fmt::format("{:.{}f}", value, question.asked == Asked::kBytes ? 2 : 1);
 }
 
-/// Runs the chapter's program on the CPU device. Returns its counts, or nothing when a stage is wrong, which
-/// it then shows.
+/// Runs the chapter's program on the CPU device, for the stages that the lesson asks about. Returns its
+/// counts, or nothing when a stage is wrong, which it then shows.
 std::optional<json> counts_of(const Workbook& workbook, const std::string& chapter, const Lesson& lesson) {
   fs::create_directories(workbook.state_folder);
   const fs::path file = workbook.state_folder / fmt::format("counts-{}.json", getpid());
@@ -88,8 +88,6 @@ std::optional<json> counts_of(const Workbook& workbook, const std::string& chapt
   std::set<std::string> stages;
   for (const Question& question : lesson.questions) stages.insert(question.stage);
   call.push_back(fmt::format("{}", fmt::join(stages, ",")));
-  fmt::print("Counting on the CPU device ...\n\n");
-  fflush(stdout);
   const Outcome outcome = run_limited(call, {});
   const std::string text = fs::exists(file) ? file_text(file) : "";
   std::error_code error;
@@ -125,17 +123,22 @@ const char* words_of(Asked asked) {
   return "";
 }
 
+/// The sentence that explains the number.
+std::string because_text(const Question& question, const std::string& number) {
+  std::string because = question.because;
+  if (const auto at = because.find("{}"); at != std::string::npos) because.replace(at, 2, number);
+  return because;
+}
+
 /// "Right. Because ...", "Not quite: it is 16.0. Because ...", and "It is 16.0. Because ..." for a reader who
 /// wanted to be told.
 std::string mark_text(const Question& question, const std::string& answer, double value) {
   const std::optional<double> predicted = predicted_number(answer);
   const std::string number = counted_text(question, value);
-  std::string because = question.because;
-  if (const auto at = because.find("{}"); at != std::string::npos) because.replace(at, 2, number);
   const std::string mark = !predicted                               ? "It is " + number
                            : is_right_prediction(*predicted, value) ? bold("Right")
                                                                     : bold("Not quite") + ": it is " + number;
-  return wrapped(fmt::format("{}. {}", mark, without_backticks(because)), 4);
+  return wrapped(fmt::format("{}. {}", mark, without_backticks(because_text(question, number))), 4);
 }
 
 /// The next line of the reader's; nothing at the end of the input. What does not come from a terminal is
@@ -200,6 +203,22 @@ bool ask_all(const Workbook& workbook, const std::string& chapter, const Lesson&
   return true;
 }
 
+/// The questions and what was counted, for a program to read.
+std::string answers_json(const Lesson& lesson, const json& run) {
+  auto all = nlohmann::ordered_json::array();
+  for (const Question& question : lesson.questions) {
+    const double value = counted(run, question);
+    const std::string number = counted_text(question, value);
+    all.push_back({{"stage", question.stage},
+                   {"does", question.does},
+                   {"asked", text_of(question.asked)},
+                   {"counted", value},
+                   {"text", number},
+                   {"because", because_text(question, number)}});
+  }
+  return all.dump(1);
+}
+
 /// The chapter that the name stands for; for no name, the first that has predictions to make. \throws
 /// UsageError
 std::string chapter_to_predict(const Workbook& workbook, const std::string& name) {
@@ -231,14 +250,20 @@ std::vector<std::string> chapters_of_predict(const Workbook& workbook, const std
   return {chapter_to_predict(workbook, name)};
 }
 
-int predict_command(const Workbook& workbook, const std::string& name, std::istream& in) {
+int predict_command(const Workbook& workbook, const std::string& name, bool as_json, std::istream& in) {
   const std::string chapter = chapter_to_predict(workbook, name);
   const std::string number = chapter.substr(0, chapter.find('_'));
   const Lesson lesson = lesson_of(workbook, chapter);
   if (lesson.questions.empty())
     throw UsageError(fmt::format("{} has no predictions to make; ./workbook run {} counts", chapter, number));
+  if (!as_json) fmt::print("Counting on the CPU device ...\n\n");
+  fflush(stdout);
   const std::optional<json> run = counts_of(workbook, chapter, lesson);
   if (!run) return kWrong;
+  if (as_json) {
+    fmt::print("{}\n", answers_json(lesson, *run));
+    return kDone;
+  }
 
   const Predicted before = predicted_of(workbook, chapter);
   fmt::print("{}: predict what each stage moves, for large arrays\n\n{}{}", bold(chapter),

@@ -20,8 +20,8 @@ std::vector<std::string> chapters_of_predict(const Workbook& workbook, const std
 /// `predict [chapter]`: asks for the chapter's predictions one by one, reads the answers from `in`, compares
 /// them with what the CPU device counts, explains, and keeps them. Those that were given before are shown
 /// instead; when that is all of them, it offers to begin again. Without a name: the first chapter with
-/// predictions to make. Returns kDone, also when the reader leaves; kWrong when a stage is wrong. \throws
-/// UsageError, MachineError
-int predict_command(const Workbook& workbook, const std::string& name, std::istream& in);
+/// predictions to make. `as_json`: asks nothing, and prints the questions with what was counted. Returns
+/// kDone, also when the reader leaves; kWrong when a stage is wrong. \throws UsageError, MachineError
+int predict_command(const Workbook& workbook, const std::string& name, bool as_json, std::istream& in);
 
 }  // namespace workbook
