@@ -130,14 +130,18 @@ std::string because_text(const Question& question, const std::string& number) {
   return because;
 }
 
+/// Whether an answer is right where the table has `number`.
+bool is_right(const std::string& answer, const std::string& number) {
+  const std::optional<double> predicted = predicted_number(answer);
+  return predicted && is_right_prediction(*predicted, std::stod(number));
+}
+
 /// "Right. Because ...", "Not quite: it is 16.0. Because ...", and "It is 16.0. Because ..." for a reader who
 /// wanted to be told.
-std::string mark_text(const Question& question, const std::string& answer, double value) {
-  const std::optional<double> predicted = predicted_number(answer);
-  const std::string number = counted_text(question, value);
-  const std::string mark = !predicted                               ? "It is " + number
-                           : is_right_prediction(*predicted, value) ? bold("Right")
-                                                                    : bold("Not quite") + ": it is " + number;
+std::string mark_text(const Question& question, const std::string& answer, const std::string& number) {
+  const std::string mark = answer == kShown           ? "It is " + number
+                           : is_right(answer, number) ? bold("Right")
+                                                      : bold("Not quite") + ": it is " + number;
   return wrapped(fmt::format("{}. {}", mark, without_backticks(because_text(question, number))), 4);
 }
 
@@ -194,10 +198,9 @@ bool ask_all(const Workbook& workbook, const std::string& chapter, const Lesson&
       answers[question.key()] = *answer;
     }
     const std::string& answer = answers[question.key()];
-    const double value = counted(run, question);
-    const auto predicted = predicted_number(answer);
-    right += predicted && is_right_prediction(*predicted, value);
-    fmt::print("{}", mark_text(question, answer, value));
+    const std::string number = counted_text(question, counted(run, question));
+    right += is_right(answer, number);
+    fmt::print("{}", mark_text(question, answer, number));
   }
   fmt::print("\n{} of {} right.\n", right, lesson.questions.size());
   return true;

@@ -71,6 +71,13 @@ def outside_code(text, change):
     return "".join(part if i % 2 else change(part) for i, part in enumerate(parts))
 
 
+def with_folds(text):
+    """`text` with its folds as HTML that Doxygen leaves alone: it would end them at their first paragraph."""
+    text = re.sub(r"<details>\s*<summary>(.*?)</summary>",
+                  r"\n\\htmlonly[block]\n<details><summary>\1</summary>\n\\endhtmlonly\n\n", text, flags=re.S)
+    return text.replace("</details>", "\n\\htmlonly[block]\n</details>\n\\endhtmlonly\n")
+
+
 def without_comments(path):
     """A page without the marks of its quotations; those that are shown as code are indented."""
     return re.sub(r"^<!--.*?-->\n*", "", path.read_text(), flags=re.S | re.M)
@@ -210,6 +217,7 @@ class Book:
         if page == GLOSSARY:
             text = with_anchors(text)
         text = outside_code(text, lambda part: LINK.sub(lambda match: self.link(page, match), part))
+        text = outside_code(text, with_folds)
         return self.named_headings(page, text)
 
     def front_page(self):
