@@ -1,5 +1,5 @@
-"""The predictions of the lessons: each sentence that explains a number comes to that number, and the numbers are
-those of the chapters' tables.
+"""The predictions of the lessons: each sentence that explains a number comes to that number, and the numbers
+are those of the chapters' tables.
 
 python3 tests/docs/check_predictions.py build/bin
 """
@@ -33,7 +33,8 @@ def fault(question):
 
 def shown(table, question):
     """The number of a question in the chapter's table; None where the table has none."""
-    row = next((line.split() for line in table.splitlines() if line.startswith(f"{question['stage']} ")), None)
+    beginning = f"{question['stage']} "
+    row = next((line.split() for line in table.splitlines() if line.startswith(beginning)), None)
     return row and row[1:][COLUMNS[question["asked"]]]
 
 
@@ -42,7 +43,8 @@ def check_checker():
         return fault({"because": because, "counted": counted, "text": text})
 
     expect("a right calculation is right", not of("Two floats: 4 + 4 = 8.0.", 8.0, "8.0")
-           and not of("Twice: 2 × (4 + 4) / 4 = 4.00x.", 4.0, "4.00x") and not of("4 bytes: 4.0.", 4.0, "4.0"))
+           and not of("Twice: 2 × (4 + 4) / 4 = 4.00x.", 4.0, "4.00x")
+           and not of("A float of 4 bytes: 4.0.", 4.0, "4.0"))
     expect("a wrong one is found", of("Two floats: 4 + 4 = 12.0.", 12.0, "12.0")
            and of("4 bytes: 8.0.", 8.0, "8.0") and of("As before.", 8.0, "8.0"))
 
