@@ -12,4 +12,8 @@ ExitStatus check_command(const Workbook& workbook, const std::string& name);
 /// `check --all`: prints one line per exercise. Returns kDone when all are solved, otherwise kWrong.
 ExitStatus check_all_command(const Workbook& workbook);
 
+/// What `check` says below the verdict on an exercise that is solved: how to see the solution, and, when it
+/// was the last one of its chapter, what was learnt there and which page is next.
+std::string solved_text(const Workbook& workbook, const ExerciseFiles& exercise);
+
 }  // namespace workbook

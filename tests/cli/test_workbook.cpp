@@ -9,14 +9,17 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "advice.hpp"
 #include "catch.hpp"
+#include "check.hpp"
 #include "exercises.hpp"
 #include "harness/errors.hpp"
 #include "harness/files.hpp"
 #include "harness/run_exercise.hpp"
 #include "harness/terminal.hpp"
+#include "lesson.hpp"
 #include "process.hpp"
 #include "renamed.hpp"
 #include "skeleton.hpp"
@@ -446,4 +449,44 @@ TEST_CASE("lines are as wide as the terminal, and 79 characters where there is n
   const int file = open("/dev/null", O_WRONLY);
   CHECK(width_on(file) == 79);
   for (const int one : {terminal, program, file, before}) close(one);
+}
+
+TEST_CASE(
+    "a solved exercise leads to the solution, and the last of a chapter to what was learnt and the next "
+    "page") {
+  const Folder folder;
+  Workbook place = {SOURCE_DIR, "", folder.path, {"00_first", "01_multiply_add"}, exercises()};
+  const auto solve = [&](const ExerciseFiles& exercise) {
+    change_standing(folder.path, exercise.key(), [](Standing& standing) { standing.solved = true; });
+    std::istringstream words(solved_text(place, exercise));
+    std::string text;
+    for (std::string word; words >> word;) text += (text.empty() ? "" : " ") + word;
+    return text;
+  };
+  const std::string last = solve(place.exercises[0]);
+  CHECK_THAT(last, ContainsSubstring("./workbook diff 00.1"));
+  CHECK_THAT(last, ContainsSubstring("./workbook solution 00.1"));
+  CHECK_THAT(last, ContainsSubstring("The 1 exercises of chapter 00 are all solved."));
+  CHECK_THAT(last, ContainsSubstring("The next page: docs/01_multiply_add.md."));
+  CHECK(solve(place.exercises[1]).find("all solved") == std::string::npos);
+  const std::string end = solve(place.exercises[2]);
+  CHECK_THAT(end, ContainsSubstring("The 2 exercises of chapter 01 are all solved. " +
+                                    lesson_of(place, "01_multiply_add").learnt));
+  CHECK_THAT(end, ContainsSubstring("That was the last chapter. docs/choosing.md"));
+  CHECK(fs::exists(SOURCE_DIR "/docs/choosing.md"));
+}
+
+TEST_CASE("every chapter says what is learnt in it, in a sentence or two") {
+  const Folder folder;
+  const Workbook place = {SOURCE_DIR, "", folder.path, {}, {}};
+  int chapters = 0;
+  for (const auto& entry : fs::directory_iterator(SOURCE_DIR "/chapters")) {
+    if (!entry.is_directory()) continue;
+    const std::string learnt = lesson_of(place, entry.path().filename().string()).learnt;
+    INFO(entry.path());
+    CHECK(learnt.size() > 80);
+    CHECK(learnt.size() < 330);
+    ++chapters;
+  }
+  CHECK(chapters >= 7);
 }

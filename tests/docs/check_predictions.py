@@ -52,7 +52,8 @@ def check_checker():
 def main():
     programs = pathlib.Path(sys.argv[1])
     check_checker()
-    lessons = sorted((ROOT / "chapters").glob("*/lesson.json"))
+    lessons = [path for path in sorted((ROOT / "chapters").glob("*/lesson.json"))
+               if json.loads(path.read_text())["predict"]]
     expect("chapters have lessons", len(lessons) >= 4, lessons)
     for lesson in lessons:
         chapter = lesson.parent.name
