@@ -1,5 +1,5 @@
 """The predictions of the lessons: each sentence that explains a number comes to that number, and the numbers
-are those of the chapters' tables.
+are those of the chapters' tables. Solutions of exercises that ask for numbers show how each comes about.
 
 python3 tests/docs/check_predictions.py build/bin
 """
@@ -49,9 +49,35 @@ def check_checker():
            and of("4 bytes: 8.0.", 8.0, "8.0") and of("As before.", 8.0, "8.0"))
 
 
+# "constexpr double kBiasBytes = 4 + 4 + 32.0 / 32;  // x, out, one sector of bias per warp"
+NUMBER = re.compile(r"constexpr double (k\w+) = ([^;]+);( +// .+)?$", re.M)
+
+
+def unexplained(solution):
+    """The numbers of a solution that are not calculated, or, where they count launches, not explained."""
+    return [name for name, value, why in NUMBER.findall(solution)
+            if not why or not (re.search(r" [+*/] ", value) or name.endswith("Launches"))]
+
+
+def check_puzzles(programs):
+    """`solution` shows how each number of an exercise of numbers comes about."""
+    found = unexplained("constexpr double kA = 9.0;  // x\nconstexpr double kB = 4 + 5;\n"
+                        "constexpr double kCLaunches = 4;  // x\nconstexpr double kD = 4 + 5;  // x\n")
+    expect("numbers that fall from the sky are found", found == ["kA", "kB"], found)
+    puzzles = [path for path in sorted((ROOT / "solutions").glob("*/*.check.cu"))
+               if ".predictions = " in path.read_text()]
+    expect("there are exercises of numbers", len(puzzles) >= 3, puzzles)
+    for puzzle in puzzles:
+        name = f"{puzzle.parent.name}/{puzzle.name.removesuffix('.check.cu')}"
+        solution = run(programs / "workbook", "solution", name, "--reveal").stdout
+        expect(f"{name}: its solution shows how each number comes about",
+               len(NUMBER.findall(solution)) >= 5 and not unexplained(solution), unexplained(solution))
+
+
 def main():
     programs = pathlib.Path(sys.argv[1])
     check_checker()
+    check_puzzles(programs)
     lessons = [path for path in sorted((ROOT / "chapters").glob("*/lesson.json"))
                if json.loads(path.read_text())["predict"]]
     expect("chapters have lessons", len(lessons) >= 4, lessons)
