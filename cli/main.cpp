@@ -13,6 +13,7 @@
 #include "harness/errors.hpp"
 #include "harness/files.hpp"
 #include "harness/note_words.hpp"
+#include "harness/terminal.hpp"
 #include "overview.hpp"
 #include "play.hpp"
 #include "predict.hpp"
@@ -29,7 +30,7 @@ using namespace workbook;
 /// The parsed words after a command.
 struct Arguments {
   std::string device = "cpu", chapter, exercise, file, folder, out, shell;
-  bool all = false, compare = false, json = false, reveal = false;
+  bool all = false, compare = false, fresh = false, json = false, reveal = false;
   std::vector<std::string> chapters, notes, rest;
 };
 
@@ -89,6 +90,9 @@ constexpr Parameter kDevice = {"[--device cpu|gpu]", [](CLI::App& app, Arguments
                                }};
 constexpr Parameter kJson = {
     "[--json]", [](CLI::App& app, Arguments& a) { app.add_flag("--json", a.json, "for a program to read"); }};
+constexpr Parameter kNew = {"[--new]", [](CLI::App& app, Arguments& a) {
+                              app.add_flag("--new", a.fresh, "write a starter file first");
+                            }};
 constexpr Parameter kNote = {"[--note KIND]", [](CLI::App& app, Arguments& a) {
                                app.add_option("--note", a.notes,
                                               "go on after findings of this kind:\n" + note_words_text())
@@ -164,10 +168,10 @@ const std::vector<Command>& commands() {
        "begin again; keeps your file",
        [](const Workbook& w, const Arguments& a) -> int { return reset_command(w, a.exercise); }},
       {"play",
-       {kFile, kDevice, kJson, kNote},
+       {kFile, kNew, kDevice, kJson, kNote},
        "run kernels of your own",
        [](const Workbook& w, const Arguments& a) {
-         return play_command(w, a.file, parse_device(a.device), a.json, a.notes);
+         return play_command(w, a.file, parse_device(a.device), a.json, a.notes, a.fresh);
        }},
       {"bench",
        {kChapterNames, kOut},
@@ -347,7 +351,7 @@ int run(int argc, const char* const* argv) {
 int main(int argc, char** argv) {
   const auto complain = [](const std::exception& error, int status) {
     fflush(stdout);
-    fmt::print(stderr, "workbook: {}\n", error.what());
+    fmt::print(stderr, "{}", complaint("workbook", error.what()));
     return status;
   };
   try {

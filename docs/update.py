@@ -57,6 +57,19 @@ def code(what, _):
     return kernel.group(1).removesuffix("\n")
 
 
+@quotes({"file: docs/starter.cu": "a whole file"})
+def whole_file(path, _):
+    return (ROOT / path).read_text()
+
+
+@quotes({"played: docs/starter.cu": "what ./workbook play prints of a file"})
+def played(path, programs):
+    done = subprocess.run([programs / "workbook", "play", path], capture_output=True, text=True, cwd=ROOT)
+    if done.returncode != 0:
+        sys.exit(f"update.py: workbook play {path}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
 @quotes({"output: 01_multiply_add --device cpu": "what a program of build/bin prints"})
 @functools.cache
 def output(what, programs):

@@ -15,6 +15,7 @@
 #include "catch.hpp"
 #include "check.hpp"
 #include "exercises.hpp"
+#include "folded.hpp"
 #include "harness/errors.hpp"
 #include "harness/files.hpp"
 #include "harness/run_exercise.hpp"
@@ -489,4 +490,51 @@ TEST_CASE("every chapter says what is learnt in it, in a sentence or two") {
     ++chapters;
   }
   CHECK(chapters >= 7);
+}
+
+TEST_CASE("code is folded between words: comments stay comments, and a diff keeps its marks") {
+  CHECK(folded("int x;\n\n  f(a, b);\n", 20) == "int x;\n\n  f(a, b);\n");
+  CHECK(folded("  launch(kernel, 4, 256, x, out, n);\n", 24) ==
+        "  launch(kernel, 4, 256,\n      x, out, n);\n");
+  CHECK(folded("  // one two three four five\n", 16) == "  // one two\n  // three four\n  // five\n");
+  CHECK(folded("/// one two three\n", 12) == "/// one two\n/// three\n");
+  CHECK(folded("  int total = 0;  // of all rows\n", 20) == "  // of all rows\n  int total = 0;\n");
+  CHECK(folded("+  f(one, two, three);\n-\n three\n", 16, 1) ==
+        "+  f(one, two,\n+      three);\n-\n three\n");
+  const std::string long_word(30, 'x');
+  CHECK(folded(long_word + "\n", 10) == long_word + "\n");
+}
+
+TEST_CASE("every solution fits 80 columns when it is folded, and has the same words") {
+  const auto words_of = [](const std::string& text) {  // without spaces and slashes; comments may move
+    std::string letters;
+    for (const char c : text)
+      if (c != ' ' && c != '\n' && c != '/') letters += c;
+    std::sort(letters.begin(), letters.end());
+    return letters;
+  };
+  int solutions = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(SOURCE_DIR "/solutions")) {
+    if (entry.path().extension() != ".cuh") continue;
+    const std::string plain = plain_solution_of(file_text(entry.path()));
+    std::istringstream lines(folded(plain, 79));
+    for (std::string line; std::getline(lines, line);) {
+      INFO(entry.path() << ": " << line);
+      CHECK(line.size() < 80);
+    }
+    CHECK(words_of(folded(plain, 79)) == words_of(plain));
+    ++solutions;
+  }
+  CHECK(solutions > 25);
+}
+
+TEST_CASE("a refusal is wrapped, and what follows its first line stays as it is") {
+  const std::string words(100, 'x'), spaced = words + "  " + words + "\n";
+  CHECK(complaint("workbook", "there is no command") == "workbook: there is no command\n");
+  const std::string text = complaint(
+      "workbook", "the nearest: 01.1_fuse, 02.1_fuse, 03.1_fuse (./workbook list shows all) or more");
+  CHECK(text ==
+        "workbook: the nearest: 01.1_fuse, 02.1_fuse, 03.1_fuse (./workbook list shows\nall) or more\n");
+  CHECK(complaint("workbook", "it cannot be built:\n" + spaced.substr(0, spaced.size() - 1)) ==
+        "workbook: it cannot be built:\n" + spaced);
 }
