@@ -10,6 +10,7 @@
 #include "harness/files.hpp"
 #include "harness/memory_limit.hpp"
 #include "harness/terminal.hpp"
+#include "lesson.hpp"
 #include "process.hpp"
 #include "result_file.hpp"
 #include "verdict.hpp"
@@ -110,6 +111,14 @@ void time_exercise_on_gpu(const Workbook& workbook, const ExerciseFiles& exercis
                report["reader"]["time_us"].get<double>(), report["solution"]["time_us"].get<double>());
 }
 
+/// Where the reader goes when all exercises of a chapter are solved.
+std::string page_after(const Workbook& workbook, const std::string& chapter) {
+  const auto at = std::find(workbook.chapters.begin(), workbook.chapters.end(), chapter);
+  if (at != workbook.chapters.end() && at + 1 != workbook.chapters.end())
+    return fmt::format("The next page: docs/{}.md", *(at + 1));
+  return "That was the last chapter. docs/choosing.md says what to fuse in a program of your own";
+}
+
 }  // namespace
 
 Limits judging_limits() {
@@ -132,6 +141,25 @@ std::string build_judge(const Workbook& workbook, const ExerciseFiles& exercise)
       fmt::format("the workbook cannot be built, and it is not your file's fault:\n{}", build.errors));
 }
 
+std::string solved_text(const Workbook& workbook, const ExerciseFiles& exercise) {
+  std::string text = wrapped(fmt::format("Compare: ./workbook diff {0} shows your file against the solution, "
+                                         "./workbook solution {0} the solution alone.",
+                                         exercise.number()),
+                             0);
+  State state = load_state(workbook.state_folder);
+  int count = 0;
+  for (const ExerciseFiles& other : workbook.exercises) {
+    if (other.chapter != exercise.chapter) continue;
+    if (!state[other.key()].solved) return text;
+    ++count;
+  }
+  const std::string number = exercise.chapter.substr(0, exercise.chapter.find('_'));
+  text += "\n" + wrapped(fmt::format("{} The {} exercises of chapter {} are all solved. {}", bold("Done."),
+                                     count, number, lesson_of(workbook, exercise.chapter).learnt),
+                         0);
+  return text + wrapped(page_after(workbook, exercise.chapter) + ".", 0);
+}
+
 ExitStatus check_command(const Workbook& workbook, const std::string& name) {
   const ExerciseFiles& exercise = workbook.exercise(name);
   const ExitStatus status = check_exercise(workbook, exercise);
@@ -140,6 +168,7 @@ ExitStatus check_command(const Workbook& workbook, const std::string& name) {
     return status;
   }
   time_exercise_on_gpu(workbook, exercise);
+  fmt::print("\n{}", solved_text(workbook, exercise));
   if (const ExerciseFiles* next = workbook.next_open())
     fmt::print("\nNext: {}, {}.\n{}\nThen: ./workbook check\n", next->id(), next->goal(),
                workbook.shown(next->file));

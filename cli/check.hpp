@@ -21,4 +21,8 @@ std::string judge_program(const Workbook& workbook, const ExerciseFiles& exercis
 /// What it may use.
 Limits judging_limits();
 
+/// What `check` says below the verdict on an exercise that is solved: how to see the solution, and, when it
+/// was the last one of its chapter, what was learnt there and which page is next.
+std::string solved_text(const Workbook& workbook, const ExerciseFiles& exercise);
+
 }  // namespace workbook

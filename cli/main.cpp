@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <iostream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,8 +13,10 @@
 #include "harness/errors.hpp"
 #include "harness/files.hpp"
 #include "harness/note_words.hpp"
+#include "harness/terminal.hpp"
 #include "overview.hpp"
 #include "play.hpp"
+#include "predict.hpp"
 #include "process.hpp"
 #include "renamed.hpp"
 #include "run.hpp"
@@ -27,8 +30,8 @@ using namespace workbook;
 
 /// The parsed words after a command.
 struct Arguments {
-  std::string device = "cpu", exercise, file, folder, out, shell, size;
-  bool all = false, compare = false, json = false, lines = false, reveal = false;
+  std::string device = "cpu", chapter, exercise, file, folder, out, shell, size;
+  bool all = false, compare = false, fresh = false, json = false, lines = false, reveal = false;
   std::vector<std::string> chapters, notes, rest;
 };
 
@@ -62,6 +65,10 @@ constexpr Parameter kExerciseOrFile = {"[EXERCISE|FILE]",
                                                         "01.1, 01.1_fuse or its file; or a file for play");
                                        },
                                        exercise_ids};
+constexpr Parameter kChapterName = {
+    "[CHAPTER]",
+    [](CLI::App& app, Arguments& a) { app.add_option("CHAPTER", a.chapter, "01, or 01_multiply_add"); },
+    chapter_names};
 constexpr Parameter kChapterNames = {
     "[CHAPTER...]",
     [](CLI::App& app, Arguments& a) { app.add_option("CHAPTER", a.chapters, "01, or 01_multiply_add"); },
@@ -93,6 +100,9 @@ constexpr Parameter kJson = {
 constexpr Parameter kLines = {"[--lines]", [](CLI::App& app, Arguments& a) {
                                 app.add_flag("--lines", a.lines, "what each source line costs, here");
                               }};
+constexpr Parameter kNew = {"[--new]", [](CLI::App& app, Arguments& a) {
+                              app.add_flag("--new", a.fresh, "write a starter file first");
+                            }};
 constexpr Parameter kNote = {"[--note KIND]", [](CLI::App& app, Arguments& a) {
                                app.add_option("--note", a.notes,
                                               "go on after findings of this kind:\n" + note_words_text())
@@ -135,6 +145,11 @@ const std::vector<Command>& commands() {
        {kJson},
        "all exercises, what is solved",
        [](const Workbook& w, const Arguments& a) -> int { return list_command(w, a.json); }},
+      {"predict",
+       {kChapterName, kJson},
+       "predict what a chapter counts",
+       [](const Workbook& w, const Arguments& a) { return predict_command(w, a.chapter, a.json, std::cin); },
+       [](const Workbook& w, const Arguments& a) { return chapters_of_predict(w, a.chapter); }},
       {"run",
        {kChapterNamesAndOptions},
        "run chapters; see run 01 --help",
@@ -169,10 +184,10 @@ const std::vector<Command>& commands() {
        "begin again; keeps your file",
        [](const Workbook& w, const Arguments& a) -> int { return reset_command(w, a.exercise); }},
       {"play",
-       {kFile, kDevice, kJson, kLines, kNote},
+       {kFile, kNew, kDevice, kJson, kLines, kNote},
        "run kernels of your own",
        [](const Workbook& w, const Arguments& a) {
-         return play_command(w, a.file, {parse_device(a.device), a.json, a.lines, a.notes, ""});
+         return play_command(w, a.file, {parse_device(a.device), a.json, a.lines, a.notes, "", a.fresh});
        }},
       {"view",
        {kExerciseOrFile, kLines, kSize, kPageFolder, kNote},
@@ -358,7 +373,7 @@ int run(int argc, const char* const* argv) {
 int main(int argc, char** argv) {
   const auto complain = [](const std::exception& error, int status) {
     fflush(stdout);
-    fmt::print(stderr, "workbook: {}\n", error.what());
+    fmt::print(stderr, "{}", complaint("workbook", error.what()));
     return status;
   };
   try {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/terminal.hpp"
+#include "predict.hpp"
 #include "renamed.hpp"
 
 namespace workbook {
@@ -25,6 +26,14 @@ void print_changes(const Workbook& workbook, const State& state) {
   for (const std::string& change : changes) fmt::print("{}", wrapped(change, 2));
 }
 
+/// "predictions made", "3 of 14 predictions made"; empty where there are none.
+std::string predicted_text(const Workbook& workbook, const std::string& chapter) {
+  const Predicted predicted = predicted_of(workbook, chapter);
+  if (predicted.asked == 0) return "";
+  if (predicted.answered == predicted.asked) return "predictions made";
+  return fmt::format("{} of {} predictions made", predicted.answered, predicted.asked);
+}
+
 void print_next_step(const Workbook& workbook, bool begun) {
   const ExerciseFiles* next = workbook.next_open();
   if (!next) {
@@ -32,8 +41,10 @@ void print_next_step(const Workbook& workbook, bool begun) {
     return;
   }
   if (!begun) {
-    fmt::print("Next: read docs/{0}.md beside\n\n  ./workbook run {1}\n\n", next->chapter,
-               next->chapter.substr(0, next->chapter.find('_')));
+    const std::string number = next->chapter.substr(0, next->chapter.find('_'));
+    fmt::print("Next: read docs/{0}.md beside\n\n", next->chapter);
+    if (predicted_of(workbook, next->chapter).asked > 0) fmt::print("  ./workbook predict {}\n", number);
+    fmt::print("  ./workbook run {}\n\n", number);
     fmt::print("Then the first exercise, {}:\n", next->id());
   } else {
     fmt::print("Next: {}\n", next->id());
@@ -53,7 +64,9 @@ ExitStatus overview_command(const Workbook& workbook) {
     const auto exercises = exercises_of(workbook, chapter);
     for (const ExerciseFiles* exercise : exercises) solved += state[exercise->key()].solved;
     begun |= solved > 0;
-    fmt::print("  {:28} {} of {} exercises solved\n", chapter, solved, exercises.size());
+    const std::string predicted = predicted_text(workbook, chapter);
+    fmt::print("  {:18} {} of {} exercises solved{}{}\n", chapter, solved, exercises.size(),
+               predicted.empty() ? "" : ", ", predicted);
   }
   print_changes(workbook, state);
   fmt::print("\n");
@@ -67,7 +80,11 @@ ExitStatus list_command(const Workbook& workbook, bool json) {
   auto chapters = nlohmann::ordered_json::array();
   for (const std::string& chapter : workbook.chapters) {
     auto exercises = nlohmann::ordered_json::array();
+    const Predicted predicted = predicted_of(workbook, chapter);
     if (!json) fmt::print("{}\n", bold(chapter));
+    if (!json && predicted.asked > 0)
+      fmt::print("  [{}] {}\n", predicted.answered == predicted.asked ? "x" : " ",
+                 predicted_text(workbook, chapter));
     for (const ExerciseFiles* exercise : exercises_of(workbook, chapter)) {
       const Standing standing = state[exercise->key()];
       if (!json)
@@ -78,7 +95,9 @@ ExitStatus list_command(const Workbook& workbook, bool json) {
                            {"solved", standing.solved},
                            {"hints", standing.hints}});
     }
-    chapters.push_back({{"chapter", chapter}, {"exercises", exercises}});
+    chapters.push_back({{"chapter", chapter},
+                        {"predictions", {{"asked", predicted.asked}, {"answered", predicted.answered}}},
+                        {"exercises", exercises}});
   }
   if (json)
     fmt::print("{}\n", chapters.dump(2));

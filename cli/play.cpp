@@ -1,12 +1,15 @@
 #include "play.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <iostream>
 #include <optional>
 
 #include "harness/errors.hpp"
 #include "harness/files.hpp"
 #include "harness/note_words.hpp"
+#include "harness/terminal.hpp"
 #include "lock.hpp"
 #include "process.hpp"
 
@@ -15,6 +18,31 @@ namespace workbook {
 namespace fs = std::filesystem;
 
 namespace {
+
+/// Writes a starter file to a place where there is no file yet. \throws UsageError, MachineError
+void write_starter(const Workbook& workbook, const std::string& file) {
+  if (fs::exists(fs::symlink_status(file)))
+    throw UsageError(fmt::format("{} is there already, and --new replaces no file", file));
+  const fs::path folder = fs::path(file).parent_path();
+  if (!folder.empty() && !fs::is_directory(folder))
+    throw UsageError(fmt::format("{} cannot be written: there is no folder {}", file, folder.string()));
+  replace_file(file, file_text(workbook.root / "docs" / "starter.cu"));
+  fmt::print(stderr, "{}",
+             wrapped(fmt::format("{} is a starter: change anything in it, and play it again.", file), 0));
+}
+
+/// Offers a starter file where there is no file. \throws UsageError where it is not wanted, or where nobody
+/// can be asked
+void offer_starter(const Workbook& workbook, const std::string& file) {
+  const UsageError refused(
+      fmt::format("{0} is no file. This writes a starter file there: ./workbook play --new {0}", file));
+  if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) throw refused;
+  fmt::print(stderr, "{} does not exist. Write a starter file there? [y/N] ", file);
+  std::string answer;
+  std::getline(std::cin, answer);
+  if (answer != "y" && answer != "Y" && answer != "yes") throw refused;
+  write_starter(workbook, file);
+}
 
 /// Builds the program of `play` with the reader's file. Returns whether that was possible; if not, says why.
 /// The caller holds the build's lock.
@@ -28,8 +56,11 @@ bool build_play(const Workbook& workbook, const std::string& file) {
   if (build.done) return true;
   fmt::print(stderr, "{}", build.errors);
   if (build.errors.find("undefined reference to `cpu::play()'") != std::string::npos)
-    fmt::print(stderr, "\n{} needs a function void play() in namespace DEVICE; common/play.hpp says more.\n",
-               file);
+    fmt::print(
+        stderr, "\n{}",
+        wrapped(
+            fmt::format("{} needs a function void play() in namespace DEVICE; docs/play.md says more.", file),
+            0));
   return false;
 }
 
@@ -37,6 +68,10 @@ bool build_play(const Workbook& workbook, const std::string& file) {
 
 int play_command(const Workbook& workbook, const std::string& file, const PlayRequest& request) {
   require_note_words(request.notes, request.device);
+  if (request.fresh)
+    write_starter(workbook, file);
+  else if (!fs::exists(file))
+    offer_starter(workbook, file);
   if (!fs::is_regular_file(file)) throw UsageError(fmt::format("{} is no file", file));
 
   std::vector<std::string> call = {(workbook.build / "bin" / "play").string(), file, "--device",

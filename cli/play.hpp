@@ -14,11 +14,13 @@ struct PlayRequest {
   bool lines = false;              ///< show what each source line costs as well
   std::vector<std::string> notes;  ///< kinds of findings that are to be notes
   std::string view;                ///< the path of a file for the data of a page; empty: none
+  bool fresh = false;              ///< write a starter file first
 };
 
 /// `play FILE`: builds the file, calls its `void play()` on the device, and shows what each launch cost, or
-/// the mistake that was found. Returns the exit status of that program, or kWrong when the file does not
-/// compile. \throws UsageError
+/// the mistake that was found. A starter file is written first if `fresh` says so, and offered on a terminal
+/// where there is no file. Returns the exit status of that program, or kWrong when the file does not compile.
+/// \throws UsageError
 int play_command(const Workbook& workbook, const std::string& file, const PlayRequest& request);
 
 }  // namespace workbook

@@ -13,8 +13,6 @@ namespace workbook {
 
 namespace fs = std::filesystem;
 
-namespace {
-
 std::vector<std::string> chapters_matching(const Workbook& workbook, const std::string& name) {
   std::vector<std::string> found;
   const bool is_digit = name.size() == 1 && name[0] >= '0' && name[0] <= '9';
@@ -26,6 +24,8 @@ std::vector<std::string> chapters_matching(const Workbook& workbook, const std::
                                  fmt::join(workbook.chapters, ", ")));
   return found;
 }
+
+namespace {
 
 /// All chapters that the names match; without names, all chapters.
 std::vector<std::string> chapters_named(const Workbook& workbook, const std::vector<std::string>& names) {

@@ -6,6 +6,10 @@
 
 namespace workbook {
 
+/// The chapters that a name stands for: "1" is 01_multiply_add, "01" as well, and "0" is 00_first_kernel
+/// alone. \throws UsageError
+std::vector<std::string> chapters_matching(const Workbook& workbook, const std::string& name);
+
 /// The chapters that `run`, `bench` and `plots` need built; none where the command only prints help.
 /// \throws UsageError and MachineError for what the command would refuse
 std::vector<std::string> chapters_of_run(const Workbook& workbook, const std::vector<std::string>& words);

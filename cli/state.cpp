@@ -60,8 +60,16 @@ std::optional<State> read_state(const fs::path& file) {
   }
 }
 
-/// Gives a damaged file another, unused name.
-void set_aside(const fs::path& file) {
+/// The caller holds the lock: otherwise another program could repair the file before it is renamed here.
+State state_or_anew(const fs::path& file) {
+  if (std::optional<State> state = read_state(file)) return *state;
+  set_aside(file, "./workbook check --all finds out again what is solved.");
+  return {};
+}
+
+}  // namespace
+
+void set_aside(const fs::path& file, const char* what_then) {
   fs::path aside;
   for (int i = 1; aside.empty() || fs::exists(aside); ++i)
     aside = fmt::format("{}.damaged-{}", file.string(), i);
@@ -69,19 +77,10 @@ void set_aside(const fs::path& file) {
   fs::rename(file, aside, error);
   fmt::print(stderr,
              "workbook: {} is damaged; it is now {}.\n"
-             "          ./workbook check --all finds out anew what is solved.\n",
+             "          {}\n",
              (file.parent_path().filename() / file.filename()).string(),
-             error ? "still there, since it cannot be renamed" : aside.filename().string());
+             error ? "still there, since it cannot be renamed" : aside.filename().string(), what_then);
 }
-
-/// The caller holds the lock: otherwise another program could repair the file before it is renamed here.
-State state_or_anew(const fs::path& file) {
-  if (std::optional<State> state = read_state(file)) return *state;
-  set_aside(file);
-  return {};
-}
-
-}  // namespace
 
 State load_state(const fs::path& folder) {
   const fs::path file = folder / "state.json";

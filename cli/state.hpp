@@ -29,4 +29,8 @@ State load_state(const std::filesystem::path& folder);
 void change_standing(const std::filesystem::path& folder, const std::string& key,
                      const std::function<void(Standing&)>& change);
 
+/// Gives a damaged file another, unused name, and says so and `what_then` on standard error. The caller holds
+/// the lock.
+void set_aside(const std::filesystem::path& file, const char* what_then);
+
 }  // namespace workbook

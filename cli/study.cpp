@@ -1,10 +1,12 @@
 #include "study.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <sstream>
 
+#include "folded.hpp"
 #include "harness/errors.hpp"
 #include "harness/files.hpp"
 #include "harness/terminal.hpp"
@@ -73,7 +75,8 @@ ExitStatus hint_command(const Workbook& workbook, const std::string& name, bool 
 ExitStatus solution_command(const Workbook& workbook, const std::string& name, bool reveal) {
   const ExerciseFiles& exercise = workbook.exercise(name);
   require_solved(workbook, exercise, reveal, "solution");
-  fmt::print("{}", plain_solution_of(file_text(exercise.solution)));
+  const std::string solution = plain_solution_of(file_text(exercise.solution));
+  fmt::print("{}", isatty(STDOUT_FILENO) ? folded(solution, line_width()) : solution);
   return kDone;
 }
 
@@ -84,11 +87,14 @@ ExitStatus diff_command(const Workbook& workbook, const std::string& name, bool 
   const fs::path plain = workbook.state_folder / fmt::format("solution-{}.cuh", exercise.id());
   fs::create_directories(workbook.state_folder);
   replace_file(plain, plain_solution_of(file_text(exercise.solution)));
-  const int status = run_program({"diff", "-u", "--label", workbook.shown(exercise.file), "--label",
-                                  workbook.shown(exercise.solution), exercise.file.string(), plain.string()});
+  const Outcome outcome =
+      run_limited({"diff", "-u", "--label", workbook.shown(exercise.file), "--label",
+                   workbook.shown(exercise.solution), exercise.file.string(), plain.string()},
+                  {});
   fs::remove(plain);
-  if (status == 0) fmt::print("Your file is the solution, to the letter.\n");
-  return status <= 1 ? kDone : kMachineLacks;
+  fmt::print("{}", isatty(STDOUT_FILENO) ? folded(outcome.output, line_width(), 1) : outcome.output);
+  if (outcome.code == 0) fmt::print("Your file is the solution, to the letter.\n");
+  return outcome.end == Outcome::End::kExited && outcome.code <= 1 ? kDone : kMachineLacks;
 }
 
 ExitStatus reset_command(const Workbook& workbook, const std::string& name) {

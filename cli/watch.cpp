@@ -105,7 +105,11 @@ void show_keys() {
 
 void answer(const Workbook& workbook, const ExerciseFiles& exercise, char key) {
   if (key == 'h') hint_command(workbook, exercise.id(), /*all=*/false);
-  if (key == 'l') list_command(workbook, /*json=*/false);
+  if (key == 'l') {
+    list_command(workbook, /*json=*/false);
+    // The list is longer than many terminals are high.
+    fmt::print("\n{}  {}  {}\n", bold("Here:"), exercise.id(), workbook.shown(exercise.file));
+  }
   show_keys();
 }
 

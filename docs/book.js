@@ -162,17 +162,138 @@ document.addEventListener("DOMContentLoaded", addSkipLink);
 
 // --- Predictions ---
 
-// A cell that holds nothing but a question mark is for the reader to fill in; what is written there stays on this machine.
+// The number that an answer stands for: "1.5", "1,5", "3/2", "1.5x", "24 bytes". Null when it is none. cli/answers.cpp does the same.
+function predictedNumber(answer) {
+  const number = "(\\d+(?:[.,]\\d*)?|[.,]\\d+)";
+  const form = new RegExp(`^\\s*${number}\\s*(?:/\\s*${number}\\s*)?(?:x|times|b|bytes?)?\\s*$`, "i");
+  const parts = answer.length > 40 ? null : answer.match(form);
+  if (!parts) return null;
+  const value = text => Number(text.replace(",", "."));
+  const divisor = parts[2] === undefined ? 1 : value(parts[2]);
+  return divisor === 0 ? null : value(parts[1]) / divisor;
+}
+
+// Whether a prediction is near enough: within 2 %, or 0.05. cli/answers.cpp does the same.
+function isRightPrediction(predicted, counted) {
+  return Math.abs(predicted - counted) <= Math.max(0.05, 0.02 * counted) + 1e-9;
+}
+
+const textOf = element => element.textContent.trim();
+
+// The table of what is counted, which docs/update.py writes into a fold; undefined where the page has none.
+function answersTable() {
+  const headings = table => [...table.rows[0].cells].map(textOf).join();
+  return [...document.querySelectorAll(".contents details table")].find(table => headings(table) === "stage,what,counted,why");
+}
+
+// What the page keeps on this machine, by name.
+const kept = name => `prediction ${location.pathname.split("/").pop()} ${name}`;
+
+// A cell that holds nothing but a question mark becomes a field for the reader, {input, cell, key, stage, asked}.
+function predictionField(cell) {
+  const stage = textOf(cell.parentElement.cells[0]);
+  const asked = textOf(cell.closest("table").rows[0].cells[cell.cellIndex]);
+  const input = Object.assign(document.createElement("input"), {className: "prediction", size: 5, placeholder: "?"});
+  input.setAttribute("aria-label", `Your prediction: ${stage}, ${asked}`);
+  const key = `${stage} ${asked}`;
+  input.value = localStorage.getItem(kept(key)) ?? "";
+  input.addEventListener("change", () => localStorage.setItem(kept(key), input.value));
+  cell.replaceChildren(input);
+  return {input, cell, key, stage, asked};
+}
+
+// "✓ 16.0" beside a right prediction, "✗ 16.0" beside a wrong one, "16.0" where there is none.
+function markOf(field, counted) {
+  const predicted = predictedNumber(field.input.value);
+  const right = predicted !== null && isRightPrediction(predicted, parseFloat(counted));
+  const kind = predicted === null ? "shown" : right ? "right" : "wrong";
+  const mark = document.createElement("span");
+  mark.className = `prediction-mark ${kind}`;
+  mark.textContent = {shown: "", right: "✓ ", wrong: "✗ "}[kind] + counted;
+  mark.setAttribute("role", "img");
+  mark.setAttribute("aria-label", {shown: "it is ", right: "right: ", wrong: "wrong: it is "}[kind] + counted);
+  return mark;
+}
+
+// A row below a stage's with one sentence for each of its fields; `answers` are rows of the answers' table.
+function explanationBelow(row, answers) {
+  const cell = Object.assign(document.createElement("td"), {colSpan: row.cells.length});
+  for (const answer of answers) {
+    const sentence = document.createElement("div");
+    const name = Object.assign(document.createElement("strong"), {textContent: textOf(answer.cells[1])});
+    sentence.append(name, ": ", ...[...answer.cells[3].childNodes].map(node => node.cloneNode(true)));
+    cell.append(sentence);
+  }
+  const below = Object.assign(document.createElement("tr"), {className: "prediction-why"});
+  below.append(cell);
+  row.after(below);
+}
+
+// The fields of a lesson whose numbers are counted: its fold opens, and each field is marked and explained, when all are filled in or
+// the reader wants to be shown.
+function askFields(fields, table) {
+  const answers = new Map([...table.rows].slice(1).map(row => [`${textOf(row.cells[0])} ${textOf(row.cells[1])}`, row]));
+  const fold = table.closest("details");
+  const status = document.createElement("p");
+  status.setAttribute("role", "status");
+  const button = Object.assign(document.createElement("button"), {type: "button", className: "prediction-button"});
+  fields.at(-1).cell.closest("table").after(status, button);
+  let shown = false;
+
+  function clear() {
+    document.querySelectorAll(".prediction-mark, .prediction-why").forEach(part => part.remove());
+  }
+  function mark() {
+    clear();
+    let right = 0;
+    for (const row of new Set(fields.map(field => field.cell.parentElement)))
+      explanationBelow(row, fields.filter(field => field.cell.parentElement === row).map(field => answers.get(field.key)));
+    for (const field of fields) {
+      const made = markOf(field, textOf(answers.get(field.key).cells[2]));
+      right += made.classList.contains("right");
+      field.cell.append(made);
+    }
+    status.textContent = `${right} of ${fields.length} right. What is counted is below.`;
+  }
+  function look() {
+    const bad = fields.find(field => field.input.value.trim() && predictedNumber(field.input.value) === null);
+    const filled = fields.filter(field => predictedNumber(field.input.value) !== null).length;
+    for (const field of fields) field.input.toggleAttribute("aria-invalid", field === bad);
+    if (shown || filled === fields.length) return show();
+    button.textContent = "Show me";
+    status.textContent = bad ? `“${bad.input.value.slice(0, 20)}” is no number. Numbers such as 16, 1.5, 3/2, 1.5x and 24 bytes are.`
+        : `${filled} of ${fields.length} filled in. When all are, they are marked, and the counts open.`;
+  }
+  function show() {
+    shown = true;
+    localStorage.setItem(kept("shown"), "yes");
+    table.style.display = "none";  // its sentences stand beside the fields
+    fold.open = true;
+    button.textContent = "Start again";
+    mark();
+  }
+  function startAgain() {
+    shown = false;
+    localStorage.removeItem(kept("shown"));
+    for (const field of fields) {
+      localStorage.removeItem(kept(field.key));
+      field.input.value = "";
+    }
+    clear();
+    fold.open = false;
+    look();
+  }
+  button.addEventListener("click", () => shown ? startAgain() : show());
+  fold.addEventListener("toggle", () => { if (fold.open && !shown) show(); });
+  for (const field of fields) field.input.addEventListener("change", look);
+  shown = localStorage.getItem(kept("shown")) === "yes";
+  look();
+}
+
 function openPredictions() {
-  const cells = [...document.querySelectorAll(".contents td")].filter(cell => cell.textContent.trim() === "?");
-  cells.forEach((cell, number) => {
-    const key = `prediction ${location.pathname.split("/").pop()} ${number}`;
-    const heading = cell.closest("table").rows[0].cells[cell.cellIndex].textContent.trim();
-    const field = Object.assign(document.createElement("input"), {className: "prediction", size: 5, placeholder: "?"});
-    field.setAttribute("aria-label", `Your prediction: ${cell.parentElement.cells[0].textContent.trim()}, ${heading}`);
-    field.value = localStorage.getItem(key) ?? "";
-    field.addEventListener("change", () => localStorage.setItem(key, field.value));
-    cell.replaceChildren(field);
-  });
+  const cells = [...document.querySelectorAll(".contents td")].filter(cell => textOf(cell) === "?");
+  const fields = cells.map(predictionField);
+  const table = answersTable();
+  if (table) askFields(fields, table);
 }
 document.addEventListener("DOMContentLoaded", openPredictions);

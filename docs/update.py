@@ -4,7 +4,7 @@
     python3 docs/update.py --check build/bin    says which are out of date; exit status 1 if any
     python3 docs/update.py --help               lists the kinds of quotation
 
-A page marks a quotation with a comment and holds it in the code block that follows.
+A page marks a quotation with a comment and holds it in the code block, or in the table, that follows.
 """
 
 import functools
@@ -64,6 +64,19 @@ def code(what, _):
     return kernel.group(1).removesuffix("\n")
 
 
+@quotes({"file: docs/starter.cu": "a whole file"})
+def whole_file(path, _):
+    return (ROOT / path).read_text()
+
+
+@quotes({"played: docs/starter.cu": "what ./workbook play prints of a file"})
+def played(path, programs):
+    done = subprocess.run([programs / "workbook", "play", path], capture_output=True, text=True, cwd=ROOT)
+    if done.returncode != 0:
+        sys.exit(f"update.py: workbook play {path}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
 @quotes({"output: 01_multiply_add --device cpu": "what a program of build/bin prints"})
 @functools.cache
 def output(what, programs):
@@ -119,6 +132,57 @@ def counts(what, programs):
     run = counted_run(programs, program, options)
     elements = math.prod(run["shape"])
     return page_text(COUNTS_HEADING + [counts_row(by_name(run["stages"])[name], elements) for name in stages])
+
+
+# --- Predictions ---
+
+TABLES = {}  # kind of table -> the function that makes its rows from the name of a chapter
+
+
+def makes_table(form, meaning):
+    """Registers a function that makes a table in Markdown."""
+    def register(function):
+        FORMS[form] = meaning
+        TABLES[form.split(":")[0]] = function
+        return function
+    return register
+
+
+@functools.cache
+def questions(chapter, programs):
+    """What `./workbook predict` asks of a chapter, with what the CPU device counts."""
+    program = programs / "workbook"
+    if not program.is_file():
+        raise BadFile(f"what {program} counts, and there is no such program: build it")
+    done = subprocess.run([program, "predict", chapter, "--json"], capture_output=True, text=True, cwd=ROOT)
+    if done.returncode != 0:
+        sys.exit(f"update.py: workbook predict {chapter}: {done.stdout}{done.stderr}")
+    return json.loads(done.stdout)
+
+
+def table_rows(heading, rows):
+    return "".join(f"| {' | '.join(row)} |\n" for row in [heading, ["---"] * len(heading), *rows])
+
+
+@makes_table("predictions: 01_multiply_add", "what the reader fills in, from chapters/*/lesson.json")
+def predictions(chapter, programs):
+    """A stage without a question about its speed is the one that the others are compared with."""
+    asked = questions(chapter, programs)
+    columns = [column for column in ("read", "write", "speed-up", "bytes")
+               if column in {question["asked"] for question in asked}]
+    rows = []
+    for stage in dict.fromkeys(question["stage"] for question in asked):
+        own = [question for question in asked if question["stage"] == stage]
+        cells = ["?" if column in {question["asked"] for question in own} else "1.00x" for column in columns]
+        rows.append([stage, own[0]["does"], *cells])
+    return table_rows(["stage", "what it does", *columns], rows)
+
+
+@makes_table("answers: 01_multiply_add", "what is counted in answer to them, and why")
+def answers(chapter, programs):
+    return table_rows(["stage", "what", "counted", "why"],
+                      [[question["stage"], question["asked"], question["text"], question["because"]]
+                       for question in questions(chapter, programs)])
 
 
 # --- Stored runs on a GPU ---
@@ -606,6 +670,7 @@ def numbered(what, programs):
 # --- Pages ---
 
 QUOTATION = re.compile(rf"(<!-- ({'|'.join(KINDS)}): (.+?) -->\n\n```\w*\n)(.*?)(```\n)", re.S)
+TABLE = re.compile(rf"(<!-- ({'|'.join(TABLES)}): (.+?) -->\n\n)((?:\|.*\n)*)")
 
 
 def renewed(text, programs):
@@ -613,7 +678,11 @@ def renewed(text, programs):
         head, kind, what, _, end = match.groups()
         return head + KINDS[kind](what, programs) + end
 
-    return QUOTATION.sub(renew, text)
+    def renew_table(match):
+        head, kind, what, _ = match.groups()
+        return head + TABLES[kind](what, programs)
+
+    return TABLE.sub(renew_table, QUOTATION.sub(renew, text))
 
 
 def forms():

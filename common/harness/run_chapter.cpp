@@ -236,7 +236,7 @@ int run(const Options& options, const Chapter& cpu, const Chapter* gpu) {
 
 int run_chapter(int argc, const char* const* argv, const Chapter& cpu, const Chapter* gpu) {
   const auto complain = [&](const std::exception& error, int status) {
-    fmt::print(stderr, "{}: {}\n", cpu.name, error.what());
+    fmt::print(stderr, "{}", complaint(cpu.name, error.what()));
     return status;
   };
   try {

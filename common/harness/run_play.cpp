@@ -141,7 +141,9 @@ namespace play {
 void* allocate(const char* name, long long count, size_t element_size) {
   if (!name) throw std::invalid_argument("an Array has no name: its first argument is a null pointer");
   if (!device) {  // before main, where nobody would catch an exception
-    fmt::print(stderr, "Array {} is a global variable: make it a local variable of play().\n", name);
+    fmt::print(
+        stderr, "{}",
+        wrapped(fmt::format("Array {} is a global variable: make it a local variable of play().", name), 0));
     std::_Exit(kWrong);
   }
   if (count <= 0)
@@ -198,7 +200,7 @@ int run_checked(int argc, const char* const* argv, void (*cpu)(), void (*gpu)())
     require_note_words(options.notes, options.device);
     require_countable(options);
   } catch (const UsageError& error) {
-    fmt::print(stderr, "play: {}\n", error.what());
+    fmt::print(stderr, "{}", complaint("play", error.what()));
     return kBadUsage;
   }
 
@@ -211,7 +213,8 @@ int run_checked(int argc, const char* const* argv, void (*cpu)(), void (*gpu)())
   }
   const GpuOrReason found = make_gpu_backend();
   if (!gpu || !found.backend) {
-    fmt::print(stderr, "play: --device gpu: {}\n", found.backend ? "built without CUDA" : found.reason);
+    fmt::print(stderr, "{}",
+               complaint("play: --device gpu", found.backend ? "built without CUDA" : found.reason));
     return kMachineLacks;
   }
   return play_on(*found.backend, options, [&] { found.backend->run_uncounted(gpu); }, {});
@@ -225,7 +228,7 @@ int run_play(int argc, const char* const* argv, void (*cpu)(), void (*gpu)()) {
     flush_standard_output();
     return status;
   } catch (const std::exception& error) {  // of the reader's code, play_on() reports
-    fmt::print(stderr, "play: {}\n", error.what());
+    fmt::print(stderr, "{}", complaint("play", error.what()));
     return kMachineLacks;
   }
 }

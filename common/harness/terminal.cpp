@@ -73,6 +73,12 @@ std::string indented(const std::string& text, std::size_t indent, std::size_t wi
   return out;
 }
 
+std::string complaint(const std::string& program, const std::string& message) {
+  const std::size_t end = message.find('\n');
+  const std::string rest = end == std::string::npos ? "" : message.substr(end + 1) + "\n";
+  return wrapped(fmt::format("{}: {}", program, message.substr(0, end)), 0) + rest;
+}
+
 std::vector<std::size_t> Table::column_widths() const {
   std::vector<std::size_t> widths;
   const auto widen = [&](const std::vector<std::string>& cells) {

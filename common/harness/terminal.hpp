@@ -27,6 +27,10 @@ std::string wrapped(const std::string& text, std::size_t indent, std::size_t wid
 /// wrapped, and continued where the line's own indentation ends.
 std::string indented(const std::string& text, std::size_t indent, std::size_t width = line_width());
 
+/// The line or lines that tell the reader what `program` refuses or lacks: the first line of the message
+/// wrapped, others, which may be a compiler's, as they are.
+std::string complaint(const std::string& program, const std::string& message);
+
 /// "75%" for 0.75.
 std::string percent(double share);
 

@@ -61,7 +61,7 @@ void print_heading() {
 
 void passes() {
   Arrays at;
-  fmt::print("{} rows of {} floats; DRAM: what a cold cache that loses nothing must fetch and store\n\n",
+  fmt::print("{} rows of {} floats\nDRAM: what a cold cache that loses nothing must fetch and store\n\n",
              kRows, cpu::claims::kColumns);
   print_heading();
   print_bytes(at, "the row is read three times",
@@ -106,7 +106,9 @@ void print_rounding(Arrays& at, const char* name, const std::vector<float>& valu
     if (divided[i] != corrected[i]) ++still_differing;
   }
   fmt::print("{:22}{:2} of {:7} differ, corrected {}", name, differing, count, still_differing);
-  if (first >= 0) fmt::print("; {:.7g} becomes {}, not {}", values[first], multiplied[first], divided[first]);
+  if (first >= 0)
+    fmt::print("\n    for example {:.7g} becomes {}, not {}", values[first], multiplied[first],
+               divided[first]);
   fmt::print("\n");
 }
 

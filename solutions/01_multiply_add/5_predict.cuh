@@ -14,11 +14,11 @@
 namespace DEVICE::multiply_add_predict {
 
 // BEGIN SOLUTION
-constexpr double kFusedBytes = 16.0;        // q, k, v and out
-constexpr double kUnfusedBytes = 36.0;      // three kernels, each of which reads two arrays and writes one
-constexpr double kEverySecondBytes = 12.0;  // whole sectors of x, of which half is used: 8; out: 4
-constexpr double kBiasBytes = 9.0;          // x and out: 8; one sector of bias per warp: 32 / 32
-constexpr double kNeighboursBytes = 13.0;   // x[i]: 4; x[i + 1] touches a fifth sector: 5; out: 4
+constexpr double kFusedBytes = 4 + 4 + 4 + 4;               // q, k, v and out
+constexpr double kUnfusedBytes = 3 * (4 + 4 + 4);           // three kernels: two arrays read, one written
+constexpr double kEverySecondBytes = 2 * 4 + 4;             // whole sectors of x are read; out
+constexpr double kBiasBytes = 4 + 4 + 32.0 / 32;            // x, out, one sector of bias per warp
+constexpr double kNeighboursBytes = 4 + 5 * 32.0 / 32 + 4;  // x[i], five sectors for x[i + 1], out
 // SKELETON
 // constexpr double kFusedBytes = 0.0;
 // constexpr double kUnfusedBytes = 0.0;

@@ -13,15 +13,15 @@
 namespace DEVICE::add_mul_exp_launches {
 
 // BEGIN SOLUTION
-constexpr double kUnfusedLaunches = 4;
-constexpr double kUnfusedBytes = 36.0;  // 12 for the sum, 8 for each of the three after it
-constexpr double kFusedLaunches = 1;
-constexpr double kFusedBytes = 12.0;  // x and y in, out
-constexpr double kHalvesBytes = 6.0;  // the same with 2 bytes each
-constexpr double kSlicedLaunches = 10;
-constexpr double kSlicedBytes = 12.0;  // each element once, whichever launch has it
-constexpr double kTwoResultsLaunches = 1;
-constexpr double kTwoResultsBytes = 16.0;  // x and y in, two arrays out
+constexpr double kUnfusedLaunches = 4;                           // add, scale, exponential, scale
+constexpr double kUnfusedBytes = (4 + 4 + 4) + 3 * (4 + 4);      // the sum, and three kernels: in and out
+constexpr double kFusedLaunches = 1;                             // one kernel
+constexpr double kFusedBytes = 4 + 4 + 4;                        // x, y and out
+constexpr double kHalvesBytes = 2 + 2 + 2;                       // the same with 2 bytes each
+constexpr double kSlicedLaunches = (999'983 - 1) / 100'000 + 1;  // slices of 100,000, rounded up
+constexpr double kSlicedBytes = 4 + 4 + 4;                       // each element once, in one of the slices
+constexpr double kTwoResultsLaunches = 1;                        // one kernel stores both
+constexpr double kTwoResultsBytes = 4 + 4 + 4 + 4;               // x, y, sum and out
 // SKELETON
 // constexpr double kUnfusedLaunches = 0;
 // constexpr double kUnfusedBytes = 0.0;

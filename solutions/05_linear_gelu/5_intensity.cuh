@@ -13,14 +13,14 @@
 namespace DEVICE::linear_intensity {
 
 // BEGIN SOLUTION
-constexpr double kBytes16x16 = 36.0;  // 4k (1/16 + 1/16) = 32, and 4 for the result
-constexpr double kBytes32x32 = 20.0;  // 16 + 4
-constexpr double kBytes64x16 = 24.0;  // 4k (1/64 + 1/16) = 4 + 16, and 4
-constexpr double kBytes64x64 = 12.0;  // 8 + 4
-constexpr double kIntensity16x16 = 128.0 / 36.0;
-constexpr double kIntensity32x32 = 128.0 / 20.0;
-constexpr double kIntensity64x16 = 128.0 / 24.0;
-constexpr double kIntensity64x64 = 128.0 / 12.0;
+constexpr double kBytes16x16 = 4 * 64 * (1.0 / 16 + 1.0 / 16) + 4;  // of x and w, and 4 of the result
+constexpr double kBytes32x32 = 4 * 64 * (1.0 / 32 + 1.0 / 32) + 4;  // half as much of x and w
+constexpr double kBytes64x16 = 4 * 64 * (1.0 / 64 + 1.0 / 16) + 4;  // w serves 64 rows, x only 16 columns
+constexpr double kBytes64x64 = 4 * 64 * (1.0 / 64 + 1.0 / 64) + 4;  // a quarter of 16 x 16, and the result
+constexpr double kIntensity16x16 = 2 * 64 / kBytes16x16;            // 2k operations
+constexpr double kIntensity32x32 = 2 * 64 / kBytes32x32;            // the same operations, fewer bytes
+constexpr double kIntensity64x16 = 2 * 64 / kBytes64x16;            // a tile of 1024, too, but more bytes
+constexpr double kIntensity64x64 = 2 * 64 / kBytes64x64;            // the most operations per byte
 // SKELETON
 // constexpr double kBytes16x16 = 0.0;
 // constexpr double kBytes32x32 = 0.0;

@@ -53,6 +53,10 @@ class Place:
             shutil.rmtree(self.root / name, ignore_errors=True)
         for name in ("solutions", "plots", "docs"):
             shutil.copytree(ROOT / name, self.root / name, ignore=shutil.ignore_patterns("__pycache__"))
+        for lesson in (ROOT / "chapters").glob("*/lesson.json"):
+            copy = self.root / lesson.relative_to(ROOT)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(lesson, copy)
         for name in ("workbook", "CMakeLists.txt", "README.md"):
             shutil.copy(ROOT / name, self.root / name)
         chapters = sorted(path.name for path in (ROOT / "chapters").glob("[0-9][0-9]_*"))
@@ -97,6 +101,8 @@ class Place:
         solved = set(chosen.sample(keys, 2))
         standings = {key: {"solved": key in solved, "hints": chosen.randrange(3)} for key in keys}
         (self.state / "state.json").write_text(json.dumps({"schema": 1, "exercises": standings}))
+        (self.state / "predictions.json").write_text(json.dumps(
+            {"schema": 1, "answers": {CHAPTER: {"1_unfused read": "16", "gone": "x"}}}))
         for name, text in self.measured.items():
             (self.data / name).write_text(text)
         (self.data / "verdict.json").write_text(json.dumps(VERDICT))
@@ -189,7 +195,7 @@ def workbook_words(place, chosen):
              "chapters/01_multiply_add/exercises/1_fuse.cuh"]
     command = chosen.choice(("", "list", "check", "check", "hint", "diff", "solution", "reset", "run", "play",
                              "bench", "plots", "completion", "skeleton", "chapters", "--help", "--version",
-                             "watch", "cehck", "view", "view"))
+                             "watch", "cehck", "predict", "predict", "view", "view"))
     if command == "run" and chosen.random() < 0.8:
         return [place.bin / "workbook", "run", "01", *chapter_words(chosen)]
     if command == "plots":  # with a folder that is not there: without one it draws for minutes
@@ -199,10 +205,11 @@ def workbook_words(place, chosen):
                      "results", "bash", "zsh", "-h", "mine.cu", "run", "solutions/01_multiply_add/1_fuse.cuh"]
     if chosen.random() < 0.7:
         own = {"check": ["--all"], "hint": ["--all"], "diff": ["--reveal"], "solution": ["--reveal"],
-               "list": ["--json"], "reset": [],
+               "list": ["--json"], "reset": [], "predict": ["--json"],
                "play": ["--json", "--device", "cpu", "gpu", "--lines", "--note", "bounds"],
                "view": ["--lines", "--out", "results", "--size", "5", "--note", "bounds"]}
-        files = {"list": [], "play": ["mine.cu"], "view": [*names, "mine.cu", "mine.cu"]}.get(command, names)
+        files = {"list": [], "play": ["mine.cu"], "view": [*names, "mine.cu", "mine.cu"],
+                 "predict": ["01", "1", "00", "0"]}.get(command, names)
         return [place.bin / "workbook", *filter(None, [command]), *some(chosen, files, min(1, len(files))),
                 *some(chosen, own.get(command, [""]), min(1, len(own.get(command, []))))]
     first = [chosen.choice(names)] if chosen.random() < 0.5 else []
@@ -272,10 +279,13 @@ class Try:
         self.damages = []
         files = [place.data / f"{CHAPTER}.json", place.data / "trace.json"] if kind == python_words else []
         if kind == workbook_words:
-            files = [place.state / "state.json", place.data / "verdict.json", place.data / "view.json"]
+            files = [place.state / "state.json", place.state / "predictions.json",
+                     place.data / "verdict.json", place.data / "view.json"]
         for file in files:
             if chosen.random() < 0.5:
                 self.damages.append(damage(file, chosen))
+        answers = [os.fsencode(answer) for answer in ("16", "8", "?", "q", "y", "3/2", *HUGE)]
+        self.typed = b"\n".join(some(chosen, answers, 30)) if chosen.random() < 0.7 else b""
         self.output = chosen.choices(("read", "closed", "full"), (8, 1, 1))[0]
         signals = [signal.SIGTERM] if kind == python_words else [signal.SIGINT, signal.SIGTERM]
         self.signal = chosen.choice(signals) if chosen.random() < 0.25 else None
@@ -300,9 +310,12 @@ class Try:
         environment = {**os.environ, **self.environment, MARK: str(os.getpid()), "CUDA_VISIBLE_DEVICES": "",
                        "PATH": f"{place.root / 'tools'}:{os.environ['PATH']}"}
         with tempfile.TemporaryFile() as printed:
-            program = subprocess.Popen(self.words, stdin=subprocess.DEVNULL, stdout=self.stdout(printed),
-                                       stderr=printed, cwd=place.root, env=environment,
-                                       start_new_session=True)
+            with tempfile.TemporaryFile() as typed:
+                typed.write(self.typed)
+                typed.seek(0)
+                program = subprocess.Popen(self.words, stdin=typed, stdout=self.stdout(printed),
+                                           stderr=printed, cwd=place.root, env=environment,
+                                           start_new_session=True)
             status = self.wait(program)
             printed.seek(0)
             return status, printed.read(1 << 20).decode(errors="replace")

@@ -6,6 +6,8 @@ python3 tests/cli/check_play.py COPY: the copy of the tree that tests/cli/check_
 import json
 import os
 import pathlib
+import pty
+import re
 import subprocess
 import sys
 import tempfile
@@ -45,6 +47,10 @@ def play(what, source, status, *texts, options=()):
         done = run(COPY / "workbook", "play", path, *options)
     output = done.stdout + done.stderr
     lacking = missing(texts, output)
+    # But for code, and what the compiler and the CPU device quote of it.
+    if "error: " not in output and ": kernel " not in output and "--json" not in options:
+        wide = [line for line in output.splitlines() if len(line) > 80 and len(line.split()) > 1]
+        expect(f"{what}: 80 columns", not wide, wide)
     expect(what, done.returncode == status and not lacking,
            f"exit status {done.returncode}, missing {lacking}:\n{output}")
     return done.stdout
@@ -88,7 +94,75 @@ play("an exception that has no text", FILE.replace("out.print(3)", "throw 3"), 1
      "the host code throws something that is no std::exception")
 play("no play()", "", 1, "needs a function void play() in namespace DEVICE")
 play("another device", FILE, 2, "--device tpu: cpu or gpu", options=["--device", "tpu"])
-done = run(COPY / "workbook", "play", "/no/such.cu")
+
+
+# --- A starter file ---
+
+
+def offered(what, answer, written):
+    """Plays a file that is not there, at a terminal that answers."""
+    with tempfile.TemporaryDirectory() as folder:
+        near, far = pty.openpty()
+        path = pathlib.Path(folder) / "new.cu"
+        program = subprocess.Popen([COPY / "workbook", "play", path], stdin=far, stderr=far,
+                                   stdout=subprocess.PIPE, text=True)
+        os.write(near, answer.encode())
+        output = program.communicate(timeout=300)[0]
+        asked = os.read(near, 65536).decode()
+        right = path.exists() == written and (program.returncode == 0) == written
+        expect(what, right and "Write a starter file there? [y/N]" in asked,
+               f"exit status {program.returncode}:\n{asked}{output}")
+        return output
+
+
+STARTER = (COPY / "docs/starter.cu").read_text()
+offered("a starter is offered, and not written when it is not wanted", "\n", False)
+output = offered("... and written, and played, when it is", "y\n", True)
+expect("... and it is clean", not missing(["twice 4 256 32 125 100% 32 125 100% 0"], output), output)
+with tempfile.TemporaryDirectory() as folder:
+    path = pathlib.Path(folder) / "new.cu"
+    done = run(COPY / "workbook", "play", path, stdin=subprocess.DEVNULL)
+    said = " ".join(done.stderr.split())
+    offer = f"is no file. This writes a starter file there: ./workbook play --new {path}"
+    expect("without a terminal it says how to get one", done.returncode == 2 and not path.exists()
+           and offer in said, done.stderr)
+    done = run(COPY / "workbook", "play", "--new", path)
+    expect("--new writes it", done.returncode == 0 and path.read_text() == STARTER
+           and "is a starter: change anything" in " ".join(done.stderr.split()), done.stderr)
+    path.write_text(STARTER + "// mine")
+    done = run(COPY / "workbook", "play", "--new", path)
+    expect("... and replaces nothing", done.returncode == 2 and path.read_text() == STARTER + "// mine"
+           and "is there already" in " ".join(done.stderr.split()), done.stderr)
+    done = run(COPY / "workbook", "play", "--new", path.parent / "no" / "new.cu")
+    expect("... where there is no folder, neither", done.returncode == 2
+           and "there is no folder" in " ".join(done.stderr.split()), done.stderr)
+    path.unlink()
+    done = run(COPY / "workbook", "play", "--new", "--json", path)
+    expect("... and the JSON is JSON", len(json.loads(done.stdout)["launches"]) == 1, done.stdout)
+
+# What the page says of common mistakes: the change, and what play says then.
+LAUNCH = "launch(twice, ceil_div(n, threads), threads, x.data(), out.data(), n);"
+CHANGES = {
+    "leave out `if (i < n)`": ("if (i < n) ", ""),
+    "`2.0f * out[i]` in place of `2.0f * x[i]`": ("2.0f * x[i]", "2.0f * out[i]"),
+    "`out[0]` in place of `out[i]`": ("out[i] =", "out[0] ="),
+    "`twice<<<4, 256>>>(...)` in place of `launch(twice, ...)`":
+        (LAUNCH, "twice<<<4, 256>>>(x.data(), out.data(), n);"),
+    "`x` in place of `x.data()`": ("x.data()", "x"),
+    "a block of 2048 threads": ("threads = 256", "threads = 2048"),
+    "no function `play()`": ("void play() {", "void player() {"),
+    "an `Array` outside of `play()`": ("void play() {", 'Array<float> y("y", 5);\nvoid play() {'),
+    "`cudaMalloc` in `play()`": ("out.print();", "float* y; cudaMalloc(&y, 4);"),
+    "`x.data()[0]` in `play()`": ("out.print();", "x.data()[0] = 1.0f;"),
+}
+ROWS = dict(re.findall(r"^\| (.+) \| `(.+)` \|$",
+                       (COPY / "docs/play.md").read_text().partition("## Common mistakes")[2], re.M))
+expect("the page's mistakes are those that are tried", set(ROWS) == set(CHANGES), set(ROWS) ^ set(CHANGES))
+for what, (old, new) in CHANGES.items():
+    assert old in STARTER, old
+    play(what, STARTER.replace(old, new), 1, ROWS[what])
+
+done = run(COPY / "workbook", "play", "/no/such.cu", stdin=subprocess.DEVNULL)
 expect("a file that is not there", done.returncode == 2 and "/no/such.cu is no file" in done.stderr,
        f"{done.returncode} {done.stderr}")
 

@@ -159,7 +159,10 @@ try:
     terminal.key("h")
     terminal.shows("h shows a hint", "Hint ", KEYS)
     terminal.key("l")
-    terminal.shows("l lists the exercises", "[ ] 01.1_fuse", KEYS)
+    terminal.shows("l lists the exercises, and below them the one that is watched", "[ ] 01.1_fuse",
+                   "Here:", KEYS)
+    after = terminal.all.rpartition("[ ] 06.")[2]
+    expect("... whose file is still in view", "1_fuse.cuh" in after and after.count("\n") < 12, after)
     FILE.write_text(skeleton + "int\n")
     terminal.shows("a save is checked: it does not compile", "error:", "It does not compile.", KEYS)
     FILE.unlink()

@@ -9,14 +9,18 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "advice.hpp"
 #include "catch.hpp"
+#include "check.hpp"
 #include "exercises.hpp"
+#include "folded.hpp"
 #include "harness/errors.hpp"
 #include "harness/files.hpp"
 #include "harness/run_exercise.hpp"
 #include "harness/terminal.hpp"
+#include "lesson.hpp"
 #include "process.hpp"
 #include "renamed.hpp"
 #include "skeleton.hpp"
@@ -446,4 +450,91 @@ TEST_CASE("lines are as wide as the terminal, and 79 characters where there is n
   const int file = open("/dev/null", O_WRONLY);
   CHECK(width_on(file) == 79);
   for (const int one : {terminal, program, file, before}) close(one);
+}
+
+TEST_CASE(
+    "a solved exercise leads to the solution, and the last of a chapter to what was learnt and the next "
+    "page") {
+  const Folder folder;
+  Workbook place = {SOURCE_DIR, "", folder.path, {"00_first", "01_multiply_add"}, exercises()};
+  const auto solve = [&](const ExerciseFiles& exercise) {
+    change_standing(folder.path, exercise.key(), [](Standing& standing) { standing.solved = true; });
+    std::istringstream words(solved_text(place, exercise));
+    std::string text;
+    for (std::string word; words >> word;) text += (text.empty() ? "" : " ") + word;
+    return text;
+  };
+  const std::string last = solve(place.exercises[0]);
+  CHECK_THAT(last, ContainsSubstring("./workbook diff 00.1"));
+  CHECK_THAT(last, ContainsSubstring("./workbook solution 00.1"));
+  CHECK_THAT(last, ContainsSubstring("The 1 exercises of chapter 00 are all solved."));
+  CHECK_THAT(last, ContainsSubstring("The next page: docs/01_multiply_add.md."));
+  CHECK(solve(place.exercises[1]).find("all solved") == std::string::npos);
+  const std::string end = solve(place.exercises[2]);
+  CHECK_THAT(end, ContainsSubstring("The 2 exercises of chapter 01 are all solved. " +
+                                    lesson_of(place, "01_multiply_add").learnt));
+  CHECK_THAT(end, ContainsSubstring("That was the last chapter. docs/choosing.md"));
+  CHECK(fs::exists(SOURCE_DIR "/docs/choosing.md"));
+}
+
+TEST_CASE("every chapter says what is learnt in it, in a sentence or two") {
+  const Folder folder;
+  const Workbook place = {SOURCE_DIR, "", folder.path, {}, {}};
+  int chapters = 0;
+  for (const auto& entry : fs::directory_iterator(SOURCE_DIR "/chapters")) {
+    if (!entry.is_directory()) continue;
+    const std::string learnt = lesson_of(place, entry.path().filename().string()).learnt;
+    INFO(entry.path());
+    CHECK(learnt.size() > 80);
+    CHECK(learnt.size() < 330);
+    ++chapters;
+  }
+  CHECK(chapters >= 7);
+}
+
+TEST_CASE("code is folded between words: comments stay comments, and a diff keeps its marks") {
+  CHECK(folded("int x;\n\n  f(a, b);\n", 20) == "int x;\n\n  f(a, b);\n");
+  CHECK(folded("  launch(kernel, 4, 256, x, out, n);\n", 24) ==
+        "  launch(kernel, 4, 256,\n      x, out, n);\n");
+  CHECK(folded("  // one two three four five\n", 16) == "  // one two\n  // three four\n  // five\n");
+  CHECK(folded("/// one two three\n", 12) == "/// one two\n/// three\n");
+  CHECK(folded("  int total = 0;  // of all rows\n", 20) == "  // of all rows\n  int total = 0;\n");
+  CHECK(folded("+  f(one, two, three);\n-\n three\n", 16, 1) ==
+        "+  f(one, two,\n+      three);\n-\n three\n");
+  const std::string long_word(30, 'x');
+  CHECK(folded(long_word + "\n", 10) == long_word + "\n");
+}
+
+TEST_CASE("every solution fits 80 columns when it is folded, and has the same words") {
+  const auto words_of = [](const std::string& text) {  // without spaces and slashes; comments may move
+    std::string letters;
+    for (const char c : text)
+      if (c != ' ' && c != '\n' && c != '/') letters += c;
+    std::sort(letters.begin(), letters.end());
+    return letters;
+  };
+  int solutions = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(SOURCE_DIR "/solutions")) {
+    if (entry.path().extension() != ".cuh") continue;
+    const std::string plain = plain_solution_of(file_text(entry.path()));
+    std::istringstream lines(folded(plain, 79));
+    for (std::string line; std::getline(lines, line);) {
+      INFO(entry.path() << ": " << line);
+      CHECK(line.size() < 80);
+    }
+    CHECK(words_of(folded(plain, 79)) == words_of(plain));
+    ++solutions;
+  }
+  CHECK(solutions > 25);
+}
+
+TEST_CASE("a refusal is wrapped, and what follows its first line stays as it is") {
+  const std::string words(100, 'x'), spaced = words + "  " + words + "\n";
+  CHECK(complaint("workbook", "there is no command") == "workbook: there is no command\n");
+  const std::string text = complaint(
+      "workbook", "the nearest: 01.1_fuse, 02.1_fuse, 03.1_fuse (./workbook list shows all) or more");
+  CHECK(text ==
+        "workbook: the nearest: 01.1_fuse, 02.1_fuse, 03.1_fuse (./workbook list shows\nall) or more\n");
+  CHECK(complaint("workbook", "it cannot be built:\n" + spaced.substr(0, spaced.size() - 1)) ==
+        "workbook: it cannot be built:\n" + spaced);
 }

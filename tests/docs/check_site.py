@@ -5,6 +5,7 @@ figures and predictions.
     python3 tests/docs/check_site.py --screenshots FOLDER  also stores what was seen
 """
 
+import json
 import os
 import pathlib
 import re
@@ -289,24 +290,149 @@ def check_navigation(driver, folder):
     expect("the tree shows the book in order", shown == wanted, labels)
 
 
-def check_figures_and_predictions(driver, folder):
-    address = (folder / PAGES["chapter"]).as_uri()
-    open_page(driver, address, 1440, "light")
+def check_figures(driver, folder):
+    open_page(driver, (folder / PAGES["chapter"]).as_uri(), 1440, "light")
     figures = driver.execute_script(
         "return [...document.querySelectorAll('.contents img')]"
         "    .map(i => [i.getAttribute('src'), i.naturalWidth, i.alt])")
     expect("figures are shown, with a text for those who do not see them",
            figures and all(width > 300 and len(text) > 30 for _, width, text in figures), figures)
 
-    def first_field():
-        return driver.find_element(By.CSS_SELECTOR, ".contents .prediction")
 
-    label = first_field().get_attribute("aria-label")
-    expect("a prediction says what it is of", label == "Your prediction: 1_unfused, read", label)
-    first_field().send_keys("16" + Keys.TAB)
-    open_page(driver, address, 1440, "light")
-    value = first_field().get_attribute("value")
-    expect("a prediction is still there later", value == "16", value)
+# --- Predictions ---
+
+ANSWERS = re.compile(r"^\| (\w+) \| ([\w-]+) \| ([\d.]+)x? \| (.+) \|$", re.M)
+
+# [label of its field, text of its mark, the mark's words, whether it is shown] of each prediction
+MARKS = """
+return [...document.querySelectorAll('.contents .prediction')].map(input => {
+  const mark = input.parentElement.querySelector('.prediction-mark');
+  return [input.getAttribute('aria-label'), mark?.textContent ?? '', mark?.getAttribute('aria-label') ?? ''];
+});
+"""
+
+# Whether the fold of the counts is open, the table of answers in it is seen, and what is said of the fields.
+STATE = """
+const table = answersTable();
+return [table.closest('details').open, table.checkVisibility(),
+        document.querySelector('.contents [role=status]').textContent];
+"""
+
+
+class Predictions:
+    """The predictions of a lesson in the browser."""
+
+    def __init__(self, driver, folder, chapter):
+        self.driver = driver
+        self.address = (folder / f"page_{chapter}.html").as_uri()
+        lesson = (ROOT / "docs" / f"{chapter}.md").read_text()
+        self.answers = {f"Your prediction: {stage}, {what}": (number, why)
+                        for stage, what, number, why in ANSWERS.findall(lesson)}
+
+    def open(self, width=1440, scheme="light"):
+        open_page(self.driver, self.address, width, scheme)
+
+    def fields(self):
+        return self.driver.find_elements(By.CSS_SELECTOR, ".contents .prediction")
+
+    def write(self, field, text):
+        field.clear()
+        field.send_keys(text + Keys.TAB)
+
+    def marks(self):
+        return self.driver.execute_script(MARKS)
+
+    def state(self):
+        return self.driver.execute_script(STATE)
+
+    def press(self):
+        button = self.driver.find_element(By.CSS_SELECTOR, ".contents .prediction-button")
+        self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'});", button)
+        button.click()
+
+    def explanations(self):
+        rows = self.driver.find_elements(By.CSS_SELECTOR, ".contents .prediction-why div")
+        return [" ".join(row.text.split()) for row in rows]
+
+
+def check_marks_are_the_terminals(driver):
+    """The page's functions say of each answer what tests/cli/test_predict.cpp holds the program's to."""
+    wrong = []
+    for answer, counted, wanted in json.loads((ROOT / "tests/docs/predicted_numbers.json").read_text()):
+        found = driver.execute_script(
+            "const n = predictedNumber(arguments[0]);"
+            "return n === null ? null : isRightPrediction(n, arguments[1]);", answer, counted)
+        if found != wanted:
+            wrong.append((answer, counted, found))
+    expect("the page takes the answers that the terminal takes", not wrong, wrong)
+
+
+def check_predictions(driver, folder, chapter, screenshots):
+    page = Predictions(driver, folder, chapter)
+    page.open()
+    labels = [label for label, *_ in page.marks()]
+    expect(f"{chapter}: there is a field for each answer", labels and labels == list(page.answers),
+           (labels, list(page.answers)))
+    is_open, seen, status = page.state()
+    unmarked = not page.explanations() and not any(mark for _, mark, _ in page.marks())
+    expect(f"{chapter}: the counts are folded, and nothing is marked", not is_open and not seen and unmarked,
+           (is_open, seen, page.marks()))
+    expect(f"{chapter}: it says how many are filled in", f"0 of {len(labels)} filled in" in status, status)
+
+    page.write(page.fields()[0], "many")
+    expect(f"{chapter}: what is no number is named", "“many” is no number" in page.state()[2], page.state())
+    for field, label in list(zip(page.fields(), labels))[:-1]:
+        page.write(field, page.answers[label][0])
+    expect(f"{chapter}: all but one are not enough", not page.state()[0] and not page.explanations(),
+           page.state())
+    page.open()
+    kept = [field.get_attribute("value") for field in page.fields()]
+    expect(f"{chapter}: they are still there later",
+           kept == [number for number, _ in page.answers.values()][:-1] + [""], kept)
+
+    page.write(page.fields()[-1], "99")
+    marks = page.marks()
+    unit = {label: "x" if label.endswith("speed-up") else "" for label in labels}
+    texts = {label: page.answers[label][0] + unit[label] for label in labels}
+    wanted = [[label, f"✓ {texts[label]}", f"right: {texts[label]}"] for label in labels[:-1]]
+    expect(f"{chapter}: right ones are marked", marks[:-1] == wanted, marks)
+    expect(f"{chapter}: a wrong one is marked, with the right value",
+           marks[-1][1:] == [f"✗ {texts[labels[-1]]}", f"wrong: it is {texts[labels[-1]]}"], marks[-1])
+    is_open, seen, status = page.state()
+    expect(f"{chapter}: the counts open", is_open and not seen, page.state())
+    expect(f"{chapter}: the right ones are counted",
+           status.startswith(f"{len(labels) - 1} of {len(labels)} right"), status)
+    wanted = [f"{label.rpartition(', ')[2]}: {why.replace('`', '')}"
+              for label, (_, why) in page.answers.items()]
+    expect(f"{chapter}: each is explained", page.explanations() == wanted, (page.explanations(), wanted))
+    for width in WIDTHS:
+        for scheme in ("light", "dark"):
+            page.open(width, scheme)
+            expect(f"{chapter}: they are still marked later, {width} pixels, {scheme}",
+                   page.explanations() == wanted and page.marks() == marks, page.marks())
+            if screenshots:
+                driver.execute_script("document.getElementById(arguments[0]).scrollIntoView();",
+                                      f"page_{chapter}--predict")
+                driver.save_screenshot(str(screenshots / f"predictions_{chapter}_{width}_{scheme}.png"))
+            ratio, where = driver.execute_script(CONTRAST)
+            expect("... with a contrast of 4.5 and more", ratio >= 4.5, f"{ratio:.2f} at {where}")
+            sideways = driver.execute_script(SIDEWAYS)
+            expect("... and nothing to scroll sideways", sideways <= 0, f"{sideways} pixels too wide")
+
+    page.press()
+    page.open()
+    empty = not any(field.get_attribute("value") for field in page.fields())
+    expect(f"{chapter}: “Start again” empties and folds all", empty and not page.state()[0], page.state())
+    page.press()
+    shown = page.marks()
+    expect(f"{chapter}: “Show me” shows all, and marks nothing",
+           page.state()[0] and all(said.startswith("it is ") for _, _, said in shown)
+           and page.explanations() == wanted, shown)
+    page.press()
+    driver.execute_script("answersTable().closest('details').open = true;")
+    until(page.explanations)
+    expect(f"{chapter}: so does opening the fold", page.explanations() == wanted, page.state())
+    page.press()
 
 
 FIGURES_SHOWN = """
@@ -315,10 +441,14 @@ return [...document.querySelectorAll('.contents img')].map(image => image.getAtt
 """
 
 
+OPEN_FOLDS = "for (const fold of document.querySelectorAll('.contents details')) fold.open = true;"
+
+
 def check_figures_on_phones(driver, folder):
     for width in (390, 1440):
         for page in ("page_00_first_kernel.html", PAGES["chapter"]):
             open_page(driver, (folder / page).as_uri(), width, "light")
+            driver.execute_script(OPEN_FOLDS)
             shown = driver.execute_script(FIGURES_SHOWN)
             narrow = [name for name in shown if name.endswith("_narrow.svg")]
             expect(f"{page}, {width} pixels: the figures have the form for that width",
@@ -329,6 +459,7 @@ def check_pictures_follow_the_switch(driver, folder):
     """Pictures and figures are light or dark as the page is, whatever the system's scheme is."""
     for scheme in ("light", "dark"):
         open_page(driver, (folder / PAGES["chapter"]).as_uri(), 1440, scheme)
+        driver.execute_script(OPEN_FOLDS)
         for switched in (False, True):
             if switched:
                 driver.find_element(By.CSS_SELECTOR, "doxygen-awesome-dark-mode-toggle").click()
@@ -369,7 +500,11 @@ def main():
             check_navigation(driver, folder)
             check_search(driver, folder, arguments.screenshots)
             check_search_of_words(driver, folder)
-            check_figures_and_predictions(driver, folder)
+            check_figures(driver, folder)
+            for chapter in (path.stem for path in sorted((ROOT / "docs").glob("[0-9][0-9]_*.md"))):
+                if "<!-- answers: " in (ROOT / "docs" / f"{chapter}.md").read_text():
+                    check_predictions(driver, folder, chapter, arguments.screenshots)
+            check_marks_are_the_terminals(driver)
             check_figures_on_phones(driver, folder)
             check_pictures_follow_the_switch(driver, folder)
         finally:

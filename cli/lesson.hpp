@@ -1,0 +1,42 @@
+/// \file
+/// What the program knows of a chapter's lesson, from chapters/CHAPTER/lesson.json: the predictions that the
+/// lesson asks for, and what is learnt. docs/adding_a_chapter.md describes the file; docs/update.py reads it
+/// too.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "workbook.hpp"
+
+namespace workbook {
+
+/// Something that a reader predicts of a stage.
+enum class Asked { kRead, kWrite, kSpeedUp, kBytes };
+
+/// The name of what is asked, in the file and in the lesson's table: "read", "write", "speed-up", "bytes".
+std::string text_of(Asked asked);
+
+/// One prediction.
+struct Question {
+  std::string stage;    ///< "2_fused"
+  std::string does;     ///< what the stage does, in Markdown
+  Asked asked;          ///< of that stage
+  std::string because;  ///< one sentence that explains the number, with {} in its place
+
+  /// In the state: "2_fused read".
+  std::string key() const { return stage + " " + text_of(asked); }
+};
+
+/// The lesson of one chapter.
+struct Lesson {
+  std::string learnt;               ///< in the chapter, a sentence or two
+  std::string given;                ///< what one must know to predict
+  std::vector<Question> questions;  ///< in the order of the lesson
+};
+
+/// The lesson of a chapter; an empty one where the chapter has no such file. \throws MachineError when the
+/// file is damaged
+Lesson lesson_of(const Workbook& workbook, const std::string& chapter);
+
+}  // namespace workbook

@@ -1,0 +1,285 @@
+#include "predict.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "answers.hpp"
+#include "harness/errors.hpp"
+#include "harness/files.hpp"
+#include "harness/terminal.hpp"
+#include "lesson.hpp"
+#include "process.hpp"
+#include "run.hpp"
+
+namespace workbook {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr const char* kAccepted =
+    "Accepted are numbers such as 16, 1.5 (or 1,5), 3/2, 1.5x and 24 bytes; ? shows the number, and q "
+    "leaves.";
+constexpr const char* kShown = "?";  // the answer of a reader who wants to be told
+
+// --- Counting ---
+
+/// The elements of the output: of {n}, {rows, columns}, or {m, k, n}, where it is m x n.
+double elements_of(const json& shape) {
+  double elements = 1;
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    if (shape.size() < 3 || i != 1) elements *= shape[i].get<double>();
+  return elements;
+}
+
+/// What takes time, by the stage's formula: bytes that are read again are in a cache.
+double memory_bytes(const json& stage) {
+  const json& traffic = stage.at("traffic");
+  return traffic.at("expected_read_bytes").get<double>() + traffic.at("expected_write_bytes").get<double>() -
+         traffic.at("expected_repeated_bytes").get<double>();
+}
+
+/// The stage of that name that ran. \throws MachineError
+const json& stage_of(const json& run, const std::string& name) {
+  for (const json& stage : run.at("stages"))
+    if (stage.at("name") == name && stage.at("status") == "ok") return stage;
+  throw MachineError(
+      fmt::format("{} has no counts of a stage {}", run.at("chapter").get<std::string>(), name));
+}
+
+/// What the CPU device has counted in answer to a question.
+double counted(const json& run, const Question& question) {
+  const json& stage = stage_of(run, question.stage);
+  const json& traffic = stage.at("traffic");
+  const double elements = elements_of(run.at("shape"));
+  const double read = 32 * traffic.at("load_sectors").get<double>() / elements;
+  const double write = 32 * traffic.at("store_sectors").get<double>() / elements;
+  switch (question.asked) {
+    case Asked::kRead:
+      return read;
+    case Asked::kWrite:
+      return write;
+    case Asked::kSpeedUp:
+      return memory_bytes(stage_of(run, stage.at("against"))) / memory_bytes(stage);
+    case Asked::kBytes:
+      return (read + write) / run.at("shape")[1].get<double>();
+  }
+  return 0;
+}
+
+/// As the tables of the chapter have it.
+std::string counted_text(const Question& question, double value) {
+  if (question.asked == Asked::kSpeedUp) return fmt::format("{:.2f}x", value);
+  return fmt::format("{:.{}f}", value, question.asked == Asked::kBytes ? 2 : 1);
+}
+
+/// Runs the chapter's program on the CPU device, for the stages that the lesson asks about. Returns its
+/// counts, or nothing when a stage is wrong, which it then shows.
+std::optional<json> counts_of(const Workbook& workbook, const std::string& chapter, const Lesson& lesson) {
+  fs::create_directories(workbook.state_folder);
+  const fs::path file = workbook.state_folder / fmt::format("counts-{}.json", getpid());
+  std::vector<std::string> call = {
+      (workbook.build / "bin" / chapter).string(), "--device", "cpu", "--json", file.string(), "--stage"};
+  std::set<std::string> stages;
+  for (const Question& question : lesson.questions) stages.insert(question.stage);
+  call.push_back(fmt::format("{}", fmt::join(stages, ",")));
+  const Outcome outcome = run_limited(call, {});
+  const std::string text = fs::exists(file) ? file_text(file) : "";
+  std::error_code error;
+  fs::remove(file, error);
+  if (outcome.end == Outcome::End::kExited && outcome.code == kWrong) {
+    fmt::print("{}\nThere is nothing to compare with until this stage is right again.\n", outcome.output);
+    return std::nullopt;
+  }
+  const json runs = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (outcome.end != Outcome::End::kExited || outcome.code != 0 || !runs.is_array() || runs.empty())
+    throw MachineError(fmt::format("{} has counted nothing:\n{}", chapter, outcome.output));
+  return runs[0];
+}
+
+// --- Asking ---
+
+std::string without_backticks(std::string text) {
+  text.erase(std::remove(text.begin(), text.end(), '`'), text.end());
+  return text;
+}
+
+const char* words_of(Asked asked) {
+  switch (asked) {
+    case Asked::kRead:
+      return "bytes read per element";
+    case Asked::kWrite:
+      return "bytes written per element";
+    case Asked::kSpeedUp:
+      return "times as fast as stage 1, by its bytes";
+    case Asked::kBytes:
+      return "bytes per multiplication, read and written";
+  }
+  return "";
+}
+
+/// The sentence that explains the number.
+std::string because_text(const Question& question, const std::string& number) {
+  std::string because = question.because;
+  if (const auto at = because.find("{}"); at != std::string::npos) because.replace(at, 2, number);
+  return because;
+}
+
+/// Whether an answer is right where the table has `number`.
+bool is_right(const std::string& answer, const std::string& number) {
+  const std::optional<double> predicted = predicted_number(answer);
+  return predicted && is_right_prediction(*predicted, std::stod(number));
+}
+
+/// "Right. Because ...", "Not quite: it is 16.0. Because ...", and "It is 16.0. Because ..." for a reader who
+/// wanted to be told.
+std::string mark_text(const Question& question, const std::string& answer, const std::string& number) {
+  const std::string mark = answer == kShown           ? "It is " + number
+                           : is_right(answer, number) ? bold("Right")
+                                                      : bold("Not quite") + ": it is " + number;
+  return wrapped(fmt::format("{}. {}", mark, without_backticks(because_text(question, number))), 4);
+}
+
+/// The next line of the reader's; nothing at the end of the input. What does not come from a terminal is
+/// shown after the prompt.
+std::optional<std::string> line_from(std::istream& in, const std::string& prompt) {
+  fmt::print("{} ", prompt);
+  fflush(stdout);
+  std::string line;
+  const bool echo = &in != &std::cin || !isatty(STDIN_FILENO);
+  if (!std::getline(in, line)) {
+    fmt::print("\n");
+    return std::nullopt;
+  }
+  line.erase(line.find_last_not_of(" \t\r") + 1);
+  line.erase(0, line.find_first_not_of(" \t"));
+  if (echo) fmt::print("{}\n", line);
+  return line;
+}
+
+/// An answer that is a number, or kShown. Nothing when the reader leaves.
+std::optional<std::string> answer_from(std::istream& in, const Question& question) {
+  for (;;) {
+    const auto line = line_from(in, fmt::format("  {}?", words_of(question.asked)));
+    if (!line || *line == "q" || *line == "Q") return std::nullopt;
+    if (*line == kShown || predicted_number(*line)) return line;
+    fmt::print("{}", wrapped(kAccepted, 4));
+  }
+}
+
+/// Goes through all questions: shows the answers that are there, and asks for the others. Returns whether all
+/// are answered.
+bool ask_all(const Workbook& workbook, const std::string& chapter, const Lesson& lesson, const json& run,
+             std::istream& in) {
+  Answers answers = load_answers(workbook.state_folder)[chapter];
+  std::string stage;
+  int right = 0;
+  for (const Question& question : lesson.questions) {
+    if (question.stage != stage)
+      fmt::print("\n{}\n{}", bold(question.stage), wrapped(without_backticks(question.does), 2));
+    stage = question.stage;
+    if (answers.count(question.key())) {
+      fmt::print("  {}? {}\n", words_of(question.asked), answers[question.key()]);
+    } else {
+      const auto answer = answer_from(in, question);
+      if (!answer) {
+        fmt::print("\n{}",
+                   wrapped(fmt::format("What you have answered is kept. ./workbook predict {} goes on.",
+                                       chapter.substr(0, chapter.find('_'))),
+                           0));
+        return false;
+      }
+      keep_answer(workbook.state_folder, chapter, question.key(), *answer);
+      answers[question.key()] = *answer;
+    }
+    const std::string& answer = answers[question.key()];
+    const std::string number = counted_text(question, counted(run, question));
+    right += is_right(answer, number);
+    fmt::print("{}", mark_text(question, answer, number));
+  }
+  fmt::print("\n{} of {} right.\n", right, lesson.questions.size());
+  return true;
+}
+
+/// The questions and what was counted, for a program to read.
+std::string answers_json(const Lesson& lesson, const json& run) {
+  auto all = nlohmann::ordered_json::array();
+  for (const Question& question : lesson.questions) {
+    const double value = counted(run, question);
+    const std::string number = counted_text(question, value);
+    all.push_back({{"stage", question.stage},
+                   {"does", question.does},
+                   {"asked", text_of(question.asked)},
+                   {"counted", value},
+                   {"text", number},
+                   {"because", because_text(question, number)}});
+  }
+  return all.dump(1);
+}
+
+/// The chapter that the name stands for; for no name, the first that has predictions to make. \throws
+/// UsageError
+std::string chapter_to_predict(const Workbook& workbook, const std::string& name) {
+  if (!name.empty()) {
+    const std::vector<std::string> found = chapters_matching(workbook, name);
+    if (found.size() > 1)
+      throw UsageError(fmt::format("\"{}\" is {}; predict takes one chapter", name, fmt::join(found, ", ")));
+    return found[0];
+  }
+  for (const std::string& chapter : workbook.chapters)
+    if (const Predicted predicted = predicted_of(workbook, chapter); predicted.answered < predicted.asked)
+      return chapter;
+  return workbook.chapters.back();
+}
+
+}  // namespace
+
+Predicted predicted_of(const Workbook& workbook, const std::string& chapter) {
+  const Answers answers = load_answers(workbook.state_folder)[chapter];
+  Predicted predicted;
+  for (const Question& question : lesson_of(workbook, chapter).questions) {
+    ++predicted.asked;
+    predicted.answered += static_cast<int>(answers.count(question.key()));
+  }
+  return predicted;
+}
+
+std::vector<std::string> chapters_of_predict(const Workbook& workbook, const std::string& name) {
+  return {chapter_to_predict(workbook, name)};
+}
+
+int predict_command(const Workbook& workbook, const std::string& name, bool as_json, std::istream& in) {
+  const std::string chapter = chapter_to_predict(workbook, name);
+  const std::string number = chapter.substr(0, chapter.find('_'));
+  const Lesson lesson = lesson_of(workbook, chapter);
+  if (lesson.questions.empty())
+    throw UsageError(fmt::format("{} has no predictions to make; ./workbook run {} counts", chapter, number));
+  if (!as_json) fmt::print("Counting on the CPU device ...\n\n");
+  fflush(stdout);
+  const std::optional<json> run = counts_of(workbook, chapter, lesson);
+  if (!run) return kWrong;
+  if (as_json) {
+    fmt::print("{}\n", answers_json(lesson, *run));
+    return kDone;
+  }
+
+  const Predicted before = predicted_of(workbook, chapter);
+  fmt::print("{}: predict what each stage moves, for large arrays\n\n{}{}", bold(chapter),
+             wrapped(lesson.given, 0), wrapped(kAccepted, 0));
+  if (!ask_all(workbook, chapter, lesson, *run, in)) return kDone;
+  if (before.answered == before.asked) {
+    const auto again = line_from(in, "These are your earlier answers. Start again? [y/N]");
+    if (!again || (*again != "y" && *again != "Y" && *again != "yes")) return kDone;
+    forget_answers(workbook.state_folder, chapter);
+    if (!ask_all(workbook, chapter, lesson, *run, in)) return kDone;
+  }
+  fmt::print("\nThe whole table: ./workbook run {} --device cpu\nThe lesson: docs/{}.md\n", number, chapter);
+  return kDone;
+}
+
+}  // namespace workbook
