@@ -1,5 +1,5 @@
 // What the device counts for each instruction: all of a launch, each part of it once.
-#include <algorithm>
+#include <string>
 #include <vector>
 
 #include "catch.hpp"
@@ -25,6 +25,19 @@ long long executed(const LaunchCounts& launch, std::size_t site) {
   return all;
 }
 
+/// Checks that each request that is kept is one of its instruction.
+void check_places(const LaunchCounts& launch) {
+  for (const WarpRequests& warp : launch.warps) {
+    const SiteCounts& site = launch.sites.at(warp.site);
+    CHECK(warp.executed >= static_cast<long long>(warp.first.size()));
+    for (const TracedRequest& request : warp.first) {
+      CHECK(request.place == site.file + ":" + std::to_string(site.line));
+      CHECK(request.kind == site.kind);
+      CHECK(request.bytes == site.bytes);
+    }
+  }
+}
+
 }  // namespace
 
 TEST_CASE("site log: the instructions of each counted kernel add up to its counts") {
@@ -41,6 +54,7 @@ TEST_CASE("site log: the instructions of each counted kernel add up to its count
       CHECK_FALSE(launch.ended_early);
       CHECK_FALSE(launch.sites.empty());
       of_launches += launch.counts;
+      check_places(launch);
       for (const SiteCounts& site : launch.sites) {
         CHECK(site.line > 0);
         sum += site.counts;
