@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <vector>
 
 #include "harness/run_exercise.hpp"
@@ -49,6 +51,30 @@ std::string cases_text(const json& verdict, bool right) {
     out += text;
   }
   return out;
+}
+
+/// Where the exercise has several outputs: which of them are right and which are wrong, in the last case in
+/// which some are.
+std::string outputs_text(const json& verdict) {
+  std::istringstream names(verdict.value("outputs", ""));
+  const std::vector<std::string> outputs{std::istream_iterator<std::string>(names), {}};
+  if (outputs.size() < 2) return "";
+  const json& cases = verdict.at("cases");
+  for (auto at = cases.rbegin(); at != cases.rend(); ++at) {
+    const json& one = *at;
+    const auto wrong = one.value("wrong_outputs", std::vector<std::string>());
+    if (wrong.empty()) continue;
+    std::string right_names, wrong_names;
+    for (const std::string& output : outputs)
+      (std::find(wrong.begin(), wrong.end(), output) == wrong.end() ? right_names : wrong_names) +=
+          " " + output;
+    const std::string what =
+        fmt::format("{} = {}", verdict.at("dims").get<std::string>(), one.at("shape").get<std::string>());
+    return fmt::format("\n  Outputs at {}:\n", what) +
+           (right_names.empty() ? "" : wrapped("right:" + right_names, 4)) +
+           wrapped("wrong:" + wrong_names, 4);
+  }
+  return "";
 }
 
 /// The message of the first mistake of each kind.
@@ -211,8 +237,9 @@ Verdict verdict_of(const std::string& text, const Outcome& outcome) {
   // A note may say why a result is wrong.
   const std::string notes = notes_text(verdict);
   const std::string body = cases_text(verdict, true) + wrong + (wrong.empty() ? "" : notes) +
-                           mistakes_text(verdict) + budget_text(verdict) + predictions_text(verdict) +
-                           (wrong.empty() ? notes : "") + output_text(outcome.output);
+                           outputs_text(verdict) + mistakes_text(verdict) + budget_text(verdict) +
+                           predictions_text(verdict) + (wrong.empty() ? notes : "") +
+                           output_text(outcome.output);
   const std::string lesson = verdict.at("lesson");
   if (status == VerdictStatus::kSolved)
     return {true,

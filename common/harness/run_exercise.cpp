@@ -246,6 +246,7 @@ bool judge_code(const Exercise& exercise, const Version& version, const std::str
     verdict["cases"].push_back({{"shape", shape},
                                 {"how", one.how},
                                 {"right", result.status == Status::kOk},
+                                {"wrong_outputs", result.wrong_outputs},
                                 {"message", result.message}});
   }
   verdict["notes"] = backend->take_notes();
@@ -316,6 +317,7 @@ void judge(const Exercise& exercise, const Version& version, const std::string& 
                           {"at", "the start"},
                           {"refused", version.path ? refusal(file_text(version.path)) : ""},
                           {"dims", exercise.dims},
+                          {"outputs", exercise.output ? exercise.output : ""},
                           {"cases", ordered_json::array()},
                           {"budget", ordered_json::array()},
                           {"predictions", ordered_json::array()},

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <stdexcept>
+#include <utility>
 
 #include "cpu/finding.hpp"
 #include "gpu/statistics.hpp"
@@ -294,8 +295,12 @@ void Problem::run_and_compare(const Stage& stage, bool exact, unsigned char pois
       result.message = fmt::format("something was written just outside array {}", a.name);
       return;
     }
-  for (const Array* output : arrays_named(chapter_, stage.output))
-    if (result.message.empty()) compare_output(*output, stage, exact, result);
+  for (const Array* output : arrays_named(chapter_, stage.output)) {
+    const std::string first = std::exchange(result.message, "");
+    compare_output(*output, stage, exact, result);
+    if (!result.message.empty()) result.wrong_outputs.push_back(output->name);
+    if (!first.empty()) result.message = first;
+  }
   if (result.message.empty() && stage.kernels != kAnyNumber && result.counts.kernels != stage.kernels)
     result.message =
         fmt::format("it launched {} kernels, its table entry says {}", result.counts.kernels, stage.kernels);

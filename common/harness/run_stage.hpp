@@ -37,7 +37,9 @@ const char* text_of(Status status);
 struct StageResult {
   const Stage* stage = nullptr;
   Status status = Status::kSkipped;
-  std::string message;    ///< what is wrong, or why it was skipped
+  std::string message;  ///< what is wrong, or why it was skipped
+  std::vector<std::string>
+      wrong_outputs;      ///< those of its arrays that are wrong; `message` is about the first
   bool compared = false;  ///< there was a result to compare with the reference
   double error = 0;       ///< the largest, relative to the magnitude of the terms
   Counts counts;          ///< on a GPU, only the number of kernels

@@ -538,3 +538,17 @@ TEST_CASE("a refusal is wrapped, and what follows its first line stays as it is"
   CHECK(complaint("workbook", "it cannot be built:\n" + spaced.substr(0, spaced.size() - 1)) ==
         "workbook: it cannot be built:\n" + spaced);
 }
+
+TEST_CASE("of several outputs it says which are right and which are wrong") {
+  nlohmann::json verdict = report(VerdictStatus::kNotYet);
+  verdict["cases"] = nlohmann::json::array({{{"shape", "3"},
+                                             {"how", ""},
+                                             {"right", false},
+                                             {"wrong_outputs", {"b", "d"}},
+                                             {"message", "b[0] is 1, expected 2"}}});
+  verdict["outputs"] = "a b c d";
+  CHECK_THAT(verdict_of(verdict.dump(), {}).text,
+             ContainsSubstring("Outputs at N = 3:\n    right: a c\n    wrong: b d\n"));
+  verdict["outputs"] = "b";
+  CHECK(verdict_of(verdict.dump(), {}).text.find("Outputs") == std::string::npos);
+}
