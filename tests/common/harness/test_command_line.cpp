@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"
+#include "harness/terminal.hpp"
 #include "harness/errors.hpp"
 #include "harness/options.hpp"
 #include "workbook.hpp"
@@ -42,12 +43,15 @@ std::string program(const std::string& name) { return word(BIN_DIR "/" + name); 
 Outcome chapter(const std::string& arguments) { return run(program("01_multiply_add") + arguments); }
 Outcome workbook_program(const std::string& arguments) { return run(program("workbook") + arguments); }
 
-/// One line, that status, and every one of the texts.
+/// One sentence, wrapped to the width of a terminal, that status, and every one of the texts.
 void check_refused(const Outcome& outcome, int status, const std::vector<std::string>& texts) {
   INFO(outcome.output);
   CHECK(outcome.status == status);
-  CHECK(std::count(outcome.output.begin(), outcome.output.end(), '\n') == 1);
-  for (const std::string& text : texts) CHECK_THAT(outcome.output, ContainsSubstring(text));
+  CHECK(outcome.output.ends_with('\n'));
+  std::string sentence = outcome.output;
+  std::replace(sentence.begin(), sentence.end(), '\n', ' ');
+  CHECK(outcome.output == wrapped(sentence, 0, 79));
+  for (const std::string& text : texts) CHECK_THAT(sentence, ContainsSubstring(text));
 }
 
 std::size_t widest_line(const std::string& text) {
