@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"
-#include "harness/terminal.hpp"
 #include "harness/errors.hpp"
 #include "harness/options.hpp"
+#include "harness/terminal.hpp"
 #include "workbook.hpp"
 
 namespace fs = std::filesystem;
@@ -50,7 +50,7 @@ void check_refused(const Outcome& outcome, int status, const std::vector<std::st
   CHECK(outcome.output.ends_with('\n'));
   std::string sentence = outcome.output;
   std::replace(sentence.begin(), sentence.end(), '\n', ' ');
-  CHECK(outcome.output == wrapped(sentence, 0, 79));
+  CHECK(outcome.output == workbook::wrapped(sentence, 0, 79));
   for (const std::string& text : texts) CHECK_THAT(sentence, ContainsSubstring(text));
 }
 
