@@ -868,7 +868,7 @@ def next_single(value, steps):
 def example_of_rounding(programs):
     """x and the scale of an element that `claims rounding` prints: 1 / scale gives it another step."""
     printed = programs.run("claims", "rounding")
-    said = re.search(r"scale (\S+)\n.*\n.*; (\S+) becomes (\S+), not (-?\d+)", printed)
+    said = re.search(r"scale (\S+)\n(?: .*\n)*? +for example (\S+) becomes (\S+), not (-?\d+)", printed)
     scale, multiplied, divided = single(float(said[1])), int(said[3]), int(said[4])
     for steps in (0, -1, 1):  # it prints x to seven digits
         x = next_single(single(float(said[2])), steps)

@@ -85,6 +85,10 @@ def loaded_from_elsewhere(folder):
             if wanted.search(path.read_text(errors="replace"))]
 
 
+def has_code(markdown):
+    return "```" in markdown or re.search(r"^    \S", markdown, re.M) is not None
+
+
 def fold_faults(page, built):
     """Folds of a Markdown page that the built page does not have, or whose code block is outside of them."""
     folds = re.findall(r"^<details>.*?^</details>", page.read_text(), re.S | re.M)
@@ -92,7 +96,7 @@ def fold_faults(page, built):
     if len(folds) != len(built_folds):
         return [f"{page.name}: {len(folds)} folds, and {len(built_folds)} where it is built"]
     return [f"{page.name}: the fold {fold.splitlines()[0]} has lost its code block"
-            for fold, html in zip(folds, built_folds) if ("```" in fold) != ('class="fragment"' in html)]
+            for fold, html in zip(folds, built_folds) if has_code(fold) != ('class="fragment"' in html)]
 
 
 def menu(folder):
