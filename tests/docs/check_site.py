@@ -6,7 +6,6 @@ figures and predictions.
 """
 
 import json
-import os
 import pathlib
 import re
 import shutil
@@ -20,19 +19,9 @@ from checks import ROOT, expect, run, skip
 
 sys.path.insert(0, str(ROOT / "docs"))
 import book
-
-DEBIAN_PYTHON = "/usr/bin/python3"
-
-try:
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-    from selenium.webdriver.common.by import By
-    from selenium.webdriver.common.keys import Keys
-except ImportError:
-    # Debian's Selenium belongs to Debian's Python, which need not be the one that was found first.
-    if sys.executable != DEBIAN_PYTHON and pathlib.Path(DEBIAN_PYTHON).exists():
-        os.execv(DEBIAN_PYTHON, [DEBIAN_PYTHON, *sys.argv])
-    webdriver = None
+import browser
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 
 PAGES = {"front": "index.html", "chapter": "page_01_multiply_add.html", "concept": "page_memory.html",
          "glossary": "page_glossary.html"}
@@ -99,24 +88,6 @@ return [...document.querySelectorAll(headings)].filter(h => !h.closest('.toc'))
 """
 
 
-def browser(home):
-    """Chromium, whose profile and caches go into the folder `home`."""
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium")
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                     "--hide-scrollbars", "--force-color-profile=srgb"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("XDG_")}
-    environment.update(HOME=home, TMPDIR=home)
-    service = Service(shutil.which("chromedriver"), env=environment)
-    driver = webdriver.Chrome(service=service, options=options)
-    driver.execute_cdp_cmd("Network.enable", {})
-    driver.execute_cdp_cmd("Network.emulateNetworkConditions",
-                           {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0})
-    return driver
-
-
 def leavings():
     """What browsers leave in the folders that they usually write to."""
     home = pathlib.Path.home()
@@ -126,11 +97,7 @@ def leavings():
 
 
 def open_page(driver, address, width, scheme):
-    screen = {"width": width, "height": WIDTHS[width], "deviceScaleFactor": 1, "mobile": width < 768}
-    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-    driver.get(address)
+    browser.open_page(driver, address, width, WIDTHS[width], scheme)
     until(lambda: driver.execute_script("return document.readyState") == "complete")
     time.sleep(0.4)  # Doxygen lays the navigation out after the page has come
 
@@ -479,10 +446,6 @@ def main():
     arguments = parser.parse_args()
     if not shutil.which("doxygen") or not book.theme():
         skip("there is no Doxygen with doxygen-awesome-css")
-    if not shutil.which("chromium") or not shutil.which("chromedriver"):
-        skip("there is no Chromium with chromedriver (Debian: chromium chromium-driver)")
-    if not webdriver:
-        skip("there is no Selenium (Debian: python3-selenium)")
     if arguments.screenshots:
         arguments.screenshots.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as temporary:
@@ -491,7 +454,7 @@ def main():
         before = leavings()
         home = pathlib.Path(temporary) / "home"
         home.mkdir()
-        driver = browser(str(home))
+        driver = browser.browser(str(home))
         try:
             folder = pathlib.Path(temporary) / "docs" / "html"
             check_pages(driver, folder, arguments.screenshots)
