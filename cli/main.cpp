@@ -204,7 +204,7 @@ const std::vector<Command>& commands() {
        {kFolder, kCompare},
        "draw the figures",
        [](const Workbook& w, const Arguments& a) { return plots_command(w, a.folder, a.compare); },
-       [](const Workbook& w, const Arguments& a) { return chapters_of_plots(w, a.folder); }},
+       [](const Workbook& w, const Arguments& a) { return targets_of_plots(w, a.folder); }},
       {"completion",
        {kShell},
        "for bash or zsh; says how",

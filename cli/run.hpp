@@ -10,12 +10,12 @@ namespace workbook {
 /// alone. \throws UsageError
 std::vector<std::string> chapters_matching(const Workbook& workbook, const std::string& name);
 
-/// The chapters that `run`, `bench` and `plots` need built; none where the command only prints help.
-/// \throws UsageError and MachineError for what the command would refuse
+/// The chapters that `run` and `bench` need built, and the programs that `plots` does; none where the command
+/// only prints help. \throws UsageError and MachineError for what the command would refuse
 std::vector<std::string> chapters_of_run(const Workbook& workbook, const std::vector<std::string>& words);
 std::vector<std::string> chapters_of_bench(const Workbook& workbook, const std::vector<std::string>& chapters,
                                            const std::string& folder);
-std::vector<std::string> chapters_of_plots(const Workbook& workbook, const std::string& folder);
+std::vector<std::string> targets_of_plots(const Workbook& workbook, const std::string& folder);
 
 /// `run [chapter...] [option...]`: the words that are neither options nor their values are chapters or the
 /// beginnings of their names; the options are passed to each of them. Returns their highest exit status.
@@ -29,8 +29,9 @@ int bench_command(const Workbook& workbook, const std::vector<std::string>& chap
                   const std::string& folder);
 
 /// `plots [folder]`: draws the JSON in `folder`, or the committed runs when that is empty, and what the
-/// chapters count and trace on the CPU device; with `compare`, next to the committed runs. Returns kDone,
-/// kWrong when a chapter fails, or the exit status of plots/plot.py. \throws UsageError
+/// chapters count and trace on the CPU device; with `compare`, next to the committed runs. Without a folder
+/// it draws the lessons' pictures too. Returns kDone, kWrong when a chapter fails, or the exit status of
+/// plots/plot.py or plots/diagrams.py. \throws UsageError
 int plots_command(const Workbook& workbook, const std::string& folder, bool compare);
 
 }  // namespace workbook

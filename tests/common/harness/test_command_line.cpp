@@ -400,6 +400,13 @@ TEST_CASE("plots of a folder that is not there is refused at once") {
     check_refused(workbook_program(command + std::string("/nonexistent")), 2, {"/nonexistent is no folder"});
 }
 
+TEST_CASE("plots needs what the lessons' pictures need, unless it draws a folder of the reader's") {
+  const TemporaryFolder folder;
+  CHECK_THAT(workbook_program("chapters plots").output, ContainsSubstring(" claims"));
+  const Outcome own = workbook_program("chapters plots '" + folder.path.string() + "'");
+  CHECK_THAT(own.output, ContainsSubstring("06_tensor_cores") && !ContainsSubstring("claims"));
+}
+
 TEST_CASE("a copy of the program does not work on the files of the original") {
   const TemporaryFolder folder;
   fs::create_directories(folder.path / "build/bin");
