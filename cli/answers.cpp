@@ -15,7 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-using AllAnswers = std::map<std::string, Answers>;
 
 constexpr int kAnswersSchema = 1;
 

@@ -11,10 +11,12 @@ namespace workbook {
 
 /// The reader's answers to the predictions of one chapter, as they were given, by Question::key().
 using Answers = std::map<std::string, std::string>;
+/// Those of all chapters.
+using AllAnswers = std::map<std::string, Answers>;
 
 /// The answers of all chapters, from `folder`/predictions.json. A damaged file is renamed, and a line on
 /// standard error says so.
-std::map<std::string, Answers> load_answers(const std::filesystem::path& folder);
+AllAnswers load_answers(const std::filesystem::path& folder);
 
 /// Keeps the answer to one question of a chapter. \throws MachineError when the folder cannot be written
 void keep_answer(const std::filesystem::path& folder, const std::string& chapter, const std::string& key,

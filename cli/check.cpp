@@ -154,8 +154,10 @@ std::string solved_text(const Workbook& workbook, const ExerciseFiles& exercise)
     ++count;
   }
   const std::string number = exercise.chapter.substr(0, exercise.chapter.find('_'));
-  text += "\n" + wrapped(fmt::format("{} The {} exercises of chapter {} are all solved. {}", bold("Done."),
-                                     count, number, lesson_of(workbook, exercise.chapter).learnt),
+  text += "\n" + wrapped(fmt::format(
+                             "{} {} chapter {} {} solved. {}", bold("Done."),
+                             count == 1 ? "The exercise of" : fmt::format("All {} exercises of", count),
+                             number, count == 1 ? "is" : "are", lesson_of(workbook, exercise.chapter).learnt),
                          0);
   return text + wrapped(page_after(workbook, exercise.chapter) + ".", 0);
 }

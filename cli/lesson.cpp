@@ -10,12 +10,14 @@
 namespace workbook {
 namespace {
 
-constexpr Asked kAllAsked[] = {Asked::kRead, Asked::kWrite, Asked::kSpeedUp, Asked::kBytes};
+constexpr Asked kAllAsked[] = {Asked::kRead, Asked::kWrite, Asked::kSpeedUp};
 
 /// \throws nlohmann::json::exception
 Lesson parsed_lesson(const std::string& text) {
   const auto root = nlohmann::json::parse(text);
-  Lesson lesson = {root.at("learnt"), root.at("given"), {}};
+  Lesson lesson = {root.at("learnt"), "", {}};
+  if (!root.contains("predict")) return lesson;
+  lesson.given = root.at("given");
   for (const auto& stage : root.at("predict"))
     for (const Asked asked : kAllAsked)
       if (stage.contains(text_of(asked)))
@@ -33,8 +35,6 @@ std::string text_of(Asked asked) {
       return "write";
     case Asked::kSpeedUp:
       return "speed-up";
-    case Asked::kBytes:
-      return "bytes";
   }
   return "";
 }

@@ -12,9 +12,9 @@
 namespace workbook {
 
 /// Something that a reader predicts of a stage.
-enum class Asked { kRead, kWrite, kSpeedUp, kBytes };
+enum class Asked { kRead, kWrite, kSpeedUp };
 
-/// The name of what is asked, in the file and in the lesson's table: "read", "write", "speed-up", "bytes".
+/// The name of what is asked, in the file and in the lesson's table: "read", "write", "speed-up".
 std::string text_of(Asked asked);
 
 /// One prediction.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/terminal.hpp"
+#include "lesson.hpp"
 #include "predict.hpp"
 #include "renamed.hpp"
 
@@ -27,8 +28,7 @@ void print_changes(const Workbook& workbook, const State& state) {
 }
 
 /// "predictions made", "3 of 14 predictions made"; empty where there are none.
-std::string predicted_text(const Workbook& workbook, const std::string& chapter) {
-  const Predicted predicted = predicted_of(workbook, chapter);
+std::string predicted_text(const Predicted& predicted) {
   if (predicted.asked == 0) return "";
   if (predicted.answered == predicted.asked) return "predictions made";
   return fmt::format("{} of {} predictions made", predicted.answered, predicted.asked);
@@ -43,7 +43,8 @@ void print_next_step(const Workbook& workbook, bool begun) {
   if (!begun) {
     const std::string number = next->chapter.substr(0, next->chapter.find('_'));
     fmt::print("Next: read docs/{0}.md beside\n\n", next->chapter);
-    if (predicted_of(workbook, next->chapter).asked > 0) fmt::print("  ./workbook predict {}\n", number);
+    if (!lesson_of(workbook, next->chapter).questions.empty())
+      fmt::print("  ./workbook predict {}\n", number);
     fmt::print("  ./workbook run {}\n\n", number);
     fmt::print("Then the first exercise, {}:\n", next->id());
   } else {
@@ -58,13 +59,14 @@ void print_next_step(const Workbook& workbook, bool begun) {
 ExitStatus overview_command(const Workbook& workbook) {
   fmt::print("{}\n\n", bold("Kernel Fusion Workbook"));
   State state = load_state(workbook.state_folder);
+  const AllAnswers answers = load_answers(workbook.state_folder);
   bool begun = false;
   for (const std::string& chapter : workbook.chapters) {
     int solved = 0;
     const auto exercises = exercises_of(workbook, chapter);
     for (const ExerciseFiles* exercise : exercises) solved += state[exercise->key()].solved;
     begun |= solved > 0;
-    const std::string predicted = predicted_text(workbook, chapter);
+    const std::string predicted = predicted_text(predicted_of(workbook, chapter, answers));
     fmt::print("  {:18} {} of {} exercises solved{}{}\n", chapter, solved, exercises.size(),
                predicted.empty() ? "" : ", ", predicted);
   }
@@ -77,14 +79,14 @@ ExitStatus overview_command(const Workbook& workbook) {
 
 ExitStatus list_command(const Workbook& workbook, bool json) {
   State state = load_state(workbook.state_folder);
+  const AllAnswers answers = load_answers(workbook.state_folder);
   auto chapters = nlohmann::ordered_json::array();
   for (const std::string& chapter : workbook.chapters) {
     auto exercises = nlohmann::ordered_json::array();
-    const Predicted predicted = predicted_of(workbook, chapter);
+    const Predicted predicted = predicted_of(workbook, chapter, answers);
     if (!json) fmt::print("{}\n", bold(chapter));
     if (!json && predicted.asked > 0)
-      fmt::print("  [{}] {}\n", predicted.answered == predicted.asked ? "x" : " ",
-                 predicted_text(workbook, chapter));
+      fmt::print("  [{}] {}\n", predicted.answered == predicted.asked ? "x" : " ", predicted_text(predicted));
     for (const ExerciseFiles* exercise : exercises_of(workbook, chapter)) {
       const Standing standing = state[exercise->key()];
       if (!json)

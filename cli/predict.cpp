@@ -14,6 +14,7 @@
 #include "harness/terminal.hpp"
 #include "lesson.hpp"
 #include "process.hpp"
+#include "result_file.hpp"
 #include "run.hpp"
 
 namespace workbook {
@@ -23,21 +24,19 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr const char* kAccepted =
-    "Accepted are numbers such as 16, 1.5 (or 1,5), 3/2, 1.5x and 24 bytes; ? shows the number, and q "
-    "leaves.";
+    "Answer with a number such as 16, 1.5 (or 1,5), 3/2, 1.5x or 24 bytes. Type ? to be told, q to leave.";
 constexpr const char* kShown = "?";  // the answer of a reader who wants to be told
 
 // --- Counting ---
 
-/// The elements of the output: of {n}, {rows, columns}, or {m, k, n}, where it is m x n.
+/// The elements of the output, of {n} or {rows, columns}.
 double elements_of(const json& shape) {
   double elements = 1;
-  for (std::size_t i = 0; i < shape.size(); ++i)
-    if (shape.size() < 3 || i != 1) elements *= shape[i].get<double>();
+  for (const json& length : shape) elements *= length.get<double>();
   return elements;
 }
 
-/// What takes time, by the stage's formula: bytes that are read again are in a cache.
+/// Bytes that go to DRAM, by the stage's formula: repeated reads are assumed to hit a cache.
 double memory_bytes(const json& stage) {
   const json& traffic = stage.at("traffic");
   return traffic.at("expected_read_bytes").get<double>() + traffic.at("expected_write_bytes").get<double>() -
@@ -57,48 +56,39 @@ double counted(const json& run, const Question& question) {
   const json& stage = stage_of(run, question.stage);
   const json& traffic = stage.at("traffic");
   const double elements = elements_of(run.at("shape"));
-  const double read = 32 * traffic.at("load_sectors").get<double>() / elements;
-  const double write = 32 * traffic.at("store_sectors").get<double>() / elements;
   switch (question.asked) {
     case Asked::kRead:
-      return read;
+      return 32 * traffic.at("load_sectors").get<double>() / elements;
     case Asked::kWrite:
-      return write;
+      return 32 * traffic.at("store_sectors").get<double>() / elements;
     case Asked::kSpeedUp:
       return memory_bytes(stage_of(run, stage.at("against"))) / memory_bytes(stage);
-    case Asked::kBytes:
-      return (read + write) / run.at("shape")[1].get<double>();
   }
   return 0;
 }
 
-/// As the tables of the chapter have it.
+/// Formatted as in the chapter's tables.
 std::string counted_text(const Question& question, double value) {
-  if (question.asked == Asked::kSpeedUp) return fmt::format("{:.2f}x", value);
-  return fmt::format("{:.{}f}", value, question.asked == Asked::kBytes ? 2 : 1);
+  return question.asked == Asked::kSpeedUp ? fmt::format("{:.2f}x", value) : fmt::format("{:.1f}", value);
 }
 
 /// Runs the chapter's program on the CPU device, for the stages that the lesson asks about. Returns its
 /// counts, or nothing when a stage is wrong, which it then shows.
 std::optional<json> counts_of(const Workbook& workbook, const std::string& chapter, const Lesson& lesson) {
-  fs::create_directories(workbook.state_folder);
-  const fs::path file = workbook.state_folder / fmt::format("counts-{}.json", getpid());
+  const ResultFile file(workbook.state_folder);
   std::vector<std::string> call = {
-      (workbook.build / "bin" / chapter).string(), "--device", "cpu", "--json", file.string(), "--stage"};
+      (workbook.build / "bin" / chapter).string(), "--device", "cpu", "--json", file.path(), "--stage"};
   std::set<std::string> stages;
   for (const Question& question : lesson.questions) stages.insert(question.stage);
   call.push_back(fmt::format("{}", fmt::join(stages, ",")));
   const Outcome outcome = run_limited(call, {});
-  const std::string text = fs::exists(file) ? file_text(file) : "";
-  std::error_code error;
-  fs::remove(file, error);
   if (outcome.end == Outcome::End::kExited && outcome.code == kWrong) {
     fmt::print("{}\nThere is nothing to compare with until this stage is right again.\n", outcome.output);
     return std::nullopt;
   }
-  const json runs = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const json runs = json::parse(file.text(), nullptr, /*allow_exceptions=*/false);
   if (outcome.end != Outcome::End::kExited || outcome.code != 0 || !runs.is_array() || runs.empty())
-    throw MachineError(fmt::format("{} has counted nothing:\n{}", chapter, outcome.output));
+    throw MachineError(fmt::format("{} printed no counts:\n{}", chapter, outcome.output));
   return runs[0];
 }
 
@@ -109,16 +99,15 @@ std::string without_backticks(std::string text) {
   return text;
 }
 
-const char* words_of(Asked asked) {
-  switch (asked) {
+std::string words_of(const json& run, const Question& question) {
+  switch (question.asked) {
     case Asked::kRead:
       return "bytes read per element";
     case Asked::kWrite:
       return "bytes written per element";
     case Asked::kSpeedUp:
-      return "times as fast as stage 1, by its bytes";
-    case Asked::kBytes:
-      return "bytes per multiplication, read and written";
+      return fmt::format("speed-up over {}, by the bytes moved",
+                         stage_of(run, question.stage).at("against").get<std::string>());
   }
   return "";
 }
@@ -163,9 +152,9 @@ std::optional<std::string> line_from(std::istream& in, const std::string& prompt
 }
 
 /// An answer that is a number, or kShown. Nothing when the reader leaves.
-std::optional<std::string> answer_from(std::istream& in, const Question& question) {
+std::optional<std::string> answer_from(std::istream& in, const json& run, const Question& question) {
   for (;;) {
-    const auto line = line_from(in, fmt::format("  {}?", words_of(question.asked)));
+    const auto line = line_from(in, fmt::format("  {}?", words_of(run, question)));
     if (!line || *line == "q" || *line == "Q") return std::nullopt;
     if (*line == kShown || predicted_number(*line)) return line;
     fmt::print("{}", wrapped(kAccepted, 4));
@@ -184,14 +173,13 @@ bool ask_all(const Workbook& workbook, const std::string& chapter, const Lesson&
       fmt::print("\n{}\n{}", bold(question.stage), wrapped(without_backticks(question.does), 2));
     stage = question.stage;
     if (answers.count(question.key())) {
-      fmt::print("  {}? {}\n", words_of(question.asked), answers[question.key()]);
+      fmt::print("  {}? {}\n", words_of(run, question), answers[question.key()]);
     } else {
-      const auto answer = answer_from(in, question);
+      const auto answer = answer_from(in, run, question);
       if (!answer) {
-        fmt::print("\n{}",
-                   wrapped(fmt::format("What you have answered is kept. ./workbook predict {} goes on.",
-                                       chapter.substr(0, chapter.find('_'))),
-                           0));
+        fmt::print("\n{}", wrapped(fmt::format("Your answers are kept. Continue with ./workbook predict {}.",
+                                               chapter.substr(0, chapter.find('_'))),
+                                   0));
         return false;
       }
       keep_answer(workbook.state_folder, chapter, question.key(), *answer);
@@ -231,20 +219,24 @@ std::string chapter_to_predict(const Workbook& workbook, const std::string& name
       throw UsageError(fmt::format("\"{}\" is {}; predict takes one chapter", name, fmt::join(found, ", ")));
     return found[0];
   }
-  for (const std::string& chapter : workbook.chapters)
-    if (const Predicted predicted = predicted_of(workbook, chapter); predicted.answered < predicted.asked)
-      return chapter;
-  return workbook.chapters.back();
+  const AllAnswers answers = load_answers(workbook.state_folder);
+  std::string last = workbook.chapters.back();
+  for (const std::string& chapter : workbook.chapters) {
+    const Predicted predicted = predicted_of(workbook, chapter, answers);
+    if (predicted.answered < predicted.asked) return chapter;
+    if (predicted.asked > 0) last = chapter;
+  }
+  return last;
 }
 
 }  // namespace
 
-Predicted predicted_of(const Workbook& workbook, const std::string& chapter) {
-  const Answers answers = load_answers(workbook.state_folder)[chapter];
+Predicted predicted_of(const Workbook& workbook, const std::string& chapter, const AllAnswers& all) {
+  const auto answers = all.find(chapter);
   Predicted predicted;
   for (const Question& question : lesson_of(workbook, chapter).questions) {
     ++predicted.asked;
-    predicted.answered += static_cast<int>(answers.count(question.key()));
+    if (answers != all.end()) predicted.answered += static_cast<int>(answers->second.count(question.key()));
   }
   return predicted;
 }
@@ -268,7 +260,7 @@ int predict_command(const Workbook& workbook, const std::string& name, bool as_j
     return kDone;
   }
 
-  const Predicted before = predicted_of(workbook, chapter);
+  const Predicted before = predicted_of(workbook, chapter, load_answers(workbook.state_folder));
   fmt::print("{}: predict what each stage moves, for large arrays\n\n{}{}", bold(chapter),
              wrapped(lesson.given, 0), wrapped(kAccepted, 0));
   if (!ask_all(workbook, chapter, lesson, *run, in)) return kDone;

@@ -147,6 +147,7 @@ Build build_target(const Workbook& workbook, const std::string& target) {
 
 Build build_locked_target(const Workbook& workbook, const std::string& target) {
   setenv("NINJA_STATUS", kNinjaStatus, 1);
+  setenv("LC_ALL", "C", 1);                  // Make translates its words
   setenv("PWD", workbook.build.c_str(), 1);  // the name that compilers give their folder: it may be a link's
   // A build of everything may take long on a slow machine, but each file ends with a line of Ninja's or
   // Make's. The memory is that of each compiler: `#include "/dev/zero"` would take all.

@@ -231,8 +231,10 @@ function explanationBelow(row, answers) {
 
 // The fields of a lesson whose numbers are counted: its fold opens, and each field is marked and explained, when all are filled in or
 // the reader wants to be shown.
-function askFields(fields, table) {
+function askFields(all, table) {
   const answers = new Map([...table.rows].slice(1).map(row => [`${textOf(row.cells[0])} ${textOf(row.cells[1])}`, row]));
+  const fields = all.filter(field => answers.has(field.key));  // others are in tables that nothing counts
+  if (!fields.length) return;
   const fold = table.closest("details");
   const status = document.createElement("p");
   status.setAttribute("role", "status");
@@ -256,9 +258,10 @@ function askFields(fields, table) {
     status.textContent = `${right} of ${fields.length} right. What is counted is below.`;
   }
   function look() {
-    const bad = fields.find(field => field.input.value.trim() && predictedNumber(field.input.value) === null);
+    const isBad = field => field.input.value.trim() !== "" && predictedNumber(field.input.value) === null;
+    const bad = fields.find(isBad);
     const filled = fields.filter(field => predictedNumber(field.input.value) !== null).length;
-    for (const field of fields) field.input.toggleAttribute("aria-invalid", field === bad);
+    for (const field of fields) field.input.setAttribute("aria-invalid", isBad(field));
     if (shown || filled === fields.length) return show();
     button.textContent = "Show me";
     status.textContent = bad ? `“${bad.input.value.slice(0, 20)}” is no number. Numbers such as 16, 1.5, 3/2, 1.5x and 24 bytes are.`

@@ -168,7 +168,7 @@ def table_rows(heading, rows):
 def predictions(chapter, programs):
     """A stage without a question about its speed is the one that the others are compared with."""
     asked = questions(chapter, programs)
-    columns = [column for column in ("read", "write", "speed-up", "bytes")
+    columns = [column for column in ("read", "write", "speed-up")
                if column in {question["asked"] for question in asked}]
     rows = []
     for stage in dict.fromkeys(question["stage"] for question in asked):

@@ -49,7 +49,7 @@ struct Place {
     std::istringstream in(lines);
     return printed([&] { CHECK(predict_command(workbook, chapter, /*as_json=*/false, in) == kDone); });
   }
-  Predicted predicted() const { return predicted_of(workbook, kChapter); }
+  Predicted predicted() const { return predicted_of(workbook, kChapter, load_answers(state)); }
 };
 
 int count_of(const std::string& text, const std::string& part) {
@@ -86,9 +86,9 @@ TEST_CASE("predict: a session marks each answer, explains it, and goes on where 
   CHECK_THAT(first, ContainsSubstring("bytes read per element? 32\n    Right. "));
   CHECK_THAT(first, ContainsSubstring("bytes written per element? 4 bytes\n    Not quite: it is 32.0. "));
   CHECK(count_of(in_one_line(first),
-                 "Accepted are numbers such as 16, 1.5 (or 1,5), 3/2, 1.5x and 24 bytes") == 3);
+                 "Answer with a number such as 16, 1.5 (or 1,5), 3/2, 1.5x or 24 bytes.") == 3);
   CHECK_THAT(first, ContainsSubstring("bytes read per element? ?\n    It is 4.0. "));
-  CHECK_THAT(first, ContainsSubstring("./workbook predict 00 goes on"));
+  CHECK_THAT(first, ContainsSubstring("Continue with ./workbook predict 00."));
   CHECK(place.predicted().answered == 3);
 
   const std::string rest = place.session("8/2\n4,0\n4");
@@ -156,6 +156,14 @@ TEST_CASE("predict: without a name it takes the first chapter with predictions t
   for (const char* name : {"1", "01", "01_multiply_add"})
     CHECK(chapters_of_predict(place.workbook, name) == std::vector<std::string>{"01_multiply_add"});
   CHECK(chapters_of_predict(place.workbook, "0") == std::vector<std::string>{kChapter});
+
+  // When all are made, it takes the last chapter that has any.
+  Workbook more = place.workbook;
+  more.chapters.push_back("06_tensor_cores");
+  REQUIRE(lesson_of(more, "06_tensor_cores").questions.empty());
+  for (const Question& question : lesson_of(more, "01_multiply_add").questions)
+    keep_answer(place.state, "01_multiply_add", question.key(), "1");
+  CHECK(chapters_of_predict(more, "") == std::vector<std::string>{"01_multiply_add"});
   for (const char* name : {"7", "first", "00_first_kernel_", "-"})
     CHECK_THROWS_AS(chapters_of_predict(place.workbook, name), UsageError);
 }
@@ -214,4 +222,6 @@ TEST_CASE("predict: a program that counts nothing is no answer") {
   const std::string said = printed([&] { CHECK(predict_command(other, "00", false, in) == kWrong); });
   CHECK_THAT(said, ContainsSubstring("WRONG"));
   CHECK(fs::exists(place.state / "predictions.json") == false);
+  fs::remove_all(place.state / "bin");
+  CHECK(fs::is_empty(place.state));  // what the programs wrote is gone
 }

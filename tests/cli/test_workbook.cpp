@@ -467,11 +467,11 @@ TEST_CASE(
   const std::string last = solve(place.exercises[0]);
   CHECK_THAT(last, ContainsSubstring("./workbook diff 00.1"));
   CHECK_THAT(last, ContainsSubstring("./workbook solution 00.1"));
-  CHECK_THAT(last, ContainsSubstring("The 1 exercises of chapter 00 are all solved."));
+  CHECK_THAT(last, ContainsSubstring("The exercise of chapter 00 is solved."));
   CHECK_THAT(last, ContainsSubstring("The next page: docs/01_multiply_add.md."));
   CHECK(solve(place.exercises[1]).find("all solved") == std::string::npos);
   const std::string end = solve(place.exercises[2]);
-  CHECK_THAT(end, ContainsSubstring("The 2 exercises of chapter 01 are all solved. " +
+  CHECK_THAT(end, ContainsSubstring("All 2 exercises of chapter 01 are solved. " +
                                     lesson_of(place, "01_multiply_add").learnt));
   CHECK_THAT(end, ContainsSubstring("That was the last chapter. docs/choosing.md"));
   CHECK(fs::exists(SOURCE_DIR "/docs/choosing.md"));
