@@ -462,8 +462,8 @@ std::string model_text(const Report& report, const ShapeResult& result, const st
     table.add(std::move(row));
   }
   return fmt::format(
-             "{}, {} = {}: the time that the bytes take at the published\n"
-             "{:.0f} GB/s, if all of them go to DRAM\n{}\n",
+             "{}, {} = {}:\n"
+             "the time that the bytes take at the published {:.0f} GB/s, if all go to DRAM\n{}\n",
              card.full_name, report.chapter->dims, shape_text(result.shape, report.chapter->dims),
              card.gbytes_per_s, timed ? fmt::format("measured: on {}\n", report.device.name) : "") +
          table.text();

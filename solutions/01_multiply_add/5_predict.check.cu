@@ -63,7 +63,7 @@ const Prediction kPredictions[] = {{"fused", run_fused},
 Exercise exercise() {
   return {
       .learnt = "Traffic follows from the code and the sector alone: it can be known before anything runs.",
-      .lesson = "docs/01_multiply_add.md, Count",
+      .lesson = "docs/01_multiply_add.md, stage 5",
       .arrays = kArrays,
       .array_count = sizeof kArrays / sizeof kArrays[0],
       .fill = fill,
