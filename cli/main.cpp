@@ -98,7 +98,7 @@ constexpr Parameter kDevice = {"[--device cpu|gpu]", [](CLI::App& app, Arguments
 constexpr Parameter kJson = {
     "[--json]", [](CLI::App& app, Arguments& a) { app.add_flag("--json", a.json, "for a program to read"); }};
 constexpr Parameter kLines = {"[--lines]", [](CLI::App& app, Arguments& a) {
-                                app.add_flag("--lines", a.lines, "what each source line costs, here");
+                                app.add_flag("--lines", a.lines, "print the counts of each source line");
                               }};
 constexpr Parameter kNew = {"[--new]", [](CLI::App& app, Arguments& a) {
                               app.add_flag("--new", a.fresh, "write a starter file first");

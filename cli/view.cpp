@@ -106,7 +106,7 @@ ExitStatus show(const Workbook& workbook, const ViewRequest& request, const std:
   if (messages) fmt::print("{}", messages_text(data));
   if (!has_lines(data)) {
     if (has_findings(data)) return kWrong;
-    fmt::print("No kernel has accessed memory, so there is nothing to see: is one launched?\n");
+    fmt::print("No kernel accessed memory. Does the file launch one?\n");
     return kWrong;
   }
   write_page(workbook, page_folder(request.folder), name, data);
@@ -114,18 +114,24 @@ ExitStatus show(const Workbook& workbook, const ViewRequest& request, const std:
 }
 
 ExitStatus view_file(const Workbook& workbook, const ViewRequest& request) {
-  if (!request.size.empty()) throw UsageError("--size is for exercises: a file for play says its own sizes");
+  if (!request.size.empty())
+    throw UsageError("--size applies to exercises; a file for play sets its own sizes");
   if (!request.lines) page_folder(request.folder);  // before any work is done for it
   const ResultFile result(workbook.state_folder);
   const int status = play_command(workbook, request.name, {.notes = request.notes, .view = result.path()});
   const ordered_json data = data_in(result);
-  if (data.is_null()) return status == kDone ? kWrong : static_cast<ExitStatus>(status);
+  if (data.is_null() && status == kDone) {
+    fmt::print("The program ended itself: does your file call exit?\n");
+    return kWrong;
+  }
+  if (data.is_null()) return static_cast<ExitStatus>(status);
   return show(workbook, request, fs::path(request.name).stem().string(), data, false);
 }
 
 ExitStatus view_exercise(const Workbook& workbook, const ViewRequest& request,
                          const ExerciseFiles& exercise) {
-  if (!request.notes.empty()) throw UsageError("--note is for files of play: an exercise is judged without");
+  if (!request.notes.empty())
+    throw UsageError("--note applies to files for play; exercises are judged without it");
   if (!fs::exists(exercise.file))
     throw UsageError(fmt::format("{} is not there; ./workbook reset {} restores it",
                                  workbook.shown(exercise.file), exercise.number()));
@@ -147,6 +153,7 @@ ExitStatus view_exercise(const Workbook& workbook, const ViewRequest& request,
     fmt::print(stderr, "{}", verdict_of("", outcome).text);
     return kWrong;
   }
+  fmt::print("{}", outcome.output);  // the reader's own
   if (file_text(exercise.file) == skeleton_of(file_text(exercise.solution)))
     fmt::print("{} has not been started: what you see is the file as it came.\n", exercise.id());
   data["title"] = exercise.id();

@@ -211,11 +211,11 @@ constexpr std::size_t kMostRequestsShown = 6000;
 /// Lines that are shown around those that have counts, of files that are not the reader's.
 constexpr int kLinesAround = 12;
 
-/// The places that a message names: the line in the kernel's file, or a file and a line. Those of what to
-/// check next are no places of what has happened.
+/// The places that a message names: the line in the kernel's file, or a file and a line. Those after "look
+/// at:" are advice and are skipped.
 std::vector<std::pair<std::string, int>> places_in(const std::string& message) {
-  static const std::regex kernel(R"(\((\S+):(\d+)\))"),
-      place(R"( at (?:or near )?(?:line (\d+)|(\S+?):(\d+)\b))");
+  static const std::regex kernel(R"(\(([^()\n]+):(\d{1,8})\))"),
+      place(R"( at (?:or near )?(?:line (\d{1,8})|(\S+?):(\d{1,8}))\b)");
   const std::string text = message.substr(0, message.find("\n  look at:"));
   std::smatch found;
   if (!std::regex_search(text, found, kernel)) return {};

@@ -81,6 +81,7 @@ void require_traceable(const Options& options) {
   if (options.device == DeviceKind::kGpu)
     throw UsageError("--trace: only the CPU device sees what a warp accesses");
   require_alone("--trace", options);
+  if (options.lines) throw UsageError("--trace and --lines exclude each other");
 }
 
 /// Only the CPU device counts. \throws UsageError

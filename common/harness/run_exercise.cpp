@@ -374,6 +374,8 @@ ExitStatus view(const Exercise& exercise, const Version& version, const std::str
     view.findings.push_back(finding.what());
   } catch (const std::exception& error) {
     view.result = error.what();
+  } catch (...) {  // of the reader's host code
+    view.result = kStrangeException;
   }
   view.notes = backend->take_notes();
   if (view.findings.empty() && view.result.empty()) {

@@ -90,9 +90,11 @@ ENDLESS = FILE.replace("if (i < n) out[i] = 2.0f * x[i]", "for (;;) out[i % n] =
 data = view("a kernel without end", ENDLESS, 1, "infinite loop")
 expect("has counts too", lines_sum(data, "store_requests") > 0, data["launches"])
 expect("a file without a launch has no page",
-       view("no launch", FILE.replace("  launch(", "  // launch("), 1, "is one launched?") is None)
+       view("no launch", FILE.replace("  launch(", "  // launch("), 1, "Does the file launch one?") is None)
 expect("nor has one that does not compile",
        view("a compiler error", FILE.replace("2.0f * x[i]", "y"), 1, "mine.cu:7:", "error:") is None)
+expect("nor has one that ends itself",
+       view("exit(0)", FILE.replace("  launch(", "  exit(0);\n  launch("), 1, "does your file call exit?") is None)
 data = view("a finding as a note", FILE.replace("2.0f * x[i]", "out[i] + x[i]"), 0,
             "note: uninitialised device memory", options=["--note", "uninitialised"])
 note = data["messages"][0]
@@ -105,7 +107,7 @@ with tempfile.TemporaryDirectory() as folder:
         call(f"{command} --lines", [command, file, "--lines"], 0, "twice, 2 launches",
              "7 128 531 94% if (i < n) out[i] = 2.0f * x[i];", "sum 128 531 94%")
     call("a folder that cannot be made", ["view", file, "--out", "/dev/null/x"], 2, "--out /dev/null/x: ")
-    call("--size of a file", ["view", file, "--size", "5"], 2, "--size is for exercises")
+    call("--size of a file", ["view", file, "--size", "5"], 2, "--size applies to exercises")
     call("--lines with --json", ["play", file, "--lines", "--json"], 2,
          "--lines and --json exclude each other")
 call("a file that is not there", ["view", "/no/such.cu"], 2, "/no/such.cu is no file")

@@ -127,6 +127,7 @@ TEST_CASE("unknown names are refused, and the right ones named") {
   check_refused(chapter("--size 5 --sweep"), 2, {"exclude each other"});
   check_refused(chapter("--once --json x"), 2, {"exclude each other"});
   check_refused(chapter("--trace x --sweep"), 2, {"--trace and --sweep exclude each other"});
+  check_refused(chapter("--trace x --lines"), 2, {"--trace and --lines exclude each other"});
   for (const std::string& call :
        {program("01_multiply_add"), program("workbook") + "play " + word(SOURCE_DIR "/README.md")}) {
     const auto note = [&](const std::string& words) { return run(call + words); };

@@ -90,6 +90,9 @@ TEST_CASE("lines: a page's data ends no script, and names the lines of findings"
   CHECK(marked("launch refused: kernel k (a/b.cu:6)\n  too many threads\n  look at: the block") ==
         std::vector<std::string>{"a/b.cu:6"});
   CHECK(marked("there is not enough memory").empty());
+  CHECK(marked("out of bounds: kernel k (/tmp/my kernel.cu:7)\n  x[9] is read") ==
+        std::vector<std::string>{"/tmp/my kernel.cu:7"});
+  CHECK(marked(head + "  x at line 99999999999 is read") == std::vector<std::string>{"a/b.cu:6"});
 }
 
 TEST_CASE("lines: requests beyond what a page holds are left out, and it says so") {
