@@ -93,8 +93,8 @@ expect("a file without a launch has no page",
        view("no launch", FILE.replace("  launch(", "  // launch("), 1, "Does the file launch one?") is None)
 expect("nor has one that does not compile",
        view("a compiler error", FILE.replace("2.0f * x[i]", "y"), 1, "mine.cu:7:", "error:") is None)
-expect("nor has one that ends itself",
-       view("exit(0)", FILE.replace("  launch(", "  exit(0);\n  launch("), 1, "does your file call exit?") is None)
+ENDS = FILE.replace("  launch(", "  exit(0);\n  launch(")
+expect("nor has one that ends itself", view("exit(0)", ENDS, 1, "does your file call exit?") is None)
 data = view("a finding as a note", FILE.replace("2.0f * x[i]", "out[i] + x[i]"), 0,
             "note: uninitialised device memory", options=["--note", "uninitialised"])
 note = data["messages"][0]
