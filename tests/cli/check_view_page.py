@@ -152,6 +152,15 @@ def check_conflict(driver, data):
            and f"{deepest} wavefronts" in said and deepest > 1, f"line {line}: {deepest} deep: {said}")
 
 
+# Whether the last visible control of a kind has the focus after it was pressed.
+PRESSED = """
+const control = [...document.querySelectorAll(arguments[0])].filter(one => one.offsetParent !== null).at(-1);
+control.focus();
+control.click();
+return document.activeElement.id === control.id;
+"""
+
+
 def check_keys(driver):
     driver.execute_script("document.querySelector('tr.counted button').click()")
     first = chosen_line(driver)
@@ -172,6 +181,9 @@ def check_keys(driver):
     press(driver, Keys.TAB)
     inside = driver.execute_script("return document.activeElement.closest('.detail, .source') !== null")
     expect("Tab leads on to the next control", inside)
+    for control in (".source th button", ".accesses button"):
+        held = driver.execute_script(PRESSED, control)
+        expect(f"{control} keeps the focus when it is pressed", held)
 
 
 def check_choices(driver):
