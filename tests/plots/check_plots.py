@@ -43,6 +43,8 @@ def shapes(svg):
     found = []
     for element in ElementTree.parse(svg).iter():
         kind = element.tag.rpartition("}")[2]
+        if kind == "style":
+            found.append((kind, "text", element.text, []))
         for attribute in ("d", "transform", "x", "y", "style"):
             value = element.get(attribute)
             if value is None or kind not in ("path", "use", "text", "g", "rect") or "url(" in value:
@@ -71,10 +73,13 @@ def check_comparison(folder):
     point = re.search(r"L (\d+)\.(\d+) ", text)
     moved = text[:point.start()] + f"L {int(point[1]) + 3}.{point[2]} " + text[point.end():]
     nudged = text[:point.start()] + f"L {int(point[1]) + 0.1 + float('0.' + point[2])} " + text[point.end():]
-    recoloured = text.replace("#0072b2", "#d55e00", 1)
+    light, _, elements = text.partition("</style>")
+    recoloured = light + "</style>" + elements.replace("#0072b2", "#d55e00", 1)
+    darker = light.replace("#4da6e0", "#000000", 1) + "</style>" + elements
     shorter = re.sub(r"<path d=[^>]*/>", "", text, count=1)
     cases = (("a point 3 to the right", moved, True), ("a tenth of a point", nudged, False),
-             ("another colour", recoloured, True), ("a missing path", shorter, True))
+             ("another colour", recoloured, True), ("another dark colour", darker, True),
+             ("a missing path", shorter, True))
     for what, content, noticed in cases:
         changed = folder / "changed.svg"
         changed.write_text(content)
