@@ -108,6 +108,9 @@ class Place:
         (self.data / "verdict.json").write_text(json.dumps(VERDICT))
         (self.data / "trace.json").write_text(json.dumps(TRACE))
         (self.data / "view.json").write_text(json.dumps(VIEW))
+        # What a reader's program may print. No file of the project: those may hold the words of BAD_TEXTS.
+        (self.data / "printed.txt").write_text("".join(f"x[{i}] = {i / 3}\n" for i in range(500)))
+        (self.data / "printed.bin").write_bytes(bytes(range(256)) * 300)
 
 
 def script(path, text):
@@ -296,8 +299,8 @@ class Try:
                             "FUZZ_SIGNAL": chosen.choice(("", "", "", "FPE", "KILL")),
                             "FUZZ_VIEW": str(place.data / "view.json"),
                             "FUZZ_VERDICT": str(place.data / "verdict.json"),
-                            "FUZZ_OUTPUT": chosen.choice(("/dev/null", sys.executable,
-                                                          str(pathlib.Path(__file__))))}
+                            "FUZZ_OUTPUT": chosen.choice(("/dev/null", str(place.data / "printed.txt"),
+                                                          str(place.data / "printed.bin")))}
 
     def __str__(self):
         call = " ".join(shlex.quote(word.decode(errors="backslashreplace"))[:300] for word in self.words)
