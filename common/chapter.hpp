@@ -25,12 +25,21 @@ bool is_integer(Type type);
 /// verified.
 enum class Role { kInput, kScratch, kOutput };
 
+/// For chapters with dropout, what the command line says of it.
+struct DropoutOptions {
+  double p = 0.1;               ///< --p: the probability that an element is dropped, from 0 to 1
+  unsigned long long seed = 1;  ///< --seed
+  unsigned long long offset =
+      0;  ///< --offset: of the random numbers, other ones for each launch of a program
+};
+
 /// The arrays of one run by name: device pointers in a stage, host pointers in `fill` and the references.
 struct Data {
   Shape shape;
   const void* arrays;  ///< belongs to the harness
   int block = 0;       ///< in an exercise: threads of a block, where the kernel must be right for several
   bool exact = false;  ///< the inputs are such that no sum is rounded (Chapter::has_exact_inputs)
+  DropoutOptions dropout = {};
 
   /// The array of that name; throws std::logic_error when the chapter has none of that type.
   void* array(const char* name, Type type) const;
@@ -164,6 +173,9 @@ struct Chapter {
   /// float32 rounds, whatever their order. The bound on errors then does not grow with the number of terms,
   /// so one rounding too many shows, and one term too few. Null: there are none.
   bool (*has_exact_inputs)(const Shape&) = nullptr;
+
+  bool has_dropout = false;     ///< the options --p, --seed and --offset are accepted
+  DropoutOptions dropout = {};  ///< what they say
 };
 
 /// For fills and references: body(what, i) for each i from 0 to count - 1, on all cores of the host.

@@ -93,8 +93,38 @@ void require_countable(Options& options) {
 
 /// What is parsed into text first.
 struct Texts {
-  std::string device = "auto", size;
+  std::string device = "auto", size, p, seed, offset;
 };
+
+/// A probability. \throws UsageError
+double parse_probability(const std::string& text) {
+  double value = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= 1))
+    throw UsageError(fmt::format("--p {}: expected a probability, a number from 0 to 1", text));
+  return value;
+}
+
+/// The number that `option` is given. \throws UsageError
+unsigned long long parse_64_bits(const char* option, const std::string& text) {
+  unsigned long long value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size())
+    throw UsageError(fmt::format("{} {}: expected a whole number from 0 to 2^64 - 1", option, text));
+  return value;
+}
+
+/// What the options say of dropout. \throws UsageError
+DropoutOptions parse_dropout(const CLI::App& app, const Texts& texts, const Chapter& chapter) {
+  DropoutOptions dropout = chapter.dropout;
+  for (const char* option : {"--p", "--seed", "--offset"})
+    if (app.count(option) && !chapter.has_dropout)
+      throw UsageError(fmt::format("{}: {} has no dropout", option, chapter.name));
+  if (app.count("--p")) dropout.p = parse_probability(texts.p);
+  if (app.count("--seed")) dropout.seed = parse_64_bits("--seed", texts.seed);
+  if (app.count("--offset")) dropout.offset = parse_64_bits("--offset", texts.offset);
+  return dropout;
+}
 
 void declare_options(CLI::App& app, Options& options, Texts& texts, const std::string& dims) {
   app.add_option("--device", texts.device, "auto (a GPU if there is one), cpu, gpu")->type_name("DEVICE");
@@ -111,6 +141,9 @@ void declare_options(CLI::App& app, Options& options, Texts& texts, const std::s
   app.add_flag("--lines", options.lines, "show what each source line costs (CPU device)");
   app.add_flag("--once", options.once, "run each stage once, silently: for profilers");
   app.add_option("--trace", options.trace, "write what one warp accesses to a file")->type_name("FILE");
+  app.add_option("--p", texts.p, "of dropout: the probability that an element is dropped")->type_name("P");
+  app.add_option("--seed", texts.seed, "of dropout: the seed of its random numbers")->type_name("SEED");
+  app.add_option("--offset", texts.offset, "of dropout: other numbers of the same seed")->type_name("OFFSET");
   app.add_flag("--take-turns", options.take_turns, "time stages as standard input says: for peers.py");
   app.add_option("--note", options.notes, "go on after findings of this kind, see below")
       ->type_name("KIND")
@@ -206,6 +239,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv, const Ch
   if (options.once && app.count("--json")) throw UsageError("--once and --json exclude each other");
   if (!texts.size.empty() && options.sweep) throw UsageError("--size and --sweep exclude each other");
   if (app.count("--size")) options.size = parse_shape(texts.size, chapter.dims);
+  options.dropout = parse_dropout(app, texts, chapter);
   return options;
 }
 

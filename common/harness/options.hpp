@@ -25,6 +25,7 @@ struct Options {
   bool lines = false;                ///< show what each source line costs
   bool once = false;                 ///< run each stage once, without output
   std::vector<std::string> notes;    ///< kinds of findings that are to be notes: words of note_words()
+  DropoutOptions dropout;            ///< of chapters that have dropout
   std::string trace;                 ///< the path of a file for the requests of one warp; empty: none
 };
 

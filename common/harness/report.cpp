@@ -81,8 +81,9 @@ std::string remark(const StageResult& result) {
 /// One line, or two where one would be longer than 80 columns.
 std::string heading(const Report& report, const ShapeResult& result, const std::string& device) {
   const Chapter& chapter = *report.chapter;
-  const std::string what = fmt::format("{}: {}, {} = {}", chapter.name, chapter.formula, chapter.dims,
-                                       shape_text(result.shape, chapter.dims));
+  std::string what = fmt::format("{}: {}, {} = {}", chapter.name, chapter.formula, chapter.dims,
+                                 shape_text(result.shape, chapter.dims));
+  if (chapter.has_dropout) what += fmt::format(", p = {}", chapter.dropout.p);
   const char* between = what.size() + device.size() + 2 > 80 ? ",\n" : ", ";
   return bold(what + between + device) + "\n\n";
 }
@@ -516,6 +517,7 @@ std::string trace_text(const Chapter& chapter, const Shape& shape, const std::ve
 std::string json_text(const Report& report) {
   nlohmann::json out = nlohmann::json::array();
   const DeviceInfo& d = report.device;
+  const DropoutOptions& dropout = report.chapter->dropout;
   for (const ShapeResult& result : report.shapes) {
     nlohmann::json stages = nlohmann::json::array();
     for (const StageResult& stage : result.stages) stages.push_back(stage_json(report, result, stage));
@@ -536,6 +538,8 @@ std::string json_text(const Report& report) {
                    {"commit", build_commit()},
                    {"date", today()},
                    {"stages", stages}});
+    if (report.chapter->has_dropout)
+      out.back()["dropout"] = {{"p", dropout.p}, {"seed", dropout.seed}, {"offset", dropout.offset}};
   }
   return out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }

@@ -232,6 +232,15 @@ int run(const Options& options, const Chapter& cpu, const Chapter* gpu) {
   return right ? kDone : kWrong;
 }
 
+/// run() of the chapter with the dropout that the options say.
+int run_with_dropout(const Options& options, Chapter cpu, const Chapter* gpu) {
+  cpu.dropout = options.dropout;
+  if (!gpu) return run(options, cpu, nullptr);
+  Chapter chosen = *gpu;
+  chosen.dropout = options.dropout;
+  return run(options, cpu, &chosen);
+}
+
 }  // namespace
 
 int run_chapter(int argc, const char* const* argv, const Chapter& cpu, const Chapter* gpu) {
@@ -241,7 +250,7 @@ int run_chapter(int argc, const char* const* argv, const Chapter& cpu, const Cha
   };
   try {
     const auto options = parse_options(argc, argv, cpu);
-    const int status = options ? run(*options, cpu, gpu) : static_cast<int>(kDone);
+    const int status = options ? run_with_dropout(*options, cpu, gpu) : static_cast<int>(kDone);
     flush_standard_output();
     return status;
   } catch (const UsageError& error) {

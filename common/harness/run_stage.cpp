@@ -276,7 +276,9 @@ void Problem::run_and_compare(const Stage& stage, bool exact, unsigned char pois
                               StageResult& result) {
   try {
     poison(poison_value);
-    result.counts = backend_.run([&] { stage.run(data_of(sets_[0])); });
+    Data data = data_of(sets_[0]);
+    data.exact = exact;
+    result.counts = backend_.run([&] { stage.run(data); });
   } catch (const DeviceLost& lost) {
     throw DeviceLost(fmt::format("stage {}: {}", stage.name, lost.what()));
   } catch (const cpu::Finding& finding) {

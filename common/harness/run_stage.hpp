@@ -122,7 +122,9 @@ class Problem {
   void run_and_compare(const Stage& stage, bool exact, unsigned char poison, StageResult& result);
   void compare_output(const Array& output, const Stage& stage, bool exact, StageResult& result);
   const Reference& reference(const Array& output, bool exact);
-  Data data_of(const NamedArrays& arrays) const { return {shape_, &arrays, block_}; }
+  Data data_of(const NamedArrays& arrays) const {
+    return {.shape = shape_, .arrays = &arrays, .block = block_, .dropout = chapter_.dropout};
+  }
   Data host_data(bool exact) const;
   void fill(bool exact);
   NamedArrays make_set(const std::map<std::string, std::size_t>& misalignment);

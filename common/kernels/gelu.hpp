@@ -19,6 +19,20 @@ __device__ inline float gelu_tanh(float v) {
 }
 // [tanh]
 
+// [slopes]
+/// The derivative of gelu() at v, for backward passes: F(v) + v f(v) with the normal distribution F and its
+/// density f. At an infinity it is NaN, as PyTorch's is.
+__device__ inline float gelu_slope(float v) {
+  return 0.5f * (1.0f + erff(v * 0.70710678f)) + v * 0.39894228f * expf(-0.5f * v * v);
+}
+
+/// The derivative of gelu_tanh() at v.
+__device__ inline float gelu_tanh_slope(float v) {
+  const float t = tanhf(0.79788456f * (v + 0.044715f * v * v * v));
+  return 0.5f * (1.0f + t) + 0.5f * v * (1.0f - t * t) * 0.79788456f * (1.0f + 0.134145f * v * v);
+}
+// [slopes]
+
 /// gelu() as a type, for kernels that take the form of GELU as a parameter. fast_gelu.gpu.cuh has faster
 /// ones.
 struct ExactGelu {

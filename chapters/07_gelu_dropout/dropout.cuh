@@ -1,0 +1,54 @@
+/// \file
+/// Chapter 07: dropout, and which random number each element gets.
+#pragma once
+#include "philox.hpp"
+
+namespace DEVICE::gelu_dropout {
+
+// [dropout]
+/// Drops values with the probability threshold / 2^bits of its numbers, and divides the others by the
+/// probability that they stay, so that the mean is kept.
+struct Dropout {
+  Random random;
+  unsigned threshold;
+  float scale;
+
+  __host__ __device__ bool drops(unsigned number) const { return number < threshold; }
+  __device__ float operator()(float value, unsigned number) const {
+    return drops(number) ? 0.0f : value * scale;
+  }
+};
+// [dropout]
+
+/// p is rounded to a multiple of 2^-Bits. If all is dropped, the scale does not matter.
+template <int Bits>
+Dropout make_dropout(double p, unsigned long long seed, unsigned long long offset) {
+  constexpr double kNumbers = 1u << Bits;
+  const unsigned threshold = static_cast<unsigned>(p * kNumbers + 0.5);
+  const double stays = 1 - threshold / kNumbers;
+  return {{seed, offset}, threshold, stays > 0 ? static_cast<float>(1 / stays) : 0.0f};
+}
+
+// [sharing]
+/// How the numbers of one call are shared out: a lane has `kVectors` vectors of 16 bytes, and those of a warp
+/// lie side by side. So a vector of lane 5 is followed by one of lane 6, and the lane's next is 32 further
+/// on.
+template <class T, int Vectors>
+struct Sharing {
+  static constexpr int kWidth = 16 / sizeof(T), kVectors = Vectors, kNumbers = kWidth * kVectors;
+  static constexpr int kBits = kNumbers == 4 ? 24 : 128 / kNumbers;
+
+  /// The call and the number in it that element i gets, whoever computes it.
+  struct Place {
+    unsigned call;
+    int number;
+  };
+  __host__ __device__ static Place place(unsigned i) {
+    const unsigned vector = i / kWidth;
+    return {vector / (32 * kVectors) * 32 + vector % 32,
+            static_cast<int>(vector / 32 % kVectors * kWidth + i % kWidth)};
+  }
+};
+// [sharing]
+
+}  // namespace DEVICE::gelu_dropout

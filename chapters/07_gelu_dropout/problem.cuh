@@ -1,0 +1,372 @@
+/// \file
+/// Chapter 07: what its stages share: the arrays, the inputs, the references, and how far float32 may be off.
+#pragma once
+#include <math.h>
+
+#include "ceil_div.hpp"
+#include "chapter.hpp"
+#include "dropout.cuh"
+#include "gelu.hpp"
+#include "halves.hpp"
+#include "vectors.cuh"
+
+namespace DEVICE::gelu_dropout {
+
+using workbook::Array;
+using workbook::Chapter;
+using workbook::Data;
+using workbook::gpu_only;
+using workbook::library;
+using workbook::on_all_cores;
+using workbook::Role;
+using workbook::sector_bytes;
+using workbook::Shape;
+using workbook::Stage;
+using workbook::stage;
+using workbook::Traffic;
+using workbook::Type;
+
+constexpr int kThreads = 256;
+constexpr float kEpsilon = 1e-5f;
+
+// --- Arrays ---
+
+inline long long rows(const Shape& shape) { return shape.dims[0]; }
+inline long long columns(const Shape& shape) { return shape.dims[1]; }
+inline long long elements(const Shape& shape) { return rows(shape) * columns(shape); }
+inline int element_count(const Data& d) { return d.shape.dims[0] * d.shape.dims[1]; }
+
+/// Elements of a warp whose lanes have two vectors of four floats each.
+constexpr unsigned kChunk = 256;
+
+/// One bit per element, in words of 32: chunks are whole.
+inline long long mask_words(const Shape& shape) { return (elements(shape) + kChunk - 1) / kChunk * 8; }
+inline long long two(const Shape&) { return 2; }
+
+inline signed char* bytes(const Data& d, const char* name) {
+  return static_cast<signed char*>(d.array(name, Type::kInt8));
+}
+inline unsigned* words(const Data& d, const char* name) {
+  return static_cast<unsigned*>(d.array(name, Type::kUint32));
+}
+inline __half* float16s(const Data& d, const char* name) {
+  return static_cast<__half*>(d.array(name, Type::kFloat16));
+}
+inline __nv_bfloat16* bfloat16s(const Data& d, const char* name) {
+  return static_cast<__nv_bfloat16*>(d.array(name, Type::kBFloat16));
+}
+
+// --- Dropout ---
+
+/// What the stages whose calls give kNumbers numbers do. On exact inputs, p is 0.5, and the scale 2.
+template <int Bits>
+Dropout dropout_of(const Data& d) {
+  return make_dropout<Bits>(d.exact ? 0.5 : d.dropout.p, d.dropout.seed, d.dropout.offset);
+}
+
+/// The stages in float32 whose lanes have one, two and four vectors per call, and those in 16 bits.
+using FourNumbers = Sharing<float, 1>;
+using EightNumbers = Sharing<float, 2>;
+using SixteenNumbers = Sharing<float, 4>;
+using EightHalves = Sharing<__half, 1>;
+
+/// A call of its own for each element, of which it takes one number.
+struct OneNumber {
+  static constexpr int kBits = 24;
+  static FourNumbers::Place place(unsigned i) { return {i, 0}; }
+};
+
+/// Whether the dropout of a launch keeps element i, as the reference computes it.
+template <class Numbers>
+bool is_kept(const Dropout& dropout, unsigned i) {
+  const auto at = Numbers::place(i);
+  return !dropout.drops(number<Numbers::kBits>(dropout.random(at.call), at.number));
+}
+
+// --- How far results may be off, in roundings of what the references call magnitude ---
+
+/// GELU, and its derivative: at most 2 ulps of erff, tanhf and expf (CUDA C++ Programming Guide), 4 units of
+/// 2^-24 each, the roundings of their arguments, and those of the products.
+inline int gelu_roundings(const Shape&) { return 16; }
+
+/// A lane, of 256 or more of a row, adds up its elements one by one, and a tree adds up the lanes.
+inline int row_roundings(const Shape& s) { return gelu_roundings(s) + s.dims[1] / 32 + 16; }
+
+/// On exact inputs, in units of 2^-24, each at most one of the result: rsqrtf is off by at most 2.5 ulps, an
+/// ulp is up to two units; the mean of squares and the sum with epsilon add half a unit each, both products
+/// one.
+inline int exact_norm_roundings(const Shape&) { return 8; }
+inline int exact_sum_roundings(const Shape&) { return 1; }
+
+// --- Inputs ---
+
+/// Arrays in 16 bits hold those in float32, rounded.
+template <class T>
+void round_to(T* to, const float* from, long long count) {
+  on_all_cores((count + 65535) / 65536, [&](long long part) {
+    for (long long i = part * 65536; i < count && i < (part + 1) * 65536; ++i) to[i] = from_float<T>(from[i]);
+  });
+}
+
+/// Whole numbers from 8 to 12, whose GELU is themselves in float32, and a residual from -16 to 0: sums of
+/// squares of 2 x + residual stay below 2^24 in rows of at most 16384 columns.
+inline void fill_exact(const Data& host) {
+  const long long n = elements(host.shape);
+  float *x = host.floats("x"), *residual = host.floats("residual");
+  workbook::fill_whole(x, n, 2, 71);
+  workbook::fill_whole(residual, n, 8, 74);
+  on_all_cores(rows(host.shape), [&](long long r) {
+    for (long long i = r * columns(host.shape); i < (r + 1) * columns(host.shape); ++i) {
+      x[i] += 10.0f;
+      residual[i] -= 8.0f;
+    }
+  });
+}
+inline bool has_exact_inputs(const Shape& s) { return s.dims[1] <= 16384; }
+
+/// The mask that backward stages load is that of the forward pass.
+inline void fill_masks(const Data& host) {
+  const Dropout dropout = dropout_of<EightNumbers::kBits>(host);
+  signed char* kept = bytes(host, "saved_bytes");
+  unsigned* bits = words(host, "saved_bits");
+  const unsigned n = static_cast<unsigned>(elements(host.shape));
+  on_all_cores((n + kChunk - 1) / kChunk, [&](long long chunk) {
+    unsigned* word = bits + 8 * chunk;
+    for (int w = 0; w < 8; ++w) word[w] = 0;
+    for (unsigned j = 0; j < kChunk; ++j) {
+      const unsigned i = kChunk * static_cast<unsigned>(chunk) + j;
+      if (i >= n) return;
+      kept[i] = is_kept<EightNumbers>(dropout, i);
+      word[j / 128 * 4 + j % 4] |= static_cast<unsigned>(kept[i]) << j / 4 % 32;
+    }
+  });
+}
+
+inline void fill(const Data& host) {
+  const long long n = elements(host.shape);
+  if (host.exact) {
+    fill_exact(host);
+  } else {
+    workbook::fill_uniform(host.floats("x"), n, -4.0f, 3.0f, 71);
+    workbook::fill_uniform(host.floats("residual"), n, -1.0f, 2.0f, 74);
+  }
+  workbook::fill_uniform(host.floats("dy"), n, -1.5f, 1.0f, 72);
+  workbook::fill_uniform(host.floats("bias"), columns(host.shape), -1.0f, 0.5f, 73);
+  workbook::fill_uniform(host.floats("weight"), columns(host.shape), 0.5f, 1.5f, 75);
+  round_to(float16s(host, "x_float16"), host.floats("x"), n);
+  round_to(bfloat16s(host, "x_bfloat16"), host.floats("x"), n);
+  round_to(bfloat16s(host, "dy_bfloat16"), host.floats("dy"), n);
+  round_to(bfloat16s(host, "residual_bfloat16"), host.floats("residual"), n);
+  round_to(bfloat16s(host, "bias_bfloat16"), host.floats("bias"), columns(host.shape));
+  round_to(bfloat16s(host, "weight_bfloat16"), host.floats("weight"), columns(host.shape));
+  words(host, "offset")[0] = static_cast<unsigned>(host.dropout.offset);
+  words(host, "offset")[1] = static_cast<unsigned>(host.dropout.offset >> 32);
+  fill_masks(host);
+}
+
+// --- References ---
+
+struct ExactForm {
+  static double value(double v) { return 0.5 * v * (1 + erf(v / sqrt(2.0))); }
+  static double slope(double v) {
+    return 0.5 * (1 + erf(v / sqrt(2.0))) + v * exp(-0.5 * v * v) / sqrt(2 * acos(-1.0));
+  }
+};
+
+struct TanhForm {
+  static double inner(double v) { return sqrt(2 / acos(-1.0)) * (v + 0.044715 * v * v * v); }
+  static double value(double v) { return 0.5 * v * (1 + tanh(inner(v))); }
+  static double slope(double v) {
+    const double t = tanh(inner(v)), inner_slope = sqrt(2 / acos(-1.0)) * (1 + 3 * 0.044715 * v * v);
+    return 0.5 * (1 + t) + 0.5 * v * (1 - t * t) * inner_slope;
+  }
+};
+
+/// A value, and the size of what it is made of.
+struct Term {
+  double value, magnitude;
+};
+
+/// Term i after dropout by `Numbers`: 0, or scaled.
+template <class Numbers, class OneTerm>
+Term dropped(const Dropout& dropout, long long i, OneTerm term) {
+  if (!is_kept<Numbers>(dropout, static_cast<unsigned>(i))) return {0, 0};
+  const double scale = 1 / (1 - dropout.threshold / static_cast<double>(1u << Numbers::kBits));
+  const Term one = term(i);
+  return {scale * one.value, scale * one.magnitude};
+}
+
+template <class Numbers, class OneTerm>
+void reference_dropped(const Data& host, OneTerm term, double* expected, double* magnitude) {
+  const Dropout dropout = dropout_of<Numbers::kBits>(host);
+  on_all_cores(rows(host.shape), [&](long long r) {
+    for (long long i = r * columns(host.shape); i < (r + 1) * columns(host.shape); ++i) {
+      const Term one = dropped<Numbers>(dropout, i, term);
+      expected[i] = one.value;
+      magnitude[i] = one.magnitude;
+    }
+  });
+}
+
+/// gelu(v).
+template <class Form>
+Term gelu_term(double v) {
+  return {Form::value(v), fabs(v)};
+}
+
+/// y = dropout(gelu(x)) of the array that `input` returns.
+template <class Numbers, class Form, auto input>
+void reference_forward(const Data& host, double* expected, double* magnitude) {
+  const auto* x = input(host);
+  const auto term = [&](long long i) { return gelu_term<Form>(to_float(x[i])); };
+  reference_dropped<Numbers>(host, term, expected, magnitude);
+}
+
+/// dx = the derivative of it, times dy.
+template <class Numbers, class Form, auto input, auto output_slope>
+void reference_backward(const Data& host, double* expected, double* magnitude) {
+  const auto *x = input(host), *dy = output_slope(host);
+  const auto term = [&](long long i) {
+    const double v = to_float(x[i]), d = to_float(dy[i]);
+    return Term{d * Form::slope(v), fabs(d) * (1 + fabs(v) * (1 + v * v) * exp(-0.5 * v * v))};
+  };
+  reference_dropped<Numbers>(host, term, expected, magnitude);
+}
+
+inline const float* x_of(const Data& d) { return d.floats("x"); }
+inline const float* dy_of(const Data& d) { return d.floats("dy"); }
+inline const __half* x_float16(const Data& d) { return float16s(d, "x_float16"); }
+inline const __nv_bfloat16* x_bfloat16(const Data& d) { return bfloat16s(d, "x_bfloat16"); }
+inline const __nv_bfloat16* dy_bfloat16(const Data& d) { return bfloat16s(d, "dy_bfloat16"); }
+
+inline void reference_bytes(const Data& host, double* expected, double*) {
+  const signed char* kept = bytes(host, "saved_bytes");
+  for (long long i = 0; i < elements(host.shape); ++i) expected[i] = kept[i];
+}
+inline void reference_bits(const Data& host, double* expected, double*) {
+  const unsigned* kept = words(host, "saved_bits");
+  for (long long i = 0; i < mask_words(host.shape); ++i) expected[i] = kept[i];
+}
+
+/// sums[r] = the sum of dropout(gelu(x)) over row r.
+inline void reference_sums(const Data& host, double* expected, double* magnitude) {
+  const long long count = columns(host.shape);
+  const Dropout dropout = dropout_of<EightHalves::kBits>(host);
+  const __nv_bfloat16* x = x_bfloat16(host);
+  const auto term = [&](long long i) { return gelu_term<ExactForm>(to_float(x[i])); };
+  on_all_cores(rows(host.shape), [&](long long r) {
+    expected[r] = magnitude[r] = 0;
+    for (long long i = r * count; i < (r + 1) * count; ++i) {
+      const Term one = dropped<EightHalves>(dropout, i, term);
+      expected[r] += one.value;
+      magnitude[r] += one.magnitude;
+    }
+  });
+  workbook::take_own_magnitude(host, rows(host.shape), expected, magnitude);
+}
+
+/// block = residual + dropout(gelu(x + bias)), in bfloat16.
+inline void reference_block(const Data& host, double* expected, double* magnitude) {
+  const __nv_bfloat16 *x = x_bfloat16(host), *bias = bfloat16s(host, "bias_bfloat16"),
+                      *residual = bfloat16s(host, "residual_bfloat16");
+  const auto term = [&](long long i) {
+    const double v = to_float(x[i]), b = to_float(bias[i % columns(host.shape)]);
+    return Term{ExactForm::value(v + b), 1.13 * (fabs(v) + fabs(b))};
+  };
+  reference_dropped<EightHalves>(host, term, expected, magnitude);
+  for (long long i = 0; i < elements(host.shape); ++i) {
+    expected[i] += to_float(residual[i]);
+    magnitude[i] += fabs(to_float(residual[i]));
+  }
+}
+
+/// h = residual + dropout(x), in bfloat16.
+inline void reference_h(const Data& host, double* expected, double* magnitude) {
+  const __nv_bfloat16 *x = x_bfloat16(host), *residual = bfloat16s(host, "residual_bfloat16");
+  const auto term = [&](long long i) { return Term{to_float(x[i]), fabs(to_float(x[i]))}; };
+  reference_dropped<EightHalves>(host, term, expected, magnitude);
+  for (long long i = 0; i < elements(host.shape); ++i) {
+    expected[i] += to_float(residual[i]);
+    magnitude[i] += fabs(to_float(residual[i]));
+  }
+}
+
+/// RMSNorm of h as it is stored, times weight.
+inline void reference_norm(const Data& host, double* expected, double* magnitude) {
+  const __nv_bfloat16* weight = bfloat16s(host, "weight_bfloat16");
+  const long long count = columns(host.shape);
+  reference_h(host, expected, magnitude);
+  on_all_cores(rows(host.shape), [&](long long r) {
+    double *row = expected + r * count, *sizes = magnitude + r * count, squares = 0;
+    for (long long c = 0; c < count; ++c) {
+      row[c] = to_float(from_float<__nv_bfloat16>(static_cast<float>(row[c])));
+      squares += row[c] * row[c];
+    }
+    const double inverse = 1 / sqrt(squares / static_cast<double>(count) + double{kEpsilon});
+    for (long long c = 0; c < count; ++c) {
+      row[c] *= inverse * to_float(weight[c]);
+      sizes[c] *= inverse * fabs(to_float(weight[c]));
+    }
+  });
+  workbook::take_own_magnitude(host, elements(host.shape), expected, magnitude);
+}
+
+const Array kArrays[] = {
+    {"x", Type::kFloat32, Role::kInput, elements, nullptr},
+    {"dy", Type::kFloat32, Role::kInput, elements, nullptr},
+    {"bias", Type::kFloat32, Role::kInput, columns, nullptr},
+    {"residual", Type::kFloat32, Role::kInput, elements, nullptr},
+    {"weight", Type::kFloat32, Role::kInput, columns, nullptr},
+    {"x_float16", Type::kFloat16, Role::kInput, elements, nullptr},
+    {"x_bfloat16", Type::kBFloat16, Role::kInput, elements, nullptr},
+    {"dy_bfloat16", Type::kBFloat16, Role::kInput, elements, nullptr},
+    {"bias_bfloat16", Type::kBFloat16, Role::kInput, columns, nullptr},
+    {"residual_bfloat16", Type::kBFloat16, Role::kInput, elements, nullptr},
+    {"weight_bfloat16", Type::kBFloat16, Role::kInput, columns, nullptr},
+    {"saved_bytes", Type::kInt8, Role::kInput, elements, nullptr},
+    {"saved_bits", Type::kUint32, Role::kInput, mask_words, nullptr},
+    {"offset", Type::kUint32, Role::kInput, two, nullptr},
+    {"mask", Type::kInt8, Role::kScratch, elements, nullptr},
+    {"activated", Type::kFloat32, Role::kScratch, elements, nullptr},
+    {"y_one", Type::kFloat32, Role::kOutput, elements, reference_forward<OneNumber, ExactForm, x_of>, "x"},
+    {"y_four", Type::kFloat32, Role::kOutput, elements, reference_forward<FourNumbers, ExactForm, x_of>, "x"},
+    {"y", Type::kFloat32, Role::kOutput, elements, reference_forward<EightNumbers, ExactForm, x_of>, "x"},
+    {"y_tanh", Type::kFloat32, Role::kOutput, elements, reference_forward<EightNumbers, TanhForm, x_of>, "x"},
+    {"y_sixteen", Type::kFloat32, Role::kOutput, elements, reference_forward<SixteenNumbers, ExactForm, x_of>,
+     "x"},
+    {"y_float16", Type::kFloat16, Role::kOutput, elements,
+     reference_forward<EightHalves, ExactForm, x_float16>, "x_float16"},
+    {"y_bfloat16", Type::kBFloat16, Role::kOutput, elements,
+     reference_forward<EightHalves, ExactForm, x_bfloat16>, "x_bfloat16"},
+    {"y_tanh_bfloat16", Type::kBFloat16, Role::kOutput, elements,
+     reference_forward<EightHalves, TanhForm, x_bfloat16>, "x_bfloat16"},
+    {"mask_bytes", Type::kInt8, Role::kOutput, elements, reference_bytes, ""},
+    {"mask_bits", Type::kUint32, Role::kOutput, mask_words, reference_bits, ""},
+    {"dx", Type::kFloat32, Role::kOutput, elements, reference_backward<EightNumbers, ExactForm, x_of, dy_of>,
+     "x dy"},
+    {"dx_by_bytes", Type::kFloat32, Role::kOutput, elements,
+     reference_backward<EightNumbers, ExactForm, x_of, dy_of>, "x dy saved_bytes"},
+    {"dx_by_bits", Type::kFloat32, Role::kOutput, elements,
+     reference_backward<EightNumbers, ExactForm, x_of, dy_of>, "x dy saved_bits"},
+    {"dx_tanh", Type::kFloat32, Role::kOutput, elements,
+     reference_backward<EightNumbers, TanhForm, x_of, dy_of>, "x dy"},
+    {"dx_bfloat16", Type::kBFloat16, Role::kOutput, elements,
+     reference_backward<EightHalves, ExactForm, x_bfloat16, dy_bfloat16>, "x_bfloat16 dy_bfloat16"},
+    {"sums", Type::kFloat32, Role::kOutput, rows, reference_sums, "x_bfloat16"},
+    {"block", Type::kBFloat16, Role::kOutput, elements, reference_block,
+     "x_bfloat16 bias_bfloat16 residual_bfloat16"},
+    {"h", Type::kBFloat16, Role::kOutput, elements, reference_h, "x_bfloat16 residual_bfloat16"},
+    {"norm", Type::kBFloat16, Role::kOutput, elements, reference_norm,
+     "x_bfloat16 residual_bfloat16 weight_bfloat16"},
+};
+
+// --- What several stages share ---
+
+/// Bytes of the sectors that an array of n elements costs in vectors of 16 bytes. Each element left over is
+/// an access of its own.
+inline long long vector_bytes(const Shape& s, int bytes_each) {
+  const long long n = elements(s), left = n % (16 / bytes_each);
+  return sector_bytes(n - left, bytes_each) + 32 * left;
+}
+
+}  // namespace DEVICE::gelu_dropout

@@ -1,0 +1,53 @@
+/// \file
+/// Chapter 07: 16 bytes at a time from and to arrays of any length and alignment. The numbers of a call
+/// belong to fixed elements, so vectors begin at element 0, wherever the array lies in memory.
+#pragma once
+#include "halves.hpp"
+
+namespace DEVICE::gelu_dropout {
+
+/// 16 bytes as elements.
+template <class T>
+struct alignas(16) Vector {
+  static constexpr int kWidth = 16 / sizeof(T);
+  T element[kWidth] = {};
+
+  __device__ uint4& bits() { return *reinterpret_cast<uint4*>(element); }
+  __device__ const uint4& bits() const { return *reinterpret_cast<const uint4*>(element); }
+};
+
+/// Whether all arrays begin at multiples of 16 bytes.
+template <class... T>
+__device__ inline bool are_aligned(const T*... arrays) {
+  return ((reinterpret_cast<size_t>(arrays) % 16 == 0) && ...);
+}
+
+/// Vector v of an array of n elements, in one access if the array is aligned; zeros past its end.
+template <class T>
+__device__ inline Vector<T> load(const T* array, unsigned v, unsigned n, bool aligned) {
+  constexpr int kWidth = Vector<T>::kWidth;
+  Vector<T> vector;
+  if (aligned && kWidth * v + kWidth <= n) {
+    vector.bits() = reinterpret_cast<const uint4*>(array)[v];
+    return vector;
+  }
+#pragma unroll
+  for (int j = 0; j < kWidth; ++j)
+    if (kWidth * v + j < n) vector.element[j] = array[kWidth * v + j];
+  return vector;
+}
+
+/// Stores vector v of an array of n elements, but nothing past its end.
+template <class T>
+__device__ inline void store(T* array, unsigned v, unsigned n, bool aligned, const Vector<T>& vector) {
+  constexpr int kWidth = Vector<T>::kWidth;
+  if (aligned && kWidth * v + kWidth <= n) {
+    reinterpret_cast<uint4*>(array)[v] = vector.bits();
+    return;
+  }
+#pragma unroll
+  for (int j = 0; j < kWidth; ++j)
+    if (kWidth * v + j < n) array[kWidth * v + j] = vector.element[j];
+}
+
+}  // namespace DEVICE::gelu_dropout

@@ -1,0 +1,32 @@
+/// \file
+/// The random numbers of chapter 07, and backward passes that get them wrong.
+#pragma once
+
+#include "device_name.hpp"
+
+namespace DEVICE::test_kernels {
+
+/// Four counters and two words of key.
+struct PhiloxInput {
+  unsigned counter[4], key[2];
+};
+
+/// out[4 i] to out[4 i + 3] = philox() of in[i], on the device or on the host.
+void philox_numbers(const PhiloxInput* in, unsigned* out, int n);
+void philox_numbers_on_host(const PhiloxInput* in, unsigned* out, int n);
+
+/// Which elements share a call: in a kernel for four, eight or sixteen floats, or for eight bfloat16.
+enum class Shared { kFour, kEight, kSixteen, kHalves };
+
+/// kept[i] = 1 where dropout keeps element i, else 0.
+void draw_kept(signed char* kept, int n, Shared shared, double p, unsigned long long seed,
+               unsigned long long offset);
+
+/// What a backward pass may do with the numbers of the forward pass.
+enum class DropoutMistake { kNone, kNextOffset, kOtherVectors, kSeedByBlock, kLaneZero };
+
+/// dx = dy * the derivative of dropout(gelu(x)), with a mistake.
+void backward(const float* x, const float* dy, float* dx, int n, double p, unsigned long long seed,
+              unsigned long long offset, DropoutMistake mistake);
+
+}  // namespace DEVICE::test_kernels
