@@ -5,7 +5,7 @@
 
 #include "ceil_div.hpp"
 #include "chapter.hpp"
-#include "dropout.cuh"
+#include "dropout.hpp"
 #include "gelu.hpp"
 #include "halves.hpp"
 #include "vectors.cuh"

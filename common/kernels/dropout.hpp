@@ -1,9 +1,10 @@
 /// \file
-/// Chapter 07: dropout, and which random number each element gets.
+/// For kernels and for host code: dropout (N. Srivastava and others, Dropout: a simple way to prevent neural
+/// networks from overfitting, 2014), and which random number each element gets.
 #pragma once
 #include "philox.hpp"
 
-namespace DEVICE::gelu_dropout {
+namespace DEVICE {
 
 // [dropout]
 /// Drops values with the probability threshold / 2^bits of its numbers, and divides the others by the
@@ -20,7 +21,8 @@ struct Dropout {
 };
 // [dropout]
 
-/// p is rounded to a multiple of 2^-Bits. If all is dropped, the scale does not matter.
+/// For numbers of Bits bits. p, from 0 to 1, is rounded to a multiple of 2^-Bits; where all is dropped, the
+/// scale does not matter.
 template <int Bits>
 Dropout make_dropout(double p, unsigned long long seed, unsigned long long offset) {
   constexpr double kNumbers = 1u << Bits;
@@ -51,4 +53,4 @@ struct Sharing {
 };
 // [sharing]
 
-}  // namespace DEVICE::gelu_dropout
+}  // namespace DEVICE
