@@ -987,6 +987,65 @@ def draw_row_on_chip(programs):
     return picture
 
 
+def elements_of_lane_zero(launch, array):
+    """Which elements lane 0 accesses, in order, of an array of floats."""
+    return [request["offsets"][0] // FLOAT + j for request in requests_of(launch, array=array)
+            for j in range(request["bytes"] // FLOAT)]
+
+
+def draw_shared_call(programs):
+    picture = Picture("How the numbers of one Philox call are shared out in four stages", 330)
+    picture.heading(LEFT, 16, "One call gives lane 0 four words of 32 bits")
+    row_of_boxes(picture, 4, 28, 24, lambda w: "pale", lambda w: f"word {w}")
+    for row, (stage, bits, says) in enumerate((("2_fused", 32, "one number, the rest is thrown away"),
+                                               ("3_share_calls", 32, "one number of each word"),
+                                               ("4_sixteen_bits", 16, "two numbers of each word"),
+                                               ("5_eight_bits", 8, "four numbers of each word"))):
+        launch, = programs.trace("07_gelu_dropout", "1x1024", stage)
+        elements = elements_of_lane_zero(launch, "x")
+        require(elements == elements_of_lane_zero(launch, f"y{('_one', '_four', '', '_sixteen')[row]}"),
+                f"{stage} stores other elements than it loads")
+        count, top = 128 // bits, 66 + 66 * row
+        picture.left_text(LEFT, top + 6, f"{stage}: {says}", "bold", 10)
+        row_of_boxes(picture, count, top + 16, 24, lambda j: "blue" if j < len(elements) else "idle",
+                     lambda j: elements[j] if j < len(elements) else "–")
+    picture.left_text(LEFT, 322, "In the boxes: the element of the array that gets the number", "dim", 10)
+    return picture
+
+
+def bytes_of(launch, array):
+    """Bytes of an array that a warp stores or loads, all lanes together."""
+    return sum(request["bytes"] * len(lanes_of(request)) for request in requests_of(launch, array=array))
+
+
+def draw_saved_for_backward(programs):
+    picture = Picture("What the forward pass saves for the backward pass, in bytes per element", 262)
+    for middle, words in ((LEFT + 40, "forward"), (WIDTH / 2, "in memory"), (WIDTH - LEFT - 40, "backward")):
+        picture.text(middle, 14, words, "bold", 11)
+    for row, (forward, array, says) in enumerate((("7_save_bytes", "mask_bytes", "mask: 1 byte"),
+                                                  ("8_save_bits", "mask_bits", "mask: 1/8 byte"),
+                                                  ("4_sixteen_bits", None, "no mask: drawn again"))):
+        launch, = programs.trace("07_gelu_dropout", "1x1024", forward)
+        elements = bytes_of(launch, "x") / FLOAT
+        mask = bytes_of(launch, array) / elements if array else 0
+        require(mask == (1, 1 / 8, 0)[row], f"{forward} saves {mask} bytes per element")
+        top = 28 + 78 * row
+        picture.cell(LEFT, top, 80, 66, "", "pale")
+        picture.cell(WIDTH - LEFT - 80, top, 80, 66, "", "pale")
+        for middle in (LEFT + 40, WIDTH - LEFT - 40):
+            picture.text(middle, top + 18, "kernel", "", 10)
+            picture.text(middle, top + 46, "Philox" if middle < 100 or not array else "", "dim", 10)
+        picture.cell(132, top + 4, 136, 24, f"x: {FLOAT} bytes", "blue", 10)
+        picture.line([(269, top + 16), (WIDTH - LEFT - 82, top + 16)])
+        if array:
+            picture.cell(132, top + 38, 136, 24, says, "orange", 10)
+            picture.line([(LEFT + 81, top + 50), (131, top + 50)], "arrow-orange")
+            picture.line([(269, top + 50), (WIDTH - LEFT - 82, top + 50)], "arrow-orange")
+        else:
+            picture.cell(132, top + 38, 136, 24, says, "idle", 10)
+    return picture
+
+
 PICTURES = {
     "grid_and_guard": draw_grid_and_guard,
     "round_trip": draw_round_trip,
@@ -1009,6 +1068,8 @@ PICTURES = {
     "tree_of_six": draw_tree_of_six,
     "butterfly_largest": draw_butterfly_largest,
     "row_on_chip": draw_row_on_chip,
+    "shared_call": draw_shared_call,
+    "saved_for_backward": draw_saved_for_backward,
 }
 
 

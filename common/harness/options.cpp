@@ -141,9 +141,9 @@ void declare_options(CLI::App& app, Options& options, Texts& texts, const std::s
   app.add_flag("--lines", options.lines, "show what each source line costs (CPU device)");
   app.add_flag("--once", options.once, "run each stage once, silently: for profilers");
   app.add_option("--trace", options.trace, "write what one warp accesses to a file")->type_name("FILE");
-  app.add_option("--p", texts.p, "of dropout: the probability that an element is dropped")->type_name("P");
-  app.add_option("--seed", texts.seed, "of dropout: the seed of its random numbers")->type_name("SEED");
-  app.add_option("--offset", texts.offset, "of dropout: other numbers of the same seed")->type_name("OFFSET");
+  app.add_option("--p", texts.p, "dropout: the share that is dropped, 0 to 1")->type_name("P");
+  app.add_option("--seed", texts.seed, "dropout: the seed of its random numbers")->type_name("SEED");
+  app.add_option("--offset", texts.offset, "dropout: other numbers of the same seed")->type_name("OFFSET");
   app.add_flag("--take-turns", options.take_turns, "time stages as standard input says: for peers.py");
   app.add_option("--note", options.notes, "go on after findings of this kind, see below")
       ->type_name("KIND")
