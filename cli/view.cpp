@@ -141,8 +141,11 @@ ExitStatus view_exercise(const Workbook& workbook, const ViewRequest& request,
   if (!request.size.empty()) call.push_back(request.size);
   const Outcome outcome = run_limited(call, judging_limits());
   ordered_json data = data_in(result);
-  if (data.contains("refused"))
-    throw UsageError(fmt::format("{}: {}", exercise.id(), data.at("refused").get<std::string>()));
+  if (data.contains("refused")) {
+    const std::string why = fmt::format("{}: {}", exercise.id(), data.at("refused").get<std::string>());
+    if (outcome.code == kMachineLacks) throw MachineError(why);
+    throw UsageError(why);
+  }
   if (!data.contains("launches")) {  // the program did not come to its end
     fmt::print(stderr, "{}", verdict_of(result.text(), outcome).text);
     return kWrong;

@@ -12,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "cpu/plural.hpp"
 #include "cpu/source_line.hpp"
 #include "harness/count_marks.hpp"
 #include "harness/derived_counts.hpp"
@@ -112,7 +113,7 @@ std::string shortened(const std::string& text, std::size_t width) {
 
 /// "8 barriers: __syncthreads();"
 std::string barriers_text(const Counts& counts, const std::string& source) {
-  return fmt::format("{} barrier{}: {}", counts.barriers, counts.barriers == 1 ? "" : "s", source);
+  return fmt::format("{}: {}", plural(counts.barriers, "barrier"), source);
 }
 
 /// Of the first column and the space after it.

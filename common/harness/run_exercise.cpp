@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "cpu/finding.hpp"
+#include "cpu/plural.hpp"
 #include "harness/derived_counts.hpp"
 #include "harness/errors.hpp"
 #include "harness/exit_status.hpp"
@@ -93,7 +94,8 @@ std::vector<Case> cases_of(const Exercise& exercise, const Shape& shape) {
                      .block = exercise.blocks[i],
                      .how = fmt::format("blocks of {} threads", exercise.blocks[i])});
   if (exercise.grid_blocks)
-    cases.push_back({.shape = shape, .how = fmt::format("a grid of {} blocks", exercise.grid_blocks(shape))});
+    cases.push_back(
+        {.shape = shape, .how = fmt::format("a grid of {}", plural(exercise.grid_blocks(shape), "block"))});
   else if (!exercise.blocks)
     cases.push_back({.shape = shape});
   if (!exercise.any_alignment) return cases;
@@ -397,6 +399,9 @@ ExitStatus view_or_refuse(const Exercise& exercise, const Version& version, cons
   } catch (const UsageError& error) {
     write_file(path, {{"refused", error.what()}});
     return kBadUsage;
+  } catch (const MachineError& error) {
+    write_file(path, {{"refused", error.what()}});
+    return kMachineLacks;
   }
 }
 

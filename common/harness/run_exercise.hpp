@@ -54,7 +54,8 @@ struct Version {
 /// `PROGRAM VERSION FILE view [SIZE]` runs the version once, at one size, and writes the data of a page to
 /// the file (view_json in lines.hpp). What cannot be viewed - predictions in place of code, a size that does
 /// not fit, a file that is refused - is said in the field `refused` of the file, and the status is kBadUsage.
-/// Where the code ends the program, the file has what judging would have written by then.
+/// So is what the machine lacks, with kMachineLacks. Where the code ends the program, the file has what
+/// judging would have written by then.
 int judge_exercise(int argc, const char* const* argv, const Exercise& exercise, const Version* versions,
                    int count);
 
