@@ -101,6 +101,8 @@ std::vector<std::string> chapters_of_bench(const Workbook& workbook, const std::
                                            const std::string& folder) {
   std::error_code error;
   const fs::file_status status = fs::status(folder, error);
+  if (!fs::status_known(status))
+    throw UsageError(fmt::format("{} cannot be made a folder: {}", folder, error.message()));
   if (fs::exists(status) && !fs::is_directory(status))
     throw UsageError(fmt::format("{} cannot be made a folder: it is a file", folder));
   const std::vector<std::string> found = chapters_named(workbook, chapters);

@@ -354,39 +354,42 @@ ordered_json viewed_launch_json(const LaunchCounts& launch, ShownFiles& files, R
   return out;
 }
 
-/// The launches of one kernel as one, with the sums of their instructions and without requests.
-LaunchCounts added_up(const std::vector<LaunchCounts>& launches) {
-  LaunchCounts all = {launches.front().kernel, {}, {}, {}, {}, {}, {}};
-  std::map<std::tuple<std::string, int, RequestKind, MemorySpace, std::string, unsigned>, std::size_t> known;
-  for (const LaunchCounts& launch : launches) {
-    all.counts += launch.counts;
+/// Launches of one kernel as one, with the sums of their instructions and without requests.
+struct AddedUp {
+  LaunchCounts sum = {};
+  std::size_t count = 0;
+  std::map<std::tuple<std::string, int, RequestKind, MemorySpace, std::string, unsigned>, std::size_t> sites;
+
+  void add(const LaunchCounts& launch) {
+    sum.kernel = launch.kernel;
+    sum.counts += launch.counts;
+    ++count;
     for (const SiteCounts& site : launch.sites) {
-      const auto [found, is_new] = known.try_emplace(
-          {site.file, site.line, site.kind, site.space, site.array, site.bytes}, all.sites.size());
+      const auto [found, is_new] = sites.try_emplace(
+          {site.file, site.line, site.kind, site.space, site.array, site.bytes}, sum.sites.size());
       if (is_new)
-        all.sites.push_back(site);
+        sum.sites.push_back(site);
       else
-        all.sites[found->second].counts += site.counts;
+        sum.sites[found->second].counts += site.counts;
     }
   }
-  return all;
-}
+};
 
 /// The launches one by one as far as a page lists them, then the others, added up kernel by kernel.
 ordered_json viewed_launches_json(const std::vector<LaunchCounts>& launches, ShownFiles& files, Room& room) {
   ordered_json all = ordered_json::array();
-  std::vector<LaunchCounts> others;
+  std::map<std::string, AddedUp> others;  // by kernel
   for (std::size_t i = 0; i < launches.size(); ++i) {
-    const bool is_listed = i + 1 < kMostLaunchesShown || i + 1 == launches.size();
-    if (is_listed)
-      all.push_back(viewed_launch_json(launches[i], files, room));
-    else
-      others.push_back(launches[i]);
-    if (is_listed) all.back()["number"] = i + 1;
+    if (i + 1 >= kMostLaunchesShown && i + 1 < launches.size()) {
+      others[launches[i].kernel].add(launches[i]);
+      continue;
+    }
+    all.push_back(viewed_launch_json(launches[i], files, room));
+    all.back()["number"] = i + 1;
   }
-  for (const auto& [kernel, its] : by_kernel(others)) {
-    all.push_back(viewed_launch_json(added_up(its), files, room));
-    all.back()["added_up"] = its.size();
+  for (const auto& [kernel, its] : others) {
+    all.push_back(viewed_launch_json(its.sum, files, room));
+    all.back()["added_up"] = its.count;
   }
   return all;
 }

@@ -106,11 +106,11 @@ TEST_CASE("lines: of many launches, some are listed, and the others are added up
   CHECK(launches[98]["number"] == 99);
   CHECK(launches[99]["number"] == 1000);
   CHECK(launches[99]["ended_early"] == true);
-  CHECK(launches[100]["kernel"] == "example");
-  CHECK(launches[100]["added_up"] == 899);
-  CHECK(launches[101]["kernel"] == "another");
-  CHECK(launches[101]["added_up"] == 1);
-  CHECK(launches[100]["sites"].size() == 4);
+  CHECK(launches[100]["kernel"] == "another");
+  CHECK(launches[100]["added_up"] == 1);
+  CHECK(launches[101]["kernel"] == "example");
+  CHECK(launches[101]["added_up"] == 899);
+  CHECK(launches[101]["sites"].size() == 4);
   long long sectors = 0, barriers = 0;
   for (const json& one : launches)
     for (const json& its : one["sites"]) {
