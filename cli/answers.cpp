@@ -20,7 +20,7 @@ constexpr int kAnswersSchema = 1;
 
 /// The answers on disk; nothing when the file is damaged.
 std::optional<AllAnswers> read_answers(const fs::path& file) {
-  if (!fs::exists(file)) return AllAnswers();
+  if (!file_exists(file)) return AllAnswers();
   try {
     const json root = json::parse(file_text(file));
     if (root.at("schema") != kAnswersSchema) return std::nullopt;

@@ -36,14 +36,14 @@ bool is_readers(const Build& build, const ExerciseFiles& exercise) {
 void stamp(const Workbook& workbook, const ExerciseFiles& exercise) {
   const fs::path file = workbook.build / "readers" / fmt::format("{}_{}", exercise.chapter, exercise.name);
   const std::string content = content_stamp(exercise.file);
-  if (fs::exists(file) && file_text(file) == content) return;
+  if (file_exists(file) && file_text(file) == content) return;
   std::error_code error;
   fs::create_directories(file.parent_path(), error);  // a build from before there were stamps has none
   replace_file(file, content);
 }
 
 Verdict judged(const Workbook& workbook, const ExerciseFiles& exercise) {
-  if (!fs::exists(exercise.file))
+  if (!file_exists(exercise.file))
     return {false,
             fmt::format("  The file is not there. ./workbook reset {} restores it.\n", exercise.number()),
             "the file is not there"};

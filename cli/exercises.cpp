@@ -78,12 +78,15 @@ std::vector<ExerciseFiles> all_exercises(const fs::path& root, const std::vector
   const std::string ending = ".check.cu";
   for (const std::string& chapter : chapters) {
     const fs::path solutions = root / "solutions" / chapter;
-    if (!fs::is_directory(solutions)) continue;
+    if (!file_exists(solutions)) continue;
     std::vector<std::string> names;
-    for (const auto& entry : fs::directory_iterator(solutions)) {
-      const std::string file = entry.path().filename().string();
+    std::error_code error;
+    for (fs::directory_iterator entry(solutions, error), end; !error && entry != end;
+         entry.increment(error)) {
+      const std::string file = entry->path().filename().string();
       if (file.ends_with(ending)) names.push_back(file.substr(0, file.size() - ending.size()));
     }
+    if (error) throw MachineError(fmt::format("{} cannot be read ({})", solutions.string(), error.message()));
     std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
       return std::pair(leading_number(a), a) < std::pair(leading_number(b), b);
     });

@@ -41,7 +41,7 @@ std::string text_of(Asked asked) {
 
 Lesson lesson_of(const Workbook& workbook, const std::string& chapter) {
   const std::filesystem::path file = workbook.root / "chapters" / chapter / "lesson.json";
-  if (!std::filesystem::exists(file)) return {};
+  if (!file_exists(file)) return {};
   try {
     return parsed_lesson(file_text(file));
   } catch (const nlohmann::json::exception& error) {

@@ -21,10 +21,11 @@ namespace {
 
 /// Writes a starter file to a place where there is no file yet. \throws UsageError, MachineError
 void write_starter(const Workbook& workbook, const std::string& file) {
-  if (fs::exists(fs::symlink_status(file)))
-    throw UsageError(fmt::format("{} is there already, and --new replaces no file", file));
+  std::error_code error;
+  if (fs::exists(fs::symlink_status(file, error)))
+    throw UsageError(fmt::format("{} already exists; --new does not overwrite files", file));
   const fs::path folder = fs::path(file).parent_path();
-  if (!folder.empty() && !fs::is_directory(folder))
+  if (!folder.empty() && !fs::is_directory(folder, error))
     throw UsageError(fmt::format("{} cannot be written: there is no folder {}", file, folder.string()));
   replace_file(file, file_text(workbook.root / "docs" / "starter.cu"));
   fmt::print(stderr, "{}",
@@ -35,7 +36,7 @@ void write_starter(const Workbook& workbook, const std::string& file) {
 /// can be asked
 void offer_starter(const Workbook& workbook, const std::string& file) {
   const UsageError refused(
-      fmt::format("{0} is no file. This writes a starter file there: ./workbook play --new {0}", file));
+      fmt::format("{0} does not exist. This writes a starter file there: ./workbook play --new {0}", file));
   if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) throw refused;
   fmt::print(stderr, "{} does not exist. Write a starter file there? [y/N] ", file);
   std::string answer;
@@ -68,11 +69,15 @@ bool build_play(const Workbook& workbook, const std::string& file) {
 
 int play_command(const Workbook& workbook, const std::string& file, const PlayRequest& request) {
   require_note_words(request.notes, request.device);
+  std::error_code error;
+  const fs::file_status status = fs::status(file, error);
+  if (!fs::status_known(status)) throw UsageError(fmt::format("{}: {}", file, error.message()));
   if (request.fresh)
     write_starter(workbook, file);
-  else if (!fs::exists(file))
+  else if (!fs::exists(status))
     offer_starter(workbook, file);
-  if (!fs::is_regular_file(file)) throw UsageError(fmt::format("{} is no file", file));
+  else if (!fs::is_regular_file(status))
+    throw UsageError(fmt::format("{} is not a regular file", file));
 
   std::vector<std::string> call = {(workbook.build / "bin" / "play").string(), file, "--device",
                                    text_of(request.device)};

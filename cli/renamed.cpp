@@ -62,10 +62,10 @@ std::string code_of(const std::string& text) {
 
 /// Moves `old` to the exercise's file if the reader has edited `old` and not that file.
 bool move_if_edited(const fs::path& old, const ExerciseFiles& exercise) {
-  if (!fs::exists(old)) return false;
+  if (!file_exists(old)) return false;
   const std::string skeleton = skeleton_of(file_text(exercise.solution));
   if (code_of(file_text(old)) == code_of(skeleton)) return false;
-  if (fs::exists(exercise.file) && file_text(exercise.file) != skeleton) return false;
+  if (file_exists(exercise.file) && file_text(exercise.file) != skeleton) return false;
   std::error_code error;
   fs::rename(old, exercise.file, error);
   return !error;
@@ -102,7 +102,7 @@ std::vector<std::string> changes_for(const State& state, const fs::path& root,
   }
   for (const auto& [from, to] : kReplaced) {
     const ExerciseFiles* const exercise = with_key(exercises, to);
-    const bool solved = standing_of(state, from).solved, has_file = fs::exists(file_of(root, from));
+    const bool solved = standing_of(state, from).solved, has_file = file_exists(file_of(root, from));
     if (!exercise || standing_of(state, to).solved || !(solved || has_file)) continue;
     std::string change = fmt::format("{} is new and replaces {}{}.", exercise->id(), id_of(from),
                                      solved ? ", which you have solved" : "");

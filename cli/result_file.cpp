@@ -31,7 +31,7 @@ void ResultFile::require_space() const {
   fs::remove(trial, error);
 }
 
-std::string ResultFile::text() const { return fs::exists(path()) ? file_text(path()) : ""; }
+std::string ResultFile::text() const { return file_exists(path()) ? file_text(path()) : ""; }
 
 void ResultFile::remove() const {
   std::error_code error;

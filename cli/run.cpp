@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "config.hpp"
 #include "harness/errors.hpp"
+#include "harness/files.hpp"
 #include "harness/options.hpp"
 #include "process.hpp"
 
@@ -68,13 +70,10 @@ void require_gpu_side() {
         "what is missing); ./workbook run --device cpu counts");
 }
 
-/// Creates the folder where it does not exist. \throws UsageError
-void make_folder(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (!fs::is_directory(folder))
-    throw UsageError(fmt::format("{} cannot be made a folder{}", folder.string(),
-                                 error ? ": " + error.message() : std::string()));
+/// Makes the folder where it does not exist. \throws UsageError
+void require_folder(const fs::path& folder) {
+  if (const std::optional<std::string> problem = make_folder(folder))
+    throw UsageError(fmt::format("{} cannot be made a folder: {}", folder.string(), *problem));
 }
 
 /// Options that name a file, which holds one chapter: a second chapter would replace the first.
@@ -100,7 +99,11 @@ std::vector<std::string> chapters_of_run(const Workbook& workbook, const std::ve
 
 std::vector<std::string> chapters_of_bench(const Workbook& workbook, const std::vector<std::string>& chapters,
                                            const std::string& folder) {
-  if (!folder.empty() && fs::exists(folder) && !fs::is_directory(folder))
+  std::error_code error;
+  const fs::file_status status = fs::status(folder, error);
+  if (!fs::status_known(status))
+    throw UsageError(fmt::format("{} cannot be made a folder: {}", folder, error.message()));
+  if (fs::exists(status) && !fs::is_directory(status))
     throw UsageError(fmt::format("{} cannot be made a folder: it is a file", folder));
   const std::vector<std::string> found = chapters_named(workbook, chapters);
   require_gpu_side();
@@ -108,9 +111,10 @@ std::vector<std::string> chapters_of_bench(const Workbook& workbook, const std::
 }
 
 std::vector<std::string> targets_of_plots(const Workbook& workbook, const std::string& folder) {
-  if (!folder.empty() && !fs::is_directory(folder))
+  std::error_code error;
+  if (!folder.empty() && !fs::is_directory(folder, error))
     throw UsageError(
-        fmt::format("{} is no folder; plots draws the JSON that `bench` has written to one", folder));
+        fmt::format("{} is not a folder; plots draws the JSON that `bench` has written to one", folder));
   std::vector<std::string> targets = workbook.chapters;
   if (folder.empty()) targets.push_back("claims");  // of which a picture shows an element
   return targets;
@@ -141,7 +145,7 @@ int bench_command(const Workbook& workbook, const std::vector<std::string>& chap
                   const std::string& folder) {
   const fs::path results = folder.empty() ? "results" : folder;
   const std::vector<std::string> all = chapters_of_bench(workbook, chapters, folder);
-  make_folder(results);
+  require_folder(results);
   int worst = 0;
   for (const std::string& chapter : all) {
     const int status = run_program({program(workbook, chapter), "--device", "gpu", "--sweep", "--json",
@@ -163,7 +167,7 @@ int bench_command(const Workbook& workbook, const std::vector<std::string>& chap
 int plots_command(const Workbook& workbook, const std::string& folder, bool compare) {
   targets_of_plots(workbook, folder);  // refuses a folder that is not there
   const fs::path counts = workbook.build / "plots";
-  make_folder(counts / "traces");
+  require_folder(counts / "traces");
   std::vector<std::string> traces;
   for (const std::string& chapter : workbook.chapters) {
     fmt::print("counting {} ...\n", chapter);

@@ -52,7 +52,7 @@ std::string text_of(const State& state) {
 
 /// The state on disk; nothing when the file is damaged.
 std::optional<State> read_state(const fs::path& file) {
-  if (!fs::exists(file)) return State();
+  if (!file_exists(file)) return State();
   try {
     return parsed(file_text(file));
   } catch (const json::exception&) {
@@ -71,7 +71,7 @@ State state_or_anew(const fs::path& file) {
 
 void set_aside(const fs::path& file, const char* what_then) {
   fs::path aside;
-  for (int i = 1; aside.empty() || fs::exists(aside); ++i)
+  for (int i = 1; aside.empty() || file_exists(aside); ++i)
     aside = fmt::format("{}.damaged-{}", file.string(), i);
   std::error_code error;
   fs::rename(file, aside, error);

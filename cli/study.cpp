@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <sstream>
 
 #include "folded.hpp"
@@ -43,12 +44,18 @@ void require_solved(const Workbook& workbook, const ExerciseFiles& exercise, boo
                     exercise.id(), command, exercise.number()));
 }
 
+/// Makes the folder where it does not exist. \throws MachineError
+void require_folder(const fs::path& folder) {
+  if (const std::optional<std::string> problem = make_folder(folder))
+    throw MachineError(fmt::format("{} cannot be made a folder ({})", folder.string(), *problem));
+}
+
 /// An unused name in the state's folder: "1_fuse.1.cuh", "1_fuse.2.cuh" ...
 fs::path free_name(const Workbook& workbook, const ExerciseFiles& exercise) {
   const fs::path folder = workbook.state_folder / "kept" / exercise.chapter;
-  fs::create_directories(folder);
+  require_folder(folder);
   fs::path path;
-  for (int i = 1; path.empty() || fs::exists(path); ++i)
+  for (int i = 1; path.empty() || file_exists(path); ++i)
     path = folder / fmt::format("{}.{}.cuh", exercise.name, i);
   return path;
 }
@@ -85,13 +92,14 @@ ExitStatus diff_command(const Workbook& workbook, const std::string& name, bool 
   require_solved(workbook, exercise, reveal, "diff");
   file_text(exercise.file);  // throws when it does not exist
   const fs::path plain = workbook.state_folder / fmt::format("solution-{}.cuh", exercise.id());
-  fs::create_directories(workbook.state_folder);
+  require_folder(workbook.state_folder);
   replace_file(plain, plain_solution_of(file_text(exercise.solution)));
   const Outcome outcome =
       run_limited({"diff", "-u", "--label", workbook.shown(exercise.file), "--label",
                    workbook.shown(exercise.solution), exercise.file.string(), plain.string()},
                   {});
-  fs::remove(plain);
+  std::error_code error;
+  fs::remove(plain, error);
   fmt::print("{}", isatty(STDOUT_FILENO) ? folded(outcome.output, line_width(), 1) : outcome.output);
   if (outcome.code == 0) fmt::print("Your file is the solution, to the letter.\n");
   return outcome.end == Outcome::End::kExited && outcome.code <= 1 ? kDone : kMachineLacks;
@@ -101,10 +109,10 @@ ExitStatus reset_command(const Workbook& workbook, const std::string& name) {
   const ExerciseFiles& exercise = workbook.exercise(name);
   const std::string skeleton = skeleton_of(file_text(exercise.solution));
   const std::string file = workbook.shown(exercise.file);
-  fs::create_directories(exercise.file.parent_path());
-  if (fs::exists(exercise.file) && file_text(exercise.file) != skeleton) {
+  require_folder(exercise.file.parent_path());
+  if (file_exists(exercise.file) && file_text(exercise.file) != skeleton) {
     const fs::path kept = free_name(workbook, exercise);
-    fs::copy_file(exercise.file, kept);
+    replace_file(kept, file_text(exercise.file));
     fmt::print("Your {} is kept as {}.\n", exercise.file.filename().string(), workbook.shown(kept));
   }
   replace_file(exercise.file, skeleton);

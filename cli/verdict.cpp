@@ -13,6 +13,7 @@
 #include <sstream>
 #include <vector>
 
+#include "cpu/plural.hpp"
 #include "harness/run_exercise.hpp"
 #include "harness/terminal.hpp"
 #include "workbook.hpp"
@@ -131,16 +132,20 @@ std::string budget_text(const json& verdict) {
   return "\n" + table.text() + excesses;
 }
 
+/// The answer to a prediction, which does not give the count away.
+std::string compared_text(const std::string& counted) {
+  if (counted == "right") return "the same";
+  if (counted == "more") return "more than predicted";
+  if (counted == "fewer") return "less than predicted";
+  return "not compared: predict a number";
+}
+
 std::string predictions_text(const json& verdict) {
   if (verdict.at("predictions").empty()) return "";
-  Table table({}, {"  what", "predicted", "the counter"});
+  Table table({}, {"  what", "predicted", "counted"});
   for (const json& one : verdict.at("predictions")) {
-    const std::string counted = one.at("counted");
-    const std::string says = counted == "right"       ? "agrees"
-                             : counted == "no number" ? "needs a number"
-                                                      : "has " + counted;
     table.add({fmt::format("  {}, {}", one.at("name").get<std::string>(), one.at("unit").get<std::string>()),
-               one.at("predicted"), says});
+               one.at("predicted"), compared_text(one.at("counted"))});
   }
   return table.text();
 }
@@ -157,9 +162,8 @@ std::string end_text(const Outcome& outcome, const std::string& at) {
   const std::string when = at.empty() ? "before it began to check" : "at " + at;
   switch (outcome.end) {
     case Outcome::End::kTooLong:
-      return fmt::format(
-          "It was still running after {} seconds, {}, and was stopped: is there an infinite loop?",
-          judging_time().count(), when);
+      return fmt::format("It was still running after {}, {}, and was stopped: is there an infinite loop?",
+                         plural(judging_time().count(), "second"), when);
     case Outcome::End::kTooMuchOutput:
       return fmt::format(
           "It was stopped after {} KiB of output, {}: does a loop print in each iteration, or without end?",

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <system_error>
 
 #include "check.hpp"
@@ -34,7 +35,8 @@ bool is_file_of(const ExerciseFiles& exercise, const std::string& name) {
 
 /// Whether `name` is that of a file for `play`, and of no exercise.
 bool is_play_file(const Workbook& workbook, const std::string& name) {
-  if (!name.ends_with(".cu") && !fs::is_regular_file(name)) return false;
+  std::error_code error;
+  if (!name.ends_with(".cu") && !fs::is_regular_file(name, error)) return false;
   for (const ExerciseFiles& exercise : workbook.exercises)
     if (is_file_of(exercise, name)) return false;
   return true;
@@ -43,11 +45,8 @@ bool is_play_file(const Workbook& workbook, const std::string& name) {
 /// Makes the folder, so that a page can be written to it. \throws UsageError
 fs::path page_folder(const std::string& name) {
   const fs::path folder = name.empty() ? "results" : name;
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (!fs::is_directory(folder))
-    throw UsageError(fmt::format("--out {}: no folder can be made there{}", folder.string(),
-                                 error ? ": " + error.message() : std::string()));
+  if (const std::optional<std::string> problem = make_folder(folder))
+    throw UsageError(fmt::format("--out {}: no folder can be made there: {}", folder.string(), *problem));
   return folder;
 }
 
@@ -120,19 +119,15 @@ ExitStatus view_file(const Workbook& workbook, const ViewRequest& request) {
   const ResultFile result(workbook.state_folder);
   const int status = play_command(workbook, request.name, {.notes = request.notes, .view = result.path()});
   const ordered_json data = data_in(result);
-  if (data.is_null() && status == kDone) {
-    fmt::print("The program ended itself: does your file call exit?\n");
-    return kWrong;
-  }
-  if (data.is_null()) return static_cast<ExitStatus>(status);
-  return show(workbook, request, fs::path(request.name).stem().string(), data, false);
+  if (data.is_null()) return static_cast<ExitStatus>(status);  // it has been said why
+  return show(workbook, request, fs::path(request.name).filename().string(), data, false);
 }
 
 ExitStatus view_exercise(const Workbook& workbook, const ViewRequest& request,
                          const ExerciseFiles& exercise) {
   if (!request.notes.empty())
     throw UsageError("--note applies to files for play; exercises are judged without it");
-  if (!fs::exists(exercise.file))
+  if (!file_exists(exercise.file))
     throw UsageError(fmt::format("{} is not there; ./workbook reset {} restores it",
                                  workbook.shown(exercise.file), exercise.number()));
   if (!request.lines) page_folder(request.folder);
@@ -145,12 +140,14 @@ ExitStatus view_exercise(const Workbook& workbook, const ViewRequest& request,
   std::vector<std::string> call = {judge_program(workbook, exercise), "reader", result.path(), "view"};
   if (!request.size.empty()) call.push_back(request.size);
   const Outcome outcome = run_limited(call, judging_limits());
-  if (outcome.end == Outcome::End::kExited && outcome.code == kBadUsage)
-    throw UsageError(
-        fmt::format("{}: {}", exercise.id(), outcome.output.substr(0, outcome.output.find('\n'))));
   ordered_json data = data_in(result);
-  if (data.is_null()) {
-    fmt::print(stderr, "{}", verdict_of("", outcome).text);
+  if (data.contains("refused")) {
+    const std::string why = fmt::format("{}: {}", exercise.id(), data.at("refused").get<std::string>());
+    if (outcome.code == kMachineLacks) throw MachineError(why);
+    throw UsageError(why);
+  }
+  if (!data.contains("launches")) {  // the program did not come to its end
+    fmt::print(stderr, "{}", verdict_of(result.text(), outcome).text);
     return kWrong;
   }
   fmt::print("{}", outcome.output);  // the reader's own

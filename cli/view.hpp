@@ -19,9 +19,10 @@ struct ViewRequest {
 };
 
 /// `view [EXERCISE|FILE]`: builds the reader's file, runs it once on the CPU device, writes a page about what
-/// its lines cost and which sectors and banks its warps access, and prints the page's name. Returns kWrong
-/// when the file does not compile, or a finding stopped it: then the page shows what was counted before.
-/// \throws UsageError, MachineError
+/// its lines cost and which sectors and banks its warps access, and prints the page's name:
+/// "view_01.1_fuse.html" of an exercise, "view_mine.cu.html" of a file, whose ending tells the two apart.
+/// Returns kWrong when the file does not compile, or a finding stopped it: then the page shows what was
+/// counted before. \throws UsageError, MachineError
 ExitStatus view_command(const Workbook& workbook, const ViewRequest& request);
 
 }  // namespace workbook

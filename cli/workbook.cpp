@@ -121,7 +121,8 @@ const ExerciseFiles* Workbook::next_open() const {
 }
 
 const ExerciseFiles& Workbook::exercise(const std::string& name) const {
-  if (!name.empty()) return exercise_named(name, fs::current_path(), exercises);
+  std::error_code error;  // the current folder may have been removed
+  if (!name.empty()) return exercise_named(name, fs::current_path(error), exercises);
   if (exercises.empty()) throw MachineError("no exercises were found below solutions/");
   const ExerciseFiles* next = next_open();
   return next ? *next : exercises.back();

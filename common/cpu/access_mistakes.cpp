@@ -9,10 +9,14 @@
 #include "cpu/memory.hpp"
 #include "cpu/names.hpp"
 #include "cpu/notes.hpp"
+#include "cpu/plural.hpp"
 #include "cpu/race_hints.hpp"
 #include "cpu/stop.hpp"
 
 namespace cpu {
+
+using workbook::plural;
+
 namespace {
 
 const char* verb(AccessKind kind) {
@@ -71,17 +75,32 @@ std::string both_accesses(const Race& race) {
 
 }  // namespace
 
+namespace {
+
+/// "x has 1000 elements of 4 bytes: x[0] to x[999]"
+std::string elements_of(const Buffer& buffer) {
+  const std::size_t count = buffer.data.size / buffer.element_size;
+  const std::string last = count > 1 ? fmt::format(" to {}[{}]", buffer.name, count - 1) : "";
+  return fmt::format("{} has {} of {}: {}[0]{}", buffer.name, plural(count, "element"),
+                     plural(buffer.element_size, "byte"), buffer.name, last);
+}
+
+/// "byte 8", "bytes 8 to 11"
+std::string byte_range(std::size_t first, std::size_t last) {
+  return first == last ? fmt::format("byte {}", first) : fmt::format("bytes {} to {}", first, last);
+}
+
+}  // namespace
+
 void out_of_bounds(Access access) {
   const Buffer* buffer = memory().nearest(access.address);
   if (!buffer)
     stop_launch({"out of bounds", access_line(access, no_array(access.address)),
                  "was the array released? Or is it an index far outside of a local or __shared__ array?"});
-  const std::size_t count = buffer->data.size / buffer->element_size;
-  stop_launch({"out of bounds",
-               fmt::format("{}\n  {} has {} elements of {} bytes: {}[0] to {}[{}]",
-                           access_line(access, global_name(*buffer, access.address, access.size)),
-                           buffer->name, count, buffer->element_size, buffer->name, buffer->name, count - 1),
-               index_hint(access.address, buffer->data)});
+  stop_launch(
+      {"out of bounds",
+       access_line(access, global_name(*buffer, access.address, access.size)) + "\n  " + elements_of(*buffer),
+       index_hint(access.address, buffer->data)});
 }
 
 void uninitialised_global(Access access, const Buffer& buffer) {
@@ -101,12 +120,14 @@ void outside_shared(Access access) {
   const bool below = access.address < data.begin;
   const std::string array = dynamic ? "dynamic shared memory" : "the __shared__ arrays";
   const std::size_t first = access.address - data.begin, last = first + access.size - 1;
-  const std::string what = below     ? fmt::format("{} bytes before {}", data.begin - access.address, array)
-                           : dynamic ? fmt::format("bytes {} to {} of {}", first, last, array)
-                                     : fmt::format("up to {} bytes past {}", last + 1 - data.size, array);
+  const std::string what =
+      below     ? fmt::format("{} before {}", plural(data.begin - access.address, "byte"), array)
+      : dynamic ? fmt::format("{} of {}", byte_range(first, last), array)
+                : fmt::format("up to {} past {}", plural(last + 1 - data.size, "byte"), array);
   std::string details = access_line(access, what);
   if (dynamic)
-    details += fmt::format("\n  the launch gave the block {} bytes of dynamic shared memory", data.size);
+    details +=
+        fmt::format("\n  the launch gave the block {} of dynamic shared memory", plural(data.size, "byte"));
   stop_launch({"out of bounds of shared memory", details,
                below     ? "can the index be negative for some thread, as i - 1 is at i = 0?"
                : dynamic ? "is the size that launch_shared gets in bytes, and does it cover all that is used?"

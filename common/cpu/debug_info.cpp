@@ -15,6 +15,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "cpu/source_line.hpp"
 #include "cpu/symbols.hpp"
 
 namespace cpu {
@@ -330,7 +331,7 @@ class Unit {
       reader.leb();
       reader.leb();
       const bool is_whole = name.starts_with('/') || folder >= folders.size();
-      files_.push_back((is_whole ? "" : folders[folder]) + std::string(name));
+      files_.push_back(tidy_name((is_whole ? "" : folders[folder]) + std::string(name)));
     }
   }
 

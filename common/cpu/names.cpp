@@ -20,8 +20,9 @@ std::string thread_name(unsigned thread) { return thread_name(thread, device().b
 std::string running_thread_name() { return thread_name(device().block.thread.number); }
 
 std::string place_text(const std::string& file, int line) {
-  if (file == function_at(device().launch.kernel).file) return fmt::format("line {}", line);
-  return fmt::format("{}:{}", file, line);
+  const std::string name = tidy_name(file);
+  if (name == function_at(device().launch.kernel).file) return fmt::format("line {}", line);
+  return fmt::format("{}:{}", name, line);
 }
 
 std::string place_text(std::uintptr_t instruction) {

@@ -45,7 +45,7 @@ const std::vector<SourceLine>& frames_at(std::uintptr_t address) {
     frame.function = workbook::short_function_name(function);
     frame.instance = workbook::short_instance_name(function);
     if (colon != std::string::npos && file[0] != '?') {
-      frame.file = file.substr(0, colon);
+      frame.file = tidy_name(file.substr(0, colon));
       frame.line = atoi(file.c_str() + colon + 1);
     }
     frames.push_back(frame);
@@ -55,6 +55,12 @@ const std::vector<SourceLine>& frames_at(std::uintptr_t address) {
 }
 
 }  // namespace
+
+std::string tidy_name(const std::string& name) {
+  std::string tidy = std::filesystem::path(name).lexically_normal().string();
+  while (tidy.starts_with("../")) tidy.erase(0, 3);
+  return tidy;
+}
 
 bool is_kernel_file(const std::string& file) {
   return file.find("common/cpu/") == std::string::npos && file.find("/include/c++/") == std::string::npos;

@@ -16,6 +16,11 @@ struct SourceLine {
   bool is_near = false;  ///< the instruction stands for several lines, and this one is near them
 };
 
+/// A file's name in the debug information without "..": "chapters/06/x.hpp" for "chapters/05/../06/x.hpp".
+/// Names that begin with ".." are relative to the build's folder, as compiler caches make them:
+/// "../common/x.hpp" is "common/x.hpp" of the project.
+std::string tidy_name(const std::string& name);
+
 /// Whether a file is neither part of the CPU device nor one of C++'s own headers.
 bool is_kernel_file(const std::string& file);
 

@@ -7,6 +7,7 @@
 
 #include "cpu/device.hpp"
 #include "cpu/names.hpp"
+#include "cpu/plural.hpp"
 #include "cpu/scheduler.hpp"
 #include "cpu/stop.hpp"
 
@@ -110,8 +111,8 @@ void Steps::check_budget(std::uintptr_t instruction) const {
   if (device().launch.blocks() > 1)
     look_at += ". Does it wait for a later block? Blocks run one after another on the CPU device";
   stop_launch({"infinite loop",
-               fmt::format("  {} is at {}\n  Still running after {} steps: an infinite loop?",
-                           running_thread_name(), place_text(instruction), budget_),
+               fmt::format("  {} is at {}\n  Still running after {}: an infinite loop?",
+                           running_thread_name(), place_text(instruction), workbook::plural(budget_, "step")),
                look_at});
 }
 

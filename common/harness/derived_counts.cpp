@@ -1,6 +1,7 @@
 #include "harness/derived_counts.hpp"
 
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "harness/terminal.hpp"
 
@@ -55,6 +56,24 @@ ordered_json counts_json(const Counts* counts) {
           {"compulsory_read_bytes", field(&Counts::compulsory_read_bytes)},
           {"compulsory_write_bytes", field(&Counts::compulsory_write_bytes)}};
 }
+
+const char* text_of(RequestKind kind) {
+  switch (kind) {
+    case RequestKind::kLoad:
+      return "load";
+    case RequestKind::kStore:
+      return "store";
+    case RequestKind::kAtomic:
+      return "atomic";
+    case RequestKind::kCopy:
+      return "copy";
+    case RequestKind::kBarrier:
+      return "barrier";
+  }
+  throw std::logic_error("a kind of request without a name");
+}
+
+const char* text_of(MemorySpace space) { return space == MemorySpace::kShared ? "shared" : "global"; }
 
 ordered_json launch_json(const LaunchCounts& launch) {
   return {{"kernel", launch.kernel},

@@ -27,6 +27,10 @@ std::string store_efficiency(const Counts& counts);
 /// each of them is null.
 nlohmann::ordered_json counts_json(const Counts* counts);
 
+/// What a page or a trace calls them: "load", "barrier"; "global", "shared".
+const char* text_of(RequestKind kind);
+const char* text_of(MemorySpace space);
+
 /// The kernel's name, the grid and the block of a launch.
 nlohmann::ordered_json launch_json(const LaunchCounts& launch);
 

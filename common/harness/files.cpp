@@ -28,6 +28,21 @@ fs::path target_of(const fs::path& path) {
 
 }  // namespace
 
+bool file_exists(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::status_known(status))
+    throw MachineError(fmt::format("{} cannot be read ({})", path.string(), error.message()));
+  return fs::exists(status);
+}
+
+std::optional<std::string> make_folder(const fs::path& path) {
+  std::error_code error, unknown;
+  fs::create_directories(path, error);
+  if (fs::is_directory(path, unknown)) return std::nullopt;
+  return error ? error.message() : "it is not a folder";
+}
+
 std::string file_text(const fs::path& path) {
   std::ifstream file(path);
   std::stringstream text;

@@ -4,9 +4,16 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 
 namespace workbook {
+
+/// Whether there is a file or folder of that name. \throws MachineError where that cannot be known
+bool file_exists(const std::filesystem::path& path);
+
+/// Makes the folder, if it is not there. Returns what prevents that; nothing when it is there.
+std::optional<std::string> make_folder(const std::filesystem::path& path);
 
 /// The whole of a file. \throws MachineError when it cannot be read
 std::string file_text(const std::filesystem::path& path);

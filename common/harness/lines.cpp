@@ -7,9 +7,12 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <regex>
+#include <tuple>
 #include <utility>
 
+#include "cpu/plural.hpp"
 #include "cpu/source_line.hpp"
 #include "harness/count_marks.hpp"
 #include "harness/derived_counts.hpp"
@@ -110,7 +113,7 @@ std::string shortened(const std::string& text, std::size_t width) {
 
 /// "8 barriers: __syncthreads();"
 std::string barriers_text(const Counts& counts, const std::string& source) {
-  return fmt::format("{} barrier{}: {}", counts.barriers, counts.barriers == 1 ? "" : "s", source);
+  return fmt::format("{}: {}", plural(counts.barriers, "barrier"), source);
 }
 
 /// Of the first column and the space after it.
@@ -208,18 +211,30 @@ namespace {
 /// The most requests on a page: those of later launches are left out.
 constexpr std::size_t kMostRequestsShown = 6000;
 
+/// The most launches that a page lists one by one: the first ones and the last. The others are added up.
+constexpr std::size_t kMostLaunchesShown = 100;
+
 /// Lines that are shown around those that have counts, of files that are not the reader's.
 constexpr int kLinesAround = 12;
+
+/// The kernel's file and line, with which the first line of a message ends: "race: kernel k (a b/c.cu:6)".
+std::optional<std::pair<std::string, int>> head_of(const std::string& text) {
+  static const std::regex head(R"(.*? \((.+):(\d{1,8})\))");
+  const std::string first_line = text.substr(0, text.find('\n'));
+  std::smatch found;
+  if (!std::regex_match(first_line, found, head)) return std::nullopt;
+  return std::pair(found[1].str(), std::stoi(found[2]));
+}
 
 /// The places that a message names: the line in the kernel's file, or a file and a line. Those after "look
 /// at:" are advice and are skipped.
 std::vector<std::pair<std::string, int>> places_in(const std::string& message) {
-  static const std::regex kernel(R"(\(([^()\n]+):(\d{1,8})\))"),
-      place(R"( at (?:or near )?(?:line (\d{1,8})|(\S+?):(\d{1,8}))\b)");
+  // A file's name may have spaces and parentheses, but no " at ".
+  static const std::regex place(R"( at (?:or near )?(?:line (\d{1,8})|((?:(?! at )[^\n])+?):(\d{1,8}))\b)");
   const std::string text = message.substr(0, message.find("\n  look at:"));
-  std::smatch found;
-  if (!std::regex_search(text, found, kernel)) return {};
-  const std::pair<std::string, int> head = {found[1], std::stoi(found[2])};
+  const std::optional<std::pair<std::string, int>> kernel = head_of(text);
+  if (!kernel) return {};
+  const auto& head = *kernel;
   std::vector<std::pair<std::string, int>> places;
   for (std::sregex_iterator at(text.begin(), text.end(), place), end; at != end; ++at) {
     const std::smatch& one = *at;
@@ -282,22 +297,6 @@ class ShownFiles {
   std::vector<std::string> order_;
 };
 
-const char* operation_name(const SiteCounts& site) {
-  switch (site.kind) {
-    case RequestKind::kLoad:
-      return "load";
-    case RequestKind::kStore:
-      return "store";
-    case RequestKind::kAtomic:
-      return "atomic";
-    case RequestKind::kCopy:
-      return "copy";
-    case RequestKind::kBarrier:
-      break;
-  }
-  return "barrier";
-}
-
 /// How many more requests a page may hold, and whether that was too few.
 struct Room {
   std::size_t left = kMostRequestsShown;
@@ -346,13 +345,53 @@ ordered_json viewed_launch_json(const LaunchCounts& launch, ShownFiles& files, R
   for (const SiteCounts& site : launch.sites)
     out["sites"].push_back({{"file", files.show(site.file, site.line)},
                             {"line", site.line},
-                            {"operation", operation_name(site)},
-                            {"space", site.space == MemorySpace::kShared ? "shared" : "global"},
+                            {"operation", text_of(site.kind)},
+                            {"space", text_of(site.space)},
                             {"array", site.array},
                             {"bytes", site.bytes},
                             {"counts", shown_counts(site.counts)}});
   out["warps"] = requests_json(launch, room);
   return out;
+}
+
+/// Launches of one kernel as one, with the sums of their instructions and without requests.
+struct AddedUp {
+  LaunchCounts sum = {};
+  std::size_t count = 0;
+  std::map<std::tuple<std::string, int, RequestKind, MemorySpace, std::string, unsigned>, std::size_t> sites;
+
+  void add(const LaunchCounts& launch) {
+    sum.kernel = launch.kernel;
+    sum.counts += launch.counts;
+    ++count;
+    for (const SiteCounts& site : launch.sites) {
+      const auto [found, is_new] = sites.try_emplace(
+          {site.file, site.line, site.kind, site.space, site.array, site.bytes}, sum.sites.size());
+      if (is_new)
+        sum.sites.push_back(site);
+      else
+        sum.sites[found->second].counts += site.counts;
+    }
+  }
+};
+
+/// The launches one by one as far as a page lists them, then the others, added up kernel by kernel.
+ordered_json viewed_launches_json(const std::vector<LaunchCounts>& launches, ShownFiles& files, Room& room) {
+  ordered_json all = ordered_json::array();
+  std::map<std::string, AddedUp> others;  // by kernel
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    if (i + 1 >= kMostLaunchesShown && i + 1 < launches.size()) {
+      others[launches[i].kernel].add(launches[i]);
+      continue;
+    }
+    all.push_back(viewed_launch_json(launches[i], files, room));
+    all.back()["number"] = i + 1;
+  }
+  for (const auto& [kernel, its] : others) {
+    all.push_back(viewed_launch_json(its.sum, files, room));
+    all.back()["added_up"] = its.count;
+  }
+  return all;
 }
 
 ordered_json messages_json(const std::vector<std::string>& messages, const char* kind, ShownFiles& files) {
@@ -371,9 +410,7 @@ ordered_json messages_json(const std::vector<std::string>& messages, const char*
 std::string view_json(const View& view) {
   ShownFiles files(view.file);
   Room room;
-  ordered_json launches = ordered_json::array();
-  for (const LaunchCounts& launch : view.launches)
-    launches.push_back(viewed_launch_json(launch, files, room));
+  const ordered_json launches = viewed_launches_json(view.launches, files, room);
   ordered_json messages = messages_json(view.findings, "finding", files);
   for (const ordered_json& note : messages_json(view.notes, "note", files)) messages.push_back(note);
   ordered_json out = {{"schema", 1},
@@ -385,14 +422,12 @@ std::string view_json(const View& view) {
                       {"most_executions", kMostLoggedExecutions},
                       {"most_requests", kMostRequestsShown},
                       {"requests_left_out", room.cut},
+                      {"launch_count", view.launches.size()},
                       {"launches", launches},
                       {"messages", messages},
                       {"files", files.json()},
                       {"text", lines_text(view.launches)}};
-  std::string text = out.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-  for (auto at = text.find('<'); at != std::string::npos; at = text.find('<', at))
-    text.replace(at, 1, "\\u003c");
-  return text;
+  return out.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
 }  // namespace workbook

@@ -33,8 +33,8 @@ struct View {
   std::vector<std::string> findings, notes;
 };
 
-/// The data of the page as JSON, which holds no "<". Besides, `text` is lines_text(). Its fields are
-/// described where the page reads them, in cli/view.html.
+/// The data of the page as JSON. Besides, `text` is lines_text(). Its fields are described where the page
+/// reads them, in cli/view.html.
 std::string view_json(const View& view);
 
 }  // namespace workbook

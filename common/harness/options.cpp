@@ -84,13 +84,6 @@ void require_traceable(const Options& options) {
   if (options.lines) throw UsageError("--trace and --lines exclude each other");
 }
 
-/// Only the CPU device counts. \throws UsageError
-void require_countable(Options& options) {
-  if (options.device == DeviceKind::kGpu) throw UsageError("--lines: only the CPU device counts");
-  if (options.once) throw UsageError("--lines and --once exclude each other");
-  options.device = DeviceKind::kCpu;
-}
-
 /// What is parsed into text first.
 struct Texts {
   std::string device = "auto", size, p, seed, offset;
@@ -196,6 +189,10 @@ Shape parse_shape(const std::string& text, const std::string& dims) {
   return shape;
 }
 
+void require_countable(const std::optional<DeviceKind>& device) {
+  if (device == DeviceKind::kGpu) throw UsageError("--lines: only the CPU device counts");
+}
+
 std::string shape_text(const Shape& shape, const std::string& dims) {
   std::string text = std::to_string(shape.dims[0]);
   for (int d = 1; d < rank(dims); ++d) text += "x" + std::to_string(shape.dims[d]);
@@ -229,7 +226,11 @@ std::optional<Options> parse_options(int argc, const char* const* argv, const Ch
   require_note_words(options.notes, options.device);
   if (app.count("--json") && options.json.empty()) throw UsageError("--json: expected the path of a file");
   if (app.count("--trace")) require_traceable(options);
-  if (options.lines) require_countable(options);
+  if (options.lines) {
+    require_countable(options.device);
+    if (options.once) throw UsageError("--lines and --once exclude each other");
+    options.device = DeviceKind::kCpu;
+  }
   if (options.sustained) require_gpu("--sustained", options);
   if (options.take_turns) {
     require_gpu("--take-turns", options);

@@ -33,6 +33,9 @@ struct Options {
 /// \throws UsageError
 std::optional<Options> parse_options(int argc, const char* const* argv, const Chapter& chapter);
 
+/// Refuses --lines on a GPU. \throws UsageError
+void require_countable(const std::optional<DeviceKind>& device);
+
 /// The names of the options that a value follows: "--device", "--size" and so on.
 std::vector<std::string> options_with_value();
 

@@ -400,28 +400,12 @@ nlohmann::json shape_json(const Chapter& chapter, const Shape& shape) {
   return out;
 }
 
-const char* kind_name(RequestKind kind) {
-  switch (kind) {
-    case RequestKind::kLoad:
-      return "load";
-    case RequestKind::kStore:
-      return "store";
-    case RequestKind::kAtomic:
-      return "atomic";
-    case RequestKind::kCopy:
-      return "copy";
-    case RequestKind::kBarrier:
-      return "barrier";
-  }
-  throw std::logic_error("a kind of request without a name");
-}
-
 nlohmann::json traced_launch_json(const LaunchCounts& launch) {
   nlohmann::json requests = nlohmann::json::array();
   for (const TracedRequest& r : launch.requests)
     requests.push_back({{"place", r.place},
-                        {"operation", kind_name(r.kind)},
-                        {"space", r.space == MemorySpace::kShared ? "shared" : "global"},
+                        {"operation", text_of(r.kind)},
+                        {"space", text_of(r.space)},
                         {"array", r.array},
                         {"bytes", r.bytes},
                         {"offsets", r.offsets},

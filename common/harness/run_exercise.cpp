@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "cpu/finding.hpp"
+#include "cpu/plural.hpp"
 #include "harness/derived_counts.hpp"
 #include "harness/errors.hpp"
 #include "harness/exit_status.hpp"
@@ -93,7 +94,8 @@ std::vector<Case> cases_of(const Exercise& exercise, const Shape& shape) {
                      .block = exercise.blocks[i],
                      .how = fmt::format("blocks of {} threads", exercise.blocks[i])});
   if (exercise.grid_blocks)
-    cases.push_back({.shape = shape, .how = fmt::format("a grid of {} blocks", exercise.grid_blocks(shape))});
+    cases.push_back(
+        {.shape = shape, .how = fmt::format("a grid of {}", plural(exercise.grid_blocks(shape), "block"))});
   else if (!exercise.blocks)
     cases.push_back({.shape = shape});
   if (!exercise.any_alignment) return cases;
@@ -255,7 +257,7 @@ bool judge_code(const Exercise& exercise, const Version& version, const std::str
   return judge_sharing(percent, verdict) && kept;
 }
 
-/// What the counter says to a prediction, which may be rounded to a tenth.
+/// The count compared with a prediction, which may be rounded to a tenth.
 const char* comparison(double predicted, double seen) {
   constexpr double kRounding = 0.051;
   if (!std::isfinite(predicted)) return "no number";
@@ -338,19 +340,16 @@ constexpr long long kMostViewed = 8192;
 /// The largest of the exercise's shapes that is not too large for a page, or the smallest.
 Shape viewed_shape(const Exercise& exercise) {
   const auto elements = [&](const Shape& shape) { return exercise.arrays[0].count(shape); };
-  Shape chosen = exercise.shapes[0];
-  for (int i = 1; i < exercise.shape_count; ++i) {
-    const Shape& shape = exercise.shapes[i];
-    const bool fits = elements(shape) <= kMostViewed;
-    if (fits ? elements(chosen) > kMostViewed || elements(shape) > elements(chosen)
-             : elements(chosen) > kMostViewed && elements(shape) < elements(chosen))
-      chosen = shape;
-  }
+  std::vector<Shape> shapes(exercise.shapes, exercise.shapes + exercise.shape_count);
+  std::ranges::stable_sort(shapes, {}, elements);
+  Shape chosen = shapes.front();
+  for (const Shape& shape : shapes)
+    if (elements(shape) <= kMostViewed) chosen = shape;
   return chosen;
 }
 
 /// Runs the version once at a shape and writes what each of its lines costs to the file at `path`.
-/// \throws MachineError, UsageError
+/// \throws MachineError, UsageError before it has run any code of the reader's
 ExitStatus view(const Exercise& exercise, const Version& version, const std::string& path,
                 const std::string& size) {
   if (exercise.predictions) throw UsageError("it asks for numbers, so there is no kernel of yours to see");
@@ -368,6 +367,9 @@ ExitStatus view(const Exercise& exercise, const Version& version, const std::str
                                         Detail::kInstructions);
   require_memory(chapter, shape, *backend, *backend);
   Problem problem(chapter, shape, *backend, {}, block);
+  write_file(path, {{"status", text_of(VerdictStatus::kRunning)},
+                    {"at", view.at},
+                    {"cases", ordered_json::array()}});  // in case the reader's code ends the program
   try {
     problem.run_once(stage);
   } catch (const cpu::Finding& finding) {
@@ -386,6 +388,21 @@ ExitStatus view(const Exercise& exercise, const Version& version, const std::str
   }
   replace_file(path, view_json(view));
   return kDone;
+}
+
+/// The same, but what cannot be viewed is said in the file: the reader's code can print anything and return
+/// any status. \throws MachineError
+ExitStatus view_or_refuse(const Exercise& exercise, const Version& version, const std::string& path,
+                          const std::string& size) {
+  try {
+    return view(exercise, version, path, size);
+  } catch (const UsageError& error) {
+    write_file(path, {{"refused", error.what()}});
+    return kBadUsage;
+  } catch (const MachineError& error) {
+    write_file(path, {{"refused", error.what()}});
+    return kMachineLacks;
+  }
 }
 
 /// Times the versions and writes the report to the file at `path`. \throws MachineError
@@ -456,7 +473,8 @@ int judge_exercise(int argc, const char* const* argv, const Exercise& exercise, 
   const bool views = argc >= 4 && std::string_view(argv[3]) == "view";
   if (!version || (views ? argc > 5 : argc > 3)) return kBadUsage;
   setenv("WORKBOOK_STEPS", kSteps, /*overwrite=*/0);
-  if (views) return status_of([&] { return view(exercise, *version, argv[2], argc == 5 ? argv[4] : ""); });
+  if (views)
+    return status_of([&] { return view_or_refuse(exercise, *version, argv[2], argc == 5 ? argv[4] : ""); });
   return status_of([&] {
     judge(exercise, *version, argv[2]);
     return kDone;

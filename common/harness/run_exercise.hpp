@@ -35,7 +35,9 @@ struct Version {
 ///     status        "running", with `at`, until the end; then "solved" or "not yet"
 ///     refused       what no file may have (source_check.hpp); then nothing was run
 ///     dims          "N"
-///     cases[]       shape ("5"), how (alignment or block, in words), right, message
+///     outputs       the arrays that the code computes, with spaces between; empty for predictions
+///     cases[]       shape ("5"), how (alignment or block, in words), right, wrong_outputs (the arrays of
+///                   `outputs` that are wrong; none where a finding stopped the code), message
 ///     budget[]      what, counted, allowed, per_element (or per block), approximate, over, excess; only when
 ///                   all cases are right
 ///     predictions[] name, unit, predicted ("16.0", "nan"), counted ("right", "more", "fewer" or "no number")
@@ -50,7 +52,10 @@ struct Version {
 /// be written.
 ///
 /// `PROGRAM VERSION FILE view [SIZE]` runs the version once, at one size, and writes the data of a page to
-/// the file (view_json in lines.hpp). kBadUsage also for an exercise that has predictions in place of code.
+/// the file (view_json in lines.hpp). What cannot be viewed - predictions in place of code, a size that does
+/// not fit, a file that is refused - is said in the field `refused` of the file, and the status is kBadUsage.
+/// So is what the machine lacks, with kMachineLacks. Where the code ends the program, the file has what
+/// judging would have written by then.
 int judge_exercise(int argc, const char* const* argv, const Exercise& exercise, const Version* versions,
                    int count);
 

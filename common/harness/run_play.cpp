@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cpu/finding.hpp"
+#include "cpu/plural.hpp"
 #include "harness/backend.hpp"
 #include "harness/count_marks.hpp"
 #include "harness/derived_counts.hpp"
@@ -16,6 +17,7 @@
 #include "harness/files.hpp"
 #include "harness/lines.hpp"
 #include "harness/note_words.hpp"
+#include "harness/options.hpp"
 #include "harness/terminal.hpp"
 #include "play_memory.hpp"
 
@@ -81,6 +83,14 @@ struct PlayOptions {
   Detail detail() const { return lines || !view.empty() ? Detail::kInstructions : Detail::kNone; }
 };
 
+/// At the program's end: says so if the reader's code has ended it, which is a mistake whatever its status.
+void report_exit() {
+  if (!device) return;
+  fflush(stdout);
+  fmt::print(stderr, "\nThe program ended itself: does your file call exit?\n");
+  std::_Exit(kWrong);
+}
+
 /// Runs the reader's code with `run`, which appends to `launches`, and reports. Returns kDone, or kWrong when
 /// something was found.
 ExitStatus play_on(Backend& backend, const PlayOptions& options, const std::function<void()>& run,
@@ -90,6 +100,7 @@ ExitStatus play_on(Backend& backend, const PlayOptions& options, const std::func
   out = options.json ? stderr : stdout;
   if (!options.json) fmt::print("{}, {}\n", options.file, name);
   std::string finding, note_word;
+  std::atexit(report_exit);
   try {
     run();
   } catch (const cpu::Finding& found) {
@@ -154,8 +165,8 @@ void* allocate(const char* name, long long count, size_t element_size) {
   constexpr double kGiB = 1024.0 * 1024 * 1024;
   if (needed > free)
     throw std::invalid_argument(
-        fmt::format("Array {} of {} elements takes {:.1f} GiB of memory, and {:.1f} GiB are free", name,
-                    count, needed / kGiB, free / kGiB));
+        fmt::format("Array {} of {} takes {:.1f} GiB of memory, and {:.1f} GiB are free", name,
+                    plural(count, "element"), needed / kGiB, free / kGiB));
   return device->allocate(static_cast<size_t>(count) * element_size, 0, name, element_size);
 }
 void release(void* memory) {
@@ -172,13 +183,6 @@ void print(const char* name, const double* first, int printed, int count) {
 }  // namespace play
 
 namespace {
-
-/// \throws UsageError
-void require_countable(const PlayOptions& options) {
-  if (options.lines && options.device == DeviceKind::kGpu)
-    throw UsageError("--lines: only the CPU device counts");
-  if (options.lines && options.json) throw UsageError("--lines and --json exclude each other");
-}
 
 int run_checked(int argc, const char* const* argv, void (*cpu)(), void (*gpu)()) {
   CLI::App app;
@@ -198,7 +202,8 @@ int run_checked(int argc, const char* const* argv, void (*cpu)(), void (*gpu)())
   options.device = *device_kind_named(kind);
   try {
     require_note_words(options.notes, options.device);
-    require_countable(options);
+    if (options.lines) require_countable(options.device);
+    if (options.lines && options.json) throw UsageError("--lines and --json exclude each other");
   } catch (const UsageError& error) {
     fmt::print(stderr, "{}", complaint("play", error.what()));
     return kBadUsage;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cpu/finding.hpp"
+#include "cpu/plural.hpp"
 #include "gpu/statistics.hpp"
 #include "harness/errors.hpp"
 #include "harness/measure.hpp"
@@ -304,8 +305,8 @@ void Problem::run_and_compare(const Stage& stage, bool exact, unsigned char pois
     if (!first.empty()) result.message = first;
   }
   if (result.message.empty() && stage.kernels != kAnyNumber && result.counts.kernels != stage.kernels)
-    result.message =
-        fmt::format("it launched {} kernels, its table entry says {}", result.counts.kernels, stage.kernels);
+    result.message = fmt::format("it launched {}, its table entry says {}",
+                                 plural(result.counts.kernels, "kernel"), stage.kernels);
 }
 
 void Problem::compare_output(const Array& output, const Stage& stage, bool exact, StageResult& result) {

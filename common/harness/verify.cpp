@@ -200,8 +200,8 @@ std::string wrong_value_text(const Comparison& comparison, Type type) {
     is = number_text(got, few);
     should_be = number_text(expected, few);
   }
-  return fmt::format("is {}, expected {} (error {:.2g}, allowed {:.2g})", is, should_be, comparison.own_error,
-                     comparison.allowed);
+  return fmt::format("is {}, expected {} (relative to the sum of |terms|: error {:.2g}, allowed {:.2g})", is,
+                     should_be, comparison.own_error, comparison.allowed);
 }
 
 }  // namespace workbook

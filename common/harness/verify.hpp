@@ -44,8 +44,9 @@ Comparison compare(const void* got, Type type, const Reference& reference, int r
 /// unit is never less than 2^-20 of `magnitude`, which is 16 float32 roundings.
 double last_places(double got, double expected, double magnitude, Type type);
 
-/// What is wrong with the first wrong element of a comparison, such as "is 1.5, expected 1.25 (error 0.2,
-/// allowed 1.2e-07)". Numbers have no more digits than the type, but enough to tell them apart.
+/// What is wrong with the first wrong element of a comparison, such as "is 1.5, expected 1.25
+/// (relative to the sum of |terms|: error 0.2, allowed 1.2e-07)". Numbers have no more digits than the type,
+/// but enough to tell them apart.
 std::string wrong_value_text(const Comparison& comparison, Type type);
 
 }  // namespace workbook

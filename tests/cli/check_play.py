@@ -92,6 +92,8 @@ play("a barrier in host code", FILE.replace("out.print(3)", "__syncthreads()"), 
      "kernel function on the host: play", "host code uses __syncthreads()", "at line 16")
 play("an exception that has no text", FILE.replace("out.print(3)", "throw 3"), 1,
      "the host code throws something that is no std::exception")
+play("exit() in play()", FILE.replace("out.print(3)", "exit(0)"), 1,
+     "The program ended itself: does your file call exit?")
 play("no play()", "", 1, "needs a function void play() in namespace DEVICE")
 play("another device", FILE, 2, "--device tpu: cpu or gpu", options=["--device", "tpu"])
 
@@ -123,7 +125,7 @@ with tempfile.TemporaryDirectory() as folder:
     path = pathlib.Path(folder) / "new.cu"
     done = run(COPY / "workbook", "play", path, stdin=subprocess.DEVNULL)
     said = " ".join(done.stderr.split())
-    offer = f"is no file. This writes a starter file there: ./workbook play --new {path}"
+    offer = f"does not exist. This writes a starter file there: ./workbook play --new {path}"
     expect("without a terminal it says how to get one", done.returncode == 2 and not path.exists()
            and offer in said, done.stderr)
     done = run(COPY / "workbook", "play", "--new", path)
@@ -132,7 +134,7 @@ with tempfile.TemporaryDirectory() as folder:
     path.write_text(STARTER + "// mine")
     done = run(COPY / "workbook", "play", "--new", path)
     expect("... and replaces nothing", done.returncode == 2 and path.read_text() == STARTER + "// mine"
-           and "is there already" in " ".join(done.stderr.split()), done.stderr)
+           and "already exists; --new does not overwrite files" in " ".join(done.stderr.split()), done.stderr)
     done = run(COPY / "workbook", "play", "--new", path.parent / "no" / "new.cu")
     expect("... where there is no folder, neither", done.returncode == 2
            and "there is no folder" in " ".join(done.stderr.split()), done.stderr)
@@ -163,7 +165,7 @@ for what, (old, new) in CHANGES.items():
     play(what, STARTER.replace(old, new), 1, ROWS[what])
 
 done = run(COPY / "workbook", "play", "/no/such.cu", stdin=subprocess.DEVNULL)
-expect("a file that is not there", done.returncode == 2 and "/no/such.cu is no file" in done.stderr,
+expect("a file that is not there", done.returncode == 2 and "/no/such.cu does not exist" in done.stderr,
        f"{done.returncode} {done.stderr}")
 
 

@@ -53,10 +53,10 @@ def data_of(page):
                                 page.read_text(), re.S)[1])
 
 
-def view(what, source, status, *texts, options=()):
+def view(what, source, status, *texts, options=(), name="mine.cu"):
     """Views `source`, and returns the data of its page, None where there is none."""
     with tempfile.TemporaryDirectory() as folder:
-        file, page = pathlib.Path(folder) / "mine.cu", pathlib.Path(folder) / "out" / "view_mine.html"
+        file, page = pathlib.Path(folder) / name, pathlib.Path(folder) / "out" / f"view_{name}.html"
         file.write_text(source)
         output = call(what, ["view", file, "--out", page.parent, *options], status, *texts)
         named = str(page) in output
@@ -86,6 +86,17 @@ places = [place["line"] for message in data["messages"] for place in message["pl
 expect("has it at its line", places == [7], data["messages"])
 expect("and what was counted before", data["launches"][0]["ended_early"]
        and lines_sum(data, "load_requests") == table_sum(data, "load_requests") > 0, data["launches"])
+data = view("a name with spaces and parentheses", FILE.replace("if (i < n) ", ""), 1, "out of bounds",
+            name="my (first) file.cu")
+places = [(place["file"], place["line"]) for message in data["messages"] for place in message["places"]]
+expect("has its finding at its line", places == [(0, 7)], data["messages"])
+MANY = FILE.replace("  launch(twice, 4,", "  for (int i = 0; i < 9999; ++i) launch(twice, 4,", 1)
+data = view("10,000 launches", MANY, 0, "The page: ")
+size = len(json.dumps(data))
+expect(f"make a page that is not large: {size:,} characters",
+       data["launch_count"] == 10000 and size < 2 ** 21)
+expect("with the sums over all", lines_sum(data, "load_sectors") == table_sum(data, "load_sectors")
+       == 9999 * 125 + 156, table_sum(data, "load_sectors"))
 ENDLESS = FILE.replace("if (i < n) out[i] = 2.0f * x[i]", "for (;;) out[i % n] = x[i % n]")
 data = view("a kernel without end", ENDLESS, 1, "infinite loop")
 expect("has counts too", lines_sum(data, "store_requests") > 0, data["launches"])
@@ -93,8 +104,10 @@ expect("a file without a launch has no page",
        view("no launch", FILE.replace("  launch(", "  // launch("), 1, "Does the file launch one?") is None)
 expect("nor has one that does not compile",
        view("a compiler error", FILE.replace("2.0f * x[i]", "y"), 1, "mine.cu:7:", "error:") is None)
-ENDS = FILE.replace("  launch(", "  exit(0);\n  launch(")
-expect("nor has one that ends itself", view("exit(0)", ENDS, 1, "does your file call exit?") is None)
+for status in (0, 2, 3):
+    ENDS = FILE.replace("  launch(", f"  exit({status});\n  launch(")
+    page = view(f"exit({status})", ENDS, 1, "The program ended itself: does your file call exit?")
+    expect("has no page either", page is None)
 data = view("a finding as a note", FILE.replace("2.0f * x[i]", "out[i] + x[i]"), 0,
             "note: uninitialised device memory", options=["--note", "uninitialised"])
 note = data["messages"][0]
@@ -107,10 +120,22 @@ with tempfile.TemporaryDirectory() as folder:
         call(f"{command} --lines", [command, file, "--lines"], 0, "twice, 2 launches",
              "7 128 531 94% if (i < n) out[i] = 2.0f * x[i];", "sum 128 531 94%")
     call("a folder that cannot be made", ["view", file, "--out", "/dev/null/x"], 2, "--out /dev/null/x: ")
+    helper, own = (pathlib.Path(folder) / name for name in ("inc/helper.hpp", "own/mine.cu"))
+    helper.parent.mkdir()
+    own.parent.mkdir()
+    helper.write_text("__device__ inline float load(const float* x) {\n  return *x;\n}\n")
+    own.write_text(FILE.replace("namespace DEVICE {", 'namespace DEVICE {\n#include "../inc/helper.hpp"', 1)
+                   .replace("x[i]", "load(x + i)"))
+    text = call("a helper in another folder", ["play", own, "--lines"], 0, str(helper), "2 64 281")
+    expect("is named without ..", ".." not in re.sub(r"\.\.\.", "", text), text)
+    (pathlib.Path(folder) / "folder.cu").mkdir()
+    call("a folder", ["view", f"{folder}/folder.cu"], 2, "folder.cu is not a regular file")
+    call("a name that is too long", ["view", f"{folder}/{'x' * 300}.cu"], 2, "File name too long")
+    call("a folder whose name is too long", ["view", file, "--out", "x" * 300], 2, "File name too long")
     call("--size of a file", ["view", file, "--size", "5"], 2, "--size applies to exercises")
     call("--lines with --json", ["play", file, "--lines", "--json"], 2,
          "--lines and --json exclude each other")
-call("a file that is not there", ["view", "/no/such.cu"], 2, "/no/such.cu is no file")
+call("a file that is not there", ["view", "/no/such.cu"], 2, "/no/such.cu does not exist")
 call("a file without play()", ["view", COPY / "chapters/01_multiply_add/chapter.cu"], 1,
      "needs a function void play() in namespace DEVICE")
 call("an exercise that is not there", ["view", "09.9"], 2, 'there is no exercise "09.9"')
@@ -129,6 +154,10 @@ with tempfile.TemporaryDirectory() as folder:
     try:
         exercise.write_text(kept.replace("{", "{ }", 1))
         call("an exercise that does not compile", ["view", "01.1", "--out", folder], 1, "does not compile")
+        exercise.write_text(kept.replace("  launch(", '  printf("first\\n");\n  exit(2);\n  launch(', 1))
+        call("an exercise that ends itself", ["view", "01.1", "--out", folder], 1,
+             "The program ended itself, at N = 5000, with exit status 2: does your file call exit?",
+             "It printed:", "first")
         exercise.unlink()
         call("an exercise whose file is gone", ["view", "01.1"], 2, "./workbook reset 01.1 restores it")
     finally:

@@ -76,10 +76,16 @@ def make_page(programs, folder, version):
     file = folder / f"{version}.json"
     done = run(programs / f"versions_{EXERCISE}", version, file, "view")
     expect(f"{version}: there is data for a page", done.returncode == 0, done.stderr)
-    text = file.read_text()
-    page = folder / f"{version}.html"
+    data = json.loads(file.read_text())
+    return write_page(folder, version, data), data
+
+
+def write_page(folder, name, data):
+    """The page with this data, as `view` writes it."""
+    page = folder / f"{name}.html"
+    text = json.dumps(data).replace("<", "\\u003c")
     page.write_text((ROOT / "cli" / "view.html").read_text().replace("@DATA@", text))
-    return page, json.loads(text)
+    return page
 
 
 def total(data, field):
@@ -186,6 +192,58 @@ def check_keys(driver):
         expect(f"{control} keeps the focus when it is pressed", held)
 
 
+def check_scrolling(driver):
+    """Outside of the table the arrow keys scroll."""
+    driver.execute_script("document.activeElement.blur()")
+    before = chosen_line(driver), driver.execute_script("return scrollY")
+    press(driver, Keys.ARROW_DOWN)
+    driver.execute_async_script("setTimeout(arguments[0], 500)")
+    after = chosen_line(driver), driver.execute_script("return scrollY")
+    expect("outside of the table the arrow keys scroll", before[0] == after[0] and before[1] < after[1],
+           f"{before} {after}")
+
+
+def check_messages(driver, folder, data):
+    """A message stands whole below its line, and at the top if the page does not have the line."""
+    text = "out of bounds: kernel k (gone.cu:7)\n  x has 1 element"
+    line = site_line(data, "load", "global")
+    for what, places in (("a file without text", [{"file": 1, "line": 7}]),
+                         ("a line past the end", [{"file": 0, "line": 10 ** 6}]),
+                         ("one of two lines", [{"file": 1, "line": 7}, {"file": 0, "line": line}])):
+        changed = {**data, "files": [data["files"][0], {"name": "gone.cu", "first": 1, "lines": []}],
+                   "messages": [{"kind": "finding", "text": text, "places": places}]}
+        open_page(driver, write_page(folder, "message", changed).as_uri(), 1280, 860, "light")
+        top = text_of(driver, "#messages")
+        below = text_of(driver, f"#line-0-{line} + tr.inline")
+        if len(places) == 1:
+            expect(f"a message about {what} is shown whole", top == text, top)
+        else:
+            expect(f"a message about {what} is below that", below == text and f"line {line}" in top,
+                   f"{top} {below}")
+
+
+def check_many_launches(driver, folder, data):
+    """Launches that are added up count in the sums, and the page says how many they are."""
+    one = data["launches"][0]
+    launches = [{**one, "number": 1}, {**one, "number": 1000, "ended_early": False},
+                {**{name: value for name, value in one.items() if name != "number"},
+                 "warps": [], "added_up": 998}]
+    changed = {**data, "launches": launches, "launch_count": 1000}
+    open_page(driver, write_page(folder, "launches", changed).as_uri(), 1280, 860, "light")
+    check_sums(driver, changed)
+    names = driver.execute_script("return [...document.getElementById('launch').options].map(o => o.text)")
+    expect("the launches that are added up are one choice", names[0] == "all 1,000 launches"
+           and names[2].startswith("1000: ") and names[3].startswith("998 other launches of "), names)
+    said = text_of(driver, "#left-out")
+    expect("the page says what was left out", "The first 1 launch and the last one are listed one by one; "
+           "the other 998 are added up by kernel, without pictures." in said, said)
+    click_line(driver, site_line(data, "load", "global"))
+    shown = driver.execute_script("document.querySelector('.accesses button:last-child').click();"
+                                  "return document.getElementById('detail').textContent")
+    expect("and that they have no pictures", "998 other launches: " in shown
+           and "Pictures are kept of launches that are listed one by one." in shown, shown)
+
+
 def check_choices(driver):
     """Launch, heat, block and warp can be chosen at any width."""
     for name in ("metric", "launch", "block", "warp"):
@@ -214,6 +272,7 @@ def check_looks(driver, page, screenshots):
             expect(f"{what}: the picture is {'below' if width < 1100 else 'beside'} the line",
                    inline == (width < 1100))
             check_keys(driver)
+            check_scrolling(driver)
             check_choices(driver)
             log = [entry["message"] for entry in driver.get_log("browser") if entry["level"] == "SEVERE"]
             expect(f"{what}: no error on the console, and nothing is loaded", not log, log)
@@ -238,6 +297,8 @@ def main():
             open_page(driver, skeleton.as_uri(), 1280, 860, "light")
             check_sums(driver, skeleton_data)
             check_conflict(driver, skeleton_data)
+            check_messages(driver, folder, solution_data)
+            check_many_launches(driver, folder, solution_data)
         finally:
             driver.quit()
 

@@ -7,6 +7,7 @@
 #include "catch.hpp"
 #include "common/cpu/findings.hpp"
 #include "cpu/device.hpp"
+#include "cpu/source_line.hpp"
 #include "harness/terminal.hpp"
 #include "kernels/kernels.hpp"
 #include "kernels/messages.hpp"
@@ -145,6 +146,23 @@ TEST_CASE_METHOD(Messages, "an index outside an array is out of bounds of that a
   }
   CHECK(finding_of(*backend, [&] { test_kernels::read_at(first.data(), out->data(), 999); }) ==
         "nothing was found");
+}
+
+TEST_CASE_METHOD(Messages, "an array of one element has one element") {
+  const auto one = counting<float>(1, "x"), out = zeros<float>(4);
+  const std::string message =
+      finding_of(*backend, [&] { test_kernels::read_at(one->data(), out->data(), 1); });
+  CHECK_THAT(message, ContainsSubstring("reads x[1] at "));
+  CHECK_THAT(message, ContainsSubstring("\n  x has 1 element of 4 bytes: x[0]\n"));
+}
+
+TEST_CASE("a file's name in messages has no ..") {
+  CHECK(cpu::tidy_name("chapters/05/../06/x.hpp") == "chapters/06/x.hpp");
+  CHECK(cpu::tidy_name("../common/x.hpp") == "common/x.hpp");
+  CHECK(cpu::tidy_name("../../common/x.hpp") == "common/x.hpp");
+  CHECK(cpu::tidy_name("/tmp/a/../my kernel.cu") == "/tmp/my kernel.cu");
+  CHECK(cpu::tidy_name("..x.cu") == "..x.cu");
+  CHECK(cpu::tidy_name("").empty());
 }
 
 TEST_CASE_METHOD(Messages, "an address outside shared memory is out of bounds of it") {

@@ -359,6 +359,14 @@ TEST_CASE("the workbook refuses what it does not know") {
   check_refused(workbook_program("list 01"), 2, {"01", "list takes [--json]"});
   check_refused(workbook_program("bench 99"), 2, {"there is no chapter \"99\""});
   check_refused(workbook_program("bench --out /dev/null"), 2, {"/dev/null cannot be made a folder"});
+  const std::string longest(300, 'x');  // no file system takes such a name
+  for (const std::string& command : {"play " + longest, "play --new " + longest, "view " + longest + ".cu",
+                                     "view --out " + longest, "bench --out " + longest, "plots " + longest}) {
+    INFO(command);
+    const Outcome refused = workbook_program(command);
+    CHECK(refused.status == 2);
+    CHECK(refused.output.find("filesystem error") == std::string::npos);
+  }
   check_refused(workbook_program("skeleton /none"), 3, {"/none cannot be read"});
 }
 
@@ -398,7 +406,8 @@ TEST_CASE("help of run is its own, and that of run with a chapter is the chapter
 
 TEST_CASE("plots of a folder that is not there is refused at once") {
   for (const char* command : {"plots ", "chapters plots "})
-    check_refused(workbook_program(command + std::string("/nonexistent")), 2, {"/nonexistent is no folder"});
+    check_refused(workbook_program(command + std::string("/nonexistent")), 2,
+                  {"/nonexistent is not a folder"});
 }
 
 TEST_CASE("plots needs what the lessons' pictures need, unless it draws a folder of the reader's") {

@@ -25,6 +25,23 @@ struct Folder {
 
 }  // namespace
 
+TEST_CASE("a file is there, is not there, or its name cannot be looked up") {
+  const Folder folder;
+  CHECK(workbook::file_exists(folder.path));
+  CHECK_FALSE(workbook::file_exists(folder.path / "x"));
+  CHECK_THROWS_AS(workbook::file_exists(folder.path / std::string(300, 'x')), workbook::MachineError);
+}
+
+TEST_CASE("a folder is made, or it is said why not") {
+  const Folder folder;
+  const fs::path made = folder.path / "a" / "b";
+  CHECK(workbook::make_folder(made) == std::nullopt);
+  CHECK(workbook::make_folder(made) == std::nullopt);
+  workbook::replace_file(made / "file", "");
+  CHECK(workbook::make_folder(made / "file") == "Not a directory");
+  CHECK(workbook::make_folder(made / std::string(300, 'x')) == "File name too long");
+}
+
 TEST_CASE("a file keeps its old content until the new one is complete") {
   const Folder folder;
   const fs::path path = folder.path / "x.json";

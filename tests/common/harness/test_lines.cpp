@@ -76,10 +76,7 @@ TEST_CASE("lines: the text has the lines of the source, counts, marks and sums")
     CHECK_THAT(text, ContainsSubstring(part));
 }
 
-TEST_CASE("lines: a page's data ends no script, and names the lines of findings") {
-  View view = {"a<b", "", "", "</script>", {launch()}, {}, {}};
-  CHECK(view_json(view).find('<') == std::string::npos);
-  CHECK(viewed(view)["result"] == "</script>");
+TEST_CASE("lines: a page's data names the lines of findings") {
   const std::string head = "race in shared memory: kernel k (a/b.cu:6)\n";
   CHECK(marked(head + "  thread (1,0,0) of block (0,0,0) writes s[1] at line 12\n"
                       "  thread (0,0,0) of block (0,0,0) reads s[1] at common/x.hpp:7\n"
@@ -92,7 +89,38 @@ TEST_CASE("lines: a page's data ends no script, and names the lines of findings"
   CHECK(marked("there is not enough memory").empty());
   CHECK(marked("out of bounds: kernel k (/tmp/my kernel.cu:7)\n  x[9] is read") ==
         std::vector<std::string>{"/tmp/my kernel.cu:7"});
+  CHECK(marked("race: kernel k<f()> (/my (new) files/a.cu:7)\n  x is read at /my (new) files/b.hpp:12\n"
+               "  x is written at line 9, at or near c d.hpp:3, by (1,0,0)") ==
+        std::vector<std::string>{"/my (new) files/b.hpp:12", "/my (new) files/a.cu:9", "c d.hpp:3"});
   CHECK(marked(head + "  x at line 99999999999 is read") == std::vector<std::string>{"a/b.cu:6"});
+}
+
+TEST_CASE("lines: of many launches, some are listed, and the others are added up by kernel") {
+  std::vector<LaunchCounts> all(1000, launch());
+  all[500].kernel = "another";
+  all.back().ended_early = true;
+  const json data = viewed({"", "", "", "", all, {}, {}});
+  CHECK(data["launch_count"] == 1000);
+  const json& launches = data["launches"];
+  REQUIRE(launches.size() == 102);
+  CHECK(launches[98]["number"] == 99);
+  CHECK(launches[99]["number"] == 1000);
+  CHECK(launches[99]["ended_early"] == true);
+  CHECK(launches[100]["kernel"] == "another");
+  CHECK(launches[100]["added_up"] == 1);
+  CHECK(launches[101]["kernel"] == "example");
+  CHECK(launches[101]["added_up"] == 899);
+  CHECK(launches[101]["sites"].size() == 4);
+  long long sectors = 0, barriers = 0;
+  for (const json& one : launches)
+    for (const json& its : one["sites"]) {
+      sectors += its["counts"]["load_sectors"].get<long long>();
+      barriers += its["counts"]["barriers"].get<long long>();
+    }
+  CHECK(sectors == 8 * 1000);
+  CHECK(barriers == 7 * 1000);
+  const json few = viewed({"", "", "", "", std::vector<LaunchCounts>(100, launch()), {}, {}});
+  CHECK(few["launches"].size() == 100);
 }
 
 TEST_CASE("lines: requests beyond what a page holds are left out, and it says so") {

@@ -6,8 +6,11 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "catch.hpp"
+#include "harness/exit_status.hpp"
 #include "harness/files.hpp"
 #include "harness/run_exercise.hpp"
 #include "harness/source_check.hpp"
@@ -65,6 +68,8 @@ struct Judged {
     REQUIRE(judge_exercise(3, argv, exercise, &version, 1) == 0);
     return nlohmann::json::parse(file_text(path));
   }
+  /// The data of a page at a size, and the status.
+  std::pair<nlohmann::json, int> view(const Exercise& exercise, const char* size);
   nlohmann::json verdict(const Exercise& exercise, Answer (*answer)()) {
     return verdict(exercise, Version{"reader", answer});
   }
@@ -81,6 +86,13 @@ Answer sectors_more() {
 template <int blocks>
 Answer with_blocks() {
   return {[](const Data& d) { test_kernels::twice(x(d), out(d), d.shape.dims[0], blocks, 256); }};
+}
+
+std::pair<nlohmann::json, int> Judged::view(const Exercise& exercise, const char* size) {
+  const Version version = {"reader", with_blocks<4>};
+  const char* const argv[] = {"check", version.name, path.c_str(), "view", size};
+  const int status = judge_exercise(*size ? 5 : 4, argv, exercise, &version, 1);
+  return {nlohmann::json::parse(file_text(path)), status};
 }
 
 Answer polling() {
@@ -190,8 +202,28 @@ TEST_CASE_METHOD(Judged, "exercise: a prediction that is no number is wrong, and
     CHECK(judged["predictions"][0]["predicted"] != "-nan");
     const Verdict shown = verdict_of(judged.dump(), {});
     CHECK_FALSE(shown.solved);
-    CHECK_THAT(shown.text, ContainsSubstring("needs a number"));
+    CHECK_THAT(shown.text, ContainsSubstring("not compared: predict a number"));
   }
+  const auto said = [&](double number) { return verdict_of(counted(number).dump(), {}).text; };
+  CHECK_THAT(said(8), ContainsSubstring("counted\n  twice, bytes an element        8.0  the same\n"));
+  CHECK_THAT(said(7), ContainsSubstring("7.0  more than predicted\n"));
+  CHECK_THAT(said(9), ContainsSubstring("9.0  less than predicted\n"));
+}
+
+TEST_CASE_METHOD(Judged, "exercise: a page is about the largest shape that fits, or the smallest") {
+  const auto viewed = [&](const std::vector<Shape>& shapes) {
+    Exercise one = exercise(shapes.data());
+    one.shape_count = static_cast<int>(shapes.size());
+    return view(one, "").first["at"];
+  };
+  CHECK(viewed({{{5, 1, 1}}, {{8192, 1, 1}}, {{700, 1, 1}}, {{8193, 1, 1}}}) == "N = 8192");
+  CHECK(viewed({{{20000, 1, 1}}, {{9000, 1, 1}}, {{10000, 1, 1}}}) == "N = 9000");
+}
+
+TEST_CASE_METHOD(Judged, "exercise: what cannot be viewed is said in the file") {
+  const auto [data, status] = view(exercise(kSmall), "x");
+  CHECK(status == kBadUsage);
+  CHECK_THAT(data["refused"].get<std::string>(), ContainsSubstring("--size x: expected N"));
 }
 
 TEST_CASE_METHOD(Judged, "exercise: a file that goes around the judge is not run") {
