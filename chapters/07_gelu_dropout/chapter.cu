@@ -2,7 +2,7 @@
 /// Chapter 07: y = dropout(gelu(x)), forward and backward.
 /// The ladder: one row per stage; compiled once for each device.
 #include "10_row_sum.cuh"
-#include "11_bias_residual.cuh"
+#include "11_residual.cuh"
 #include "12_rms_norm.cuh"
 #include "13_graph.cuh"
 #include "1_unfused.cuh"
@@ -95,10 +95,10 @@ const Stage kStages[] = {
                              .output = "sums",
                              .roundings = row_roundings,
                              .exact_roundings = exact_sum_roundings})),
-    with_more(stage<BiasResidual>({.name = "11_bias_residual",
-                                   .idea = "residual + dropout(gelu(x + bias)), in bfloat16",
-                                   .output = "block",
-                                   .roundings = gelu_roundings})),
+    with_more(stage<Residual>({.name = "11_residual",
+                               .idea = "residual + dropout(gelu(x + bias)), in bfloat16",
+                               .output = "block",
+                               .roundings = gelu_roundings})),
     with_more(stage<RmsNorm>({.name = "12_rms_norm",
                               .idea = "residual + dropout(x), and RMSNorm of it",
                               .output = "h norm",

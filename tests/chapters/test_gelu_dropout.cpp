@@ -42,7 +42,7 @@ std::vector<signed char> kept(int n, Shared shared, double p, unsigned long long
 /// Stages whose rows begin at vectors only if the number of columns is a multiple of 8.
 bool has_rows(const Stage& stage) {
   const std::string name = stage.name;
-  return name == "11_bias_residual" || name == "12_rms_norm";
+  return name == "11_residual" || name == "12_rms_norm";
 }
 
 const std::vector<Shape> kShapes = {

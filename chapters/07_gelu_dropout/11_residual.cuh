@@ -48,7 +48,7 @@ inline long long bias_bytes(const Shape& s) {
   return 32 * sectors;
 }
 
-struct BiasResidual {
+struct Residual {
   static void run(const Data& d) {
     const int n = element_count(d);
     const __nv_bfloat16 *x = bfloat16s(d, "x_bfloat16"), *bias = bfloat16s(d, "bias_bfloat16"),
