@@ -13,9 +13,9 @@
 #include <sstream>
 #include <vector>
 
-#include "cpu/plural.hpp"
 #include "harness/run_exercise.hpp"
 #include "harness/terminal.hpp"
+#include "plural.hpp"
 #include "workbook.hpp"
 
 namespace workbook {

@@ -1,6 +1,6 @@
 /// \file
-/// Stage 6: float16 or bfloat16 in and out. A vector of 16 bytes has eight elements, as many as a call has
-/// numbers of 16 bits. The arithmetic stays in float32, and the result is rounded once.
+/// Stage 6: float16 or bfloat16 in and out. A vector of 16 bytes has eight elements, and a call
+/// has eight numbers of 16 bits. The arithmetic stays in float32, and the result is rounded once.
 #pragma once
 #include "4_sixteen_bits.cuh"
 

@@ -67,7 +67,7 @@ __global__ void backward_from_bytes(const float* __restrict__ x, const float* __
   Vector<float> result;
 #pragma unroll
   for (int j = 0; j < 4; ++j)
-    result.element[j] = kept[j] ? slopes.element[j] * scale * gelu_slope(values.element[j]) : 0.0f;
+    result.element[j] = slopes.element[j] * (kept[j] ? scale : 0.0f) * gelu_slope(values.element[j]);
   store(dx, t, n, aligned, result);
 }
 // [load]

@@ -7,7 +7,8 @@ namespace DEVICE::gelu_dropout {
 
 // [votes]
 /// y[i] = dropout(gelu(x[i])), as stage 4, and in `mask` a bit for each element, 1 where it stays: bit L of
-/// word 4 v + j of a chunk of 256 elements is of element j in vector v of lane L.
+/// word 4 v + j of a chunk of 256 elements is of element j in vector v of lane L. The mask begins at a
+/// multiple of 16 bytes.
 /// Traffic: reads 4 bytes and writes 4 1/8 bytes per element.
 __global__ void forward_saving_bits(const float* __restrict__ x, float* __restrict__ y,
                                     unsigned* __restrict__ mask, unsigned n, Dropout dropout) {
@@ -50,8 +51,8 @@ __global__ void backward_from_bits(const float* __restrict__ x, const float* __r
   Vector<float> result;
 #pragma unroll
   for (int j = 0; j < 4; ++j) {
-    const bool kept = words[j] >> t % 32 & 1;
-    result.element[j] = kept ? slopes.element[j] * scale * gelu_slope(values.element[j]) : 0.0f;
+    const float factor = words[j] >> t % 32 & 1 ? scale : 0.0f;
+    result.element[j] = slopes.element[j] * factor * gelu_slope(values.element[j]);
   }
   store(dx, t, n, aligned, result);
 }

@@ -9,9 +9,9 @@
 #include "cpu/memory.hpp"
 #include "cpu/names.hpp"
 #include "cpu/notes.hpp"
-#include "cpu/plural.hpp"
 #include "cpu/race_hints.hpp"
 #include "cpu/stop.hpp"
+#include "plural.hpp"
 
 namespace cpu {
 

@@ -7,9 +7,9 @@
 
 #include "cpu/device.hpp"
 #include "cpu/names.hpp"
-#include "cpu/plural.hpp"
 #include "cpu/scheduler.hpp"
 #include "cpu/stop.hpp"
+#include "plural.hpp"
 
 namespace cpu {
 namespace {

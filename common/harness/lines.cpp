@@ -12,11 +12,11 @@
 #include <tuple>
 #include <utility>
 
-#include "cpu/plural.hpp"
 #include "cpu/source_line.hpp"
 #include "harness/count_marks.hpp"
 #include "harness/derived_counts.hpp"
 #include "harness/terminal.hpp"
+#include "plural.hpp"
 
 namespace workbook {
 namespace {

@@ -11,7 +11,6 @@
 #include <string_view>
 
 #include "cpu/finding.hpp"
-#include "cpu/plural.hpp"
 #include "harness/derived_counts.hpp"
 #include "harness/errors.hpp"
 #include "harness/exit_status.hpp"
@@ -20,6 +19,7 @@
 #include "harness/options.hpp"
 #include "harness/run_stage.hpp"
 #include "harness/source_check.hpp"
+#include "plural.hpp"
 
 namespace workbook {
 namespace {

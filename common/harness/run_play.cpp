@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cpu/finding.hpp"
-#include "cpu/plural.hpp"
 #include "harness/backend.hpp"
 #include "harness/count_marks.hpp"
 #include "harness/derived_counts.hpp"
@@ -20,6 +19,7 @@
 #include "harness/options.hpp"
 #include "harness/terminal.hpp"
 #include "play_memory.hpp"
+#include "plural.hpp"
 
 namespace workbook {
 namespace {

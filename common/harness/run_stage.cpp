@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "cpu/finding.hpp"
-#include "cpu/plural.hpp"
 #include "gpu/statistics.hpp"
 #include "harness/errors.hpp"
 #include "harness/measure.hpp"
 #include "harness/memory_limit.hpp"
 #include "harness/options.hpp"
+#include "plural.hpp"
 
 namespace workbook {
 namespace {

@@ -8,16 +8,18 @@ namespace DEVICE {
 
 // [dropout]
 /// Drops values with the probability threshold / 2^bits of its numbers, and divides the others by the
-/// probability that they stay, so that the mean is kept.
+/// probability that they stay, so that the mean is kept. A dropped value is multiplied by 0, as PyTorch does
+/// it: an infinite one becomes NaN. A choice between the value and 0 would be a branch around all that
+/// computes the value.
 struct Dropout {
   Random random;
   unsigned threshold;
   float scale;
 
   __host__ __device__ bool drops(unsigned number) const { return number < threshold; }
-  __device__ float operator()(float value, unsigned number) const {
-    return drops(number) ? 0.0f : value * scale;
-  }
+  /// What a value is multiplied by.
+  __device__ float factor(unsigned number) const { return drops(number) ? 0.0f : scale; }
+  __device__ float operator()(float value, unsigned number) const { return value * factor(number); }
 };
 // [dropout]
 
@@ -32,9 +34,8 @@ Dropout make_dropout(double p, unsigned long long seed, unsigned long long offse
 }
 
 // [sharing]
-/// How the numbers of one call are shared out: a lane has `kVectors` vectors of 16 bytes, and those of a warp
-/// lie side by side. So a vector of lane 5 is followed by one of lane 6, and the lane's next is 32 further
-/// on.
+/// How the numbers of one call are shared out: a lane has `kVectors` vectors of 16 bytes. The first vectors
+/// of all lanes of a warp stand side by side, then the second ones, so a lane's vectors are 32 vectors apart.
 template <class T, int Vectors>
 struct Sharing {
   static constexpr int kWidth = 16 / sizeof(T), kVectors = Vectors, kNumbers = kWidth * kVectors;

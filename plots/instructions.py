@@ -1,0 +1,128 @@
+"""Counts the machine instructions that a thread of a kernel executes, from the program's machine code.
+
+Needs cuobjdump of the CUDA Toolkit, and a build with its GPU side for one kind of card:
+
+    python3 plots/instructions.py build/bin/07_gelu_dropout fused:1 share_calls:4 "forward<float, 2, Erf>:8"
+
+Each kernel is named without namespaces, with the number of elements that a thread has. Of all ways through
+the code, the script counts the one of a thread whose vectors are whole: it makes the most accesses of 16
+bytes to global memory, in a kernel without such the most accesses, with the fewest instructions. A kernel
+with a loop is refused, since the code does not say how often a loop runs. What a GPU executes,
+plots/limits.py counts. Exit status 2: bad usage, or no such kernel; 3: no cuobjdump, or a program without
+machine code for one kind of card.
+"""
+
+import functools
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+
+LINE = re.compile(r"^\s+/\*([0-9a-f]+)\*/\s+(?:@(!?U?P\w+) )?\s*([A-Z][^;]*?)\s*;", re.M)
+
+
+def fail(message, status):
+    print(f"instructions.py: {message}", file=sys.stderr)
+    sys.exit(status)
+
+
+def output_of(*command, text=None):
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, input=text)
+    except OSError as error:
+        fail(error, 3)
+    if done.returncode != 0:
+        fail(f"{command[0]}: {done.stderr.strip() or done.stdout.strip()}", 3)
+    return done.stdout
+
+
+def code_of_kernels(listing):
+    """{mangled name: [(address, predicate, instruction)]} from what cuobjdump -sass prints."""
+    parts = re.split(r"^\s+Function : (\S+)$", listing, flags=re.M)
+    return {name: [(int(address, 16), predicate, words)
+                   for address, predicate, words in LINE.findall(text)]
+            for name, text in zip(parts[1::2], parts[2::2])}
+
+
+def short_name(demangled):
+    """"forward<float, Erf>" of "void gpu::gelu_dropout::forward<float, gpu::gelu_dropout::Erf>(...)"."""
+    name = re.sub(r"\b\w+::", "", demangled).removeprefix("void ")
+    return name.partition("(")[0]
+
+
+class HasLoop(Exception):
+    pass
+
+
+def executed(code):
+    """How many instructions a thread with whole vectors executes."""
+    number = {address: i for i, (address, _, _) in enumerate(code)}
+    has_vectors = any("G.E.128" in words for _, _, words in code)
+
+    @functools.cache
+    def way_from(i):
+        """(accesses, -instructions) of the best way from instruction i on."""
+        _, predicate, words = code[i]
+        name = words.split()[0]
+        target = number[int(words.split()[-1], 16)] if name == "BRA" else None
+        if target == i:  # the padding after the last EXIT
+            return 0, 0
+        if target is not None and target < i:
+            raise HasLoop
+        ways = []
+        if name == "EXIT":
+            ways.append((0, 0))
+        if target is not None:
+            ways.append(way_from(target))
+        if predicate or name not in ("EXIT", "BRA"):
+            ways.append(way_from(i + 1))
+        accesses, instructions = max(ways)
+        is_counted = name.startswith(("LDG", "STG")) and (".128" in name or not has_vectors)
+        return accesses + is_counted, instructions - (name != "NOP")
+
+    sys.setrecursionlimit(max(1000, 4 * len(code)))
+    return -way_from(0)[1]
+
+
+def counted(listing, wanted):
+    """[(kernel, elements per thread, instructions per thread)] of the wanted, a list of "NAME:ELEMENTS"."""
+    codes = code_of_kernels(listing)
+    demangled = output_of("c++filt", text="\n".join(codes)).splitlines() if codes else []
+    named = {short_name(name): code for name, code in zip(demangled, codes.values()) if short_name(name)}
+    rows = []
+    for one in wanted:
+        name, _, elements = one.rpartition(":")
+        if not elements.isdigit() or int(elements) == 0:
+            fail(f"{one}: expected KERNEL:ELEMENTS, such as fused:1", 2)
+        if name not in named:
+            fail(f"there is no kernel {name}; there are {', '.join(sorted(named))}", 2)
+        try:
+            rows.append((name, int(elements), executed(named[name])))
+        except HasLoop:
+            fail(f"{name} has a loop: how often it runs does not follow from the code", 2)
+    return rows
+
+
+def main():
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("program", type=pathlib.Path)
+    parser.add_argument("kernels", nargs="+", metavar="KERNEL:ELEMENTS")
+    options = parser.parse_args()
+    if not shutil.which("cuobjdump"):
+        fail("cuobjdump is missing; it is part of the CUDA Toolkit", 3)
+    listing = output_of("cuobjdump", "-sass", str(options.program))
+    architectures = sorted(set(re.findall(r"^arch = (sm_\w+)$", listing, re.M)))
+    if len(architectures) != 1:
+        fail(f"{options.program} has machine code for {', '.join(architectures) or 'no card'}; "
+             "expected one kind of card", 3)
+    rows = counted(listing, options.kernels)
+    print(f"{options.program.name}, machine code for {architectures[0]}\n")
+    print(f"{'kernel':<36}{'elements':>10}{'instructions':>14}{'per element':>13}")
+    for name, elements, instructions in rows:
+        print(f"{name:<36}{elements:>10}{instructions:>14}{instructions / elements:>13.1f}")
+
+
+if __name__ == "__main__":
+    main()
