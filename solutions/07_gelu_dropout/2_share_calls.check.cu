@@ -1,0 +1,59 @@
+/// \file
+/// Specification of exercise 07.2, share_calls.
+#include "forward.hpp"
+
+namespace DEVICE {
+namespace {
+
+using namespace workbook;
+using namespace gelu_dropout_forward;
+
+long long two(const Shape&) { return 2; }
+
+void fill(const Data& host) {
+  const unsigned long long offset = random_of(static_cast<unsigned>(host.shape.dims[0])).offset;
+  unsigned* halves = static_cast<unsigned*>(host.array("offset", Type::kUint32));
+  fill_x(host, 172);
+  halves[0] = static_cast<unsigned>(offset);
+  halves[1] = static_cast<unsigned>(offset >> 32);
+}
+
+const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
+                         {"offset", Type::kUint32, Role::kInput, two, nullptr},
+                         {"y", Type::kFloat32, Role::kOutput, elements, reference<shared_call>}};
+
+/// Warps whose lanes have four elements each.
+long long warps(const Shape& s) { return (elements(s) + 127) / 128; }
+/// The offset, and a float4 of x.
+long long two_loads(const Shape& s) { return 2 * warps(s); }
+long long x_and_offsets(const Shape& s) { return array_bytes(s) + 32 * warps(s); }
+
+const Limit kLimits[] = {
+    {Cost::kLaunches, one, "can the last elements be computed in the same kernel?"},
+    {Cost::kLoadRequests, two_loads,
+     "a warp needs one request for a float4 of x per lane, and one for a call per lane: is x loaded as "
+     "float4? Is draw() called once for four elements, and its result kept in a variable?"},
+    {Cost::kReadBytes, x_and_offsets,
+     "each call of draw() costs a warp a sector of 32 bytes: is it called once for four elements? Do "
+     "neighbouring threads load neighbouring float4?"},
+    {Cost::kStoreRequests, warps, "y can be stored as float4 too: is it?"},
+    {Cost::kWrittenBytes, array_bytes, "do neighbouring threads store neighbouring float4?"},
+};
+
+}  // namespace
+
+Exercise exercise() {
+  return {.learnt =
+              "One Philox call has numbers for four elements. A thread that has all four needs one call for "
+              "them, and one float4.",
+          .lesson = "docs/07_gelu_dropout.md, stage 3",
+          .arrays = kArrays,
+          .array_count = sizeof kArrays / sizeof kArrays[0],
+          .fill = fill,
+          .output = "y",
+          .roundings = roundings,
+          .limits = kLimits,
+          .limit_count = sizeof kLimits / sizeof kLimits[0]};
+}
+
+}  // namespace DEVICE
