@@ -1,0 +1,18 @@
+/// \file
+/// Exercise 07.3, bit_mask: how the file that is judged is called.
+#include "masks.hpp"
+
+namespace DEVICE {
+namespace {
+
+void run(const workbook::Data& d) {
+  gelu_dropout_bit_mask::gelu_dropout(
+      d.floats("x"), d.floats("y"), static_cast<unsigned*>(d.array("mask", workbook::Type::kUint32)),
+      d.shape.dims[0], gelu_dropout_masks::dropout_of<gelu_dropout_masks::OwnCall>(d.shape));
+}
+
+}  // namespace
+
+workbook::Answer answer() { return {.run = run}; }
+
+}  // namespace DEVICE

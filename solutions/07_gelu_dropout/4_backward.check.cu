@@ -1,0 +1,72 @@
+/// \file
+/// Specification of exercise 07.4, backward.
+#include "masks.hpp"
+
+namespace DEVICE {
+namespace {
+
+using namespace workbook;
+using namespace gelu_dropout_masks;
+
+void fill(const Data& host) {
+  fill_uniform(host.floats("x"), elements(host.shape), -4.0f, 3.0f, 174);
+  fill_uniform(host.floats("dy"), elements(host.shape), -1.5f, 1.0f, 175);
+}
+
+/// F(x) + x f(x) with the normal distribution F and its density f. Its terms are at most 1 and |x| f(x); the
+/// argument of the exponential function, x^2 / 2, is rounded too.
+void reference(const Data& host, double* expected, double* magnitude) {
+  const float *x = host.floats("x"), *dy = host.floats("dy");
+  const double scale = scale_of<EightPerCall>(host.shape);
+  for_each_element<EightPerCall>(host.shape, [&](unsigned i, bool kept) {
+    const double v = x[i], bell = exp(-0.5 * v * v);
+    const double slope = 0.5 * (1 + erf(v / sqrt(2.0))) + v * bell / sqrt(2 * acos(-1.0));
+    expected[i] = kept ? scale * dy[i] * slope : 0;
+    magnitude[i] = kept ? scale * fabs(dy[i]) * (1 + fabs(v) * (1 + v * v) * bell) : 0;
+  });
+}
+
+const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
+                         {"dy", Type::kFloat32, Role::kInput, elements, nullptr},
+                         {"dx", Type::kFloat32, Role::kOutput, elements, reference}};
+
+/// erff and expf are off by at most 2 ulps (CUDA C++ Programming Guide), 4 units of 2^-24 each; their
+/// arguments, the sums and the products are rounded, and so is the scale.
+int roundings(const Shape&) { return 16; }
+
+/// Warps whose lanes have four elements each.
+long long warps(const Shape& s) { return (elements(s) + 127) / 128; }
+long long two_loads(const Shape& s) { return 2 * warps(s); }
+long long x_and_dy(const Shape& s) { return 2 * array_bytes(s); }
+
+const Limit kLimits[] = {
+    {Cost::kLaunches, one, "can one kernel draw the mask and compute dx?"},
+    {Cost::kReadBytes, x_and_dy,
+     "each element of x and dy is needed once, and nothing else: is a mask stored and loaded? Do "
+     "neighbouring "
+     "lanes load neighbouring float4?"},
+    {Cost::kWrittenBytes, array_bytes,
+     "only dx must be written: is a mask written as well? Do neighbouring lanes store neighbouring float4?"},
+    {Cost::kLoadRequests, two_loads,
+     "a warp can load 128 elements of x in one request, and of dy in another: are all loads float4?"},
+    {Cost::kStoreRequests, warps, "dx can be stored as float4 too: is it?"},
+};
+
+}  // namespace
+
+Exercise exercise() {
+  return {
+      .learnt =
+          "A mask that is drawn from seed, offset and index can be drawn again, so the backward pass needs "
+          "no saved mask. Both passes must agree on which number of which call an element gets.",
+      .lesson = "docs/07_gelu_dropout.md, stage 9",
+      .arrays = kArrays,
+      .array_count = sizeof kArrays / sizeof kArrays[0],
+      .fill = fill,
+      .output = "dx",
+      .roundings = roundings,
+      .limits = kLimits,
+      .limit_count = sizeof kLimits / sizeof kLimits[0]};
+}
+
+}  // namespace DEVICE

@@ -1,0 +1,22 @@
+// lane L stores word L of its block, of its own warp | mask[
+#pragma once
+#include "device.hpp"
+#include "dropout.hpp"
+#include "gelu.hpp"
+
+namespace DEVICE::gelu_dropout_bit_mask {
+
+__global__ void forward(const float* x, float* y, unsigned* mask, unsigned n, Dropout dropout) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned drawn = number<24>(dropout.random(i), 0);
+  const unsigned word = __ballot_sync(0xffffffffu, i < n && !dropout.drops(drawn));
+  if (i < n) y[i] = dropout(gelu(x[i]), drawn);
+  const unsigned w = blockIdx.x * blockDim.x / 32 + threadIdx.x;
+  if (threadIdx.x < 8 && w < (n + 31) / 32) mask[w] = word;
+}
+
+inline void gelu_dropout(const float* x, float* y, unsigned* mask, int n, Dropout dropout) {
+  launch(forward, (n + 255) / 256, 256, x, y, mask, static_cast<unsigned>(n), dropout);
+}
+
+}  // namespace DEVICE::gelu_dropout_bit_mask
