@@ -1022,9 +1022,10 @@ def draw_saved_for_backward(programs):
     picture = Picture("What the forward pass saves for the backward pass, in bytes per element", 262)
     for middle, words in ((LEFT + 40, "forward"), (WIDTH / 2, "in memory"), (WIDTH - LEFT - 40, "backward")):
         picture.text(middle, 14, words, "bold", 11)
-    for row, (forward, array, says) in enumerate((("7_save_bytes", "mask_bytes", "mask: 1 byte"),
-                                                  ("8_save_bits", "mask_bits", "mask: 1/8 byte"),
-                                                  ("4_sixteen_bits", None, "no mask: drawn again"))):
+    for row, (forward, array, says, backward) in enumerate((
+            ("7_save_bytes", "mask_bytes", "mask: 1 byte", "7_byte_mask"),
+            ("8_save_bits", "mask_bits", "mask: 1/8 byte", "8_bit_mask"),
+            ("4_sixteen_bits", None, "no mask: drawn again", "9_recomputed"))):
         launch, = programs.trace("07_gelu_dropout", "1x1024", forward)
         elements = bytes_of(launch, "x") / FLOAT
         mask = bytes_of(launch, array) / elements if array else 0
@@ -1032,9 +1033,9 @@ def draw_saved_for_backward(programs):
         top = 28 + 78 * row
         picture.cell(LEFT, top, 80, 66, "", "pale")
         picture.cell(WIDTH - LEFT - 80, top, 80, 66, "", "pale")
-        for middle in (LEFT + 40, WIDTH - LEFT - 40):
-            picture.text(middle, top + 18, "kernel", "", 10)
-            picture.text(middle, top + 46, "Philox" if middle < 100 or not array else "", "dim", 10)
+        for middle, kernel in ((LEFT + 40, forward), (WIDTH - LEFT - 40, backward)):
+            picture.text(middle, top + 18, kernel, "", 10)
+            picture.text(middle, top + 46, "Philox" if kernel == forward or not array else "", "dim", 10)
         picture.cell(132, top + 4, 136, 24, f"x: {FLOAT} bytes", "blue", 10)
         picture.line([(269, top + 16), (WIDTH - LEFT - 82, top + 16)])
         if array:

@@ -1,5 +1,5 @@
 /// \file
-/// Stage 11: what a transformer has around this operation: bias before, residual after, all in one kernel.
+/// Stage 11: a bias before and a residual after, all in one kernel.
 #pragma once
 #include "problem.cuh"
 

@@ -1,5 +1,5 @@
 /// \file
-/// Stage 13: a CUDA graph repeats its launches with the arguments of the day that it was made. So the offset
+/// Stage 13: a CUDA graph repeats its launches with the arguments that they were recorded with. So the offset
 /// is read from memory, where the program sets another one before each replay.
 #pragma once
 #include "4_sixteen_bits.cuh"

@@ -61,13 +61,13 @@ __global__ void backward_from_bytes(const float* __restrict__ x, const float* __
                                     float scale) {
   const unsigned t = blockIdx.x * blockDim.x + threadIdx.x;
   const bool aligned = are_aligned(x, dy, dx);
-  const Vector<float> values = load(x, t, n, aligned), slopes = load(dy, t, n, aligned);
+  const Vector<float> values = load(x, t, n, aligned), dys = load(dy, t, n, aligned);
   const char4 mask_of_four = load_bytes(mask, t, n);
   const signed char kept[4] = {mask_of_four.x, mask_of_four.y, mask_of_four.z, mask_of_four.w};
   Vector<float> result;
 #pragma unroll
   for (int j = 0; j < 4; ++j)
-    result.element[j] = slopes.element[j] * (kept[j] ? scale : 0.0f) * gelu_slope(values.element[j]);
+    result.element[j] = dys.element[j] * (kept[j] ? scale : 0.0f) * gelu_slope(values.element[j]);
   store(dx, t, n, aligned, result);
 }
 // [load]

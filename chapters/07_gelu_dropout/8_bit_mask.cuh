@@ -45,14 +45,14 @@ __global__ void backward_from_bits(const float* __restrict__ x, const float* __r
   const unsigned t = blockIdx.x * blockDim.x + threadIdx.x;
   if (4 * t >= n) return;
   const bool aligned = are_aligned(x, dy, dx);
-  const Vector<float> values = load(x, t, n, aligned), slopes = load(dy, t, n, aligned);
+  const Vector<float> values = load(x, t, n, aligned), dys = load(dy, t, n, aligned);
   const uint4 four_words = reinterpret_cast<const uint4*>(mask)[t / 32];
   const unsigned words[4] = {four_words.x, four_words.y, four_words.z, four_words.w};
   Vector<float> result;
 #pragma unroll
   for (int j = 0; j < 4; ++j) {
-    const float factor = words[j] >> t % 32 & 1 ? scale : 0.0f;
-    result.element[j] = slopes.element[j] * factor * gelu_slope(values.element[j]);
+    const float factor = (words[j] >> (t % 32)) & 1 ? scale : 0.0f;
+    result.element[j] = dys.element[j] * factor * gelu_slope(values.element[j]);
   }
   store(dx, t, n, aligned, result);
 }

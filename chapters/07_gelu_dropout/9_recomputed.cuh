@@ -16,11 +16,11 @@ __global__ void backward(const T* __restrict__ x, const T* __restrict__ dy, T* _
   const unsigned t = blockIdx.x * blockDim.x + threadIdx.x;
   const unsigned first = t / 32 * 32 * Vectors + t % 32;
   const bool aligned = are_aligned(x, dy, dx);
-  Vector<T> values[Vectors], slopes[Vectors];
+  Vector<T> values[Vectors], dys[Vectors];
 #pragma unroll
   for (int v = 0; v < Vectors; ++v) {
     values[v] = load(x, first + 32 * v, n, aligned);
-    slopes[v] = load(dy, first + 32 * v, n, aligned);
+    dys[v] = load(dy, first + 32 * v, n, aligned);
   }
   const uint4 call = dropout.random(t);
 #pragma unroll
@@ -28,11 +28,11 @@ __global__ void backward(const T* __restrict__ x, const T* __restrict__ dy, T* _
 #pragma unroll
     for (int j = 0; j < Numbers::kWidth; ++j) {
       const unsigned drawn = number<Numbers::kBits>(call, v * Numbers::kWidth + j);
-      T& element = slopes[v].element[j];
-      const float slope = Form::slope(to_float(values[v].element[j]));
-      element = from_float<T>(dropout(to_float(element) * slope, drawn));
+      T& element = dys[v].element[j];
+      const float derivative = Form::slope(to_float(values[v].element[j]));
+      element = from_float<T>(dropout(to_float(element) * derivative, drawn));
     }
-    store(dx, first + 32 * v, n, aligned, slopes[v]);
+    store(dx, first + 32 * v, n, aligned, dys[v]);
   }
 }
 // [backward]

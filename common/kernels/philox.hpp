@@ -45,10 +45,10 @@ struct Random {
 template <int Bits>
 __host__ __device__ inline unsigned number(uint4 call, int j) {
   constexpr int kInWord = 32 / Bits;
-  const int in_call = j / kInWord;
-  const unsigned word = in_call == 0 ? call.x : in_call == 1 ? call.y : in_call == 2 ? call.z : call.w;
+  const int w = j / kInWord;
+  const unsigned word = w == 0 ? call.x : w == 1 ? call.y : w == 2 ? call.z : call.w;
   if (Bits == 24) return word >> 8;
-  return word >> (Bits * (j % kInWord)) & ((1u << Bits) - 1);
+  return (word >> (Bits * (j % kInWord))) & ((1u << Bits) - 1);
 }
 // [number]
 
