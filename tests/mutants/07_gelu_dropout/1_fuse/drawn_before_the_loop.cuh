@@ -1,4 +1,4 @@
-// a grid-stride loop draws only once, before it: the second turn uses the same numbers | y[16386] is 0, expected
+// a grid-stride loop draws only once, before it: the second turn uses the same numbers | y[16386] is -0, expected
 #pragma once
 #include "device.hpp"
 #include "dropout.hpp"

@@ -1,4 +1,4 @@
-// a thread's elements are 256 apart, and the numbers of its call go to these | y[2] is 0, expected
+// a thread's elements are 256 apart, and the numbers of its call go to these | y[2] is -0, expected
 #pragma once
 #include "device.hpp"
 #include "dropout.hpp"
