@@ -40,7 +40,8 @@ void BlockBarrier::release() {
     if (threads_.state[t] == ThreadState::kDone && !ended) ended = t;
     if (threads_.state[t] != ThreadState::kAtBarrier) continue;
     if (operations_[t] != operations_[first]) throw_mixed({first, t});
-    if (!elsewhere && !same_line(threads_.waits_at[t], threads_.waits_at[first])) elsewhere = t;
+    const std::uintptr_t here = threads_.waits_at[t], there = threads_.waits_at[first];
+    if (!elsewhere && here != there && !same_line(here, there)) elsewhere = t;
   }
   if (elsewhere) check_lines({first, *elsewhere});
   if (ended) note_ended(first, *ended);

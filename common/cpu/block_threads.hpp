@@ -47,6 +47,12 @@ struct BlockThreads {
       if (state[t] == wanted) lanes |= 1u << (t - warp.first);
     return lanes;
   }
+  /// Whether all threads of a warp have ended or are at the barrier.
+  bool have_stopped(const Warp& warp) const {
+    for (unsigned t = warp.first; t < warp.end; ++t)
+      if (state[t] != ThreadState::kAtBarrier && state[t] != ThreadState::kDone) return false;
+    return true;
+  }
   void make_ready(std::uint32_t lanes, const Warp& warp) {
     for (const unsigned lane : lanes_of(lanes)) state[warp.first + lane] = ThreadState::kReady;
   }

@@ -46,44 +46,50 @@ inline void check_shared(BlockState& block, const Access& access, std::size_t of
 }
 
 // The usual case of a plain load or store of 4, 8 or 16 bytes, for which nothing is out of line: almost all
-// accesses are. These return its site, or null where one of the functions above must do the access: it may
-// then have been recorded in some of the shadows, where the second time changes nothing.
+// accesses are. These return false where one of the functions above must do the access: it may then have been
+// recorded in some of the shadows, where the second time changes nothing.
 
 [[gnu::always_inline]] inline bool check_race_quickly(BlockState& block, const Site& site, WordHistory* words,
-                                                      unsigned size, AccessKind kind) {
+                                                      bool shared, unsigned size, AccessKind kind) {
   return site.asked_for_number &&
-         block.races.check_quickly(words, size / 4, block.thread.number,
+         block.races.check_quickly(words, shared, size / 4, block.thread.number,
                                    kind == AccessKind::kLoad ? Role::kRead : Role::kWrite, site.number);
 }
 
-[[gnu::always_inline]] inline Site* check_global_quickly(Device& device, std::uintptr_t instruction,
-                                                         std::uintptr_t address, unsigned size,
-                                                         AccessKind kind) {
-  BlockState& block = device.block;
-  Site* const site = block.sites.cached(instruction, Space::kGlobal, kind, size);
-  if (!site || !site->buffer) return nullptr;
-  Buffer& buffer = *site->buffer;
-  if (!buffer.data.contains(address) || !buffer.data.contains(address + size - 1)) return nullptr;
+[[gnu::always_inline]] inline bool check_global_quickly(Device& device, const Site& site,
+                                                        std::uintptr_t address, unsigned size,
+                                                        AccessKind kind) {
+  if (!site.buffer || !site.buffer->data.contains(address, size)) return false;
+  Buffer& buffer = *site.buffer;
   const std::size_t offset = address - buffer.pages.begin;
   if (kind == AccessKind::kStore)
     buffer.written.add(offset, size);
   else if (!buffer.written.has(offset, size))
-    return nullptr;
-  if (!block.races.is_on()) return site;
-  WordHistory* const words = buffer.last_accesses.find(offset / 4, device.launch.number);
-  return words && check_race_quickly(block, *site, words, size, kind) ? site : nullptr;
+    return false;
+  if (!device.block.races.is_on()) return true;
+  return buffer.last_accesses.is_of(offset / 4, device.launch.number) &&
+         check_race_quickly(device.block, site, buffer.last_accesses.at(offset / 4), false, size, kind);
 }
 
-[[gnu::always_inline]] inline Site* check_shared_quickly(BlockState& block, std::uintptr_t instruction,
-                                                         std::size_t offset, unsigned size, AccessKind kind) {
-  Site* const site = block.sites.cached(instruction, Space::kShared, kind, size);
-  if (!site || block.copies.any_to(offset, size / 4)) return nullptr;
+[[gnu::always_inline]] inline bool check_shared_quickly(BlockState& block, const Site& site,
+                                                        std::uintptr_t address, unsigned size,
+                                                        AccessKind kind) {
+  const auto offset = block.shared_memory.offset(address, size);
+  if (!offset || block.copies.any_to(*offset, size / 4)) return false;
   if (kind == AccessKind::kStore)
-    block.shared_shadow.write_words(offset, size / 4);
-  else if (!block.shared_shadow.has_words(offset, size / 4))
-    return nullptr;
-  if (!block.races.is_on()) return site;
-  return check_race_quickly(block, *site, block.shared_shadow.from(offset), size, kind) ? site : nullptr;
+    block.shared_shadow.write_words(*offset, size / 4);
+  else if (!block.shared_shadow.has_words(*offset, size / 4))
+    return false;
+  if (!block.races.is_on()) return true;
+  return check_race_quickly(block, site, block.shared_shadow.from(*offset), true, size, kind);
+}
+
+/// Of an access whose instruction has accessed this space before.
+[[gnu::always_inline]] inline bool check_quickly(Device& device, const Site& site, std::uintptr_t address,
+                                                 unsigned size, AccessKind kind) {
+  return site.space == Space::kGlobal   ? check_global_quickly(device, site, address, size, kind)
+         : site.space == Space::kShared ? check_shared_quickly(device.block, site, address, size, kind)
+                                        : false;
 }
 
 /// Adds an access of the running thread to the request that it is part of.

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "cpu/iterations.hpp"
@@ -20,9 +21,9 @@ struct alignas(64) Fiber {
 
   boost::context::detail::fcontext_t context;
   LaneFlow flow;  ///< of its current thread
-  void* stack_top;
+  Region stack;   ///< kStackBytes or a little more
 
-  Region stack() const { return {reinterpret_cast<std::uintptr_t>(stack_top) - kStackBytes, kStackBytes}; }
+  void* stack_top() const { return reinterpret_cast<void*>(stack.begin + stack.size); }
 
   /// Fetches what its thread needs first to the cache.
   void prefetch() const {
@@ -31,7 +32,9 @@ struct alignas(64) Fiber {
 };
 
 /// The fibers of a block, and the ones that no thread holds. Control goes from the scheduler to a fiber
-/// (`resume`) and back (`suspend`).
+/// (`resume`), perhaps from there to others (`hand_over`), and back (`suspend`).
+///
+/// Whoever goes on after a switch notes, for whoever has switched to it, where that one goes on later.
 class Fibers {
  public:
   static constexpr std::size_t kStackBytes = Fiber::kStackBytes;
@@ -49,19 +52,37 @@ class Fibers {
   Fiber* take();
   void give_back(Fiber* fiber) { free_.push_back(fiber); }
 
-  /// Runs a fiber until it suspends itself. Called by the scheduler.
+  /// Runs a fiber until it, or one that it hands over to, suspends itself. Called by the scheduler.
   void resume(Fiber* fiber) {
     running_ = fiber;
-    fiber->context = boost::context::detail::jump_fcontext(fiber->context, this).fctx;
+    switch_to(fiber->context, scheduler_);
   }
-  /// Suspends the running fiber; returns when the scheduler resumes it.
-  void suspend() { scheduler_ = boost::context::detail::jump_fcontext(scheduler_, nullptr).fctx; }
+  /// Suspends the running fiber; returns when it is resumed.
+  void suspend() { switch_to(scheduler_, running_->context); }
+  /// The same, and another fiber that has been suspended goes on.
+  void hand_over(Fiber* next) { switch_to(next->context, std::exchange(running_, next)->context); }
   Fiber* running() const { return running_; }
 
   /// Leaves all threads where they are: every fiber is free, and runs `body` from the start.
   void abandon();
 
  private:
+  using Context = boost::context::detail::fcontext_t;
+
+  /// What one who switches passes to the other.
+  struct Switch {
+    Fibers& fibers;
+    Context& left;  ///< where to note where the first one goes on
+  };
+  void switch_to(Context next, Context& self) {
+    Switch mine{*this, self};
+    came_from(boost::context::detail::jump_fcontext(next, &mine));
+  }
+  static Fibers& came_from(const boost::context::detail::transfer_t& from) {
+    const Switch& theirs = *static_cast<const Switch*>(from.data);
+    theirs.left = from.fctx;
+    return theirs.fibers;
+  }
   static void fiber_main(boost::context::detail::transfer_t from);
   static void rewind(Fiber& fiber);
   Fiber* make();
@@ -71,7 +92,7 @@ class Fibers {
   std::vector<std::unique_ptr<Fiber>> fibers_;
   std::vector<Fiber*> free_;
   Fiber* running_ = nullptr;
-  boost::context::detail::fcontext_t scheduler_ = nullptr;
+  Context scheduler_ = nullptr;
 };
 
 }  // namespace cpu

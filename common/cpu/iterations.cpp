@@ -19,11 +19,6 @@ unsigned first_difference(const Position& a, const Position& b) {
   return i;
 }
 
-void begin_again(Position::Level& level) {
-  ++level.count;
-  level.key += kOddStep;
-}
-
 /// Lets the stack overflow here when little is left of it: a recursion would soon overflow it in a function
 /// of the device, perhaps within malloc, whose lock would then stay closed.
 void overflow_if_full(const Region& stack) {
@@ -135,7 +130,7 @@ bool Iterations::take(LaneFlow& lane, const Place& place, const Step& step) {
     if (depth < position.depth) {
       Position::Level& level = position.level[depth];
       if (level.loop->ambiguous) note_latch(level, step.from);
-      begin_again(level);
+      level.begin_again();
       position.depth = depth + 1;
       enter_loops(lane, place, around + 1);
     } else {
@@ -170,7 +165,7 @@ void Iterations::enter_call(LaneFlow& lane, const Place& from, const ControlFlow
   lane.calls = lane.called_from == lane.last ? lane.calls + 1 : 0;
   lane.callers.push_back({lane.function, lane.last, lane.base, lane.calls});
   enter(lane.position, from.call);
-  for (unsigned i = 0; i < lane.calls; ++i) begin_again(lane.position.level[lane.position.depth - 1]);
+  for (unsigned i = 0; i < lane.calls; ++i) lane.position.level[lane.position.depth - 1].begin_again();
   lane.base = static_cast<std::uint16_t>(lane.position.depth);
   lane.last = 0;
   go_to(lane, function);
@@ -182,19 +177,7 @@ bool Iterations::follow(LaneFlow& lane, std::uintptr_t block) {
     lane.loop = 0;
     return false;
   }
-  if (const std::uintptr_t offset = block - lane.begin; offset < lane.size) {  // the most frequent case
-    const ControlFlow::Slot& slot = lane.slots[offset / 4];
-    if (slot.latch && slot.latch == lane.last - lane.begin && lane.position.depth == lane.base + slot.depth) {
-      Position::Level& level = lane.position.level[lane.position.depth - 1];
-      begin_again(level);
-      lane.key = level.key;
-      ++lane.iterations;
-      lane.called_from = 0;
-      lane.last = block;
-      lane.loop = slot.place->loop;
-      return true;
-    }
-  }
+  if (repeat(lane, block)) return true;
   const bool begins = go_to_place(lane, block);
   lane.key = lane.position.key();
   return begins;

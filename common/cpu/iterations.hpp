@@ -24,6 +24,11 @@ struct Position {
     const Loop* loop;
     std::uint32_t count;
     std::uint64_t key;  ///< of this level and those around it
+
+    void begin_again() {
+      ++count;
+      key += kOddStep;
+    }
   };
   unsigned depth = 0;
   Level level[kMostDepth];
@@ -97,6 +102,22 @@ class Iterations {
     const std::uintptr_t offset = block - lane.begin;
     if (offset >= lane.size || lane.slots[offset / 4].quiet != lane.loop) return false;
     lane.last = block;
+    return true;
+  }
+  /// The same where the innermost loop begins again, and nothing else changes.
+  static bool repeat(LaneFlow& lane, std::uintptr_t block) {
+    const std::uintptr_t offset = block - lane.begin;
+    if (offset >= lane.size) return false;
+    const ControlFlow::Slot& slot = lane.slots[offset / 4];
+    if (!slot.latch || slot.latch != lane.last - lane.begin) return false;
+    if (lane.position.depth != lane.base + slot.depth) return false;
+    Position::Level& level = lane.position.level[lane.position.depth - 1];
+    level.begin_again();
+    lane.key = level.key;
+    ++lane.iterations;
+    lane.called_from = 0;
+    lane.last = block;
+    lane.loop = slot.place->loop;
     return true;
   }
   /// The same for all places. Returns whether it began another iteration, or may have: in code that is not

@@ -72,7 +72,7 @@ class Order {
   void end_atomic(unsigned thread);
 
   /// The moment of the accesses that a thread of the block makes now.
-  Moment now(unsigned thread) const {
+  [[gnu::always_inline]] Moment now(unsigned thread) const {
     const Moment moment = moments_[thread];
     return moment > phase_ ? moment : phase_;
   }

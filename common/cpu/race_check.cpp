@@ -121,7 +121,7 @@ void RaceCheck::check_words(Access access, bool shared, WordHistory* words, unsi
   const Moment now = order_.now(thread);
   for (unsigned w = 0; w < count; ++w) {
     const std::uint32_t bytes = w + 1 == count ? last : whole;
-    if (!record_quickly(words[w], (me + 1) << 4 | bytes, role, now, site))
+    if (!record_quickly(words[w], shared, (me + 1) << 4 | bytes, role, now, site))
       check_slowly({access, words[w], me, static_cast<std::uint8_t>(bytes), role, site, shared});
   }
 }

@@ -52,12 +52,12 @@ class RaceCheck {
   void check(Access access, bool shared, WordHistory* words, unsigned thread, std::uint8_t site);
   /// Does the usual cases of a plain access to `count` whole words. Returns false for all others: `check`
   /// must do them.
-  [[gnu::always_inline]] bool check_quickly(WordHistory* words, unsigned count, unsigned thread, Role role,
-                                            std::uint8_t site) const {
+  [[gnu::always_inline]] bool check_quickly(WordHistory* words, bool shared, unsigned count, unsigned thread,
+                                            Role role, std::uint8_t site) const {
     const std::uint32_t mine = (order_.first_thread() + thread + 1) << 4 | 0xf;
     const Moment now = order_.now(thread);
     for (unsigned w = 0; w < count; ++w)
-      if (!record_quickly(words[w], mine, role, now, site)) return false;
+      if (!record_quickly(words[w], shared, mine, role, now, site)) return false;
     return true;
   }
 
@@ -82,7 +82,8 @@ class RaceCheck {
 
   bool grid_is_small() const { return launch_.blocks() * launch_.threads_per_block <= kMostTracedThreads; }
   void pause();
-  bool record_quickly(WordHistory& word, std::uint32_t mine, Role role, Moment now, std::uint8_t site) const;
+  bool record_quickly(WordHistory& word, bool shared, std::uint32_t mine, Role role, Moment now,
+                      std::uint8_t site) const;
   void check_slowly(const Part& part);
   void confirm_guess(const Access& access, bool shared, WordHistory* words, unsigned thread);
   void start_moments_again();
@@ -136,13 +137,14 @@ class RaceCheck {
 
 /// Does the usual cases: no one else has come to the word since the last barrier but readers at even
 /// distances. Returns false for all others, and for races.
-[[gnu::always_inline]] inline bool RaceCheck::record_quickly(WordHistory& word, std::uint32_t mine, Role role,
-                                                             Moment now, std::uint8_t site) const {
+[[gnu::always_inline]] inline bool RaceCheck::record_quickly(WordHistory& word, bool shared,
+                                                             std::uint32_t mine, Role role, Moment now,
+                                                             std::uint8_t site) const {
   if (word.flags | word.other) return false;
   const std::uint32_t first = order_.first_thread() + 1, threads = order_.threads();
   const Moment phase = order_.phase();
-  const auto is_ours = [&](std::uint32_t thread_and_bytes) {
-    return (thread_and_bytes >> 4) - first < threads;
+  const auto is_ours = [&](std::uint32_t thread_and_bytes) {  // in shared memory, all are
+    return shared || (thread_and_bytes >> 4) - first < threads;
   };
   if (word.writer && (word.writer ^ mine) >= 16 && !(is_ours(word.writer) && word.writer_moment < phase))
     return false;
@@ -160,7 +162,7 @@ class RaceCheck {
     const std::uint32_t distance = (mine - word.reader) >> 4, count = word.readers & WordHistory::kCount;
     if (count == 0) {
       if (distance == 0) return true;
-      if (distance > 512 || !std::has_single_bit(distance)) return false;
+      if (distance > 512 || distance & (distance - 1)) return false;  // not std::has_single_bit: a call
       word.readers = static_cast<std::uint16_t>(1 | std::countr_zero(distance) << WordHistory::kStrideShift);
       return true;
     }

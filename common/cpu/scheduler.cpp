@@ -43,6 +43,7 @@ bool Scheduler::run_warp(const Warp& warp) {
   BlockState& block = device().block;
   block.steps.begin_slice();
   if (resume(warp)) let_all_go_on(warp);
+  bool stopped = false;
   do {
     run_ready_lanes(warp);
     while (block.steps.slice_over()) {
@@ -54,13 +55,14 @@ bool Scheduler::run_warp(const Warp& warp) {
       block.steps.begin_slice();
       run_ready_lanes(warp);
     }
-  } while (warp_operations_.release(warp) || catch_up(warp) || warp_operations_.release_active(warp) ||
-           wake_spinning(warp));
-  if (threads_.lanes_in(ThreadState::kSpins, warp)) {
+    stopped = threads_.have_stopped(warp);
+  } while (!stopped && (warp_operations_.release(warp) || catch_up(warp) ||
+                        warp_operations_.release_active(warp) || wake_spinning(warp)));
+  if (!stopped && threads_.lanes_in(ThreadState::kSpins, warp)) {
     pause(warp);
     return false;
   }
-  warp_operations_.check_complete(warp);
+  if (!stopped) warp_operations_.check_complete(warp);
   block.log.end_segment();
   return true;
 }
@@ -68,10 +70,7 @@ bool Scheduler::run_warp(const Warp& warp) {
 /// Runs each lane that can until it must wait.
 void Scheduler::run_ready_lanes(const Warp& warp) {
   for (unsigned t = warp.first; t < warp.end; ++t) {
-    if (threads_.state[t] == ThreadState::kReady) {
-      if (t + 1 < warp.end && threads_.fiber[t + 1]) threads_.fiber[t + 1]->prefetch();
-      switch_to(threads_.fiber[t]);
-    }
+    if (threads_.state[t] == ThreadState::kReady) switch_to(threads_.fiber[t]);
     if (threads_.state[t] == ThreadState::kNotStarted) start_from(t);
   }
 }
@@ -148,7 +147,7 @@ void Scheduler::start_from(unsigned thread) {
 void Scheduler::run_threads() {
   BlockState& block = device().block;
   const Launch& launch = device().launch;
-  block.stack = fibers_.running()->stack();
+  block.stack = fibers_.running()->stack;
   while (next_ < warp_.end && threads_.state[next_] == ThreadState::kNotStarted) {
     make_current(next_++);
     block.iterations.start(*block.thread.flow);
@@ -159,16 +158,30 @@ void Scheduler::run_threads() {
   }
 }
 
-/// Runs a fiber until its thread must wait, or has ended and there is none left to start. A waiting thread
-/// keeps the fiber.
+/// Runs a fiber, and those that go on after it, until a thread must wait, or has ended and there is none left
+/// to start. A waiting thread keeps its fiber.
 void Scheduler::switch_to(Fiber* fiber) {
-  only_polled_ = false;
   fibers_.resume(fiber);
   if (mistake_) throw_finding(*mistake_);
   if (part_stopped_) throw PartStopped();
-  if (threads_.state[current_] == ThreadState::kDone) fibers_.give_back(fiber);
+  if (threads_.state[current_] == ThreadState::kDone) fibers_.give_back(fibers_.running());
+  note_progress();
+}
+
+/// The running thread leaves its turn.
+void Scheduler::note_progress() {
   if (!only_polled_) ++progress_;
   seen_[current_] = progress_;
+  only_polled_ = false;
+}
+
+/// Suspends the running fiber. The next lane goes on at once if it can; else the scheduler does.
+void Scheduler::leave_turn() {
+  const unsigned next = current_ + 1;
+  if (next >= warp_.end || threads_.state[next] != ThreadState::kReady) return fibers_.suspend();
+  if (next + 1 < warp_.end && threads_.fiber[next + 1]) threads_.fiber[next + 1]->prefetch();
+  note_progress();
+  fibers_.hand_over(threads_.fiber[next]);
 }
 
 void Scheduler::make_current(unsigned thread) {
@@ -186,7 +199,7 @@ void Scheduler::wait(ThreadState state) {
   threads_.fiber[current_] = fibers_.running();
   const RunningThread thread = block.thread;
   const Region stack = block.stack;
-  fibers_.suspend();
+  leave_turn();
   block.thread = thread;
   block.stack = stack;
   current_ = thread.number;

@@ -44,7 +44,7 @@ class Scheduler {
   /// Gives back what the running thread passed to `spin`.
   Spin&& take_spin() { return static_cast<Spin&&>(spins_[current_]); }
   /// Where the running thread's stack ends.
-  const void* stack_top() const { return fibers_.running()->stack_top; }
+  const void* stack_top() const { return fibers_.running()->stack_top(); }
   /// Ends the launch: `run_block` throws the mistake's Finding.
   [[noreturn]] void stop(const Mistake& mistake);
   /// Ends a worker's part of a grid: `run_block` throws PartStopped.
@@ -62,6 +62,8 @@ class Scheduler {
   void start_from(unsigned thread);
   void run_threads();
   void switch_to(Fiber* fiber);
+  void note_progress();
+  void leave_turn();
   void make_current(unsigned thread);
   void wait(ThreadState state);
 

@@ -26,6 +26,12 @@ class SharedMemory {
     if (dynamic_.contains(address)) return dynamic_offset_ + (address - dynamic_.begin);
     return std::nullopt;
   }
+  /// The same for an access of that many bytes, all of which are in it.
+  [[gnu::always_inline]] std::optional<std::size_t> offset(std::uintptr_t address, unsigned bytes) const {
+    if (statics_.contains(address, bytes)) return address - statics_.begin;
+    if (dynamic_.contains(address, bytes)) return dynamic_offset_ + (address - dynamic_.begin);
+    return std::nullopt;
+  }
   /// The address at an offset.
   std::uintptr_t address(std::size_t offset) const {
     return offset < dynamic_offset_ ? statics_.begin + offset : dynamic_.begin + (offset - dynamic_offset_);

@@ -48,10 +48,11 @@ class Sites {
     if (cached.key != key) cached = {key, &find(instruction, space, kind, size)};
     return *cached.site;
   }
-  /// The same where it is one of the last that were found; else null.
-  Site* cached(std::uintptr_t instruction, Space space, AccessKind kind, unsigned size) {
+  /// The site of the instruction's last accesses in any space, where it is one of the last that were found;
+  /// else null.
+  Site* cached(std::uintptr_t instruction, AccessKind kind, unsigned size) {
     const Cached& cached = cache_[instruction / 2 % kCacheSize];
-    return cached.key == key_of(instruction, space, kind, size) ? cached.site : nullptr;
+    return (cached.key & ~kSpaceBits) == key_of(instruction, Space{}, kind, size) ? cached.site : nullptr;
   }
   /// Numbers the site if it has no number, as long as there are numbers.
   void give_number(Site& site);
@@ -64,6 +65,7 @@ class Sites {
 
  private:
   static constexpr unsigned kCacheSize = 1024;
+  static constexpr std::uintptr_t kSpaceBits = 3 * 4 * 32;  // of a key
   struct Cached {
     std::uintptr_t key = 0;
     Site* site = nullptr;

@@ -60,17 +60,11 @@ void trace_misaligned(Access access);
   Device& d = device();
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const auto instruction = reinterpret_cast<std::uintptr_t>(return_address);
-  if (d.block.stack.contains(address)) return;
-  if (address & (size - 1) || !d.block.steps.next_is_quiet())
+  Site* const site = d.block.sites.cached(instruction, kind, size);
+  if (!site && d.block.stack.contains(address)) return;  // a local variable
+  if (!site || address & (size - 1) || !d.block.steps.next_is_quiet() ||
+      !check_quickly(d, *site, address, size, kind))
     return trace_rare(pointer, size, kind, return_address);
-  Site* site = nullptr;
-  if (d.launch.arena.contains(address)) {
-    site = check_global_quickly(d, instruction, address, size, kind);
-  } else if (const auto offset = d.block.shared_memory.offset(address);
-             offset && d.block.shared_memory.offset(address + size - 1)) {
-    site = check_shared_quickly(d.block, instruction, *offset, size, kind);
-  }
-  if (!site) return trace_rare(pointer, size, kind, return_address);
   d.block.steps.count_quiet();
   log_access(d.block, *site, address);
 }
@@ -99,7 +93,7 @@ void trace_range(const void* begin, std::size_t bytes, AccessKind kind, const vo
 /// The lane comes to a place that may begin another iteration.
 [[gnu::noinline]] void visit_rare(LaneFlow& lane, std::uintptr_t block) {
   BlockState& state = device().block;
-  if (!state.iterations.follow(lane, block)) return;
+  if (!Iterations::repeat(lane, block) && !state.iterations.follow(lane, block)) return;
   state.steps.count_iteration(block);
   if (lane.iterations <= kMostIterationsAhead || state.steps.probing()) return;
   lane.iterations = 0;

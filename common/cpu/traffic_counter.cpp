@@ -15,6 +15,18 @@ unsigned leave_distinct(std::uintptr_t (&numbers)[kWarpSize], unsigned count, bo
   return static_cast<unsigned>(std::unique(numbers, numbers + count) - numbers);
 }
 
+/// Numbers of one request.
+struct Distinct {
+  unsigned addresses, sectors;
+};
+
+/// The addresses and sectors of lanes that access one array element after another; stores the sectors.
+Distinct count_row(const Request& request, std::uintptr_t (&sectors)[kWarpSize]) {
+  const std::uintptr_t first = request.address[0] / 32, last = request.address[kWarpSize - 1] / 32;
+  for (std::uintptr_t sector = first; sector <= last; ++sector) sectors[sector - first] = sector;
+  return {kWarpSize, static_cast<unsigned>(last - first + 1)};
+}
+
 /// Stores the distinct addresses of a request in ascending order and returns their number.
 unsigned distinct_addresses(const Request& request, std::uintptr_t (&addresses)[kWarpSize]) {
   unsigned count = 0;
@@ -36,6 +48,12 @@ unsigned sectors_of(std::uintptr_t (&addresses)[kWarpSize], unsigned count) {
     if (!sectors || sector != addresses[sectors - 1]) addresses[sectors++] = sector;
   }
   return sectors;
+}
+
+/// The distinct addresses and sectors of any request; stores the sectors.
+Distinct count_distinct(const Request& request, std::uintptr_t (&sectors)[kWarpSize]) {
+  const unsigned addresses = distinct_addresses(request, sectors);
+  return {addresses, sectors_of(sectors, addresses)};
 }
 
 /// The bytes that asynchronous copies of `size` bytes each read, those that several lanes copy once.
@@ -73,8 +91,8 @@ void TrafficCounter::count(Site& site, const Request& request) {
 void TrafficCounter::count_global(Site& site, const Request& request) {
   // Addresses are multiples of the size, so those of two lanes are the same or do not overlap.
   std::uintptr_t sectors[kWarpSize];
-  const unsigned addresses = distinct_addresses(request, sectors);
-  const unsigned count = sectors_of(sectors, addresses);
+  const auto [addresses, count] =
+      request.is_even(site.size) ? count_row(request, sectors) : count_distinct(request, sectors);
   const long long bytes = static_cast<long long>(addresses) * site.size;
   switch (site.kind) {
     case AccessKind::kLoad:

@@ -2,6 +2,7 @@
 /// How many wavefronts (passes over the banks) shared memory needs for one request of a warp.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "cpu/lanes.hpp"
@@ -12,6 +13,16 @@ namespace cpu {
 struct Request {
   std::uintptr_t address[kWarpSize];
   std::uint32_t mask = 0;
+
+  /// Whether all lanes take part, each `stride` bytes after the one before it. No branch ends the loop early:
+  /// compilers compare several lanes at once.
+  bool is_even(std::size_t stride) const {
+    if (mask != 0xffffffff) return false;
+    std::uintptr_t differences = 0;
+    for (unsigned lane = 0; lane < kWarpSize; ++lane)
+      differences |= address[lane] ^ (address[0] + lane * stride);
+    return differences == 0;
+  }
 };
 
 /// Wavefronts of a shared-memory request whose lanes access `size` bytes each (1, 2, 4, 8 or 16).
