@@ -170,6 +170,36 @@ TEST_CASE("without a GPU there is nothing to bench") {
   CHECK_FALSE(fs::exists(folder.path / "results"));
 }
 
+TEST_CASE("dropout's options change the results, bad ones are refused, and other chapters have none") {
+  const auto dropout = [](const std::string& options) {
+    return run(program("07_gelu_dropout") + "--device cpu --size 4x256 " + options);
+  };
+  CHECK_THAT(dropout("").output, ContainsSubstring("RxC = 4x256, p = 0.1"));
+  for (const char* good : {"--p 0", "--p 1", "--p 1e-3", "--p=0.25 --seed 18446744073709551615 --offset 7"})
+    CHECK(dropout(good).status == 0);
+  for (const char* p : {"1.5", "-0.1", "nan", "inf", "x", "0.5x", "0,5"})
+    check_refused(dropout("--p=" + std::string(p)), 2, {"--p", "from 0 to 1"});
+  for (const char* option : {"--seed", "--offset"})
+    for (const char* number : {"-1", "1.5", "18446744073709551616", "1e3", "seven"})
+      check_refused(dropout(option + std::string("=") + number), 2,
+                    {option, "expected a whole number from 0 to 2^64 - 1"});
+  for (const char* option : {"--p 0.5", "--seed 1", "--offset 1"})
+    check_refused(chapter(option), 2, {"01_multiply_add has no dropout"});
+}
+
+TEST_CASE("the JSON of a chapter with dropout says which one") {
+  const TemporaryFolder folder;
+  const auto path = folder.path / "out.json";
+  const std::string options = "--device cpu --size 4x256 --p 0.25 --seed 3 --offset 9 --json ";
+  REQUIRE(run(program("07_gelu_dropout") + options + path.string()).status == 0);
+  std::ifstream file(path);
+  CHECK(nlohmann::json::parse(file)[0]["dropout"] ==
+        nlohmann::json({{"p", 0.25}, {"seed", 3}, {"offset", 9}}));
+  REQUIRE(chapter("--device cpu --size 64 --json " + path.string()).status == 0);
+  std::ifstream other(path);
+  CHECK_FALSE(nlohmann::json::parse(other)[0].contains("dropout"));
+}
+
 TEST_CASE("the JSON has every field") {
   const TemporaryFolder folder;
   const auto path = folder.path / "out.json";
