@@ -1,5 +1,5 @@
 /// \file
-/// Exercise 07.2, share_calls: compute y = dropout(gelu(x)) with one Philox call for four elements.
+/// Exercise 07.2, share_calls: one Philox call and one float4 for four elements.
 ///
 /// A Philox call gives four numbers. Element i gets number i % 4 of call i / 4, so four neighbours share a
 /// call:

@@ -1,5 +1,5 @@
 /// \file
-/// Exercise 07.3, bit_mask: compute y = dropout(gelu(x)), and save one bit per element for the backward pass.
+/// Exercise 07.3, bit_mask: save one bit per element for the backward pass.
 ///
 /// To begin with, the kernel computes y, but saves nothing. Each lane has one element, and a Philox call of
 /// its own:

@@ -1,5 +1,5 @@
 /// \file
-/// Exercise 07.4, backward: compute the backward pass of y = dropout(gelu(x)) without a saved mask.
+/// Exercise 07.4, backward: the backward pass, without a saved mask.
 ///
 /// `forward` is given: it is the kernel that has computed y. Yours gets the same `dropout`, with the same
 /// seed and offset, and must drop the same elements. A Philox call serves eight elements, with numbers of 16
