@@ -1,5 +1,5 @@
 /// \file
-/// What to write instead, after compiler errors that are frequent in kernel files.
+/// Advice on what to write instead, after compiler errors that are frequent in kernel files.
 #pragma once
 
 #include <string>

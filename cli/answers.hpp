@@ -1,5 +1,5 @@
 /// \file
-/// What the reader has predicted: kept in a file beside the state, and compared with what was counted.
+/// The reader's predictions: kept in a file beside the state, and compared with what was counted.
 #pragma once
 
 #include <filesystem>

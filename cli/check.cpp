@@ -31,8 +31,8 @@ bool is_readers(const Build& build, const ExerciseFiles& exercise) {
          build.failed.ends_with(program("check", exercise) + " ");
 }
 
-/// Makes the build compile the reader's file anew if its content is not that of the last build, whatever its
-/// time says.
+/// Makes the build compile the reader's file again if its content has changed since the last build, whatever
+/// its time says.
 void stamp(const Workbook& workbook, const ExerciseFiles& exercise) {
   const fs::path file = workbook.build / "readers" / fmt::format("{}_{}", exercise.chapter, exercise.name);
   const std::string content = content_stamp(exercise.file);

@@ -18,7 +18,7 @@ ExitStatus check_all_command(const Workbook& workbook);
 std::string build_judge(const Workbook& workbook, const ExerciseFiles& exercise);
 /// The path of that program (common/harness/run_exercise.hpp).
 std::string judge_program(const Workbook& workbook, const ExerciseFiles& exercise);
-/// What it may use.
+/// The time, memory and output that it may use.
 Limits judging_limits();
 
 /// What `check` says below the verdict on an exercise that is solved: how to see the solution, and, when it

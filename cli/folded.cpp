@@ -6,7 +6,7 @@
 namespace workbook {
 namespace {
 
-/// What the second and later parts of a line begin with.
+/// The beginning of the second and later parts of a line.
 std::string beginning_of_rest(const std::string& line) {
   const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
   const std::string spaces(indent, ' ');

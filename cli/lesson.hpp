@@ -1,7 +1,7 @@
 /// \file
-/// What the program knows of a chapter's lesson, from chapters/CHAPTER/lesson.json: the predictions that the
-/// lesson asks for, and what is learnt. docs/adding_a_chapter.md describes the file; docs/update.py reads it
-/// too.
+/// The program's knowledge of a chapter's lesson, from chapters/CHAPTER/lesson.json: the predictions that the
+/// reader makes, and what the chapter teaches. docs/adding_a_chapter.md describes the file; docs/update.py
+/// reads it too.
 #pragma once
 
 #include <string>

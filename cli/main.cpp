@@ -39,7 +39,7 @@ struct Arguments {
 struct Parameter {
   const char* usage;                                         ///< how the usage shows it
   void (*declare)(CLI::App& command, Arguments& arguments);  ///< tells CLI11 about it
-  /// What completion offers for a name; null for files and options.
+  /// The words that completion offers for a name; null for files and options.
   std::vector<std::string> (*completions)(const Workbook&) = nullptr;
 };
 
@@ -258,7 +258,7 @@ void print_usage() {
       "left out, it is the next one that is not solved.\n");
 }
 
-/// What can follow a command, separated by spaces.
+/// The arguments that a command takes, separated by spaces.
 std::string completions(const Workbook& workbook, const Command& command) {
   std::vector<std::string> words;
   for (const Parameter& parameter : command.takes) {
@@ -317,7 +317,7 @@ Workbook opened_workbook() {
                                word, fmt::join(nearest(word, names, 3), ", ")));
 }
 
-/// What follows the command. Nothing, and the text in `help`, where help is asked for. \throws UsageError
+/// The arguments after the command. With --help: nothing, and the text in `help`. \throws UsageError
 std::optional<Arguments> parse_arguments(const Command& command, int argc, const char* const* argv,
                                          std::string& help) {
   CLI::App app;

@@ -29,13 +29,6 @@ constexpr const char* kShown = "?";  // the answer of a reader who wants to be t
 
 // --- Counting ---
 
-/// The elements of the output, of {n} or {rows, columns}.
-double elements_of(const json& shape) {
-  double elements = 1;
-  for (const json& length : shape) elements *= length.get<double>();
-  return elements;
-}
-
 /// Bytes that go to DRAM, by the stage's formula: repeated reads are assumed to hit a cache.
 double memory_bytes(const json& stage) {
   const json& traffic = stage.at("traffic");
@@ -51,16 +44,16 @@ const json& stage_of(const json& run, const std::string& name) {
       fmt::format("{} has no counts of a stage {}", run.at("chapter").get<std::string>(), name));
 }
 
-/// What the CPU device has counted in answer to a question.
+/// The CPU device's count that answers a question.
 double counted(const json& run, const Question& question) {
   const json& stage = stage_of(run, question.stage);
   const json& traffic = stage.at("traffic");
-  const double elements = elements_of(run.at("shape"));
+  const auto units = run.at("units").get<double>();
   switch (question.asked) {
     case Asked::kRead:
-      return 32 * traffic.at("load_sectors").get<double>() / elements;
+      return 32 * traffic.at("load_sectors").get<double>() / units;
     case Asked::kWrite:
-      return 32 * traffic.at("store_sectors").get<double>() / elements;
+      return 32 * traffic.at("store_sectors").get<double>() / units;
     case Asked::kSpeedUp:
       return memory_bytes(stage_of(run, stage.at("against"))) / memory_bytes(stage);
   }
@@ -102,9 +95,9 @@ std::string without_backticks(std::string text) {
 std::string words_of(const json& run, const Question& question) {
   switch (question.asked) {
     case Asked::kRead:
-      return "bytes read per element";
+      return "bytes read per " + run.at("unit").get<std::string>();
     case Asked::kWrite:
-      return "bytes written per element";
+      return "bytes written per " + run.at("unit").get<std::string>();
     case Asked::kSpeedUp:
       return fmt::format("speed-up over {}, by the bytes moved",
                          stage_of(run, question.stage).at("against").get<std::string>());
@@ -161,8 +154,8 @@ std::optional<std::string> answer_from(std::istream& in, const json& run, const 
   }
 }
 
-/// Goes through all questions: shows the answers that are there, and asks for the others. Returns whether all
-/// are answered.
+/// Goes through all questions: shows the answers that are there, and asks the others. Returns whether all are
+/// answered.
 bool ask_all(const Workbook& workbook, const std::string& chapter, const Lesson& lesson, const json& run,
              std::istream& in) {
   Answers answers = load_answers(workbook.state_folder)[chapter];

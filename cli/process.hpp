@@ -11,7 +11,7 @@
 
 namespace workbook {
 
-/// What a program may use; 0 means no limit.
+/// Limits for a program; 0 means no limit.
 struct Limits {
   std::chrono::seconds time{0};     ///< elapsed time
   std::chrono::seconds silence{0};  ///< elapsed time without any output

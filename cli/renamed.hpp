@@ -22,8 +22,8 @@ std::string current_key(const std::string& key);
 std::vector<std::string> move_renamed_files(const std::filesystem::path& root,
                                             const std::vector<ExerciseFiles>& exercises);
 
-/// What updates have changed for this reader, one sentence or two for each exercise: renamed ones until they
-/// are checked again, and replacements of what the reader has worked on until they are solved.
+/// The changes that updates have made for this reader, one sentence or two for each exercise: renamed ones
+/// until they are checked again, and replacements of what the reader has worked on until they are solved.
 std::vector<std::string> changes_for(const State& state, const std::filesystem::path& root,
                                      const std::vector<ExerciseFiles>& exercises);
 

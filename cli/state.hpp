@@ -1,6 +1,6 @@
 /// \file
-/// What the reader has done so far, in a small file. It survives a program that is killed while it writes,
-/// and two programs that write at once.
+/// The reader's progress, in a small file. It survives a program that is killed while it writes, and two
+/// programs that write at once.
 #pragma once
 
 #include <filesystem>

@@ -96,7 +96,7 @@ std::string mistakes_text(const json& verdict) {
   return out;
 }
 
-/// What was counted and what is allowed, with as many digits as show the difference.
+/// The amount that was counted and the amount that is allowed, with enough digits to show the difference.
 std::pair<std::string, std::string> amounts(const json& limit) {
   const double counted = limit.at("counted"), allowed = limit.at("allowed");
   std::string one, other;
@@ -132,22 +132,28 @@ std::string budget_text(const json& verdict) {
   return "\n" + table.text() + excesses;
 }
 
-/// The answer to a prediction, which does not give the count away.
+/// The answer to a prediction, which does not give the number away.
 std::string compared_text(const std::string& counted) {
   if (counted == "right") return "the same";
   if (counted == "more") return "more than predicted";
   if (counted == "fewer") return "less than predicted";
+  if (counted == "other") return "something else";
+  if (counted == "no answer") return "no answer yet";
   return "not compared: predict a number";
 }
 
 std::string predictions_text(const json& verdict) {
   if (verdict.at("predictions").empty()) return "";
-  Table table({}, {"  what", "predicted", "counted"});
+  Table table({}, {"  what", "predicted", "actual"});
+  std::string slips;
   for (const json& one : verdict.at("predictions")) {
-    table.add({fmt::format("  {}, {}", one.at("name").get<std::string>(), one.at("unit").get<std::string>()),
-               one.at("predicted"), compared_text(one.at("counted"))});
+    const std::string name = one.at("name"), unit = one.at("unit"), near = one.at("near"),
+                      slip = one.at("slip");
+    table.add({fmt::format("  {}{}{}", name, unit.empty() ? "" : ", ", unit), one.at("predicted"),
+               near.empty() ? compared_text(one.at("counted")) : near + ", near enough"});
+    if (!slip.empty()) slips += "\n" + wrapped(fmt::format("{}: {}.", name, slip), 2);
   }
-  return table.text();
+  return table.text() + slips;
 }
 
 /// Notes of the CPU device: they stand beside the verdict and do not change it.

@@ -1,5 +1,5 @@
 /// \file
-/// What each source line of a kernel does to memory.
+/// The command "view": a page that shows the memory accesses of each source line of a kernel.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace workbook {
 
-/// What `view` was asked for.
+/// The arguments of `view`.
 struct ViewRequest {
   std::string name;    ///< of an exercise or of a file for `play`; empty: the exercise that is next
   std::string folder;  ///< for the page; empty: "results"

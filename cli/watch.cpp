@@ -80,7 +80,7 @@ class FolderChanges {
   int descriptor_;
 };
 
-/// What differs between two versions of a file; all 0 where there is no file.
+/// The difference between two versions of a file; all 0 where there is no file.
 using Signature = std::tuple<ino_t, off_t, time_t, long>;
 Signature signature(const std::filesystem::path& file) {
   struct stat found = {};
@@ -140,14 +140,14 @@ class RunningCheck {
   RunningCheck(const RunningCheck&) = delete;
   RunningCheck& operator=(const RunningCheck&) = delete;
 
-  /// Whether it has ended since it was asked last.
+  /// Whether it has ended since the last call.
   bool has_just_ended() {
     if (!program_ || waitpid(program_, nullptr, WNOHANG) != program_) return false;
     program_ = 0;
     return true;
   }
   bool runs() const { return program_ != 0; }
-  /// What the file was when the check began.
+  /// The file's state when the check began.
   const Signature& checked() const { return checked_; }
 
  private:

@@ -54,8 +54,8 @@ std::string target_failed_in_make(const std::string& line) {
   return (colon == std::string::npos ? inside : inside.substr(colon + 2)) + " ";
 }
 
-/// What compilers and linkers printed: the build tool's output without its own lines. For each failure, Ninja
-/// prints the target and the command first, and Make prints the target at the end.
+/// The output of compilers and linkers: the build tool's output without its own lines. For each failure,
+/// Ninja prints the target and the command first, and Make prints the target at the end.
 Build failed_build(const std::string& output, const Workbook& workbook) {
   const std::string mark = "FAILED: ";
   Build build;

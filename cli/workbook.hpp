@@ -1,5 +1,5 @@
 /// \file
-/// What the commands share: paths, chapters and exercises, building a target.
+/// Shared by the commands: paths, chapters and exercises, building a target.
 #pragma once
 
 #include <filesystem>

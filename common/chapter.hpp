@@ -1,15 +1,15 @@
 /// \file
-/// What a chapter says about itself: its arrays, its stages, its reference. Plain data and declarations only,
-/// since a `chapter.cu` is compiled once for each device and must share no inline function with the rest of
-/// the program.
+/// A chapter's description: its arrays, its stages, its reference. Plain data and declarations only, since a
+/// `chapter.cu` is compiled once for each device and must share no inline function with the rest of the
+/// program.
 #pragma once
 
 namespace workbook {
 
-/// The size of a problem, outermost dimension first: {n}, {rows, columns} or {m, k, n}. Unused dimensions
-/// are 1.
+/// The size of a problem, outermost dimension first: {n}, {rows, columns}, {m, k, n}, or five numbers for
+/// attention. How many of them there are, the chapter says (Chapter::dims); the others have no meaning.
 struct Shape {
-  int dims[3];
+  int dims[5];
 };
 
 /// The element type of an array.
@@ -95,7 +95,7 @@ long long sector_bytes(long long count, int bytes_each = 4);
 /// 32 * `width` elements of a row at a time from its start. `shape` is {rows, columns}.
 long long row_sector_bytes(const Shape& shape, int bytes_each, int width);
 
-/// In place of a stage's number of kernels: it may launch as many as it likes.
+/// In place of a stage's number of kernels: it may launch any number.
 constexpr int kAnyNumber = -1;
 
 /// One version of the chapter's operation.
@@ -154,7 +154,7 @@ constexpr Stage library(Stage row) {
 struct Chapter {
   const char* name;     ///< "01_multiply_add"
   const char* formula;  ///< what every stage computes
-  const char* dims;     ///< how `--size` is written: "N", "RxC" or "MxKxN"
+  const char* dims;     ///< how `--size` is written: "N", "RxC", "MxKxN" or "HxGxQxKxD"
 
   const Array* arrays;
   int array_count;
@@ -173,6 +173,11 @@ struct Chapter {
   /// float32 rounds, whatever their order. The bound on errors then does not grow with the number of terms,
   /// so one rounding too many shows, and one term too few. Null: there are none.
   bool (*has_exact_inputs)(const Shape&) = nullptr;
+
+  /// The unit that the tables count bytes per, and how many units a problem has; null: the elements of the
+  /// largest output.
+  const char* unit = "element";
+  long long (*units)(const Shape&) = nullptr;
 
   bool has_dropout = false;     ///< the options --p, --seed and --offset are accepted
   DropoutOptions dropout = {};  ///< what they say

@@ -1,6 +1,7 @@
 /// \file
-/// What an exercise says about itself: its arrays, what the reader's code is to compute, what it may cost.
-/// Plain data and declarations only, as in chapter.hpp. docs/adding_an_exercise.md shows how one is written.
+/// An exercise's description: its arrays, the results that the reader's code must compute, and what it may
+/// cost. Plain data and declarations only, as in chapter.hpp. docs/adding_an_exercise.md shows how one is
+/// written.
 #pragma once
 
 #include "chapter.hpp"
@@ -13,8 +14,8 @@ constexpr Shape kHostileLengths[] = {
     {{32, 1, 1}},   {{33, 1, 1}},   {{127, 1, 1}},  {{255, 1, 1}},  {{256, 1, 1}},   {{257, 1, 1}},
     {{1023, 1, 1}}, {{1024, 1, 1}}, {{4098, 1, 1}}, {{5000, 1, 1}}, {{999983, 1, 1}}};
 
-/// What a limit is on. Bytes are those of the sectors that requests touch, or, compulsory, those that a cold
-/// cache must fetch and write.
+/// The quantity that is limited. Bytes are those of the sectors that requests touch; compulsory bytes are
+/// those that a cold cache must fetch and write.
 enum class Cost {
   kLaunches,
   kReadBytes,
@@ -39,16 +40,36 @@ struct Limit {
                                                 ///< block, of this many blocks in all launches
 };
 
-/// A number to predict: what a pipeline moves.
-struct Prediction {
-  const char* name;
-  void (*run)(const Data&);  ///< the pipeline: bytes read and written an element are to be predicted
-  bool launches = false;     ///< the number of launches instead
-  double flops = 0;          ///< if given, operations an element: FLOP a byte instead
+/// A mistake that readers make, known by the number that it leads to.
+struct Slip {
+  double number;
+  const char* says;  ///< what the number is instead, without a full stop: "this is x alone; y is written too"
 };
 
-/// What the file that is judged has: the reader's, the solution, a mutant. It is compiled apart from the
-/// specification, together with `k_name.answer.cu`, whose `answer()` returns this.
+/// A number to predict: what a pipeline moves, or one that the specification computes.
+struct Prediction {
+  const char* name;
+
+  /// The pipeline: bytes read and written an element are to be predicted. Null: there is none, but a `value`.
+  void (*run)(const Data&) = nullptr;
+  bool launches = false;  ///< the number of launches instead
+  double flops = 0;       ///< if given, operations an element: FLOP a byte instead
+
+  double value = 0;       ///< the number, where there is no pipeline
+  const char* unit = "";  ///< its unit, as the reader sees it
+
+  /// If given, `value` is the index of the word that is right; word 0 says that there is no answer yet.
+  const char* const* words = nullptr;
+  int word_count = 0;
+
+  /// A prediction may be off by this share of the number. It may be rounded to a tenth in any case.
+  double tolerance = 0;
+  const Slip* slips = nullptr;  ///< the first that is as near to a wrong prediction is shown
+  int slip_count = 0;
+};
+
+/// The contents of the file that is judged: the reader's, the solution, or a mutant. It is compiled apart
+/// from the specification, together with `k_name.answer.cu`, whose `answer()` returns this.
 struct Answer {
   void (*run)(const Data&) = nullptr;   ///< calls its code; or
   const double* predictions = nullptr;  ///< its numbers, in the order of Exercise::predictions
@@ -60,9 +81,10 @@ struct Exercise {
   const char* learnt;  ///< what the reader has learnt who has solved it, a sentence or two
   const char* lesson;  ///< where it stands in the lesson: "docs/01_multiply_add.md, stage 2"
 
-  const Array* arrays;  ///< an "element" of a limit on bytes is one of the first array
-  int array_count;
-  void (*fill)(const Data& host);  ///< fills the inputs: random, asymmetric, never constant
+  const Array* arrays = nullptr;  ///< an "element" of a limit on bytes is one of the first array; none where
+                                  ///< no pipeline is run
+  int array_count = 0;
+  void (*fill)(const Data& host) = nullptr;  ///< fills the inputs: random, asymmetric, never constant
 
   // Either code that computes an output ...
   const char* output = nullptr;              ///< the array that it computes, or several, with spaces between

@@ -1,6 +1,6 @@
 /// \file
-/// What a file for the command "play" of the workbook includes: kernels as everywhere, arrays in device
-/// memory, and a function
+/// Included by files for the command "play" of the workbook. Such a file has kernels as everywhere, arrays in
+/// device memory, and a function
 ///
 ///     namespace DEVICE {
 ///     void play() { ... }

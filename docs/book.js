@@ -106,7 +106,7 @@ function moveInResults(event) {
   event.preventDefault();
 }
 
-// The field is made anew when the window's width changes; Doxygen's object that it calls stays.
+// The field is made again when the window's width changes; Doxygen's object that it calls stays.
 function takeOverSearch() {
   searchBox.OnSearchFieldFocus = () => {  // Doxygen has written its label into the field
     const field = document.getElementById("MSearchField");
@@ -186,7 +186,7 @@ function answersTable() {
   return [...document.querySelectorAll(".contents details table")].find(table => headings(table) === "stage,what,counted,why");
 }
 
-// What the page keeps on this machine, by name.
+// The name under which the page keeps a value on this machine.
 const kept = name => `prediction ${location.pathname.split("/").pop()} ${name}`;
 
 // A cell that holds nothing but a question mark becomes a field for the reader, {input, cell, key, stage, asked}.

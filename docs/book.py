@@ -4,7 +4,7 @@
 
 The pages are written for GitHub. Doxygen gets copies of them in which every heading has a name, links between
 pages lead to those names, links to code lead to the reference, and each page ends with the next one's title.
-What the pages quote is the business of docs/update.py.
+docs/update.py renews what the pages quote.
 """
 
 import fcntl
@@ -35,7 +35,8 @@ ORDER = [
     ("Chapters", ["[0-9][0-9]_*.md"]),
     ("Concepts", ["tables.md", "play.md", "view.md", "threads.md", "memory.md", "cpu_device.md",
                   "measuring.md", "ncu.md", "choosing.md", "model_against_machine.md", "claims.md",
-                  "exact_division.md", "further.md"]),
+                  "exact_division.md", "row_clusters.md", "tensor_cores_measured.md",
+                  "further.md"]),
     ("Reference", ["glossary.md", "reference.md", "supported_cuda.md", "json.md", "licences.md",
                    "../CHANGELOG.md"]),
     ("Adding to it", ["../CONTRIBUTING.md", "adding_*.md"]),
@@ -170,7 +171,7 @@ class Book:
         self.out = build / "docs"
         self.entries = order()
         self.pages = pages_in(self.entries)
-        self.copied = set()  # files that are neither pages nor code, to lie beside the pages
+        self.copied = set()  # files that are neither pages nor code, to be put beside the pages
 
     def link(self, page, match):
         """A link of `page` as Doxygen wants it."""

@@ -1,6 +1,6 @@
 """Keeps what the pages quote equal to what is quoted: code, and the output of programs on the CPU device.
 
-    python3 docs/update.py build/bin            refreshes the quotations
+    python3 docs/update.py build/bin [PAGE...]  refreshes the quotations, of these pages or of all
     python3 docs/update.py --check build/bin    says which are out of date; exit status 1 if any
     python3 docs/update.py --help               lists the kinds of quotation
 
@@ -9,7 +9,6 @@ A page marks a quotation with a comment and holds it in the code block, or in th
 
 import functools
 import json
-import math
 import pathlib
 import re
 import shlex
@@ -89,7 +88,7 @@ def output(what, programs):
 
 @functools.cache
 def counted_run(programs, program, options):
-    """What a chapter's program counts on the CPU device at one size."""
+    """The counts of a chapter's program on the CPU device at one size."""
     if not (programs / program).is_file():
         raise BadFile(f"what {programs / program} counts, and there is no such program: build it")
     with tempfile.TemporaryDirectory() as folder:
@@ -99,8 +98,9 @@ def counted_run(programs, program, options):
         return json.loads(file.read_text())[0]
 
 
-COUNTS_HEADING = [f"{'':16}         bytes/element   efficiency  requests/32 el.  shared",
-                  f"{'stage':16}  kernels  read  write   load  store     load   store   waves"]
+def counts_heading(unit):
+    return [f"{'':16}         {'bytes/' + unit:13}   efficiency  requests/32 el.  shared",
+            f"{'stage':16}  kernels  read  write   load  store     load   store   waves"]
 
 
 def counts_row(stage, elements):
@@ -111,8 +111,8 @@ def counts_row(stage, elements):
         raise BadFile(f"the counts of {stage['name']}, which has atomics: quote the program's output")
     mark = "≈" if traffic["approximate"] else ""
     row = f"{stage['name']:16}  {stage['kernels']:7}"
-    for kind, width in (("load", 6), ("store", 7)):
-        row += f"{mark}{32 * traffic[f'{kind}_sectors'] / elements:.1f}".rjust(width)
+    for kind, end in (("load", 31), ("store", 38)):
+        row += f" {mark}{32 * traffic[f'{kind}_sectors'] / elements:.1f}".rjust(end - len(row))
     for kind in ("load", "store"):
         row += f"{traffic[f'{kind}_bytes'] / (32 * traffic[f'{kind}_sectors']):7.0%}"
     for kind, width in (("load", 9), ("store", 8)):
@@ -130,8 +130,8 @@ def counts(what, programs):
     stages = [word for word in words if re.match(r"\d+_", word)]
     options = tuple(word for word in words if word not in stages)
     run = counted_run(programs, program, options)
-    elements = math.prod(run["shape"])
-    return page_text(COUNTS_HEADING + [counts_row(by_name(run["stages"])[name], elements) for name in stages])
+    rows = [counts_row(by_name(run["stages"])[name], run["units"]) for name in stages]
+    return page_text(counts_heading(run["unit"]) + rows)
 
 
 # --- Predictions ---
@@ -150,7 +150,7 @@ def makes_table(form, meaning):
 
 @functools.cache
 def questions(chapter, programs):
-    """What `./workbook predict` asks of a chapter, with what the CPU device counts."""
+    """The questions of `./workbook predict` about a chapter, with the CPU device's counts."""
     program = programs / "workbook"
     if not program.is_file():
         raise BadFile(f"what {program} counts, and there is no such program: build it")
@@ -166,14 +166,16 @@ def table_rows(heading, rows):
 
 @makes_table("predictions: 01_multiply_add", "what the reader fills in, from chapters/*/lesson.json")
 def predictions(chapter, programs):
-    """A stage without a question about its speed is the one that the others are compared with."""
+    """The first stage is the one that others are compared with; of what is not asked, the cell is empty."""
     asked = questions(chapter, programs)
     columns = [column for column in ("read", "write", "speed-up")
                if column in {question["asked"] for question in asked}]
     rows = []
     for stage in dict.fromkeys(question["stage"] for question in asked):
         own = [question for question in asked if question["stage"] == stage]
-        cells = ["?" if column in {question["asked"] for question in own} else "1.00x" for column in columns]
+        asked_here = {question["asked"] for question in own}
+        otherwise = "" if rows else "1.00x"
+        cells = ["?" if column in asked_here else otherwise for column in columns]
         rows.append([stage, own[0]["does"], *cells])
     return table_rows(["stage", "what it does", *columns], rows)
 
@@ -499,7 +501,7 @@ def resources(what, _):
     runs = runs_of(ROOT / path)
     run = runs[where[0]] if where else list(runs.values())[-1]
     known = [stage for stage in among(run["stages"], *where[1:])
-             if stage["time_us"] and stage["kernels"] > 0]  # not a library's
+             if stage["time_us"] and not stage["idea"].startswith("library")]
     width = max(len(stage["name"]) for stage in known)
     rows = [card_of(run), "", f"{'stage':{width}}  kernels  registers  spilled bytes  occupancy"]
     rows += [f"{stage['name']:{width}}  {stage['kernels']:7} {stage['registers']:10} "
@@ -512,7 +514,7 @@ def resources(what, _):
 
 
 def profiled(what):
-    """Of a size that limits.py has profiled: the first rows of a table, and {stage: kernels} as asked for."""
+    """The first rows of a table of a size that limits.py has profiled, and {stage: kernels} as requested."""
     path, size, stages = what.split(" ", 2)
     run = load(ROOT / path)[size]
     return ([f"{run['gpu']}, driver {run['driver']}, {size}, {run['date']}", ""],
@@ -569,7 +571,7 @@ HEADING = [f"{'':36}{'loads':>17}{'stores':>17}{'shared wavefronts':>20}{'atomic
 
 @functools.cache
 def cpu_counts(programs):
-    """What the CPU device counts, by kernel."""
+    """The counts of the CPU device, by kernel."""
     done = subprocess.run([programs / "cpu_counts"], check=True, capture_output=True, text=True)
     return json.loads(done.stdout)
 
@@ -670,7 +672,7 @@ def numbered(what, programs):
 # --- Pages ---
 
 QUOTATION = re.compile(rf"(<!-- ({'|'.join(KINDS)}): (.+?) -->\n\n```\w*\n)(.*?)(```\n)", re.S)
-TABLE = re.compile(rf"(<!-- ({'|'.join(TABLES)}): (.+?) -->\n\n)((?:\|.*\n)*)")
+TABLE = re.compile(rf"(<!-- ({'|'.join(TABLES)}): (.+?) -->\n\n)((?:\|.*\n)*)\n*")
 
 
 def renewed(text, programs):
@@ -680,7 +682,7 @@ def renewed(text, programs):
 
     def renew_table(match):
         head, kind, what, _ = match.groups()
-        return head + TABLES[kind](what, programs)
+        return head + TABLES[kind](what, programs) + "\n"  # without a blank line, what follows is a row
 
     return TABLE.sub(renew_table, QUOTATION.sub(renew, text))
 
@@ -695,11 +697,14 @@ def main():
     parser = ArgumentParser(description=__doc__, epilog=forms(), formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("programs", type=pathlib.Path, help="folder of the built programs")
+    parser.add_argument("pages", type=pathlib.Path, nargs="*", metavar="PAGE",
+                        help="these pages alone, such as docs/memory.md")
     arguments = parser.parse_args()
     programs = arguments.programs.resolve()
 
     stale = []
-    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+    pages = [page.resolve() for page in arguments.pages]
+    for page in pages or [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
         old = page.read_text()
         try:
             new = renewed(old, programs)

@@ -7,7 +7,7 @@ from results import fail
 
 
 def output_of(*call):
-    """What a program prints. If it fails, this program ends with its words, and its exit status if 2 or 3."""
+    """A program's output. If it fails, this program ends with its words, and its exit status if 2 or 3."""
     done = subprocess.run(call, capture_output=True, text=True)
     if done.returncode:
         fail(done.returncode if done.returncode in (2, 3) else 1, (done.stderr or done.stdout).strip())
@@ -22,7 +22,7 @@ def card():
 
 
 def profiled(metrics, program, *arguments):
-    """What ncu counts of each launch of a program, in order: [(the kernel's name, {metric: value})]."""
+    """The counts of ncu for each launch of a program, in order: [(the kernel's name, {metric: value})]."""
     output = output_of("ncu", "--clock-control", "none", "--csv", "--print-units", "base",
                        "--metrics", ",".join(metrics), program, *arguments)
     launches = {}

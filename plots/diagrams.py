@@ -3,11 +3,10 @@
     python3 plots/diagrams.py                                    with the programs in build/bin
     python3 plots/diagrams.py --programs FOLDER --out FOLDER
 
-What lanes access comes from traces of the chapters' programs on the CPU device (docs/json.md), and an element
-that rounds in two ways from `claims` (`cmake --build build --target claims`). What a trace
-does not hold, such as the values of a tree, is computed here by the kernel's rule, and checked where a
-program says enough about it. Exit status 2: a program does not do what its picture says; 3: a program is
-missing.
+The accesses of lanes come from traces of the chapters' programs on the CPU device (docs/json.md), and an
+element that rounds in two ways from `claims` (`cmake --build build --target claims`). Other values, such as
+those of a tree, are computed here by the kernel's rule, and checked where a program says enough about them.
+Exit status 2: a program does not do what its picture says; 3: a program is missing.
 
 One file serves light and dark. Its colours follow `prefers-color-scheme`, which a browser answers for an
 image with the color-scheme of the page around it: that of GitHub's theme, and in the book that of its switch.
@@ -25,6 +24,7 @@ import sys
 import tempfile
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from html import escape
+
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WIDTH, SMALLEST_TEXT = 400, 9
@@ -147,6 +147,13 @@ class Programs:
             file = pathlib.Path(folder) / "trace.json"
             self.run(chapter, "--device", "cpu", "--size", size, "--stage", stage, "--trace", file)
             return json.loads(file.read_text())["stages"][0]["launches"]
+
+    def counts(self, chapter, size, stage):
+        """The CPU device's counts of a stage: `traffic` of docs/json.md."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "counts.json"
+            self.run(chapter, "--device", "cpu", "--size", size, "--stage", stage, "--json", file)
+            return json.loads(file.read_text())[0]["stages"][0]["traffic"]
 
 
 def lanes_of(request):
@@ -398,7 +405,7 @@ def draw_half2(programs):
 
 
 def draw_launches(programs):
-    """What the smallest size takes, warm, on the H200: one launch, and sixteen in three ways."""
+    """The time of the smallest size, warm, on the H200: one launch, and sixteen in three ways."""
     data = json.loads((ROOT / "plots" / "data" / "h200" / "02_add_mul_exp.json").read_text())
     run = min(data, key=lambda one: one["shape"])
     stages = {stage["name"]: stage for stage in run["stages"]}
@@ -601,7 +608,7 @@ def draw_butterfly_largest(programs):
 
 
 def wavefronts_of(words):
-    """Of a request with a word per lane: the most words that share a bank."""
+    """The wavefronts of a request with a word per lane: the most words that share a bank."""
     banks = [word % WARP for word in set(words)]
     return max(banks.count(bank) for bank in banks)
 
@@ -615,7 +622,7 @@ def draw_words(picture, left, top, cell, kinds):
 
 
 def draw_conflicts(programs):
-    """Of the trees of chapter 04, the load of the first warp with the most wavefronts."""
+    """The first warp's load with the most wavefronts, in each tree of chapter 04."""
     picture = Picture("Banks that a warp reads in a step of a tree", 196)
     left, wide, high, y = 12, 11.75, 9, 40
     picture.left_text(left, 15, "bank 0", "dim", 10)
@@ -727,7 +734,7 @@ def stage_on_h200(chapter, name):
 
 
 def multiprocessors():
-    """Of an H200, as the CPU device has them."""
+    """The number that an H200 has, as the CPU device says."""
     source = (ROOT / "common" / "cpu" / "runtime.cpp").read_text()
     return int(re.search(r"int multiprocessors\(\) \{ return (\d+); \}", source)[1])
 
@@ -1047,6 +1054,122 @@ def draw_saved_for_backward(programs):
     return picture
 
 
+def draw_scores_in_memory(programs):
+    """The steps of stages 4 and 7 of chapter 08 for one tile of the matrix of scores."""
+    unfused = programs.trace("08_attention", "1x1x64x64x64", "4_three_kernels")
+    flash = programs.trace("08_attention", "1x1x64x64x64", "7_flash")
+    require(not any(requests_of(launch, array="scores") for launch in flash), "7_flash has scores in memory")
+    picture, side = Picture("The matrix of scores, in memory and never written", 300), 112
+    for left, name, words in ((LEFT, "4_three_kernels", "Three kernels"), (214, "7_flash", "One kernel")):
+        picture.heading(left, 16, words)
+        picture.left_text(left, 32, name, "dim", 10)
+        picture.cell(left + 58, 46, side, 22, "k", "blue", 11)
+        picture.cell(left + 30, 74, 22, side, "q", "blue", 11)
+        for row in range(4):
+            for column in range(4):
+                in_memory = left == LEFT
+                kind = "orange" if in_memory or (row, column) == (1, 2) else "idle"
+                picture.box(left + 58 + 28 * column, 74 + 28 * row, 28, 28, kind)
+        picture.cell(left + 58, 194, side, 22, "v", "blue", 11)
+    accesses = [f"{launch['kernel'].split('<')[0]}: " + ", ".join(
+        f"{way}{'s' if times == 1 else f's {times} times'}" for way, times in (
+            ("load", times_accessed(launch, "load", "scores")),
+            ("store", times_accessed(launch, "store", "scores"))) if times)
+        for launch in unfused]
+    picture.left_text(LEFT, 236, "Its kernels access the matrix:", size=10)
+    for line, words in enumerate(accesses):
+        picture.left_text(LEFT, 252 + 14 * line, words, size=10)
+    for line, words in enumerate(("One tile at a time, in registers;", "it is forgotten after its weights",
+                                  "have been multiplied by v.")):
+        picture.left_text(214, 236 + 14 * line, words, size=10)
+    return picture
+
+
+def times_accessed(launch, operation, array):
+    """How many times the first warp accesses each byte of its part of an array, as a whole number."""
+    offsets = collections.Counter(offset for request in requests_of(launch, operation=operation, array=array)
+                                  for offset in lanes_of(request).values())
+    times = set(offsets.values()) or {0}
+    require(len(times) == 1, f"{launch['kernel']}: some bytes of {array} are accessed more often than others")
+    return times.pop()
+
+
+def draw_running_maximum(programs):
+    """The online softmax of a row whose scores arrive in tiles of two: its rule, step by step."""
+    scores, v = [[1.0, 2.0], [4.0, 3.0], [0.0, 3.0]], [[1.0, 0.0], [2.0, 1.0], [5.0, 1.0]]
+    picture = Picture("An online softmax, tile by tile", 268)
+    columns = (LEFT + 30, 112, 174, 236, 300, 362)
+    picture.heading(LEFT, 16, "A row of six scores, which arrive two at a time")
+    for x, words in zip(columns, ("scores", "their v", "maximum", "rescale", "sum", "output")):
+        picture.text(x, 38, words, "dim", 10)
+    most, total, output = -math.inf, 0.0, 0.0
+    for row, (tile, values) in enumerate(zip(scores, v)):
+        y = 62 + 56 * row
+        largest = max(most, *tile)
+        rescale = math.exp(most - largest)
+        weights = [math.exp(score - largest) for score in tile]
+        total = total * rescale + sum(weights)
+        output = output * rescale + sum(weight * value for weight, value in zip(weights, values))
+        grew = largest > most
+        most = largest
+        for i in range(2):
+            picture.cell(LEFT + 30 * i, y - 11, 28, 22, f"{tile[i]:g}", "blue")
+            picture.cell(86 + 26 * i, y - 11, 24, 22, f"{values[i]:g}", "pale")
+        picture.cell(152, y - 11, 44, 22, f"{most:g}", "orange" if grew else "plain")
+        picture.text(236, y, f"× {rescale:.3f}", "bold" if grew else "dim", 11)
+        picture.text(300, y, f"{total:.3f}", "", 11)
+        picture.text(362, y, f"{output:.3f}", "", 11)
+        says = ", ".join(f"{weight:.3f}" for weight in weights)
+        picture.left_text(LEFT, y + 23, f"weights, relative to this maximum: {says}", "dim", 9)
+    row, values = sum(scores, []), sum(v, [])
+    exact = sum(math.exp(score) * value for score, value in zip(row, values)) / sum(map(math.exp, row))
+    require(math.isclose(output / total, exact), "the rule of the online softmax is wrong")
+    quotient = f"{output:.3f} / {total:.3f} = {output / total:.3f}"
+    picture.left_text(LEFT, 232, f"result = output / sum = {quotient}", "bold")
+    picture.left_text(LEFT, 252, "The same as with all scores at once: the factors cancel.", size=10)
+    return picture
+
+
+def draw_causal_tiles(programs):
+    tiles, side, tile = 4, 46, 64
+    size = f"1x1x{tiles * tile}x{tiles * tile}x64"
+
+    def loaded(stage):
+        return programs.counts("08_attention", size, stage)["load_sectors"] * SECTOR
+
+    tile_bytes = 2 * tile * 64 * FLOAT  # of k and of v
+    skipped = tiles * (tiles - 1) // 2
+    require(loaded("9_masked") - loaded("9_causal") == skipped * tile_bytes, "9_causal skips other tiles")
+    picture = Picture("The tiles of a causal mask", 262)
+    picture.heading(LEFT, 16, f"{tiles * tile} queries, {tiles * tile} keys, in tiles of {tile} x {tile}")
+    left, top = 92, 46
+    picture.text(left + tiles * side / 2, 34, "keys", "dim", 10)
+    for row in range(tiles):
+        order = tiles - 1 - row
+        middle, first = top + side * (row + 0.5), row * tile
+        picture.right_text(left - 8, middle - 7, f"queries {first}–{first + tile - 1}", "", 9)
+        picture.right_text(left - 8, middle + 7, f"block {order}", "dim", 9)
+        for column in range(tiles):
+            x, y = left + side * column, top + side * row
+            if column < row:
+                picture.cell(x, y, side - 2, side - 2, "", "blue")
+            elif column > row:
+                picture.cell(x, y, side - 2, side - 2, "", "idle")
+            else:
+                picture.cell(x, y, side - 2, side - 2, "", "orange")
+    for line, (kind, words) in enumerate((("blue", ("whole: every", "query sees all")),
+                                          ("orange", ("on the diagonal:", "masked")),
+                                          ("idle", ("skipped",)))):
+        y = 60 + 52 * line
+        picture.box(288, y, 18, 18, kind)
+        for i, text in enumerate(words):
+            picture.left_text(312, y + 9 + 13 * i, text, size=10)
+    computed = tiles * tiles - skipped
+    says = f"{computed} of {tiles * tiles} tiles are computed; the longest row starts first."
+    picture.left_text(LEFT, 250, says, size=10)
+    return picture
+
+
 PICTURES = {
     "grid_and_guard": draw_grid_and_guard,
     "round_trip": draw_round_trip,
@@ -1071,15 +1194,27 @@ PICTURES = {
     "row_on_chip": draw_row_on_chip,
     "shared_call": draw_shared_call,
     "saved_for_backward": draw_saved_for_backward,
+    "scores_in_memory": draw_scores_in_memory,
+    "running_maximum": draw_running_maximum,
+    "causal_tiles": draw_causal_tiles,
 }
 
 
 # --- Main ---
 
 
+def all_pictures():
+    """Those of this file, and of files that import it."""
+    sys.modules.setdefault("diagrams", sys.modules[__name__])
+    from pictures_layernorm import PICTURES as of_layernorm
+    from pictures_linear_gelu import PICTURES as of_linear_gelu
+    from pictures_tensor_cores import PICTURES as of_tensor_cores
+    return {**PICTURES, **of_layernorm, **of_linear_gelu, **of_tensor_cores}
+
+
 def draw_all(programs, out):
     out.mkdir(parents=True, exist_ok=True)
-    for name, draw in PICTURES.items():
+    for name, draw in all_pictures().items():
         (out / f"{name}.svg").write_text(draw(programs).svg())
 
 
@@ -1098,7 +1233,7 @@ def main():
     except OSError as error:
         print(f"diagrams.py: {error}", file=sys.stderr)
         sys.exit(3)
-    print(f"{len(PICTURES)} pictures in {options.out}")
+    print(f"{len(all_pictures())} pictures in {options.out}")
 
 
 if __name__ == "__main__":

@@ -4,11 +4,11 @@ Needs cuobjdump of the CUDA Toolkit, and a build with its GPU side for one kind 
 
     python3 plots/instructions.py build/bin/07_gelu_dropout fused:1 share_calls:4 "forward<float, 2, Erf>:8"
 
-Each kernel is named without namespaces, with the number of elements that a thread has. Of all ways through
-the code, the script counts the one of a thread whose vectors are whole: it makes the most accesses of 16
-bytes to global memory, in a kernel without such the most accesses, with the fewest instructions. A kernel
-with a loop is refused, since the code does not say how often a loop runs. What a GPU executes,
-plots/limits.py counts. Exit status 2: bad usage, or no such kernel; 3: no cuobjdump, or a program without
+Each kernel is named without namespaces, with the number of elements that a thread has. The script counts one
+of the ways through the code, that of a thread whose vectors are whole. It makes the most accesses of 16 bytes
+to global memory (in a kernel without such, the most accesses), with the fewest instructions. A kernel with a
+loop is refused, because the code does not say how often a loop runs. plots/limits.py counts the instructions
+that a GPU executes. Exit status 2: bad usage, or no such kernel; 3: no cuobjdump, or a program without
 machine code for one kind of card.
 """
 
@@ -20,21 +20,18 @@ import subprocess
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
+from results import fail
+
 LINE = re.compile(r"^\s+/\*([0-9a-f]+)\*/\s+(?:@(!?U?P\w+) )?\s*([A-Z][^;]*?)\s*;", re.M)
-
-
-def fail(message, status):
-    print(f"instructions.py: {message}", file=sys.stderr)
-    sys.exit(status)
 
 
 def output_of(*command, text=None):
     try:
         done = subprocess.run(command, capture_output=True, text=True, input=text)
     except OSError as error:
-        fail(error, 3)
+        fail(3, error)
     if done.returncode != 0:
-        fail(f"{command[0]}: {done.stderr.strip() or done.stdout.strip()}", 3)
+        fail(3, f"{command[0]}: {done.stderr.strip() or done.stdout.strip()}")
     return done.stdout
 
 
@@ -95,13 +92,13 @@ def counted(listing, wanted):
     for one in wanted:
         name, _, elements = one.rpartition(":")
         if not elements.isdigit() or int(elements) == 0:
-            fail(f"{one}: expected KERNEL:ELEMENTS, such as fused:1", 2)
+            fail(2, f"{one}: expected KERNEL:ELEMENTS, such as fused:1")
         if name not in named:
-            fail(f"there is no kernel {name}; there are {', '.join(sorted(named))}", 2)
+            fail(2, f"there is no kernel {name}; there are {', '.join(sorted(named))}")
         try:
             rows.append((name, int(elements), executed(named[name])))
         except HasLoop:
-            fail(f"{name} has a loop: how often it runs does not follow from the code", 2)
+            fail(2, f"{name} has a loop: how often it runs does not follow from the code")
     return rows
 
 
@@ -111,12 +108,12 @@ def main():
     parser.add_argument("kernels", nargs="+", metavar="KERNEL:ELEMENTS")
     options = parser.parse_args()
     if not shutil.which("cuobjdump"):
-        fail("cuobjdump is missing; it is part of the CUDA Toolkit", 3)
+        fail(3, "cuobjdump is missing; it is part of the CUDA Toolkit")
     listing = output_of("cuobjdump", "-sass", str(options.program))
     architectures = sorted(set(re.findall(r"^arch = (sm_\w+)$", listing, re.M)))
     if len(architectures) != 1:
-        fail(f"{options.program} has machine code for {', '.join(architectures) or 'no card'}; "
-             "expected one kind of card", 3)
+        fail(3, f"{options.program} has machine code for {', '.join(architectures) or 'no card'}; "
+                "expected one kind of card")
     rows = counted(listing, options.kernels)
     print(f"{options.program.name}, machine code for {architectures[0]}\n")
     print(f"{'kernel':<36}{'elements':>10}{'instructions':>14}{'per element':>13}")

@@ -30,7 +30,7 @@ METRICS = {
     "warps_percent": "sm__warps_active.avg.pct_of_peak_sustained_active",
     "tensor_percent": "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
     "cycles": "sm__cycles_elapsed.max",  # with the time, the clock
-    "l2_sectors": "lts__t_sectors_srcunit_tex.sum",  # that multiprocessors ask for and write
+    "l2_sectors": "lts__t_sectors_srcunit_tex.sum",  # that multiprocessors request and write
     "dram_read_bytes": "dram__bytes_read.sum",
 }
 STALLS = ("barrier", "dispatch_stall", "drain", "imc_miss", "lg_throttle", "long_scoreboard",

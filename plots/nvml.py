@@ -1,4 +1,4 @@
-"""What NVML says of a GPU: its clocks, its power, and what holds the clocks down."""
+"""Reads from NVML a GPU's clocks, its power, and the reasons for low clocks."""
 
 try:
     import pynvml
@@ -29,7 +29,7 @@ class Nvml:
             self.missing = f"NVML: {error}"
 
     def read(self):
-        """What is true at this moment; None if NVML does not say."""
+        """The state at this moment; None if NVML does not say."""
         if self.missing:
             return None
         try:

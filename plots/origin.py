@@ -50,7 +50,7 @@ def of_all(runs, *fields):
 
 
 def faults(path, runs):
-    """What is wrong with where the runs of a file come from."""
+    """The reasons why the runs of a file cannot be quoted."""
     found = [fault for fault in map(commit_fault, of_all(runs, "commit")) if fault]
     for what, values in (("commits", of_all(runs, "commit")), ("days", of_all(runs, "date"))):
         if len(values) > 1:

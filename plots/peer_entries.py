@@ -1,4 +1,4 @@
-"""What peers.py stores of contenders, in the form of docs/json.md, and shows on the terminal."""
+"""The results of contenders that peers.py stores, in the form of docs/json.md, and shows on the terminal."""
 
 import math
 
@@ -68,7 +68,7 @@ def entry(entrant, samples):
 
 
 def row(stage):
-    """What the terminal shows of a contender; below, its problem, and a ratio in each line."""
+    """The line of a contender on the terminal; below it, its problem, and a ratio in each line."""
     says = [f"{ratio['regime']}: {ratio_text(ratio)}" for ratio in stage.get("ratios", [])]
     if stage["message"]:
         says.insert(0, f"{stage['status']}: {stage['message']}")

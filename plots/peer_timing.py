@@ -25,7 +25,7 @@ def nbytes(tensors):
 
 
 class Memory:
-    """What all graphs of a shape share, because only one of them runs at a time.
+    """The memory that all graphs of a shape share, because only one of them runs at a time.
 
     PyTorch gives a pool up with its last graph; so this one has a graph of its own, whatever fails.
     """
@@ -42,8 +42,9 @@ class Replay:
 
     Run i takes its inputs from set i % len(sets). Results are allocated in the graph, as the contender does
     it. While the graph is captured, the results of the last len(sets) runs are kept, so that each of these
-    runs gets memory of its own, and results are as cold as inputs. What is freed within a run, such as an
-    intermediate result, is where PyTorch's allocator puts it: mostly where it was in the run before.
+    runs gets memory of its own, and results are as cold as inputs. Memory that is freed within a run, such as
+    that of an intermediate result, is where PyTorch's allocator puts it: mostly where it was in the run
+    before.
 
     The results of the last run stay.
     """
@@ -151,7 +152,7 @@ class Entrant:
         self.warm = Replay(run, sets[:1], wanted, memory)
 
     def check_again(self):
-        """What the timed graph computes, into results that were poisoned before."""
+        """The results of the timed graph, in memory that was poisoned before."""
         poison(self.cold.last_results)
         self.cold.sample()
         self.check(self.cold.last_inputs, self.cold.last_results)

@@ -8,9 +8,10 @@ the shapes:
     python3 plots/peers.py results --chapters 05_linear_gelu 06_tensor_cores --sustained 8192x8192x8192
 
 For each NN_chapter.json it writes peers_NN_chapter.json beside it, in the form of docs/json.md, after each
-shape; with --shapes, what the file holds of other shapes stays. What is timed is in plots/contenders/, how in
-plots/peer_timing.py and docs/measuring.md. In each round, all contenders and the stages of ours that compute
-the same take a sample, in a random order: ratios are of samples of the same round.
+shape; with --shapes, the file's results of other shapes stay. The contenders are in plots/contenders/;
+plots/peer_timing.py and docs/measuring.md say how they are timed. In each round, all contenders and the
+stages of ours that compute the same take a sample, in a random order: ratios are of samples of the same
+round.
 
 Exit status 1: a contender is wrong, or a chapter's program has failed; 2: bad usage or a file that is not
 what it should be; 3: no GPU, no PyTorch, or another card than the chapters'.
@@ -57,7 +58,7 @@ def say(text):
 
 
 class Outcomes:
-    """What became of the contenders: `entrants` run and are right, `left_out` has a status and a reason."""
+    """The contenders of a shape: `entrants` run and are right, `left_out` has a status and a reason."""
 
     def __init__(self):
         self.entrants, self.left_out = {}, {}
@@ -94,7 +95,7 @@ def first_runs(contenders, inputs):
 
 
 def capture(outcomes, make_inputs, inputs, l2_bytes):
-    """The graphs of all entrants, with as many sets of inputs as one of them needs."""
+    """The graphs of all entrants, with the number of sets of inputs that the most demanding one needs."""
     entrants = list(outcomes.entrants.values())
     most = max((sets_for(entrant.touched, l2_bytes) for entrant in entrants), default=1)
     sets = [inputs] + [make_inputs() for _ in range(most - 1)]
@@ -202,7 +203,7 @@ def require_same_card(path, device):
 
 
 def stored_peers(path):
-    """What a file of peers holds already."""
+    """The results that a file of peers holds already."""
     try:
         return read_runs(path) if path.exists() else []
     except BadFile as bad:

@@ -53,7 +53,7 @@ KINDS = {"ours": (BLUE, None), "library": (ORANGE, "//"), "pytorch": (GREEN, "..
 KIND_NAMES = {"ours": "ours", "library": "library", "pytorch": "PyTorch"}
 MARKERS = "osD^vPX*<>"
 
-# What the colours are on a dark page; white is the page's own.
+# The colours on a dark page; white becomes the page's own.
 DARK = {"#ffffff": "#161b22", "#000000": "#c9d1d9", "#444444": "#9da7b1", "#dddddd": "#30363d",
         "#c4c4c4": "#565e68", GREY: "#8b949e", BLUE: "#4da6e0", ORANGE: "#f0b429", GREEN: "#2bc494",
         RED: "#f0813c"}
@@ -183,8 +183,8 @@ class Measured:
 
 
 def require_known_origin(path, runs):
-    """Of the committed runs, which the book shows. Of others, whose captions name the commit, a warning is
-    enough."""
+    """Requires it of the committed runs, which the book shows. For others, whose captions name the commit, a
+    warning is enough."""
     if path.parent.resolve() == COMMITTED:
         require_origin(path, runs)
     elif runs[0]["device"]["kind"] == "gpu" and commit_fault(runs[0]["commit"]):
@@ -225,7 +225,7 @@ def read_folder(folder):
 # --- What all figures share ---
 
 
-DIMS = {1: "N", 2: "RxC", 3: "MxKxN"}  # as the chapters' `dims` have it
+DIMS = {1: "N", 2: "RxC", 3: "MxKxN", 5: "HxGxQxKxD"}  # as the chapters' `dims` have it
 
 
 def shape_text(shape):
@@ -673,21 +673,21 @@ def bytes_mark(axes, row, read, write, of_matrices):
 
 def draw_bytes(chapter, run, out):
     stages = [s for s in run["stages"] if s["status"] == "ok"]
-    elements = math.prod(run["shape"])
     of_matrices = len(run["shape"]) == 3
+    units = math.prod(run["shape"]) if of_matrices else run["units"]
     figure, axes = bar_figure(stages, 1)
     if of_matrices:
         axes.set_xscale("log")
         axes.grid(True, axis="x", linewidth=0.4, alpha=0.6)
     for row, stage in enumerate(stages):
-        read, write = (32 * stage["traffic"][f"{way}_sectors"] / elements for way in ("load", "store"))
+        read, write = (32 * stage["traffic"][f"{way}_sectors"] / units for way in ("load", "store"))
         bytes_mark(axes, row, read, write, of_matrices)
         count = stage["kernels"]
         kernels = f"{count} kernel{'s' if count > 1 else ''}" if count > 0 else "kernels vary"
         moved = f"{read + write:.{1 if read + write >= 1 else 2}f}"
         write_behind(axes, f"{moved}, {kernels}", max(read, write) if of_matrices else read + write, row)
     name_rows(axes, [s["name"] for s in stages])
-    each = "per multiplication (logarithmic axis)" if of_matrices else "per element"
+    each = "per multiplication (logarithmic axis)" if of_matrices else f"per {run['unit']}"
     axes.set_xlabel(f"bytes {each}, of the sectors requested; behind: sum, kernels")
     legend = ([pyplot.Line2D([], [], marker="o", color=BLUE, linestyle=""),
                pyplot.Line2D([], [], marker="s", color=ORANGE, linestyle="")] if of_matrices else
@@ -704,7 +704,7 @@ MOST_PANELS = 8
 
 
 def pattern(request):
-    """What two requests have in common that look the same in the picture."""
+    """A key that is equal for two requests that look the same in the picture."""
     start = min(offset for offset in request["offsets"] if offset >= 0) // SECTOR * SECTOR
     return (request["operation"], request["space"], request["bytes"],
             tuple(offset - start if offset >= 0 else -1 for offset in request["offsets"]))
@@ -770,8 +770,9 @@ def draw_sectors(axes, request):
 
 
 def words_by_part(request):
-    """Of each part of the warp that shared memory serves at a time, {bank: the words wanted of it}. All lanes
-    are one part where each wants up to 4 bytes; with 8 bytes a part is half a warp, with 16 a quarter."""
+    """{bank: the words read from it}, for each part of the warp that shared memory serves at a time. All
+    lanes are one part where each reads up to 4 bytes; with 8 bytes a part is half a warp, with 16 a
+    quarter."""
     lanes_of_part = WARP * WORD // max(WORD, request["bytes"])
     parts = {}
     for lane, offset in lanes_in(request):
@@ -861,7 +862,7 @@ def require_ours(chapter, measured):
 
 
 def draw_folders(folders, counts, out):
-    """Of each chapter of the first folder, beside the same chapter of the others where they have it."""
+    """Draws each chapter of the first folder, beside the same chapter of the others where they have it."""
     measured = [read_folder(folder)[0] for folder in folders]
     counted = read_folder(counts or folders[0])[1]
     drawn = []

@@ -85,8 +85,8 @@ def require_positive(value, form, where):
 
 
 def require_shape(shape, where):
-    if not 1 <= len(shape) <= 3:
-        raise BadFile(f"{where}: expected 1 to 3 numbers, found {len(shape)}")
+    if len(shape) not in (1, 2, 3, 5):
+        raise BadFile(f"{where}: expected 1, 2, 3 or 5 numbers, found {len(shape)}")
     for d, dimension in enumerate(shape):
         require_positive(dimension, int, f"{where}[{d}]")
 
@@ -100,7 +100,7 @@ def require_traffic(stage, where):
 
 
 def require_optional(stage, where):
-    """Of a stage that is drawn, the fields that may be missing."""
+    """Checks the fields that may be missing in a stage that is drawn."""
     for field, form in (("against", str), ("output", str), ("tflops", float), ("ceiling_us", TIMING)):
         if stage.get(field) is not None:
             require(stage[field], form, f"{where}.{field}")
@@ -188,7 +188,7 @@ def base_name(stage, names):
 
 
 def remark(stage):
-    """What a table says of a stage that has a time, behind its name; "" of most.
+    """The remark after the name of a stage that has a time, in a table; "" for most.
 
     An integer result may be right and yet another than PyTorch's, operation by operation: next to a tie, a
     quotient that is rounded otherwise leads to the other step. In older files, all such peers are "wrong".
@@ -254,7 +254,7 @@ def median_interval(samples):
 
 
 def ratio_text(ratio):
-    """What a ratio of paired samples says: a factor only where its interval excludes 1."""
+    """A ratio of paired samples in words: a factor only where its interval excludes 1."""
     interval = f"{ratio['low']:.3f} to {ratio['high']:.3f}"
     if ratio["low"] <= 1 <= ratio["high"]:
         return f"no difference from {ratio['stage']} ({interval})"

@@ -21,7 +21,10 @@ from card import card, output_of, profiled
 SIZE = 1 << 20
 # Of chapters with more than one dimension: a small shape, and the one that is counted.
 SHAPES = {"03_quantize_int8": ("16x64", "256x4096"), "04_relu_layernorm": ("16x64", "2048x512"),
-          "05_linear_gelu": ("16x16x16", "256x64x256"), "06_tensor_cores": ("16x16x16", "256x64x256")}
+          "05_linear_gelu": ("16x16x16", "256x64x256"), "06_tensor_cores": ("16x16x16", "256x64x256"),
+          "07_gelu_dropout": ("16x64", "512x1024"), "08_attention": ("1x1x16x16x16", "2x1x128x192x64")}
+# Of stages that do not run at that shape.
+SHAPES_OF_STAGES = {"08_attention/11_split": "4x2x3x1000x64"}
 METRICS = {
     "load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
     "load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
@@ -49,7 +52,7 @@ def total(launches):
 
 
 def counts_of(program, stage):
-    size = SHAPES.get(program.name, ("", str(SIZE)))[1]
+    size = SHAPES_OF_STAGES.get(f"{program.name}/{stage}") or SHAPES.get(program.name, ("", str(SIZE)))[1]
     return total(profile(program, "--device", "gpu", "--once", "--size", size, "--stage", stage))
 
 

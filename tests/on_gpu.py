@@ -26,7 +26,8 @@ PARTS = ("gpu_tests", "graders", "chapters", "sanitizer")
 # --quick, the last of each alone.
 SIZES = {"N": ("1", "1023", "4099"),
          "RxC": ("1x1", "2x70001", "3x1001"),
-         "MxKxN": ("1x1x1", "65x130x67", "300x200x520")}
+         "MxKxN": ("1x1x1", "65x130x67", "300x200x520"),
+         "HxGxQxKxD": ("1x1x1x1x1", "3x1x65x130x40", "4x2x300x520x128")}
 # Sizes that only some stages are run at: blocks of an H200 share steps of a tile there.
 MORE_SIZES = {"06_tensor_cores": (("17000x1544x248", "10_stream_k,10_tanh"),)}
 
@@ -143,8 +144,8 @@ def reason_for_nothing(part, programs):
 
 
 def output_of(command, limit):
-    """Exit status and output; None for the status where it was still running after `limit` seconds. What it
-    has started ends with it."""
+    """Exit status and output; None for the status where it was still running after `limit` seconds. Its
+    children end with it."""
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           errors="replace", cwd=ROOT, start_new_session=True) as process:
         try:

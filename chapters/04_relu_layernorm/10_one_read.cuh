@@ -36,6 +36,7 @@ __global__ void __launch_bounds__(1024)
     biases[j] = Affine && i < vectors ? biases_in[i] : Vector{};
   }
 
+  // [passes]
   float sum = 0.0f;
 #pragma unroll
   for (int j = 0; j < kHeld<Vector>; ++j) {
@@ -50,6 +51,7 @@ __global__ void __launch_bounds__(1024)
     squares += t + j * threads < vectors ? sum_of<Square>(held[j]) : 0.0f;
   }
   const float inverse = rsqrtf(block_sum_by_warps(squares) / static_cast<float>(columns) + epsilon);
+  // [passes]
 
   Vector* out = reinterpret_cast<Vector*>(y + first);
 #pragma unroll

@@ -7,6 +7,7 @@
 
 namespace DEVICE::relu_layernorm {
 
+// [lanes]
 /// The sum of `value` over the lanes of the row, in each of them: `lanes` neighbouring lanes, a power of
 /// two.
 __device__ inline float lanes_sum(float value, int lanes) {
@@ -14,6 +15,7 @@ __device__ inline float lanes_sum(float value, int lanes) {
     value += __shfl_xor_sync(0xffffffffu, value, distance);
   return value;
 }
+// [lanes]
 
 /// y = the normalised row of relu(x), `lanes` lanes per row: 8, 16 or 32 of them; columns <= 16 * lanes.
 /// `Vector` as in one_read(). Traffic: reads 4 bytes and writes 4 bytes per element, and reads weight and

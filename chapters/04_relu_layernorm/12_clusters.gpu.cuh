@@ -20,7 +20,7 @@ constexpr int kSliceThreads = 512, kSliceWarps = kSliceThreads / 32;
 constexpr int kSliceVectors = kHeld<float4> * kSliceThreads, kSlice = 4 * kSliceVectors;
 constexpr int kMostBlocks = 16;  // of a cluster; more than 8 is not supported by every GPU with clusters
 
-/// Of the elements that a warp has: their mean, and the squares of their distances from it.
+/// The mean of a warp's elements, and the sum of the squares of their distances from it.
 struct Report {
   float mean, squares;
 };

@@ -86,6 +86,7 @@ __global__ void __launch_bounds__(kChunkThreads)
     held[j] = i < vectors ? from[i] : Vector{};
   }
 
+  // [merge]
   Moments row = {0.0f, 0.0f, 0.0f};
   for (int c = threadIdx.x % 32; c < chunks; c += 32) {
     const int of_row = chunk.row * chunks + c;
@@ -94,6 +95,7 @@ __global__ void __launch_bounds__(kChunkThreads)
   }
   row = warp_moments(row);
   const float inverse = rsqrtf(row.squares / row.count + epsilon);
+  // [merge]
 
   const Vector* weights = reinterpret_cast<const Vector*>(weight + chunk.begin);
   const Vector* biases = reinterpret_cast<const Vector*>(bias + chunk.begin);

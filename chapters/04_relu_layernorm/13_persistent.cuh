@@ -42,10 +42,12 @@ __global__ void __launch_bounds__(1024)
     biases[j] = i < vectors ? reinterpret_cast<const Vector*>(bias)[i] : Vector{};
   }
 
+  // [turn]
   int buffer = 0;
   for (int row = blockIdx.x; row < rows; row += gridDim.x, buffer ^= 1) {
     load(row + gridDim.x, buffer ^ 1);
     __pipeline_wait_prior(1);
+    // [turn]
     Vector held[kShare<Vector>];
     float sum = 0.0f;
 #pragma unroll

@@ -6,7 +6,7 @@
 #include "problem.cuh"
 
 namespace DEVICE::relu_layernorm {
-
+// [neighbours]
 /// The sum of `value` over the threads of the block, in all of them; every thread must call it. It adds
 /// neighbours first: the lanes that still add have a stride of 2, 4, 8 ... words, so up to 8 of them wait for
 /// one bank.
@@ -23,7 +23,7 @@ __device__ inline float block_sum_of_neighbours(float value) {
   }
   return sums[0];
 }
-
+// [neighbours]
 /// squares[r] = the sum of the squares of row r, one block of kRowThreads threads per row. Reads 4 bytes per
 /// element.
 __global__ void squares_with_conflicts(const float* __restrict__ x, float* __restrict__ squares,

@@ -16,6 +16,7 @@ __global__ void reduce_rows(const float* __restrict__ x, float* __restrict__ out
   const Vector* row = reinterpret_cast<const Vector*>(x + static_cast<size_t>(blockIdx.x) * columns);
   const int vectors = columns / kWidth<Vector>, threads = blockDim.x;
   float sum = 0.0f;
+  // [loads]
   for (int first = 0; first < vectors; first += kLoads * threads) {
     Vector loaded[kLoads];
 #pragma unroll
@@ -26,6 +27,7 @@ __global__ void reduce_rows(const float* __restrict__ x, float* __restrict__ out
 #pragma unroll
     for (int j = 0; j < kLoads; ++j) sum += sum_of<Term>(loaded[j]);
   }
+  // [loads]
   sum = block_sum_by_warps(sum);
   if (threadIdx.x == 0) out[blockIdx.x] = sum / divisor;
 }

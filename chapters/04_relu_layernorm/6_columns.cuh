@@ -39,6 +39,7 @@ __global__ void reduce_columns(const float* __restrict__ x, float* __restrict__ 
   const int c = blockIdx.x * kTileVectors + threadIdx.x, apart = gridDim.y * kTileRows;
   const Vector* column = reinterpret_cast<const Vector*>(x) + c;
   Vector sum = {};
+  // [down]
   for (int first = blockIdx.y * kTileRows + threadIdx.y; first < rows; first += kLoads * apart) {
     Vector loaded[kLoads];
 #pragma unroll
@@ -49,6 +50,7 @@ __global__ void reduce_columns(const float* __restrict__ x, float* __restrict__ 
 #pragma unroll
     for (int j = 0; j < kLoads; ++j) add<Term>(sum, loaded[j]);
   }
+  // [down]
   tile[threadIdx.y][threadIdx.x] = sum;
   __syncthreads();
   for (unsigned half = kTileRows / 2; half > 0; half /= 2) {

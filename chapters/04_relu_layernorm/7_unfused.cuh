@@ -22,6 +22,7 @@ __global__ void row_means(const float* __restrict__ r, float* __restrict__ mean,
   if (threadIdx.x == 0) mean[blockIdx.x] = sum / static_cast<float>(columns);
 }
 
+// [inverses]
 /// inverse[r] = 1 / sqrt(variance of row r + epsilon); the variance is the mean of the squared distances from
 /// the mean (divided by the number of columns, not by one less). Reads 4 bytes per element.
 __global__ void row_inverses(const float* __restrict__ r, const float* __restrict__ mean,
@@ -33,6 +34,7 @@ __global__ void row_inverses(const float* __restrict__ r, const float* __restric
   sum = block_sum(sum);
   if (threadIdx.x == 0) inverse[blockIdx.x] = rsqrtf(sum / static_cast<float>(columns) + epsilon);
 }
+// [inverses]
 
 /// out = (r - mean) * inverse, row by row. Reads 4 bytes and writes 4 bytes per element.
 __global__ void normalise(const float* __restrict__ r, const float* __restrict__ mean,

@@ -35,7 +35,7 @@ inline void fill_distances(float* distances, int n, bool varied, unsigned seed) 
   for (int i = 0; i < last; ++i) end[i] = i == 0 ? static_cast<float>(last - 1) : -1.0f;
 }
 
-/// Two rows are far from 0, in units of their deviation: the mean of their squares less the square of their
+/// Two rows are far from 0, in units of their deviation: the mean of their squares minus the square of their
 /// mean is wrong there. The sums of their squares are rounded.
 inline bool is_far(int row) { return row == 1 || row == 5; }
 
@@ -55,9 +55,9 @@ inline void fill_far_distances(float* distances, int n, int apart) {
     distances[first + static_cast<int>(next_random(state) >> 16) % apart] = first / apart % 2 ? -1.0f : 1.0f;
 }
 
-/// 1024 or, so that there are as many 1 as -1, a smaller power of 4; 1 where there is none. Also 1 in rows so
-/// long that the mean must be small: the mean of squares is good enough there, and Welford's running mean is
-/// not: the quotient that it adds is less than half an ulp of it.
+/// 1024, or the largest smaller power of 4 that gives equal numbers of 1 and -1; else 1. Also 1 in rows so
+/// long that the mean must be small. There the mean of squares is good enough, but Welford's running mean is
+/// not, because the quotient that it adds is less than half an ulp of it.
 inline int far_apart(int columns) {
   int apart = columns <= 1 << 17 ? 1024 : 1;
   while (apart > 1 && columns % (2 * apart) != 0) apart /= 4;

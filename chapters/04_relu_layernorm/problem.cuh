@@ -35,10 +35,8 @@ constexpr float kEpsilon = 1e-5f;
 /// Threads of a block in kernels with one thread per element.
 constexpr int kThreads = 256;
 
-// [row threads]
 /// Threads of a block in stages 2 to 4 and 7 to 9, which have one block per row.
 constexpr int kRowThreads = 256;
-// [row threads]
 
 // --- Arrays ---
 
@@ -49,10 +47,8 @@ inline long long elements(const Shape& shape) { return rows(shape) * columns(sha
 /// Elements in a vector of the stages that load 16 bytes at a time where all rows begin at multiples of 16.
 inline int width(const Shape& s) { return s.dims[1] % 4 == 0 ? 4 : 1; }
 
-// [column tile]
 /// Threads of a block of 6_columns: kTileVectors vectors side by side, in kTileRows rows.
 constexpr int kTileVectors = 32, kTileRows = 16;
-// [column tile]
 
 /// Slices of the rows in 6_columns: enough blocks for a large GPU, and enough rows in each slice.
 inline int slices(const Shape& shape) {
@@ -62,10 +58,8 @@ inline int slices(const Shape& shape) {
 }
 inline long long slice_sums(const Shape& shape) { return slices(shape) * columns(shape); }
 
-// [chunk]
 /// Threads of a block of 12_split_rows, and the elements of a row that it has: 64 bytes per thread.
 constexpr int kChunkThreads = 512, kChunk = 16 * kChunkThreads;
-// [chunk]
 
 inline int chunks(const Shape& shape) { return ceil_div(shape.dims[1], kChunk); }
 inline long long all_chunks(const Shape& shape) { return rows(shape) * chunks(shape); }

@@ -6,7 +6,6 @@
 
 namespace DEVICE::relu_layernorm {
 
-// [terms]
 /// Elements in a vector: `Vector` is float4 or float.
 template <class Vector>
 constexpr int kWidth = sizeof(Vector) / sizeof(float);
@@ -26,14 +25,10 @@ template <class Term>
 __device__ float sum_of(float4 x) {
   return (Term::of(x.x) + Term::of(x.y)) + (Term::of(x.z) + Term::of(x.w));
 }
-// [terms]
 
-// [relu]
 /// max(x, 0); a NaN stays one.
 __device__ inline float relu(float x) { return x < 0.0f ? 0.0f : x; }
-// [relu]
 
-// [vectors]
 /// The operations on one vector: `Vector` is float4 or float.
 __device__ inline float4 relu(float4 x) { return make_float4(relu(x.x), relu(x.y), relu(x.z), relu(x.w)); }
 __device__ inline float sum_of(float r) { return r; }
@@ -57,7 +52,6 @@ __device__ inline float4 affine(float4 z, float inverse, float4 weight, float4 b
 constexpr int kHeldBytes = 64;  // of a row, in the registers of a thread
 template <class Vector>
 constexpr int kHeld = kHeldBytes / sizeof(Vector);
-// [vectors]
 
 /// The elements of one access to a row: `Bits` is uint4, 16 bytes of them, or T, one of them.
 template <class T, class Bits>

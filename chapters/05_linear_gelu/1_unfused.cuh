@@ -7,6 +7,7 @@
 
 namespace DEVICE::linear_gelu {
 
+// [product]
 /// product = x * w^T: x is m x k, w is n x k as PyTorch's Linear stores it, product is m x n, all row-major.
 /// One thread per element, lanes along m. Traffic: each lane reads a sector for each element of x, so 33
 /// bytes per multiplication, and writes a sector for its element of the result.
@@ -19,6 +20,7 @@ __global__ void product_down_columns(const float* __restrict__ x, const float* _
   for (int i = 0; i < k; ++i) sum += x_row[i] * w_row[i];
   product[static_cast<size_t>(row) * n + column] = sum;
 }
+// [product]
 
 /// biased = product + bias, added to each row: blockIdx.x is the row. Reads 8 bytes and writes 4 bytes per
 /// element.

@@ -6,6 +6,7 @@
 
 namespace DEVICE::linear_gelu {
 
+// [dot]
 /// The sum of x[i] * w[i] over i < k, in every lane; the warp's lanes divide the terms among themselves.
 __device__ inline float warp_dot(const float* __restrict__ x, const float* __restrict__ w, int k) {
   float sum = 0.0f;
@@ -14,6 +15,7 @@ __device__ inline float warp_dot(const float* __restrict__ x, const float* __res
   for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, distance);
   return sum;
 }
+// [dot]
 
 /// product = x * w^T, matrices as in stage 1. In a block of 32 x columns threads, warp threadIdx.y computes
 /// one column, and blockIdx.x is the row. Traffic: reads 8 bytes per multiplication and writes a sector for

@@ -19,6 +19,7 @@ __global__ void product_by_tiles(const float* __restrict__ x, const float* __res
   const int row = blockIdx.y * kTile + warp, column = blockIdx.x * kTile + lane;
   const int w_row = blockIdx.x * kTile + warp;
   float sum = 0.0f;
+  // [loop]
   for (int first = 0; first < k; first += kTile) {
     const int i = first + lane;
     tile_x[warp][lane] = row < m && i < k ? x[static_cast<size_t>(row) * k + i] : 0.0f;
@@ -28,6 +29,7 @@ __global__ void product_by_tiles(const float* __restrict__ x, const float* __res
     for (int j = 0; j < kTile; ++j) sum += tile_x[warp][j] * tile_w[lane][j];
     __syncthreads();
   }
+  // [loop]
   if (row < m && column < n) product[static_cast<size_t>(row) * n + column] = sum;
 }
 

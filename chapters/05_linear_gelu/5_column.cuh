@@ -27,12 +27,14 @@ __global__ void product_by_columns(const float* __restrict__ x, const float* __r
     tile_x[load_row][load_i] = x_row < m && i < k ? x[static_cast<size_t>(x_row) * k + i] : 0.0f;
     tile_w[load_row][load_i] = w_row < n && i < k ? w[static_cast<size_t>(w_row) * k + i] : 0.0f;
     __syncthreads();
+    // [multiply]
 #pragma unroll
     for (int j = 0; j < BK; ++j) {
       const float of_w = tile_w[in_column][j];
 #pragma unroll
       for (int r = 0; r < TM; ++r) acc[r] += tile_x[in_row + r][j] * of_w;
     }
+    // [multiply]
     __syncthreads();
   }
   const int column = blockIdx.x * BN + in_column;

@@ -28,6 +28,7 @@ __global__ void __launch_bounds__(kThreads)
                            : 0.0f;
     }
     __syncthreads();
+    // [multiply]
 #pragma unroll
     for (int i = 0; i < BK; ++i) {
       float of_x[TM], of_w[TN];
@@ -37,6 +38,7 @@ __global__ void __launch_bounds__(kThreads)
       for (int j = 0; j < TN; ++j) of_w[j] = tile_w[in_column + j][i];
       add_products(acc, of_x, of_w);
     }
+    // [multiply]
     __syncthreads();
   }
 #pragma unroll

@@ -21,6 +21,7 @@ __global__ void __launch_bounds__(kThreads)
   const float* my_x = x + static_cast<size_t>(first_row + load_row) * k + load_i;
   const float* my_w = w + static_cast<size_t>(first_column + load_row) * k + load_i;
   float acc[TM][TN] = {};
+  // [loop]
   for (int first = 0; first < k; first += BK) {
     const int left = k - first - load_i;
     store_transposed(tile_x, load_row, load_i, has_x ? load_four(my_x + first, left, Aligned) : float4{});
@@ -35,6 +36,7 @@ __global__ void __launch_bounds__(kThreads)
     }
     __syncthreads();
   }
+  // [loop]
   const bool aligned = starts_vectors(product, n);
 #pragma unroll
   for (int r = 0; r < TM; ++r) {

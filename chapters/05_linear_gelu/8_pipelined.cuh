@@ -20,6 +20,7 @@ struct TileSource {
     k = all_k;
   }
 
+  // [copy]
   /// Starts to copy BK columns, those from `first` on, into the transposed tile.
   __device__ void copy(TileRow* tile, int first) const {
     const int in_row = threadIdx.x / BK, i = threadIdx.x % BK;
@@ -30,6 +31,7 @@ struct TileSource {
                               inside ? 0 : sizeof(float));
     }
   }
+  // [copy]
 };
 
 /// product = x * w^T, matrices as in stage 1: any m, k and n. `Whole` promises that m, n and k are multiples
@@ -52,6 +54,7 @@ __global__ void __launch_bounds__(kThreads, 2)
   };
   copy(0, 0);
   float acc[TM][TN] = {};
+  // [loop]
   for (int first = 0, buffer = 0; first < k; first += BK, buffer ^= 1) {
     __pipeline_wait_prior(0);
     __syncthreads();  // this tile is complete, and no thread reads the other one any more
@@ -64,6 +67,7 @@ __global__ void __launch_bounds__(kThreads, 2)
       add_products(acc, of_x, of_w);
     }
   }
+  // [loop]
   const bool aligned = Whole || starts_vectors(product, n);
 #pragma unroll
   for (int r = 0; r < TM; ++r) {

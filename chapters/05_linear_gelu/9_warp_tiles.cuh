@@ -11,11 +11,13 @@
 
 namespace DEVICE::linear_gelu {
 
+// [lanes]
 constexpr int WM = 64, WN = 32;  // a warp's tile
 
 /// A lane's row in its warp comes from bits 0, 2 and 4 of its number, its column from bits 1 and 3.
 __device__ inline int row_of_lane(int lane) { return (lane & 1) | (lane >> 1 & 2) | (lane >> 2 & 4); }
 __device__ inline int column_of_lane(int lane) { return (lane >> 1 & 1) | (lane >> 2 & 2); }
+// [lanes]
 
 /// A thread's operands at one step of k.
 struct Operands {
@@ -87,6 +89,7 @@ __global__ void __launch_bounds__(kThreads, 2)
   __syncthreads();
   load(operands[0], 0, 0);
   float acc[TM][TN] = {};
+  // [loop]
   for (int first = 0; first < k; first += 2 * BK) {
 #pragma unroll
     for (int buffer = 0; buffer < 2;
@@ -105,6 +108,7 @@ __global__ void __launch_bounds__(kThreads, 2)
       }
     }
   }
+  // [loop]
 
   const bool aligned = Whole || starts_vectors(y, n);
 #pragma unroll

@@ -1,10 +1,10 @@
 /// \file
-/// Stage 10: stage 8 without its last, partly empty wave ("stream-K"). Where the last wave would be
-/// partly empty, its pairs of tiles are not assigned to clusters whole: the steps of their products are
-/// divided evenly among all clusters, one pair after the other. Whoever is last to have multiplied its steps
-/// of a pair completes it, with the partial sums of the others: nobody waits for a block that has not
-/// started. Source of the idea: M. Osama, D. Merrill, C. Cecka, M. Garland, J. D. Owens, Stream-K:
-/// Work-Centric Parallel Decomposition for Dense Matrix-Matrix Multiplication on the GPU, 2023.
+/// Stage 10: stage 8 without its last, partly empty wave ("stream-K"). Where the last wave would be partly
+/// empty, its pairs of tiles are not assigned to clusters whole: the steps of their products are divided
+/// evenly among all clusters, one pair after the other. The last cluster to finish its steps of a pair adds
+/// the others' partial sums and completes the pair, so that nobody waits for a block that has not started.
+/// Source of the idea: M. Osama, D. Merrill, C. Cecka, M. Garland, J. D. Owens, Stream-K: Work-Centric
+/// Parallel Decomposition for Dense Matrix-Matrix Multiplication on the GPU, 2023.
 #pragma once
 #include "epilogue.sm90a.cuh"
 #include "multicast.sm90a.cuh"
@@ -33,6 +33,8 @@ struct StreamKScheduler {
     shared_steps = (pairs - whole) * steps;
   }
 
+  // [shares]
+  // [parts]
   /// The first step of a cluster's share, counted through all shared pairs.
   __device__ int start_of(int cluster) const {
     return static_cast<int>(static_cast<long long>(shared_steps) * cluster / clusters);
@@ -53,8 +55,8 @@ struct StreamKScheduler {
       multiply(whole + pair, first, first + next - at);
     }
   }
+  // [parts]
 };
-// [shares]
 
 /// Sets a flag in global memory: a thread that finds it set also finds all that this warp wrote before its
 /// last __syncwarp().
@@ -153,9 +155,9 @@ struct HandOver {
 };
 // [last]
 
-/// y = gelu(x * w^T + bias) in bfloat16; inputs, blocks, grid and shared memory as in stage 8.
-/// `partial_sums` has 2 * kConsumerWarps * kWarpAccumulators floats per block, `flags` has 4 *
-/// kConsumerWarps, which are 0 before and after: a flag for each warp's two parts, and as many tickets.
+/// y = gelu(x * w^T + bias) in bfloat16; inputs, blocks, grid and shared memory as in stage 8. `partial_sums`
+/// has 2 * kConsumerWarps * kWarpAccumulators floats per block, `flags` has 4 * kConsumerWarps, which are 0
+/// before and after: a flag and a ticket for each of a warp's two parts.
 template <class Gelu>
 __global__ void __launch_bounds__(kBlockThreads<2>) __cluster_dims__(2)
     linear_stream_k(const __grid_constant__ Inputs in, const __grid_constant__ CUtensorMap y,

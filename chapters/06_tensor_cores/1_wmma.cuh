@@ -56,6 +56,7 @@ __global__ void __launch_bounds__(WmmaTile::kThreads)
   for (int r = 0; r < kDown; ++r)
 #pragma unroll
     for (int c = 0; c < kAlong; ++c) wmma::fill_fragment(acc[r][c], 0.0f);
+  // [multiply]
   for (int first = 0; first < k; first += BK) {
     copy_tensor_tile(tile_x, x, first_row, first, m, k);
     copy_tensor_tile(tile_w, w, first_column, first, n, k);
@@ -77,6 +78,7 @@ __global__ void __launch_bounds__(WmmaTile::kThreads)
     }
     __syncthreads();
   }
+  // [multiply]
 
   // The epilogue: each warp stages one accumulator fragment at a time, and a lane takes half a row of it.
   alignas(32) __shared__ float staging[kWarps][kFragment][kFragment + 4];
@@ -90,6 +92,7 @@ __global__ void __launch_bounds__(WmmaTile::kThreads)
     for (int j = 0; j < 8; ++j) of_column[j] = column + j < n ? epilogue.of_column(column + j) : 0.0f;
 #pragma unroll
     for (int r = 0; r < kDown; ++r) {
+      // [epilogue]
       wmma::store_matrix_sync(&staging[warp][0][0], acc[r][c], kFragment + 4, wmma::mem_row_major);
       __syncwarp();
       const int row = first_row + in_row + r * kFragment + lane_row;
@@ -100,6 +103,7 @@ __global__ void __launch_bounds__(WmmaTile::kThreads)
       for (int j = 0; j < 8; ++j)
         results.element[j] = from_float<__nv_bfloat16>(epilogue(mine[j], of_column[j]));
       if (row < m) store_eight(y + static_cast<size_t>(row) * n + column, results, n - column, aligned);
+      // [epilogue]
       __syncwarp();  // before the next fragment overwrites this one
     }
   }

@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(MmaTile::kThreads, 2)
     __syncthreads();
   };
 
-  // [loop]
+  // [addresses]
   // The four 8x8 matrices of an ldmatrix are, of x, rows 0 to 7 and 8 to 15, then the same rows at the next
   // 16 bytes; of w, both halves of rows 0 to 7, then both of rows 8 to 15. In that order, mma.sync takes them
   // as 16 rows of x and as twice 8 rows of w.
@@ -84,6 +84,8 @@ __global__ void __launch_bounds__(MmaTile::kThreads, 2)
     my_x[i] = tiles_x + row_x * kRowBytes + ((2 * i + half_x) ^ row_x % 8) * 16;
     my_w[i] = tiles_w + row_w * kRowBytes + ((2 * i + half_w) ^ row_w % 8) * 16;
   }
+  // [addresses]
+  // [loop]
   Fragments fragments[2];
   const auto load = [&](Fragments& to, int stage, int i) {
 #pragma unroll

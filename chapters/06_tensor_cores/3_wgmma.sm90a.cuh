@@ -20,6 +20,7 @@ __global__ void __launch_bounds__(128)
   const int steps = ceil_div(k, P::BK);
   if (threadIdx.x == 0) pipeline.init_barriers(1);
   __syncthreads();
+  // [loop]
   const auto fetch = [&](int step) {
     if (threadIdx.x != 0 || step >= steps) return;
     const int stage = step % P::kStages;
@@ -38,6 +39,7 @@ __global__ void __launch_bounds__(128)
     __syncthreads();  // all four warps have read the stage
     fetch(step + P::kStages);
   }
+  // [loop]
   store_accumulators(acc, product, tile.row, tile.column, m, n);
 #endif
 }

@@ -18,6 +18,7 @@ __global__ void __launch_bounds__(kBlockThreads<2>)
   const int tiles = tile_count(m, n, P::BM, P::BN);
   if (threadIdx.x == 0) pipeline.init_barriers(2 * 4);
   __syncthreads();
+  // [roles]
   PipelineState<P::kStages> state;
   if (group == 2) {
     for (int i = blockIdx.x; i < tiles && threadIdx.x % 32 == 0; i += gridDim.x)
@@ -30,6 +31,7 @@ __global__ void __launch_bounds__(kBlockThreads<2>)
     consume(pipeline, state, acc, group * 64, steps, Release{});
     store_accumulators(acc, product, tile.row + group * 64, tile.column, m, n);
   }
+  // [roles]
 #endif
 }
 

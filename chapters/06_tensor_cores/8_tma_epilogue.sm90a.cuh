@@ -27,6 +27,7 @@ __global__ void __launch_bounds__(kBlockThreads<2>) __cluster_dims__(2)
   if (group == 2) {
     produce_pairs(pipeline, state, in, m, n, rank, steps);
   } else {
+    // [epilogue]
     for (int i = blockIdx.x / 2; i < pairs; i += gridDim.x / 2) {
       const Tile pair = pair_at(i, m, n);
       float acc[1][128];
@@ -35,6 +36,7 @@ __global__ void __launch_bounds__(kBlockThreads<2>) __cluster_dims__(2)
       store_by_tma(acc, Gelu{}, staging[threadIdx.x / 32], &y, pair.row + rank * P::BM + group * 64,
                    pair.column);
     }
+    // [epilogue]
   }
   tma_store_wait_read();  // the staging buffers must stay until the TMA has read them
   cluster.sync();

@@ -50,6 +50,7 @@ __global__ void __launch_bounds__(kBlockThreads<2>)
                                        static_cast<int>(before / P::kStages % 2)};
     float acc[2][64];
     start_with_bias(acc, bias, tile.column, n);
+    // [turn]
     // Wait until the other group has issued all products of tile local_tile - 1.
     wait(&may_multiply[group], (local_tile / 2 + 1 - group) % 2);
     Barrier* last_empty = nullptr;
@@ -64,6 +65,7 @@ __global__ void __launch_bounds__(kBlockThreads<2>)
     wgmma_wait<0>();
     Release{}(last_empty);
     store_by_tma(acc, Gelu{}, staging[threadIdx.x / 32], &y, tile.row, tile.column);
+    // [turn]
   }
   tma_store_wait_read();  // the staging buffers must stay until the TMA has read them
 #endif

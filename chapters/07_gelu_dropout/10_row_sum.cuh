@@ -45,7 +45,7 @@ inline int row_threads(const Shape& s) {
 struct RowSum {
   static void run(const Data& d) {
     const __nv_bfloat16* x = bfloat16s(d, "x_bfloat16");
-    const bool whole = d.shape.dims[1] % 8 == 0 && reinterpret_cast<size_t>(x) % 16 == 0;
+    const bool whole = d.shape.dims[1] % 8 == 0 && are_aligned(x);
     launch(row_sum, d.shape.dims[0], row_threads(d.shape), x, d.floats("sums"),
            static_cast<unsigned>(d.shape.dims[1]), whole, dropout_of<16>(d));
   }

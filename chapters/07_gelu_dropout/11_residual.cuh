@@ -35,7 +35,7 @@ __global__ void bias_residual(const __nv_bfloat16* __restrict__ x, const __nv_bf
 
 // --- On the host ---
 
-/// Bytes of bias that the warps load: each has 256 elements, and where a row ends among them it begins anew.
+/// Bytes of bias that the warps load: each has 256 elements; where a row ends among them, bias starts again.
 inline long long bias_bytes(const Shape& s) {
   long long sectors = 0;
   for (long long first = 0; first < elements(s); first += 256) {
@@ -54,8 +54,7 @@ struct Residual {
     const __nv_bfloat16 *x = bfloat16s(d, "x_bfloat16"), *bias = bfloat16s(d, "bias_bfloat16"),
                         *residual = bfloat16s(d, "residual_bfloat16");
     __nv_bfloat16* y = bfloat16s(d, "block");
-    const auto begins = [](const void* array) { return reinterpret_cast<size_t>(array) % 16 == 0; };
-    const bool whole = d.shape.dims[1] % 8 == 0 && begins(x) && begins(bias) && begins(residual) && begins(y);
+    const bool whole = d.shape.dims[1] % 8 == 0 && are_aligned(x, bias, residual, y);
     launch(bias_residual, ceil_div(n, 8 * kThreads), kThreads, x, bias, residual, y, static_cast<unsigned>(n),
            static_cast<unsigned>(d.shape.dims[1]), whole, dropout_of<16>(d));
   }

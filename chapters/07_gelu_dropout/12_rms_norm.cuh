@@ -48,9 +48,7 @@ struct RmsNorm {
     const __nv_bfloat16 *x = bfloat16s(d, "x_bfloat16"), *residual = bfloat16s(d, "residual_bfloat16"),
                         *weight = bfloat16s(d, "weight_bfloat16");
     __nv_bfloat16 *h = bfloat16s(d, "h"), *norm = bfloat16s(d, "norm");
-    const auto begins = [](const void* array) { return reinterpret_cast<size_t>(array) % 16 == 0; };
-    const bool whole = d.shape.dims[1] % 8 == 0 && begins(x) && begins(residual) && begins(weight) &&
-                       begins(h) && begins(norm);
+    const bool whole = d.shape.dims[1] % 8 == 0 && are_aligned(x, residual, weight, h, norm);
     launch(rms_norm, d.shape.dims[0], ceil_div(d.shape.dims[1], 256) * 32, x, residual, weight, h, norm,
            static_cast<unsigned>(d.shape.dims[1]), whole, kEpsilon, dropout_of<16>(d));
   }

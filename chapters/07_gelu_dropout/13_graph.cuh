@@ -12,7 +12,7 @@ namespace DEVICE::gelu_dropout {
 __global__ void forward_of_graph(const float* __restrict__ x, float* __restrict__ y, unsigned n,
                                  Dropout dropout, const uint2* __restrict__ offset) {
   const unsigned t = blockIdx.x * blockDim.x + threadIdx.x;
-  const unsigned first = t / 32 * 64 + t % 32;
+  const unsigned first = EightNumbers::first_vector(t);
   const bool aligned = are_aligned(x, y);
   const uint2 halves = *offset;
   dropout.random.offset = static_cast<unsigned long long>(halves.y) << 32 | halves.x;

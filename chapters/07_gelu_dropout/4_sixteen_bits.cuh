@@ -25,7 +25,7 @@ template <class T, int Vectors, class Form>
 __global__ void forward(const T* __restrict__ x, T* __restrict__ y, unsigned n, Dropout dropout) {
   using Numbers = Sharing<T, Vectors>;
   const unsigned t = blockIdx.x * blockDim.x + threadIdx.x;
-  const unsigned first = t / 32 * 32 * Vectors + t % 32;
+  const unsigned first = Numbers::first_vector(t);
   const bool aligned = are_aligned(x, y);
   Vector<T> values[Vectors];
 #pragma unroll

@@ -34,7 +34,7 @@ __device__ inline void store_bytes(signed char* mask, unsigned v, unsigned n, ch
 __global__ void forward_saving_bytes(const float* __restrict__ x, float* __restrict__ y,
                                      signed char* __restrict__ mask, unsigned n, Dropout dropout) {
   const unsigned t = blockIdx.x * blockDim.x + threadIdx.x;
-  const unsigned first = t / 32 * 64 + t % 32;
+  const unsigned first = EightNumbers::first_vector(t);
   const bool aligned = are_aligned(x, y);
   Vector<float> values[2] = {load(x, first, n, aligned), load(x, first + 32, n, aligned)};
   const uint4 call = dropout.random(t);

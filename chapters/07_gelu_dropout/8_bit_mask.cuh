@@ -14,7 +14,7 @@ __global__ void forward_saving_bits(const float* __restrict__ x, float* __restri
                                     unsigned* __restrict__ mask, unsigned n, Dropout dropout) {
   const unsigned t = blockIdx.x * blockDim.x + threadIdx.x, chunk = t / 32, lane = t % 32;
   if (kChunk * chunk >= n) return;  // the whole warp
-  const unsigned first = 64 * chunk + lane;
+  const unsigned first = EightNumbers::first_vector(t);
   const bool aligned = are_aligned(x, y);
   Vector<float> values[2] = {load(x, first, n, aligned), load(x, first + 32, n, aligned)};
   const uint4 call = dropout.random(t);

@@ -14,7 +14,7 @@ __global__ void backward(const T* __restrict__ x, const T* __restrict__ dy, T* _
                          Dropout dropout) {
   using Numbers = Sharing<T, Vectors>;
   const unsigned t = blockIdx.x * blockDim.x + threadIdx.x;
-  const unsigned first = t / 32 * 32 * Vectors + t % 32;
+  const unsigned first = Numbers::first_vector(t);
   const bool aligned = are_aligned(x, dy, dx);
   Vector<T> values[Vectors], dys[Vectors];
 #pragma unroll

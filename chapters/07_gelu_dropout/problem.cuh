@@ -58,7 +58,7 @@ inline __nv_bfloat16* bfloat16s(const Data& d, const char* name) {
 
 // --- Dropout ---
 
-/// What the stages whose calls give kNumbers numbers do. On exact inputs, p is 0.5, and the scale 2.
+/// The dropout of the stages whose numbers have `Bits` bits. On exact inputs, p is 0.5 and the scale 2.
 template <int Bits>
 Dropout dropout_of(const Data& d) {
   return make_dropout<Bits>(d.exact ? 0.5 : d.dropout.p, d.dropout.seed, d.dropout.offset);
@@ -265,30 +265,34 @@ inline void reference_sums(const Data& host, double* expected, double* magnitude
   workbook::take_own_magnitude(host, rows(host.shape), expected, magnitude);
 }
 
+/// Adds the residual in bfloat16 to values and their magnitudes.
+inline void add_residual(const Data& host, double* values, double* magnitude) {
+  const __nv_bfloat16* residual = bfloat16s(host, "residual_bfloat16");
+  on_all_cores(rows(host.shape), [&](long long r) {
+    for (long long i = r * columns(host.shape); i < (r + 1) * columns(host.shape); ++i) {
+      values[i] += to_float(residual[i]);
+      magnitude[i] += fabs(to_float(residual[i]));
+    }
+  });
+}
+
 /// block = residual + dropout(gelu(x + bias)), in bfloat16.
 inline void reference_block(const Data& host, double* expected, double* magnitude) {
-  const __nv_bfloat16 *x = x_bfloat16(host), *bias = bfloat16s(host, "bias_bfloat16"),
-                      *residual = bfloat16s(host, "residual_bfloat16");
+  const __nv_bfloat16 *x = x_bfloat16(host), *bias = bfloat16s(host, "bias_bfloat16");
   const auto term = [&](long long i) {
     const double v = to_float(x[i]), b = to_float(bias[i % columns(host.shape)]);
     return Term{ExactForm::value(v + b), 1.13 * (fabs(v) + fabs(b))};
   };
   reference_dropped<EightHalves>(host, term, expected, magnitude);
-  for (long long i = 0; i < elements(host.shape); ++i) {
-    expected[i] += to_float(residual[i]);
-    magnitude[i] += fabs(to_float(residual[i]));
-  }
+  add_residual(host, expected, magnitude);
 }
 
 /// h = residual + dropout(x), in bfloat16.
 inline void reference_h(const Data& host, double* expected, double* magnitude) {
-  const __nv_bfloat16 *x = x_bfloat16(host), *residual = bfloat16s(host, "residual_bfloat16");
+  const __nv_bfloat16* x = x_bfloat16(host);
   const auto term = [&](long long i) { return Term{to_float(x[i]), fabs(to_float(x[i]))}; };
   reference_dropped<EightHalves>(host, term, expected, magnitude);
-  for (long long i = 0; i < elements(host.shape); ++i) {
-    expected[i] += to_float(residual[i]);
-    magnitude[i] += fabs(to_float(residual[i]));
-  }
+  add_residual(host, expected, magnitude);
 }
 
 /// RMSNorm of h as it is stored, times weight.

@@ -1,6 +1,6 @@
 /// \file
 /// Chapter 07: 16 bytes at a time from and to arrays of any length and alignment. The numbers of a call
-/// belong to fixed elements, so vectors begin at element 0, wherever the array lies in memory.
+/// belong to fixed elements, so vectors begin at element 0, wherever the array starts in memory.
 #pragma once
 #include "halves.hpp"
 
@@ -18,7 +18,7 @@ struct alignas(16) Vector {
 
 /// Whether all arrays begin at multiples of 16 bytes.
 template <class... T>
-__device__ inline bool are_aligned(const T*... arrays) {
+__host__ __device__ inline bool are_aligned(const T*... arrays) {
   return ((reinterpret_cast<size_t>(arrays) % 16 == 0) && ...);
 }
 

@@ -1,5 +1,5 @@
 /// \file
-/// What a memory access does, and where.
+/// The description of a memory access: its kind, address and instruction.
 #pragma once
 
 #include <cstdint>

@@ -22,9 +22,9 @@ struct Race {
   std::uint8_t earlier_site;  ///< number of its instruction; 0 when unknown
 };
 Mistake race_between(const Race& race);
-/// What is a race but that both store the same value.
+/// The same conflict, but both threads store the same value.
 Mistake same_value_stored(const Race& race);
-/// What is a race but that a shuffle or vote is between the two.
+/// The same conflict, but a shuffle or vote is between the two accesses.
 Mistake ordered_by_shuffle(const Race& race);
 
 // In device memory.

@@ -14,8 +14,8 @@
 namespace cpu {
 namespace {
 
-/// What the compiler passes to the handler of -fsanitize=bounds, as the sanitizer's runtime declares it
-/// (compiler-rt, ubsan_handlers.h).
+/// The arguments that the compiler passes to the handler of -fsanitize=bounds, as the sanitizer's runtime
+/// declares it (compiler-rt, ubsan_handlers.h).
 struct SourceLocation {
   const char* file;
   std::uint32_t line, column;

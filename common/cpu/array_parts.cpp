@@ -15,7 +15,7 @@ struct BytesUsed {
   unsigned accessed = 0, written = 0;
 };
 
-/// What a word's history says. Of one that has more elsewhere, all bytes count.
+/// The bytes that a word's history names. If part of the history is kept elsewhere: all bytes.
 BytesUsed bytes_used(const WordHistory& word) {
   if (word.flags & WordHistory::kMore) return {0xf, 0xf};
   return {(word.writer | word.reader | word.other) & 0xf, word.writer & 0xf};

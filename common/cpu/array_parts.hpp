@@ -1,5 +1,5 @@
 /// \file
-/// What the workers of a grid that is spread over cores (cores.hpp) have done with an array.
+/// Records of what each worker of a grid that is spread over cores (cores.hpp) does with an array.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ void make_notes(Buffer& array, unsigned workers);
 /// Worker number `worker` starts from what is known of the array.
 void begin_part(Buffer& array, unsigned worker);
 
-// The array's contents before the grid is spread, in as many shares as there are workers.
+// The array's contents before the grid is spread, in one share per worker.
 void save_share(Buffer& array, unsigned share, unsigned shares);
 void restore(Buffer& array);
 

@@ -1,5 +1,5 @@
 /// \file
-/// What the device knows about the running block.
+/// The device's state of the running block.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 /// \file
-/// What each thread of the running block is doing.
+/// The state of each thread of the running block.
 #pragma once
 
 #include <cstdint>

@@ -84,7 +84,7 @@ inline void check_shared(BlockState& block, const Access& access, std::size_t of
   return check_race_quickly(block, site, block.shared_shadow.from(*offset), true, size, kind);
 }
 
-/// Of an access whose instruction has accessed this space before.
+/// Checks an access whose instruction has accessed this space before.
 [[gnu::always_inline]] inline bool check_quickly(Device& device, const Site& site, std::uintptr_t address,
                                                  unsigned size, AccessKind kind) {
   return site.space == Space::kGlobal   ? check_global_quickly(device, site, address, size, kind)

@@ -177,7 +177,7 @@ std::set<unsigned> natural_loop(Graph& graph, unsigned header) {
   return body;
 }
 
-/// What has happened to the loops around a lane since the last place.
+/// How the loops around a lane have changed since the last place.
 struct Way {
   unsigned block;
   Change change;

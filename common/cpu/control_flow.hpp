@@ -46,7 +46,7 @@ struct Place {
   std::uint16_t loop = 0;          ///< number of the innermost one; 0 where there is none
   Loop call;                       ///< stands for what is called from here
 
-  // What a lane may do before it comes to another place.
+  // A lane's possible steps before it comes to another place:
   std::vector<std::uintptr_t> calls;  ///< of these functions; 0 for one that is not known
   bool returns = false;
 
@@ -65,7 +65,7 @@ constexpr std::uint64_t kOddStep = 0x9e3779b97f4a7c15;
 
 class ControlFlow {
  public:
-  /// Of the function with that code; `marker` is the function that is called at each place.
+  /// Reads the function with that code; `marker` is the function that is called at each place.
   ControlFlow(const Region& code, std::uintptr_t marker);
 
   const Region& code() const { return code_; }

@@ -21,7 +21,7 @@ namespace cpu {
 namespace {
 
 constexpr unsigned kMostWorkers = 16;
-/// Of all workers' notes together, if each came to every array.
+/// The most that all workers' notes may take together, if each worker uses every array.
 constexpr std::size_t kMostNoteBytes = std::size_t{8} << 30;
 
 /// The workers' devices; they are kept from launch to launch. Worker n has number n - 1.
@@ -94,7 +94,7 @@ class Attempt {
   }
 
  private:
-  /// What a worker's thread does.
+  /// The work of a worker's thread.
   void run_part(unsigned worker) noexcept {
     Device& mine = devices[worker - 1];
     the_device = &mine;

@@ -1,5 +1,5 @@
 /// \file
-/// What the CPU device counts, in the units of the GPU's own counters.
+/// The CPU device's counts, in the units of the GPU's own counters.
 #pragma once
 
 #include <algorithm>
@@ -74,7 +74,7 @@ struct Dim3 {
 enum class RequestKind : unsigned char { kLoad, kStore, kAtomic, kCopy, kBarrier };
 enum class MemorySpace : unsigned char { kGlobal, kShared };
 
-/// What the lanes of one warp have accessed with one instruction.
+/// One access of the lanes of a warp with one instruction.
 struct TracedRequest {
   std::string place;  ///< of the instruction: "chapters/01_multiply_add/2_fused.cuh:14"
   RequestKind kind = RequestKind::kLoad;
@@ -94,7 +94,7 @@ struct TracedRequest {
 /// Requests of a launch that are kept; later ones are dropped.
 constexpr std::size_t kMostTracedRequests = 512;
 
-/// What one instruction has cost in a launch. The sums over all of a launch are its counts, but for
+/// The cost of one instruction in a launch. The sums over all of a launch are its counts, but for
 /// `compulsory_*`, `kernels` and the busiest block, which belong to no instruction.
 struct SiteCounts {
   std::string file;  ///< relative to the project, absolute outside of it; empty when unknown
@@ -121,7 +121,7 @@ constexpr std::size_t kFirstLoggedBlocks = 2;
 constexpr unsigned kFirstLoggedWarps = 2;
 constexpr std::size_t kMostLoggedExecutions = 16;
 
-/// What one launch cost on the CPU device.
+/// The cost of one launch on the CPU device.
 struct LaunchCounts {
   std::string kernel;  ///< with its template arguments: "fused<4>"
   Dim3 grid, block;

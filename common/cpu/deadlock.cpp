@@ -39,7 +39,7 @@ unsigned thread_to_report(const BlockThreads& threads, const std::vector<Spin>& 
   return best;
 }
 
-/// What a thread is doing, as "waits at __syncthreads() at line 14".
+/// A thread's current activity, as "waits at __syncthreads() at line 14".
 std::string activity(const BlockThreads& threads, const std::vector<Spin>& spins, unsigned t) {
   switch (threads.state[t]) {
     case ThreadState::kSpins:

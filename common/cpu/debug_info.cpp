@@ -111,7 +111,7 @@ struct Abbreviation {
 };
 using Abbreviations = std::unordered_map<std::uint64_t, Abbreviation>;
 
-/// What an attribute has: a number, an address, an offset, or a text.
+/// The value of an attribute: a number, an address, an offset, or a text.
 struct Value {
   std::uint64_t number = 0;
   Bytes text;

@@ -1,6 +1,6 @@
 /// \file
-/// What a function of the program consists of, read from its debug information: which functions the compiler
-/// has inlined into it, which it calls, and where the sources declare them.
+/// The parts of a function of the program, read from its debug information: the functions that the compiler
+/// has inlined into it, those that it calls, and where the sources declare them.
 #pragma once
 
 #include <memory>

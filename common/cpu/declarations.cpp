@@ -143,7 +143,7 @@ void SourceText::read_tokens(const std::string& text) {
   }
 }
 
-/// Of a token; empty past the last one.
+/// The text of a token; empty past the last one.
 const std::string& SourceText::text(std::size_t token) const {
   static const std::string none;
   return token < tokens_.size() ? tokens_[token].text : none;
@@ -249,7 +249,7 @@ bool SourceText::is_plain(std::size_t begin, std::size_t name) const {
   return types + is_built_in <= 1;
 }
 
-/// Of the declaration whose name, of so many tokens, begins at that token.
+/// The specifiers of the declaration whose name begins at token `name` and has `name_tokens` tokens.
 Specifiers SourceText::specifiers_at(std::size_t name, std::size_t name_tokens) const {
   Specifiers found;
   const std::size_t begin = begin_of_declaration(name);

@@ -24,9 +24,9 @@ class SourceText {
   /// An empty file where there is no such file.
   explicit SourceText(const std::string& file);
 
-  /// Of the function that line `line` declares or defines.
+  /// The specifiers of the function that line `line` declares or defines.
   Specifiers specifiers(const std::string& function, int line) const;
-  /// Of the lambda that begins in line `line`; of several, those of all.
+  /// Those of the lambda that begins in line `line`; if several begin there, all of theirs.
   Specifiers lambda_specifiers(int line) const;
   /// Whether any declaration of a function with that name has __device__ or __global__.
   bool marks(const std::string& function) const;

@@ -29,7 +29,7 @@ struct Device {
   BlockState block{launch, counts, trace, site_log};
   std::shared_ptr<Scheduler> scheduler;  ///< made for the first launch
 
-  /// What kernels have printed.
+  /// The text that kernels have printed.
   struct Printed {
     std::size_t bytes = 0;
     std::uint32_t launch = 0;  ///< that printed last

@@ -26,7 +26,7 @@ struct Fault {
   bool is_overflow() const { return signal == SIGSEGV && device().launch.stacks.contains(address); }
   bool is_to_device_memory() const { return signal == SIGSEGV && memory().arena().contains(address); }
 };
-// Of the calling thread, which handles its own faults.
+// The fault of the calling thread: each thread handles its own.
 thread_local Fault fault;
 thread_local sigjmp_buf* resume_at = nullptr;  // null while nothing is watched
 

@@ -34,7 +34,7 @@ struct alignas(64) Fiber {
 /// The fibers of a block, and the ones that no thread holds. Control goes from the scheduler to a fiber
 /// (`resume`), perhaps from there to others (`hand_over`), and back (`suspend`).
 ///
-/// Whoever goes on after a switch notes, for whoever has switched to it, where that one goes on later.
+/// The context that goes on after a switch notes where the context that it came from goes on later.
 class Fibers {
  public:
   static constexpr std::size_t kStackBytes = Fiber::kStackBytes;
@@ -69,7 +69,7 @@ class Fibers {
  private:
   using Context = boost::context::detail::fcontext_t;
 
-  /// What one who switches passes to the other.
+  /// The argument of a switch, from the fiber that stops to the one that goes on.
   struct Switch {
     Fibers& fibers;
     Context& left;  ///< where to note where the first one goes on

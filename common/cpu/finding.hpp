@@ -1,5 +1,5 @@
 /// \file
-/// What the CPU device reports when a kernel does something that would fail on a GPU, or that CUDA leaves
+/// The CPU device's report when a kernel does something that would fail on a GPU, or that CUDA leaves
 /// undefined.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace cpu {
 /// at.
 struct Finding : std::runtime_error {
   using std::runtime_error::runtime_error;
-  /// What the option --note calls it; empty where the launch cannot go on after it.
+  /// Its name in the option --note; empty where the launch cannot go on after it.
   std::string_view note_word;
 };
 

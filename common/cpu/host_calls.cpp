@@ -70,7 +70,7 @@ void exit_in_line(int status, const char* file, int line) {
 
 }  // namespace cpu
 
-// What kernel files call in place of the C library's functions (dialect.hpp).
+// Kernel files call these in place of the C library's functions (dialect.hpp).
 extern "C" {
 [[noreturn]] void workbook_abort() {
   cpu::end_program("abort()", CALLER);
@@ -92,7 +92,7 @@ extern "C" {
   cpu::end_program("std::terminate()", CALLER);
   std::terminate();
 }
-/// What a throw begins with.
+/// A throw begins with a call of this.
 void* workbook_allocate_exception(unsigned long bytes) {
   cpu::refuse_in_kernel("throws an exception", CALLER,
                         "device code has no exceptions: a kernel that has found a mistake ends its launch "

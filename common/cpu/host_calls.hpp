@@ -15,7 +15,7 @@ void refuse_in_kernel(const char* does, const void* return_address, const char* 
 /// The finding that host code has called `what`, which only kernels may call. \throws Finding
 [[noreturn]] void throw_called_by_host(const char* what, const void* return_address);
 
-/// What each function of the device that only kernels may call begins with; `what` names it.
+/// The first call in each function of the device that only kernels may call; `what` names that function.
 /// \throws Finding when host code has called it
 inline void refuse_on_host(const char* what, const void* return_address) {
   if (!grid_runs) throw_called_by_host(what, return_address);

@@ -15,8 +15,9 @@
 
 namespace cpu {
 
-/// The loops around a place in a kernel, outermost first, and how often each has begun again. What a function
-/// does that is called and not inlined is in the loops around the call, and in one of its own for the call.
+/// The loops around a place in a kernel, outermost first, and how often each has begun again. The code of a
+/// called function that is not inlined is in the loops around the call, and in one more loop that stands for
+/// the call.
 struct Position {
   static constexpr unsigned kMostDepth = 12;  ///< loops nested deeper are not told apart
 
@@ -57,8 +58,8 @@ bool passed(const Position& then, const Position& now);
 
 /// How far a lane has come in its kernel: a function and its last place there, and those that have called it.
 struct LaneFlow {
-  // What each place and access needs, in one line of the cache with what is before it (fibers.hpp). The first
-  // three are the function's.
+  // These are needed at each place and access, so they share a cache line with what is before them
+  // (fibers.hpp). The first three belong to the function.
   std::uintptr_t begin = 0;
   const ControlFlow::Slot* slots = nullptr;
   std::uint32_t size = 0;

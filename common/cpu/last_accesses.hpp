@@ -34,7 +34,7 @@ class LastAccesses {
   /// Whether that launch has come to the word's chunk.
   bool is_of(std::size_t word, std::uint32_t launch) const { return chunk_launch_[word / kChunk] == launch; }
   WordHistory* at(std::size_t word) { return &words_[word]; }
-  /// What the launch has noted from that word on, or null if it has not come to the word's chunk.
+  /// The launch's histories from that word on, or null if it has not come to the word's chunk.
   WordHistory* find(std::size_t word, std::uint32_t launch) const {
     return is_of(word, launch) ? &words_[word] : nullptr;
   }

@@ -1,5 +1,5 @@
 /// \file
-/// What a GPU of compute capability 9.0 can launch.
+/// The launch limits of a GPU of compute capability 9.0.
 #pragma once
 
 #include <cstddef>

@@ -134,15 +134,14 @@ namespace cpu {
 [[gnu::always_inline]] inline int __mulhi(int a, int b) {
   return static_cast<int>(static_cast<long long>(a) * b >> 32);
 }
-/// Four of the eight bytes of `a` (0 to 3) and `b` (4 to 7): the lowest of each four bits of `selector` name
-/// one. The fourth bit takes the byte's sign instead.
+/// Four of the eight bytes of `a` (0 to 3) and `b` (4 to 7): the lowest three of each four bits of `selector`
+/// name one. The fourth bit is ignored (PTX's prmt would take the byte's sign).
 [[gnu::always_inline]] inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selector) {
   const unsigned long long bytes = static_cast<unsigned long long>(b) << 32 | a;
   unsigned result = 0;
   for (int i = 0; i < 4; ++i) {
-    const unsigned which = selector >> (4 * i);
-    const auto byte = static_cast<unsigned>(bytes >> (8 * (which & 7)) & 0xff);
-    result |= (which & 8 ? (byte >> 7) * 0xff : byte) << (8 * i);
+    const unsigned which = selector >> (4 * i) & 7;
+    result |= static_cast<unsigned>(bytes >> (8 * which) & 0xff) << (8 * i);
   }
   return result;
 }

@@ -17,7 +17,7 @@ constexpr std::size_t kAlignment = 256;  // as cudaMalloc
 constexpr std::size_t kArenaBytes = std::size_t{1} << 45;
 constexpr std::size_t kSmallestArena = std::size_t{1} << 30;
 // Red zones of a full arena: 256 GiB. An address within half of one belongs to its nearest array: any 32-bit
-// index that is wrong, of elements of up to 16 bytes. What is farther away, at the ends of the arena, was
+// index that is wrong, of elements of up to 16 bytes. An address farther away, at the ends of the arena, was
 // meant to be other memory.
 constexpr std::size_t kRedZonesPerArena = 128;
 

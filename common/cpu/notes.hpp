@@ -15,9 +15,9 @@
 
 namespace cpu {
 
-/// Records a note of the running launch, and stops nothing. Of the notes of one kind on one source line of
-/// one kernel, the first is kept: blocks run in their order from here on (need_block_order). May be called on
-/// a kernel thread's stack and on the scheduler's.
+/// Records a note of the running launch, and stops nothing. Only the first note of each kind is kept per
+/// source line and kernel, so blocks run in their order from here on (need_block_order). May be called on a
+/// kernel thread's stack and on the scheduler's.
 void note(const Mistake& mistake);
 
 /// Whether there is such a note at that instruction already. Then the text of another need not be made, which

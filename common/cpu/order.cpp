@@ -70,7 +70,7 @@ void Order::begin_block(std::uint32_t first_thread, unsigned threads) {
   forget_fences();
 }
 
-/// What the last block's threads have fenced and acquired.
+/// Forgets what the last block's threads have fenced and acquired.
 void Order::forget_fences() {
   if (!has_fences_) return;
   std::fill(fences_.begin(), fences_.end(), Fences());
@@ -265,7 +265,8 @@ void Order::acquire(unsigned thread, Location& location, bool shared) {
   if (!shared) add(acquired_[thread], {{&location, location.releases.size()}});
 }
 
-/// What the thread, or one ordered before it, has fenced becomes visible to later atomics on the location.
+/// Makes everything that the thread, or one ordered before it, has fenced visible to later atomics on the
+/// location.
 void Order::release(unsigned thread, Location& location) {
   const Fences& mine = fences_[thread];
   const Fences all = {mine.everywhere ? mine.everywhere : fences_of_all_.everywhere,

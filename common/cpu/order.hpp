@@ -31,7 +31,7 @@ enum class Ordered : unsigned char {
   kNo
 };
 
-/// What the lanes of each warp know of one another: of each lane, the moments that happened before.
+/// For each lane of a warp, the moments of the warp's other lanes that happened before.
 class WarpOrder {
  public:
   void begin_block(unsigned threads);
@@ -98,14 +98,14 @@ class Order {
   static constexpr Moment kMostMoments = 60000;
 
   struct Location;
-  /// What a thread knows of other blocks: the atomics of a location up to that number.
+  /// A thread's knowledge of other blocks: the atomics of a location up to that number.
   struct Acquired {
     Location* location;
     std::size_t releases;
     std::uint32_t block = 0;  ///< whose thread acquired it: set where they are searched
   };
-  /// What a fence makes visible: of each thread of its block, the moments that happened before; and what the
-  /// thread knew of other blocks.
+  /// The accesses that a fence makes visible: for each thread of its block, the moments that happened before;
+  /// and everything that the thread knew of other blocks.
   struct Fenced {
     std::uint32_t first_thread;
     std::vector<Moment> until;

@@ -93,7 +93,7 @@ void RaceCheck::pause() {
   need_block_order();
 }
 
-/// What the block did so far happened before all that follows: it moves to moment 0.
+/// Everything that the block did so far happened before all that follows, so it moves to moment 0.
 void RaceCheck::start_moments_again() {
   const auto forget = [&](WordHistory& word) {
     if (word.writer && is_current((word.writer >> 4) - 1)) word.writer_moment = 0;

@@ -2,7 +2,7 @@
 /// Finds races: two threads that access the same byte, at least one of them writes, not both by atomics, and
 /// neither access happens before the other (order.hpp).
 ///
-/// What is found is a race of the order in which the device has run the threads. In another order of their
+/// It finds the races of the order in which the device has run the threads. In another order of their
 /// atomics, others may appear.
 #pragma once
 

@@ -62,7 +62,7 @@ class RequestLog {
   /// it is.
   static constexpr unsigned kMostOpen = 4096;
 
-  /// What a site has of a segment that is paused.
+  /// A site's requests in a segment that is paused.
   struct PausedSite {
     Site* site;
     OpenRequest* first;

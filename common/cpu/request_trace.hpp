@@ -15,7 +15,7 @@ namespace cpu {
 /// whose source need not be in an array.
 std::optional<workbook::TracedRequest> traced(const Site& site, const Request& request,
                                               const workbook::Counts& cost);
-/// What a site does, in words of the harness.
+/// The kind and the memory of a site's accesses, as types of the harness.
 workbook::RequestKind kind_of(const Site& site);
 workbook::MemorySpace space_of(const Site& site);
 

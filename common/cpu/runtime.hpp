@@ -27,7 +27,7 @@ struct Launch {
 /// capability 9.0.
 int most_shared_bytes();
 
-/// Multiprocessors: 132, as an H200 has. The CPU device runs blocks on as many cores as the machine has.
+/// Multiprocessors: 132, as an H200 has. The CPU device runs blocks on all cores of the machine.
 [[gnu::const]] int multiprocessors();
 
 /// Runs all threads of all blocks and returns when the grid is done.
@@ -41,7 +41,7 @@ void run(const Launch& launch);
 [[gnu::const]] uint3 block_extent();
 [[gnu::const]] uint3 grid_extent();
 
-/// What a thread calls to reach its block's barrier: __syncthreads(), or a vote such as
+/// The function that a thread calls to reach its block's barrier: __syncthreads(), or a vote such as
 /// __syncthreads_count().
 enum class BarrierOperation : unsigned char { kSync, kCount, kAnd, kOr };
 struct BarrierVote {

@@ -143,7 +143,7 @@ void Scheduler::start_from(unsigned thread) {
   switch_to(fibers_.take());
 }
 
-/// What a fiber runs: the threads of the warp that have not started.
+/// The body of a fiber: it runs the threads of the warp that have not started.
 void Scheduler::run_threads() {
   BlockState& block = device().block;
   const Launch& launch = device().launch;

@@ -30,7 +30,7 @@ class Scheduler {
   void abandon();
   const Region& stacks() const { return fibers_.stacks(); }
 
-  // What the running thread calls. Each suspends it.
+  // Called by the running thread. Each call suspends it.
 
   /// Waits for the other threads of the block.
   BarrierVote barrier(BarrierOperation operation, bool predicate, std::uintptr_t instruction);

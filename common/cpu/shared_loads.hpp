@@ -9,8 +9,8 @@
 
 namespace cpu {
 
-/// What is remembered of one instruction's loads from shared memory, of 4 or 8 bytes per lane, by the first
-/// block of a grid.
+/// A summary of one instruction's loads from shared memory, of 4 or 8 bytes per lane, by the first block of a
+/// grid.
 ///
 /// nvcc merges two loads when it knows while compiling that the second one reads the next word in every lane,
 /// and that the first one's address is a multiple of both. The two are successive iterations of an unrolled

@@ -46,7 +46,7 @@ class SharedShadow {
       if (words_[offset / 4 + i] != (block_ << 4 | 0xf)) return false;
     return true;
   }
-  /// The histories from the word at `offset` on: of words that `write` or `has` has been asked for.
+  /// The histories from the word at `offset` on; `write` or `has` must have been called for these words.
   WordHistory* from(std::size_t offset) { return &histories_[offset / 4]; }
   /// Calls `visit` with each history of the block.
   template <class Visit>

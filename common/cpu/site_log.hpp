@@ -1,5 +1,5 @@
 /// \file
-/// What each instruction of a launch costs, and single requests of some warps, for `--lines` and `view`.
+/// The cost of each instruction of a launch, and single requests of some warps, for `--lines` and `view`.
 #pragma once
 
 #include <cstddef>

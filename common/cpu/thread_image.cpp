@@ -16,7 +16,7 @@ struct ImageSearch {
 _Unwind_Reason_Code look_at_frame(_Unwind_Context* frame, void* data) {
   auto& search = *static_cast<ImageSearch*>(data);
   if (_Unwind_GetIP(frame) != search.return_address) return _URC_NO_REASON;
-  // What a call preserves (System V ABI for AMD64, figures 3.4 and 3.36): rbx, rbp, r12 to r15.
+  // The registers that a call preserves (System V ABI for AMD64, figures 3.4 and 3.36): rbx, rbp, r12 to r15.
   constexpr int kPreserved[] = {3, 6, 12, 13, 14, 15};
   for (std::size_t i = 0; i < std::size(kPreserved); ++i)
     search.image.registers[i] = _Unwind_GetGR(frame, kPreserved[i]);

@@ -130,8 +130,8 @@ std::string WarpOperations::missing_lane(unsigned caller, const Warp& warp) cons
   return "";
 }
 
-/// What a lane gets from one that is not in the mask. CUDA calls it undefined, and code may read it as long
-/// as it does not use it. So that a result which does use it is wrong, it is large, and positive and negative
+/// The value that a lane gets from one that is not in the mask. CUDA calls it undefined, and code may read it
+/// but must not use it. A result that does use it should be wrong, so it is large, and positive and negative
 /// in turn: as an integer, as a float or double (about 1e36 or 1e285), and in 16 bits.
 std::uint64_t WarpOperations::undefined_value(unsigned thread) {
   const WarpCall& call = calls_[thread];

@@ -13,7 +13,7 @@ namespace cpu {
 
 enum class WarpOperation : unsigned char { kSync, kShuffle, kBallot, kActive, kCollective };
 
-/// What one lane passes to an operation, and what it gets.
+/// The arguments that one lane passes to an operation, and its result.
 struct WarpCall {
   WarpOperation operation;
   std::uint32_t mask = 0;                      ///< the lanes that take part; kActive names none

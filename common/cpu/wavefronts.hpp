@@ -57,8 +57,9 @@ struct CopyCost {
 
 /// Cost of a request of asynchronous copies of `size` bytes each (4, 8 or 16).
 ///
-/// 4 and 8 bytes go through the L1 cache: sectors as for a load. What one line of 128 bytes in device memory
-/// sends is stored by itself, so copies from several rows of a matrix take a wavefront for each row.
+/// 4 and 8 bytes go through the L1 cache: sectors as for a load. The bytes from one line of 128 bytes in
+/// device memory are stored by themselves, so copies from several rows of a matrix take a wavefront for each
+/// row.
 ///
 /// 16 bytes bypass the L1 cache, and the hardware counts them by what one line in device memory sends to
 /// shared memory. Sectors: the aligned 32 bytes of shared memory that it is stored to. Wavefronts: the lines

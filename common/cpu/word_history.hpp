@@ -1,5 +1,5 @@
 /// \file
-/// What is remembered of the accesses to a word, and in which form.
+/// The record of the accesses to a word, and its form.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ class Event {
   cudaEvent_t event_;
 };
 
-/// What `work` launches, as a graph that has not run.
+/// Everything that `work` launches, as a graph that has not run.
 class Graph {
  public:
   explicit Graph(const std::function<void()>& work) {

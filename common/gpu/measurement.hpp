@@ -1,5 +1,5 @@
 /// \file
-/// What is timed on a GPU, and what comes of it: plain data.
+/// The contenders that are timed on a GPU, and the results: plain data.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ inline bool shows_no_difference(const Ratio& ratio) {
   return !ratio.interval || (ratio.interval->low <= 1 && ratio.interval->high >= 1);
 }
 
-/// What one kernel of a stage takes of a multiprocessor.
+/// The share of a multiprocessor that one kernel of a stage occupies.
 struct Resources {
   std::string kernel;
   int threads = 0;               ///< per block
@@ -60,7 +60,7 @@ struct Stream {
   bool operator==(const Stream&) const = default;
 };
 
-/// What the GPU's sensors said while a contender ran: averages over all readings.
+/// The GPU's sensors while a contender ran: averages over all readings.
 struct Clocks {
   double sm_clock_mhz;
   double memory_clock_mhz;
@@ -73,7 +73,7 @@ struct ContenderTiming {
   Timing cold;       ///< in a burst, inputs come from DRAM
   Timing warm;       ///< in a burst, the same inputs again and again: from L2 where they fit
   Timing launched;   ///< the same without a graph: launch after launch, as the host gets them out
-  Timing sustained;  ///< for a second per turn; no samples: it was not asked for, or cannot be cold
+  Timing sustained;  ///< for a second per turn; no samples: not requested, or it cannot be cold
   std::optional<Clocks> burst_clocks;      ///< during the bursts, cold and warm
   std::optional<Clocks> sustained_clocks;  ///< during the second half of each second
 };

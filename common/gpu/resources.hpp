@@ -1,5 +1,5 @@
 /// \file
-/// What a stage launches on a GPU, and what that takes.
+/// The kernels that a stage launches on a GPU, and the resources that they take.
 #pragma once
 
 #include <functional>

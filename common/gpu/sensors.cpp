@@ -26,9 +26,9 @@ constexpr NamedBit kThrottleReasons[] = {{0x1, "gpu_idle"},
 
 /// One GPU as NVML sees it.
 class Nvml {
-  // What we use of NVML (NVIDIA Management Library). It comes with the driver; its header nvml.h comes with
-  // the CUDA Toolkit, but not with every installation of it, and the binary interface does not change: these
-  // are its types and numbers.
+  // The part of NVML (NVIDIA Management Library) that we use. It comes with the driver; its header nvml.h
+  // comes with the CUDA Toolkit, but not with every installation of it, and the binary interface does not
+  // change: these are its types and numbers.
   static constexpr int kSuccess = 0, kClockSm = 1, kClockMemory = 2;
   static constexpr unsigned kFieldPowerInstant = 186;
   struct FieldValue {

@@ -16,7 +16,7 @@
 
 namespace gpu {
 
-/// What the sensors say at one time.
+/// One reading of all sensors.
 struct Reading {
   double sm_clock_mhz;
   double memory_clock_mhz;

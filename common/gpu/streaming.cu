@@ -93,12 +93,13 @@ struct Way {
   StreamKernel (*kernel)(int reads, int writes);
   int each;  // vectors per thread
   int threads;
-  bool persistent;  // as many blocks as fit, each with several tiles
+  bool persistent;  // only the blocks that fit at once, each with several tiles
 };
 constexpr Way kWays[] = {
     {"16 bytes per thread, blocks of 256", stream_kernel<1, false>, 1, 256, false},
     {"16 bytes per thread, blocks of 512", stream_kernel<1, false>, 1, 512, false},
     {"16 bytes per thread, blocks of 512, evict first", stream_kernel<1, true>, 1, 512, false},
+    {"16 bytes per thread, blocks of 768", stream_kernel<1, false>, 1, 768, false},
     {"32 bytes per thread, blocks of 256", stream_kernel<2, false>, 2, 256, false},
     {"64 bytes per thread, blocks of 256", stream_kernel<4, false>, 4, 256, false},
     {"64 bytes per thread, blocks of 256, evict first", stream_kernel<4, true>, 4, 256, false},

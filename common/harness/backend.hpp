@@ -74,7 +74,7 @@ class Backend {
   virtual std::vector<std::string> take_notes() { return {}; }
 };
 
-/// What the CPU device keeps of a launch beside its counts.
+/// The details of a launch that the CPU device keeps beside its counts.
 enum class Detail {
   kNone,
   kFirstWarp,    ///< LaunchCounts::requests
@@ -88,7 +88,7 @@ enum class Detail {
 std::unique_ptr<Backend> make_cpu_backend(std::function<void(const LaunchCounts&)> each_launch = {},
                                           Detail detail = Detail::kNone, std::vector<std::string> noted = {});
 
-/// A GPU: it runs and measures. Of the counts, its run() returns only the number of kernels.
+/// A GPU: it runs and measures. Its run() counts nothing but the number of kernels.
 class GpuBackend : public Backend {
  public:
   /// Runs host code that launches kernels, and waits for it. Unlike run(), it does not count the launches by

@@ -1,6 +1,6 @@
 /// \file
-/// What tables of the CPU device's counts have in common: the marks of counts that may differ from the
-/// hardware's, and the atomics.
+/// Shared by tables of the CPU device's counts: the marks of counts that may differ from the hardware's, and
+/// the atomics.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 /// \file
-/// What is derived from counts: bytes, efficiency, JSON.
+/// Numbers derived from counts: bytes, efficiency, JSON.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -27,7 +27,7 @@ std::string store_efficiency(const Counts& counts);
 /// each of them is null.
 nlohmann::ordered_json counts_json(const Counts* counts);
 
-/// What a page or a trace calls them: "load", "barrier"; "global", "shared".
+/// Their names on a page or in a trace: "load", "barrier"; "global", "shared".
 const char* text_of(RequestKind kind);
 const char* text_of(MemorySpace space);
 

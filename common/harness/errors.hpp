@@ -22,7 +22,7 @@ struct DeviceLost : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What is said of an exception of the reader's host code that is none of C++'s own.
+/// The message for an exception of the reader's host code that is none of C++'s own.
 constexpr const char* kStrangeException =
     "the host code throws something that is no std::exception, so it has no message";
 

@@ -116,7 +116,7 @@ std::string barriers_text(const Counts& counts, const std::string& source) {
   return fmt::format("{}: {}", plural(counts.barriers, "barrier"), source);
 }
 
-/// Of the first column and the space after it.
+/// The width of the first column and the space after it.
 constexpr std::size_t kNumberWidth = 8;
 
 /// The table of one kernel's lines.

@@ -1,5 +1,5 @@
 /// \file
-/// What each source line of a kernel costs, for `--lines` and for the page of the command `view`.
+/// The cost of each source line of a kernel, for `--lines` and for the page of the command `view`.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace workbook {
 
-/// What the instructions of one source line have cost.
+/// The cost of the instructions of one source line.
 struct LineCounts {
   std::string file;  ///< as in SiteCounts
   int line = 0;
@@ -23,7 +23,7 @@ std::vector<LineCounts> line_counts(const std::vector<LaunchCounts>& launches);
 /// line has more than line_width() characters.
 std::string lines_text(const std::vector<LaunchCounts>& launches);
 
-/// What a page is about.
+/// The subject of a page.
 struct View {
   std::string title;   ///< "01.4_sum", "mine.cu"
   std::string file;    ///< the reader's, which is shown whole

@@ -1,5 +1,5 @@
 /// \file
-/// Who is timed when: contenders take turns, in bursts or sustained.
+/// The order in which contenders are timed: they take turns, in bursts or sustained.
 #pragma once
 
 #include <vector>

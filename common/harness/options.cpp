@@ -84,7 +84,7 @@ void require_traceable(const Options& options) {
   if (options.lines) throw UsageError("--trace and --lines exclude each other");
 }
 
-/// What is parsed into text first.
+/// Options that are parsed into text first.
 struct Texts {
   std::string device = "auto", size, p, seed, offset;
 };
@@ -107,7 +107,7 @@ unsigned long long parse_64_bits(const char* option, const std::string& text) {
   return value;
 }
 
-/// What the options say of dropout. \throws UsageError
+/// The options of dropout. \throws UsageError
 DropoutOptions parse_dropout(const CLI::App& app, const Texts& texts, const Chapter& chapter) {
   DropoutOptions dropout = chapter.dropout;
   for (const char* option : {"--p", "--seed", "--offset"})
@@ -174,7 +174,7 @@ Shape parse_shape(const std::string& text, const std::string& dims) {
     return UsageError(fmt::format("--size {}: expected {}, {} from 1 to {}", text, dims,
                                   dims == "N" ? "a whole number" : "whole numbers", kMostElements));
   };
-  Shape shape = {{1, 1, 1}};
+  Shape shape = {{1, 1, 1, 1, 1}};
   const int count = rank(dims);
   std::size_t begin = 0;
   for (int d = 0; d < count; ++d) {

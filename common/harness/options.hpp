@@ -39,15 +39,16 @@ void require_countable(const std::optional<DeviceKind>& device);
 /// The names of the options that a value follows: "--device", "--size" and so on.
 std::vector<std::string> options_with_value();
 
-/// What `--help` of any chapter says of its options.
+/// The text of `--help` on the options of any chapter.
 std::string options_help(const std::string& name, const std::string& description);
 
 /// Parses `--size`: one whole number from 1 to 2^31 - 2^16 for each dimension that `dims` names ("N", "RxC",
-/// "MxKxN"), joined by x. No two of them may give more elements than that, since kernels index with int.
+/// "MxKxN" and so on), joined by x. No two of them may give more elements than that, since kernels index with
+/// int.
 /// \throws UsageError
 Shape parse_shape(const std::string& text, const std::string& dims);
 
-/// The number of dimensions that "N", "RxC" or "MxKxN" names.
+/// The number of dimensions that names such as "RxC" have.
 int rank(const std::string& dims);
 
 /// The shape as `--size` takes it: "1048576" or "4096x1024".

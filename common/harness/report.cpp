@@ -19,8 +19,9 @@
 namespace workbook {
 namespace {
 
-/// The number of elements of the chapter's largest output, which "per element" refers to.
-double elements(const Chapter& chapter, const Shape& shape) {
+/// How many of Chapter::unit there are.
+double units(const Chapter& chapter, const Shape& shape) {
+  if (chapter.units) return static_cast<double>(chapter.units(shape));
   long long most = 1;
   for (int i = 0; i < chapter.array_count; ++i)
     if (chapter.arrays[i].role == Role::kOutput) most = std::max(most, chapter.arrays[i].count(shape));
@@ -66,14 +67,15 @@ std::string predicted_speed_up(const Report& report, const ShapeResult& result, 
   return fmt::format("{:.2f}x", base / memory_bytes(*report.chapter, *stage.stage, result.shape));
 }
 
-/// Of 16-bit outputs in units of the last place, "0.5ulp"; of others relative to the size of the terms.
+/// The error: for 16-bit outputs in units of the last place, "0.5ulp", for others relative to the size of the
+/// terms.
 std::string error_text(const StageResult& result) {
   if (result.error == 0) return "0";
   if (!result.last_places) return fmt::format("{:.0e}", result.error);
   return fmt::format("{:.{}f}ulp", *result.last_places, *result.last_places < 9.95 ? 1 : 0);
 }
 
-/// What a table shows in place of numbers for a stage that is wrong or was skipped.
+/// The text in place of a table's numbers for a stage that is wrong or was skipped.
 std::string remark(const StageResult& result) {
   return result.status == Status::kWrong ? red("WRONG: see below") : result.message;
 }
@@ -141,7 +143,7 @@ class TimeMarks {
   }
   std::string legend() const {
     return std::string(no_difference_ ? "~ no difference: the 95 % interval of the ratio holds 1\n" : "") +
-           (above_ceiling_ ? "! faster than its ceiling, which therefore is none\n" : "");
+           (above_ceiling_ ? "! faster than its ceiling, so the ceiling is wrong\n" : "");
   }
 
  private:
@@ -149,12 +151,12 @@ class TimeMarks {
 };
 
 std::string counted_table(const Report& report, const ShapeResult& result) {
-  const double n = elements(*report.chapter, result.shape);
+  const double n = units(*report.chapter, result.shape);
   const bool arithmetic = report.chapter->stages[0].flops;
   CountMarks marks;
   std::vector<std::pair<std::string, Counts>> counts;
-  Table table({"", "", "", "bytes/element", "times", "", "efficiency", "shared", "",
-               arithmetic ? "FLOP" : "predicted"},
+  const std::string bytes = fmt::format("bytes/{}", report.chapter->unit);
+  Table table({"", "", "", bytes, "times", "", "efficiency", "shared", "", arithmetic ? "FLOP" : "predicted"},
               {"stage", "kernels", "read", "write", "least", "load", "store", "waves", "error",
                arithmetic ? "/byte" : "speedup"});
   for (std::size_t i = 0; i < result.stages.size(); ++i) {
@@ -218,7 +220,7 @@ std::string burst_table(const Report& report, const ShapeResult& result) {
   return table.text() + marks.legend();
 }
 
-/// What kept the clocks down: power, heat, or both.
+/// The reason why clocks were low: power, heat, or both.
 std::string limits_text(const Clocks& clocks) {
   bool power = false, heat = false;
   for (const std::string& reason : clocks.throttle_reasons) {
@@ -518,6 +520,8 @@ std::string json_text(const Report& report) {
                      {"pin_gbytes_per_s", d.pin_gbytes_per_s},
                      {"l2_bytes", d.l2_bytes}}},
                    {"shape", shape_json(*report.chapter, result.shape)},
+                   {"unit", report.chapter->unit},
+                   {"units", units(*report.chapter, result.shape)},
                    {"dtype", type_name(report.chapter->arrays[0].type)},
                    {"commit", build_commit()},
                    {"date", today()},

@@ -63,7 +63,11 @@ std::vector<Shape> shapes_to_run(const Options& options, const Chapter& chapter,
   // On the CPU device, counts grow in proportion to the size: large shapes would take long and show nothing
   // new.
   std::vector<Shape> shapes;
-  const auto volume = [](const Shape& s) { return static_cast<double>(s.dims[0]) * s.dims[1] * s.dims[2]; };
+  const auto volume = [&](const Shape& s) {
+    double product = 1;
+    for (int d = 0; d < rank(chapter.dims); ++d) product *= s.dims[d];
+    return product;
+  };
   for (int i = 0; i < chapter.sweep_count; ++i)
     if (gpu || volume(chapter.sweep[i]) <= volume(chapter.cpu_shape)) shapes.push_back(chapter.sweep[i]);
   return shapes;
@@ -103,7 +107,7 @@ int trace(const Chapter& chapter, const Options& options, const Shape& shape) {
   return kDone;
 }
 
-/// What each source line of the stages costs, stage by stage.
+/// The cost of each source line of the stages, stage by stage.
 std::string lines_of_stages(const Chapter& chapter, const Options& options, const Shape& shape) {
   std::vector<LaunchCounts> launches;
   const auto backend = make_cpu_backend([&](const LaunchCounts& launch) { launches.push_back(launch); },

@@ -1,6 +1,6 @@
 /// \file
-/// All of the programs that judge and time an exercise. What they find goes to a file, as JSON; they print
-/// only errors of the machine.
+/// All of the programs that judge and time an exercise. They write their results to a file, as JSON; they
+/// print only errors of the machine.
 #pragma once
 
 #include <optional>
@@ -40,7 +40,10 @@ struct Version {
 ///                   `outputs` that are wrong; none where a finding stopped the code), message
 ///     budget[]      what, counted, allowed, per_element (or per block), approximate, over, excess; only when
 ///                   all cases are right
-///     predictions[] name, unit, predicted ("16.0", "nan"), counted ("right", "more", "fewer" or "no number")
+///     predictions[] name, unit (may be empty), predicted ("16.0", "nan", a word), counted ("right"; of a
+///                   number also "more", "fewer" and "no number", of a word "other" and "no answer"), near
+///                   (the right number where the predicted one is only near enough; else empty), slip (what
+///                   is known of the mistake behind the number; may be empty)
 ///     notes[]       what works but is fragile, of all cases; only at the end
 ///     learnt, lesson
 ///

@@ -79,7 +79,7 @@ struct PlayOptions {
   std::string view;                ///< the path of a file for the data of a page; empty: none
   std::vector<std::string> notes;  ///< kinds of findings that are to be notes
 
-  /// What is to be kept of each launch.
+  /// The details of each launch to keep.
   Detail detail() const { return lines || !view.empty() ? Detail::kInstructions : Detail::kNone; }
 };
 

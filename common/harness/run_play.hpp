@@ -1,5 +1,5 @@
 /// \file
-/// The program behind the command "play" of the workbook.
+/// The program that the command "play" of the workbook runs.
 #pragma once
 
 namespace workbook {

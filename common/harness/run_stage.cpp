@@ -337,7 +337,7 @@ void Problem::compare_output(const Array& output, const Stage& stage, bool exact
     if (!written && std::isnan(comparison.got)) result.message += " (what nothing writes is NaN, too)";
     return;
   }
-  // What nothing writes is NaN, and must not pass for a NaN that was expected.
+  // An element that nothing writes is NaN, and must not pass for a NaN that was expected.
   for (std::size_t i = 0; i < right.expected.size(); ++i)
     if (std::isnan(right.expected[i]) && is_written(i) == false) {
       result.message = fmt::format("{}[{}] is NaN, but no kernel has written it", output.name, i);
@@ -351,19 +351,18 @@ Counts Problem::run_once(const Stage& stage) {
 }
 
 Mix mix_of(const Traffic& traffic) {
-  const auto read = static_cast<double>(traffic.read_bytes);
-  const auto write = static_cast<double>(traffic.write_bytes);
+  const auto written = static_cast<double>(traffic.write_bytes);
+  const double share = written / (static_cast<double>(traffic.read_bytes) + written);
   constexpr int kMostReads = 5, kMostWrites = 2;
+  constexpr double kNear = 0.005;
   Mix best = {1, 0};
-  double best_difference = INFINITY;
+  double best_share = 0;
   for (int writes = 0; writes <= kMostWrites; ++writes)
     for (int reads = 1; reads <= kMostReads; ++reads) {
-      // The share of the bytes that are written. A larger mix must be clearly better than a smaller one.
-      const double difference = std::fabs(writes / double(reads + writes) - write / (read + write));
-      if (difference < best_difference - 0.01) {
-        best = {reads, writes};
-        best_difference = difference;
-      }
+      const double of_mix = writes / double(reads + writes);
+      if (of_mix > share + kNear || of_mix <= best_share) continue;
+      best = {reads, writes};
+      best_share = of_mix;
     }
   return best;
 }

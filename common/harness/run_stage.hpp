@@ -47,10 +47,10 @@ struct StageResult {
   std::optional<double> last_places;
   bool timed = false;          ///< the fields up to `above_ceiling` are valid
   ContenderTiming time;        ///< in microseconds
-  Timing ceiling;              ///< cold, of the fastest kernel that streams as many bytes, in the same run
+  Timing ceiling;              ///< cold, of the fastest kernel that streams the same bytes, in the same run
   std::string ceiling_kernel;  ///< which one that was
   Ratio share_of_ceiling;      ///< time of the ceiling over the stage's, round by round
-  bool above_ceiling = false;  ///< is_above_ceiling(): the ceiling is none
+  bool above_ceiling = false;  ///< is_above_ceiling(): the ceiling is wrong
   std::vector<Resources> resources;  ///< of each kernel, on a GPU
   std::string note_word;  ///< what --note calls the finding that stopped it; empty: it could not go on
   std::vector<std::string> notes;  ///< of the device; Problem leaves them to its caller
@@ -153,16 +153,16 @@ struct Mix {
   int reads;
   int writes;
 };
-/// The mix, in small numbers, whose ratio of bytes read to bytes written is nearest to that of `traffic`,
-/// which dram_traffic() returned.
+/// The mix, in small numbers, that writes the largest share of its bytes but not more than `traffic` does,
+/// which dram_traffic() returned: DRAM reads faster than it writes, so a ceiling that wrote more would be too
+/// slow. A share that is larger by less than 0.005 counts as equal.
 Mix mix_of(const Traffic& traffic);
 
 /// Whether a stage was faster than its ceiling beyond doubt: `share` is the ceiling's time over the stage's,
-/// and its whole interval is above 1.005. Then the ceiling is none. The 0.005 are what the place of arrays in
-/// memory may make up. It cannot tell for a stage that moves less
-/// than four L2 caches, where the start of a launch weighs more than the bytes; and what a kernel writes and
-/// the next one reads may stay in the cache, which spares up to two caches of traffic between any two of a
-/// stage's kernels.
+/// and its whole interval is above 1.005. Then the ceiling is wrong. The position of arrays in memory may
+/// explain 0.005. It cannot tell for a stage that moves less than four L2 caches, where the start of a launch
+/// weighs more than the bytes. And data that one kernel writes and the next one reads may stay in the cache,
+/// which saves up to two caches of traffic between any two of a stage's kernels.
 bool is_above_ceiling(const Ratio& share, const Traffic& dram, int kernels, std::size_t l2_bytes);
 
 }  // namespace workbook

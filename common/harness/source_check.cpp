@@ -77,7 +77,7 @@ bool holds(std::initializer_list<std::string_view> names, const std::string& nam
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// What is wrong with one line of code; empty when nothing is.
+/// Why one line of code is refused; empty when it is not.
 std::string refused_line(const std::string& line) {
   const std::vector<std::string> words = words_of(line);
   const auto word = [&](std::size_t i) { return i < words.size() ? words[i] : std::string(); };

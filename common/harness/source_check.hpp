@@ -1,6 +1,6 @@
 /// \file
-/// What the text of a file shows before it is run: ways around the judge. That is no sandbox; it saves
-/// readers from mistakes that look solved.
+/// Finds ways around the judge in the text of a file, before it runs. This is not a sandbox; it saves readers
+/// from wrong answers that look solved.
 #pragma once
 
 #include <string>

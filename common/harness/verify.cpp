@@ -47,8 +47,8 @@ double rounding_bound(int roundings, double u) {
   return ku / (1 - ku);
 }
 
-/// The last place of a float16 or a bfloat16 of that size: a power of two. From the bits of the double,
-/// because it is asked for every element of every result.
+/// The last place of a float16 or a bfloat16 of that size: a power of two. It reads the bits of the double,
+/// to be fast: it is called for every element of every result.
 double last_place_of(Type type, double value) {
   const bool half = type == Type::kFloat16;
   constexpr int kBias = 1023, kFractionBits = 52;

@@ -22,10 +22,10 @@ struct Comparison {
   /// The largest |got - expected| / magnitude: the error in units that do not depend on the inputs' size.
   /// Infinite when an element is NaN and should not be, or the other way round.
   double error = 0;
-  /// Of a float16 or bfloat16 result, the largest error in units of its last place (last_places()).
+  /// For float16 and bfloat16, the largest error in units of the last place (last_places()).
   std::optional<double> last_places;
   long long first_wrong = -1;  ///< the first element that is wrong, or -1
-  // Of that element:
+  // That element's numbers:
   double got = 0, expected = 0;
   double own_error = 0;            ///< like `error`
   double allowed = 0;              ///< the bound on its error
@@ -44,9 +44,9 @@ Comparison compare(const void* got, Type type, const Reference& reference, int r
 /// unit is never less than 2^-20 of `magnitude`, which is 16 float32 roundings.
 double last_places(double got, double expected, double magnitude, Type type);
 
-/// What is wrong with the first wrong element of a comparison, such as "is 1.5, expected 1.25
-/// (relative to the sum of |terms|: error 0.2, allowed 1.2e-07)". Numbers have no more digits than the type,
-/// but enough to tell them apart.
+/// The message about the first wrong element of a comparison, such as "is 1.5, expected 1.25 (relative to the
+/// sum of |terms|: error 0.2, allowed 1.2e-07)". Numbers have no more digits than the type, but enough to
+/// tell them apart.
 std::string wrong_value_text(const Comparison& comparison, Type type);
 
 }  // namespace workbook

@@ -17,7 +17,7 @@ struct Dropout {
   float scale;
 
   __host__ __device__ bool drops(unsigned number) const { return number < threshold; }
-  /// What a value is multiplied by.
+  /// The factor that a value is multiplied by.
   __device__ float factor(unsigned number) const { return drops(number) ? 0.0f : scale; }
   __device__ float operator()(float value, unsigned number) const { return value * factor(number); }
 };
@@ -51,6 +51,9 @@ struct Sharing {
     return {vector / (32 * kVectors) * 32 + vector % 32,
             static_cast<int>(vector / 32 % kVectors * kWidth + i % kWidth)};
   }
+
+  /// The other way round: the first vector of the thread that makes call t.
+  __host__ __device__ static unsigned first_vector(unsigned t) { return t / 32 * 32 * kVectors + t % 32; }
 };
 // [sharing]
 

@@ -24,6 +24,12 @@ __device__ void cp_async_wait_group() {
 /// Returns when all copies of this thread are complete, in groups or not.
 __device__ inline void cp_async_wait_all() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
+/// Waits for `threads` threads of the block, whole warps, to call it with the same `barrier`, 1 to 15:
+/// __syncthreads() is barrier 0 for all of them.
+__device__ inline void named_barrier(int barrier, int threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+}
+
 // [instructions]
 /// Starts the copy of 16 bytes from global to shared memory. Only the first `bytes` of them are read; the
 /// others are filled with zeros.
@@ -51,6 +57,14 @@ __device__ inline void mma_m16n8k16(float (&acc)[4], const unsigned (&x)[4], uns
       : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(w0), "r"(w1));
 }
 // [instructions]
+
+/// As ldmatrix_x4(), each matrix transposed: a lane gets rows l % 4 * 2 and the next of column l / 4.
+__device__ inline void ldmatrix_x4_trans(unsigned (&matrices)[4], unsigned row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(matrices[0]), "=r"(matrices[1]), "=r"(matrices[2]), "=r"(matrices[3])
+               : "r"(row)
+               : "memory");
+}
 
 /// Rounds a warp's accumulators of mma_m16n8k16(), four in each lane, to bfloat16 and stores them as the 16x8
 /// elements at (row, column) of an m x n matrix, two columns at a time: n must be even. Elements outside the

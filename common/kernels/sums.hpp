@@ -1,6 +1,6 @@
 /// \file
-/// For kernels: the sum of a value over the lanes of a warp and over the threads of a block. Stage 5
-/// of chapter 01 introduces the tree in shared memory, stage 4 of chapter 04 the shuffles.
+/// For kernels: the sum and the maximum of a value over the lanes of a warp and the threads of a block.
+/// Stage 5 of chapter 01 introduces the tree in shared memory, stage 4 of chapter 04 the shuffles.
 #pragma once
 #include "device.hpp"
 
@@ -27,6 +27,28 @@ __device__ inline float block_sum_by_warps(float value) {
   return warp_sum(lane < blockDim.x / 32 ? sums[lane] : 0.0f);
 }
 // [sums]
+
+// [maxima]
+/// The largest `value` of the 32 lanes of the warp, in every lane.
+__device__ inline float warp_max(float value) {
+#pragma unroll
+  for (int distance = 16; distance > 0; distance /= 2)
+    value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, distance));
+  return value;
+}
+
+/// The largest `value` of a block of whole warps, in every thread, as block_sum_by_warps().
+__device__ inline float block_max_by_warps(float value) {
+  __shared__ float maxima[32];
+  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  value = warp_max(value);
+  if (blockDim.x == 32) return value;
+  __syncthreads();  // every thread has read the maxima of an earlier call
+  if (lane == 0) maxima[warp] = value;
+  __syncthreads();
+  return warp_max(maxima[lane < blockDim.x / 32 ? lane : 0]);
+}
+// [maxima]
 
 // [block_sum]
 /// The sum of `value` over the Threads threads of the block, a power of two, in thread 0; every thread of the

@@ -21,8 +21,8 @@ __device__ inline void block_sum(float* sums, float value) {
 }
 
 // [three_reads]
-/// One block a row. With `Mended`, every thread has read the mean before a thread writes over it.
-template <bool Mended>
+/// One block per row. With `Fixed`, every thread has read the mean before a thread overwrites it.
+template <bool Fixed>
 __global__ void normalise(const float* in, float* out) {
   __shared__ float sums[kThreads];
   const float* row = in + blockIdx.x * kColumns;
@@ -31,7 +31,7 @@ __global__ void normalise(const float* in, float* out) {
   for (int c = threadIdx.x; c < kColumns; c += kThreads) sum += row[c];
   block_sum(sums, sum);
   const float mean = sums[0] / kColumns;
-  if (Mended) __syncthreads();
+  if (Fixed) __syncthreads();
 
   float squares = 0;
   for (int c = threadIdx.x; c < kColumns; c += kThreads) squares += (row[c] - mean) * (row[c] - mean);
@@ -119,6 +119,19 @@ __global__ void variances(const float* x, float* of_squares, float* two_passes, 
   }
 }
 
+// [softmaxes]
+/// The softmax of n scores in two ways, by one thread.
+__global__ void softmaxes(const float* scores, float* naive, float* stable, int n) {
+  float sum = 0.0f, most = -INFINITY, stable_sum = 0.0f;
+  for (int i = 0; i < n; ++i) sum += expf(scores[i]);
+  for (int i = 0; i < n; ++i) naive[i] = expf(scores[i]) / sum;
+
+  for (int i = 0; i < n; ++i) most = fmaxf(most, scores[i]);
+  for (int i = 0; i < n; ++i) stable_sum += expf(scores[i] - most);
+  for (int i = 0; i < n; ++i) stable[i] = expf(scores[i] - most) / stable_sum;
+}
+// [softmaxes]
+
 }  // namespace kernel
 
 void normalise_three_reads(const float* in, float* out, int rows) {
@@ -152,6 +165,9 @@ void quantise_by_corrected(const float* in, float scale, int* out, int n) {
 }
 void variances(const float* x, float* out, int n) {
   launch(kernel::variances, 1, kernel::kThreads, x, out, out + 1, out + 2, n);
+}
+void softmaxes(const float* scores, float* naive, float* stable, int n) {
+  launch(kernel::softmaxes, 1, 1, scores, naive, stable, n);
 }
 
 }  // namespace DEVICE::claims

@@ -9,7 +9,7 @@
 
 namespace DEVICE::claims {
 
-constexpr int kColumns = 1024;  ///< of a row of the normalisations, one block of 256 threads a row
+constexpr int kColumns = 1024;  ///< of a row of the normalisations; one block of 256 threads per row
 
 /// Normalises each row: subtracts its mean and divides by its standard deviation. Reads the row three times.
 void normalise_three_reads(const float* in, float* out, int rows);
@@ -37,5 +37,8 @@ void quantise_by_corrected(const float* in, float scale, int* out, int n);
 /// out[0] to out[2] = the variance of x[0, n): mean of squares less square of mean, in two passes, and by
 /// Welford and Chan.
 void variances(const float* x, float* out, int n);
+
+/// naive = stable = the softmax of n scores, without and with the maximum subtracted.
+void softmaxes(const float* scores, float* naive, float* stable, int n);
 
 }  // namespace DEVICE::claims

@@ -1,6 +1,7 @@
 /// \file
 /// Prints what docs/claims.md quotes: `claims passes`, `claims zero`, `claims rounding` or `claims race`,
-/// docs/exact_division.md: `claims quotient`, and docs/04_relu_layernorm.md: `claims variance`.
+/// docs/exact_division.md: `claims quotient`, docs/04_relu_layernorm.md: `claims variance`, and
+/// docs/08_attention.md: `claims softmax`.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -55,7 +56,7 @@ void print_bytes(Arrays& arrays, const char* name, const std::function<void()>& 
 }
 
 void print_heading() {
-  fmt::print("{:34}{:>16}{:>19}\n", "bytes an element", "asked for", "from and to DRAM");
+  fmt::print("{:34}{:>16}{:>19}\n", "bytes per element", "requested", "from and to DRAM");
   fmt::print("{:34}{:>9}{:>7}{:>12}{:>7}\n", "", "read", "write", "read", "write");
 }
 
@@ -168,6 +169,39 @@ void variance() {
   }
 }
 
+void softmax() {
+  Arrays at;
+  constexpr int kCount = 1000;
+  fmt::print("{:26}{:>22}{:>22}\n{:26}{:>11}{:>11}{:>11}{:>11}\n", "softmax of 1000 scores",
+             "without the maximum", "with the maximum", "", "sum", "error", "sum", "error");
+  for (const float most : {10.0f, 80.0f, 100.0f, 1e4f}) {
+    std::mt19937 generator(kCount);
+    std::uniform_real_distribution<float> between(most - 20, most);
+    std::vector<float> scores(kCount), weights(kCount);
+    std::vector<double> expected(kCount);
+    double total = 0;
+    for (float& score : scores) score = between(generator);
+    for (int i = 0; i < kCount; ++i) total += expected[i] = std::exp(static_cast<double>(scores[i]) - most);
+    at.backend->upload(at.a, scores.data(), kCount * sizeof(float));
+    at.backend->run([&] { cpu::claims::softmaxes(at.a, at.product, at.out, kCount); });
+    fmt::print("scores up to {:<13g}", most);
+    for (const float* result : {at.product, at.out}) {
+      at.backend->download(weights.data(), result, kCount * sizeof(float));
+      double sum = 0, error = 0;
+      for (int i = 0; i < kCount; ++i) {
+        const double off = std::fabs(weights[i] - expected[i] / total) / (expected[i] / total);
+        sum += weights[i];
+        error = off > error || std::isnan(off) ? off : error;
+      }
+      if (std::isnan(sum))
+        fmt::print("{:>11}{:>11}", "NaN", "NaN");
+      else
+        fmt::print("{:11.6f}{:11.0e}", sum, error);
+    }
+    fmt::print("\n");
+  }
+}
+
 void race() {
   Arrays at;
   try {
@@ -192,10 +226,12 @@ int main(int count, char** arguments) {
     quotient();
   } else if (claim == "variance") {
     variance();
+  } else if (claim == "softmax") {
+    softmax();
   } else if (claim == "race") {
     race();
   } else {
-    fmt::print(stderr, "usage: claims passes|zero|rounding|quotient|variance|race\n");
+    fmt::print(stderr, "usage: claims passes|zero|rounding|quotient|variance|softmax|race\n");
     return workbook::kBadUsage;
   }
 }

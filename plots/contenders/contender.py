@@ -1,4 +1,4 @@
-"""What all contenders have in common, and how far their results are off."""
+"""Shared by all contenders: their description, and how far their results are off."""
 
 import dataclasses
 from typing import Callable, NamedTuple
@@ -7,7 +7,7 @@ import torch
 
 
 class Found(NamedTuple):
-    """What a check of a result found; the errors are as in docs/json.md."""
+    """The findings of a check of a result; the errors are as in docs/json.md."""
 
     error: float
     right: bool

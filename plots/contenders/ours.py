@@ -18,4 +18,20 @@ OURS = {
     "05_linear_gelu": {"erf": ("10_epilogue",), "tanh": ("10_tanh",)},
     "06_tensor_cores": {"erf": ("9_ping_pong", "9_wide", "10_stream_k"),
                         "tanh": ("9_tanh", "9_wide_tanh", "10_tanh")},
+    # Not those whose p is a multiple of 1/256.
+    "07_gelu_dropout": {
+        "forward, float32": ("3_share_calls", "4_sixteen_bits"),
+        "forward, bfloat16": ("6_bfloat16", "6_fast"),
+        "backward, float32": ("9_recomputed",),
+        "backward, bfloat16": ("9_bfloat16", "9_fast"),
+        "block": ("11_residual",),
+        "norm": ("12_rms_norm",)},
+    "08_attention": {
+        "weights, float32": ("2_one_kernel",),
+        "weights, bfloat16": ("13_weights",),
+        "float32": ("7_flash", "8_exp2"),
+        "causal, float32": ("9_causal",),
+        "bfloat16": ("10_wmma", "12_mma"),
+        "causal, bfloat16": ("10_causal", "12_causal"),
+        "decode": ("11_split",)},
 }

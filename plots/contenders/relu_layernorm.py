@@ -206,7 +206,7 @@ def residuals(shape, dtype):
               "against": stages["residual, float32"][0]}
     return [Contender(f"torch{suffix}", "PyTorch as written: addition, then RMSNorm", residual_rmsnorm,
                       inputs, kernels=(2,), moved=(3 * element * n, 2 * element * n), **common),
-            *compiled(residual_rmsnorm, suffix, inputs=inputs, kernels=of_a_row(shape, (1,), (2, 3)),
+            *compiled(residual_rmsnorm, suffix, inputs=inputs, kernels=of_a_row(shape, (1,), (2, 3, 4)),
                       **common),
             Contender(f"Triton{suffix}", "written by hand, one row per program", residual_rmsnorm_by_triton,
                       inputs, kernels=(1,), skipped=too_long(columns), **common),

@@ -28,7 +28,7 @@ __global__ void find_largest(const float* __restrict__ x, float* __restrict__ la
   const unsigned t = threadIdx.x;
   values[t] = mine;
   __syncthreads();
-  // Of an odd number of values the middle one waits for the next round.
+  // If the number of values is odd, the middle one waits for the next round.
   for (unsigned left = blockDim.x, half = 0; left > 1; left = half) {
     half = (left + 1) / 2;
     if (t + half < left) values[t] = larger(values[t], values[t + half]);

@@ -31,8 +31,8 @@ const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
 
 long long one_read(const Shape& s) { return 4 * elements(s); }
 long long none(const Shape&) { return 0; }
-/// Of two trees over 256 threads, each takes 52: a store of each of 8 warps, three wavefronts for each warp
-/// that adds, and the sum read by all warps. A tree that adds neighbours first takes 157.
+/// A tree over 256 threads takes 52, and there are two: a store of each of 8 warps, three wavefronts for each
+/// warp that adds, and the sum read by all warps. A tree that adds neighbours first takes 157.
 long long trees(const Shape& s) { return 200 * rows(s); }
 
 const Limit kLimits[] = {

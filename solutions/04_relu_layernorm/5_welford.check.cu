@@ -19,7 +19,7 @@ void fill(const Data& host) {
   for (int i = 0; i < 6 * kPairs; ++i) host.floats("parts")[i] = kParts[i / 6][i % 6];
 }
 
-/// Of a pair: count, mean and squares together, and what bounds the rounding errors of each.
+/// A merged pair: count, mean and squares, and the sizes that bound the rounding errors of each.
 struct Pair {
   double values[3], sizes[3];
 };

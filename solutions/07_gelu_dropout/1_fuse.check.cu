@@ -1,19 +1,19 @@
 /// \file
 /// Specification of exercise 07.1, fuse.
-#include "forward.hpp"
+#include "numbers.hpp"
 
 namespace DEVICE {
 namespace {
 
 using namespace workbook;
-using namespace gelu_dropout_forward;
+using namespace gelu_dropout_numbers;
 
 void fill(const Data& host) { fill_x(host, 171); }
 
 const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
                          {"mask", Type::kInt8, Role::kScratch, elements, nullptr},
                          {"activated", Type::kFloat32, Role::kScratch, elements, nullptr},
-                         {"y", Type::kFloat32, Role::kOutput, elements, reference<own_call>}};
+                         {"y", Type::kFloat32, Role::kOutput, elements, reference_y<Fuse>}};
 
 const Limit kLimits[] = {
     {Cost::kLaunches, one, "can one kernel do the work of all three?"},

@@ -1,12 +1,12 @@
 /// \file
 /// Exercise 07.2, share_calls: how the file that is judged is called.
-#include "forward.hpp"
+#include "numbers.hpp"
 
 namespace DEVICE {
 namespace {
 
 void run(const workbook::Data& d) {
-  Dropout dropout = gelu_dropout_forward::dropout_of<gelu_dropout_forward::shared_call>(d.shape);
+  Dropout dropout = gelu_dropout_numbers::dropout_of<gelu_dropout_numbers::ShareCalls>(d.shape);
   dropout.random.offset = 0;
   gelu_dropout_share_calls::gelu_dropout(
       d.floats("x"), d.floats("y"), d.shape.dims[0], dropout,

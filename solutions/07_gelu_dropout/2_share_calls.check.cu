@@ -1,17 +1,17 @@
 /// \file
 /// Specification of exercise 07.2, share_calls.
-#include "forward.hpp"
+#include "numbers.hpp"
 
 namespace DEVICE {
 namespace {
 
 using namespace workbook;
-using namespace gelu_dropout_forward;
+using namespace gelu_dropout_numbers;
 
 long long two(const Shape&) { return 2; }
 
 void fill(const Data& host) {
-  const unsigned long long offset = random_of(static_cast<unsigned>(host.shape.dims[0])).offset;
+  const unsigned long long offset = ShareCalls::random(static_cast<unsigned>(host.shape.dims[0])).offset;
   unsigned* halves = static_cast<unsigned*>(host.array("offset", Type::kUint32));
   fill_x(host, 172);
   halves[0] = static_cast<unsigned>(offset);
@@ -20,7 +20,7 @@ void fill(const Data& host) {
 
 const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
                          {"offset", Type::kUint32, Role::kInput, two, nullptr},
-                         {"y", Type::kFloat32, Role::kOutput, elements, reference<shared_call>}};
+                         {"y", Type::kFloat32, Role::kOutput, elements, reference_y<ShareCalls>}};
 
 /// Warps whose lanes have four elements each.
 long long warps(const Shape& s) { return (elements(s) + 127) / 128; }

@@ -1,15 +1,15 @@
 /// \file
 /// Specification of exercise 07.4, backward.
-#include "masks.hpp"
+#include "numbers.hpp"
 
 namespace DEVICE {
 namespace {
 
 using namespace workbook;
-using namespace gelu_dropout_masks;
+using namespace gelu_dropout_numbers;
 
 void fill(const Data& host) {
-  fill_uniform(host.floats("x"), elements(host.shape), -4.0f, 3.0f, 174);
+  fill_x(host, 174);
   fill_uniform(host.floats("dy"), elements(host.shape), -1.5f, 1.0f, 175);
 }
 
@@ -17,8 +17,8 @@ void fill(const Data& host) {
 /// argument of the exponential function, x^2 / 2, is rounded too.
 void reference(const Data& host, double* expected, double* magnitude) {
   const float *x = host.floats("x"), *dy = host.floats("dy");
-  const double scale = scale_of<EightPerCall>(host.shape);
-  for_each_element<EightPerCall>(host.shape, [&](unsigned i, bool kept) {
+  const double scale = scale_of<Backward>(host.shape);
+  for_each_element<Backward>(host.shape, [&](unsigned i, bool kept) {
     const double v = x[i], bell = exp(-0.5 * v * v);
     const double slope = 0.5 * (1 + erf(v / sqrt(2.0))) + v * bell / sqrt(2 * acos(-1.0));
     expected[i] = kept ? scale * dy[i] * slope : 0;
@@ -29,10 +29,6 @@ void reference(const Data& host, double* expected, double* magnitude) {
 const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
                          {"dy", Type::kFloat32, Role::kInput, elements, nullptr},
                          {"dx", Type::kFloat32, Role::kOutput, elements, reference}};
-
-/// erff and expf are off by at most 2 ulps (CUDA C++ Programming Guide), 4 units of 2^-24 each; their
-/// arguments, the sums and the products are rounded, and so is the scale.
-int roundings(const Shape&) { return 16; }
 
 /// Warps whose lanes have four elements each.
 long long warps(const Shape& s) { return (elements(s) + 127) / 128; }

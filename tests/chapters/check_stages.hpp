@@ -4,8 +4,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
 #include "catch.hpp"
 #include "cpu/notes.hpp"
+#include "harness/options.hpp"
 #include "harness/run_stage.hpp"
 
 /// Checks that every stage that is `wanted`, and that suits this device and the problem's `shape`, is right
@@ -17,8 +22,7 @@ void check_stages(const workbook::Chapter& chapter, workbook::Problem& problem, 
     const workbook::Stage& stage = chapter.stages[i];
     if (!wanted(stage)) continue;
     const workbook::StageResult result = problem.check(stage);
-    INFO(stage.name << ", " << shape.dims[0] << " x " << shape.dims[1] << " x " << shape.dims[2] << ": "
-                    << result.message);
+    INFO(stage.name << ", " << workbook::shape_text(shape, chapter.dims) << ": " << result.message);
     const bool suits = stage.run && (!stage.suits || stage.suits(shape));
     if (result.status == workbook::Status::kSkipped && (!suits || stage.capability > 0)) {
       CHECK(stage.needs != nullptr);
@@ -31,6 +35,15 @@ void check_stages(const workbook::Chapter& chapter, workbook::Problem& problem, 
     CHECK(result.counts.store_bytes <= 32 * result.counts.store_sectors);
     look(stage, result);
   }
+}
+
+/// \throws std::logic_error when there is none of that name
+inline workbook::Stage stage_named(const workbook::Chapter& chapter, const std::string& name) {
+  const workbook::Stage* const end = chapter.stages + chapter.stage_count;
+  const workbook::Stage* const found =
+      std::find_if(chapter.stages, end, [&](const workbook::Stage& stage) { return stage.name == name; });
+  if (found == end) throw std::logic_error(name);
+  return *found;
 }
 
 inline bool every_stage(const workbook::Stage&) { return true; }

@@ -1,5 +1,5 @@
 /// \file
-/// What the tests of chapter 07 on either device share: what random numbers must be, and where arrays start.
+/// Shared by the tests of chapter 07 on both devices: the right random numbers, and where arrays start.
 #pragma once
 
 #include <array>

@@ -41,8 +41,7 @@ TEST_CASE("02: every stage is right, and moves what its formula says, at hostile
 
 TEST_CASE("02: a sum without its last term is noticed at every size of the sweep up to 2^24") {
   const auto backend = make_cpu_backend();
-  const auto is_sum = [](const Stage& stage) { return std::string(stage.name) == "9_sum"; };
-  static const Stage kSum = *std::find_if(kChapter.stages, kChapter.stages + kChapter.stage_count, is_sum);
+  static const Stage kSum = stage_named(kChapter, "9_sum");
   Stage shortened = kSum;
   shortened.run = [](const Data& d) {
     Data fewer = d;

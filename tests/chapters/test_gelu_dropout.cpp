@@ -7,6 +7,7 @@
 #include "catch.hpp"
 #include "chapters/check_stages.hpp"
 #include "chapters/dropout_numbers.hpp"
+#include "chapters/stage_counters.hpp"
 #include "common/cpu/device_arrays.hpp"
 #include "harness/run_stage.hpp"
 #include "kernels/dropout.hpp"
@@ -51,6 +52,8 @@ const std::vector<Shape> kShapes = {
     {{33, 31, 1}}, {{3, 1000, 1}}, {{2, 4098, 1}}, {{7, 264, 1}}, {{41, 1023, 1}}, {{64, 512, 1}}};
 
 }  // namespace
+
+TEST_CASE("07: counts equal the H200's counters at 512 x 1024") { check_counters(kChapter, {{512, 1024, 1}}); }
 
 TEST_CASE("07: Philox gives the published answers, in a kernel and on the host") {
   const auto backend = make_cpu_backend();
@@ -134,8 +137,7 @@ TEST_CASE("07: every stage is right at every alignment") {
 
 TEST_CASE("07: a backward pass with another mask than the forward pass is noticed") {
   static DropoutMistake mistake;
-  const auto is_recomputed = [](const Stage& stage) { return std::string(stage.name) == "9_recomputed"; };
-  Stage stage = *std::find_if(kChapter.stages, kChapter.stages + kChapter.stage_count, is_recomputed);
+  Stage stage = stage_named(kChapter, "9_recomputed");
   stage.run = [](const Data& d) {
     cpu::test_kernels::backward(d.floats("x"), d.floats("dy"), d.floats("dx"),
                                 d.shape.dims[0] * d.shape.dims[1], d.dropout.p, d.dropout.seed,
@@ -159,8 +161,7 @@ TEST_CASE("07: a backward pass with another mask than the forward pass is notice
 }
 
 TEST_CASE("07: a sum without its last term is noticed at every row length of the sweep") {
-  const auto is_sum = [](const Stage& stage) { return std::string(stage.name) == "10_row_sum"; };
-  static const Stage kSum = *std::find_if(kChapter.stages, kChapter.stages + kChapter.stage_count, is_sum);
+  static const Stage kSum = stage_named(kChapter, "10_row_sum");
   const auto backend = make_cpu_backend();
   Stage shortened = kSum;
   shortened.run = [](const Data& d) {

@@ -28,11 +28,6 @@ workbook::Chapter with(double p, unsigned long long seed, unsigned long long off
   return chapter;
 }
 
-workbook::Stage stage_named(const workbook::Chapter& chapter, const std::string& name) {
-  return *std::find_if(chapter.stages, chapter.stages + chapter.stage_count,
-                       [&](const workbook::Stage& stage) { return stage.name == name; });
-}
-
 }  // namespace
 
 TEST_CASE("gpu: 07: Philox gives the published answers") {

@@ -33,7 +33,8 @@ TEST_CASE("gpu: 06: the stages in bfloat16 are right where tiles are ragged, and
                                     {{129, 4096, 16}},
                                     {{2100, 136, 2056}},
                                     {{4200, 64, 3000}},
-                                    // Of the last wave an H200 shares out 67 pairs and 40.
+                                    // On an H200, the last wave's 67 pairs, then 40, are divided among all
+                                    // clusters.
                                     {{17000, 1544, 248}},
                                     {{13528, 3272, 504}}};
   for (const workbook::Shape& shape : shapes) {

@@ -29,11 +29,7 @@ void check_at(const Shape& shape, const Offsets& offsets, Look look) {
   check_stages(kChapter, problem, shape, every_stage, look);
 }
 
-Stage stage_named(const std::string& name) {
-  const auto is_it = [&](const Stage& stage) { return name == stage.name; };
-  return *std::find_if(kChapter.stages, kChapter.stages + kChapter.stage_count, is_it);
-}
-const Stage kTiles = stage_named("4_tiles"), kEarlyGelu = stage_named("12_early_gelu");
+const Stage kTiles = stage_named(kChapter, "4_tiles"), kEarlyGelu = stage_named(kChapter, "12_early_gelu");
 
 /// Leaves the last term of each element of a product out: the last column of x, or of v.
 void without_last_column(float* matrix, long long rows, int columns) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "chapters/ragged_shapes.hpp"
 #include "common/cpu/same_counts.hpp"
 #include "harness/lines.hpp"
 #include "harness/options.hpp"
@@ -56,10 +57,7 @@ TEST_CASE("lines: every stage of every chapter, at ragged shapes") {
 #include "chapters.inc"
 #undef CHAPTER
   };
-  const Shape ragged[] = {{{65, 64, 64}}, {{33, 7, 70}}};
+  const int ragged[][3] = {{65, 64, 64}, {33, 7, 70}};
   for (const Chapter& chapter : chapters)
-    for (Shape shape : ragged) {
-      std::fill(shape.dims + rank(chapter.dims), std::end(shape.dims), 1);
-      check_lines(chapter, shape);
-    }
+    for (const auto& sizes : ragged) check_lines(chapter, shape_of(chapter, sizes));
 }

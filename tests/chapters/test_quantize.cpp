@@ -28,7 +28,7 @@ void check_values(void (*fill)(const Data&), const std::vector<Shape>& shapes) {
   }
 }
 
-/// Divides on the CPU device, as many pairs at a time as the arrays hold.
+/// Divides on the CPU device. One call divides all pairs that fit into the arrays.
 class Divisions {
  public:
   void add(float x, float scale) {

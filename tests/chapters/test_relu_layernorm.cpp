@@ -40,12 +40,6 @@ const std::vector<Shape> kRowShapes = {{{5, 16, 1}},   {{5, 33, 1}},    {{5, 512
 
 using cpu::test_kernels::LayernormMistake;
 
-Stage stage_named(const std::string& name) {
-  for (int i = 0; i < kChapter.stage_count; ++i)
-    if (name == kChapter.stages[i].name) return kChapter.stages[i];
-  throw std::logic_error(name);
-}
-
 /// The same stage, which is right on inputs that are not exact almost whatever it does.
 Stage lenient(Stage stage) {
   stage.roundings = [](const Shape&) { return 1 << 20; };
@@ -66,7 +60,7 @@ void run_layernorm_bfloat16(const Data& d) {
 
 /// The stage with another function, in one kernel.
 Stage with_run(const std::string& name, void (*run)(const Data&)) {
-  Stage stage = lenient(stage_named(name));
+  Stage stage = lenient(stage_named(kChapter, name));
   stage.run = run;
   stage.kernels = 1;
   return stage;
@@ -111,14 +105,14 @@ template <const char* Name>
 void run_without_last_column(const Data& d) {
   const int rows = d.shape.dims[0], columns = d.shape.dims[1];
   cpu::test_kernels::clear_elements(d.floats("x"), columns - 1, columns, rows);
-  stage_named(Name).run(d);
+  stage_named(kChapter, Name).run(d);
 }
 /// Leaves the last element of each column out.
 template <const char* Name>
 void run_without_last_row(const Data& d) {
   const int rows = d.shape.dims[0], columns = d.shape.dims[1];
   cpu::test_kernels::clear_elements(d.floats("x"), (rows - 1) * static_cast<long long>(columns), 1, columns);
-  stage_named(Name).run(d);
+  stage_named(kChapter, Name).run(d);
 }
 
 constexpr char kTree[] = "3_tree", kMeans[] = "5_means", kColumns[] = "6_columns", kSquares[] = "6_squares";
@@ -149,7 +143,7 @@ TEST_CASE("04: a term that is left out of a sum shows at every shape of the swee
   const auto backend = make_cpu_backend();
   const auto check = [&](const Shape& shape, const char* name, void (*wrong)(const Data&)) {
     Problem problem(kChapter, shape, *backend);
-    Stage stage = lenient(stage_named(name));
+    Stage stage = lenient(stage_named(kChapter, name));
     stage.run = wrong;
     ++stage.kernels;
     INFO(name << ", " << shape.dims[0] << " x " << shape.dims[1]);

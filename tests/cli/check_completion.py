@@ -1,4 +1,4 @@
-"""What the shells complete: python3 tests/cli/check_completion.py build/bin/workbook
+"""The completion of shells: python3 tests/cli/check_completion.py build/bin/workbook
 
 Exit status 4 where there is no bash.
 """
@@ -19,7 +19,7 @@ def script(shell):
 
 
 def completed(*typed):
-    """What bash offers for the last of the words."""
+    """The words that bash offers for the last one."""
     words = " ".join(f"'{word}'" for word in ("./workbook", *typed))
     with tempfile.NamedTemporaryFile("w", suffix=".bash") as file:
         call = f'COMP_WORDS=({words}); COMP_CWORD={len(typed)}; _workbook; echo "${{COMPREPLY[@]}}"'

@@ -5,7 +5,7 @@ python3 tests/cli/check_fuzz.py build/bin --seconds 10 --seed 24
 Each try is made of its seed and its number alone: `--seed S --only N` makes it again. All tries work in
 build/tests/fuzz, with a workbook that was compiled for that folder (fuzzed_workbook); the reader's files are
 not touched. There, ninja and the programs that judge exercises are scripts, which end and write as the try
-says: nothing is compiled. Of the chapters, 01 is the real one, the others print what they are called with.
+says: nothing is compiled. Chapter 01 is the real one; the others print their arguments.
 Not tried: watch, which needs a terminal (check_watch.py), signals during a compile (check_interrupts.py), the
 launcher's commands that build (check_launcher.py), docs/update.py beyond its options, and SIGINT to the
 Python programs, which Python itself answers with a traceback while it starts (check_plots.py sends it later).
@@ -108,7 +108,8 @@ class Place:
         (self.data / "verdict.json").write_text(json.dumps(VERDICT))
         (self.data / "trace.json").write_text(json.dumps(TRACE))
         (self.data / "view.json").write_text(json.dumps(VIEW))
-        # What a reader's program may print. No file of the project: those may hold the words of BAD_TEXTS.
+        # The output of a reader's program. It is no file of the project, which might hold the words of
+        # BAD_TEXTS.
         (self.data / "printed.txt").write_text("".join(f"x[{i}] = {i / 3}\n" for i in range(500)))
         (self.data / "printed.bin").write_bytes(bytes(range(256)) * 300)
 
@@ -271,7 +272,7 @@ def launcher_words(place, chosen):
 
 
 class Try:
-    """What one try does; it follows from the seed and the number."""
+    """The steps of one try, which follow from the seed and the number."""
 
     def __init__(self, place, seed, number):
         chosen = random.Random(f"{seed} {number}")
@@ -407,7 +408,7 @@ def standings(content):
 
 
 def lost_state(place, before, words):
-    """What is wrong with the state after a try; nothing when it is kept."""
+    """The fault of the state after a try; nothing when the state is kept."""
     file = place.state / "state.json"
     if before is None:
         return ""  # no file before

@@ -1,4 +1,4 @@
-"""What ends ./workbook ends the compilers that it has started, which also have a limit of memory.
+"""A signal that ends ./workbook also ends the compilers that it has started, which have a limit of memory.
 
 python3 tests/cli/check_interrupts.py COPY: the copy that tests/cli/check_launcher.py has made; its exercise
 01.1 and a stage of its chapter are edited.

@@ -57,7 +57,7 @@ def script(folder, name, text):
 
 
 def doctors_machines(folder):
-    """What the doctor says of machines that have a tool that does not do."""
+    """The doctor's words on machines with a tool that is too old."""
     for tool, text, wanted in (
             ("cmake", "echo cmake version 3.18.4",
              "missing: nothing can be built: cmake version 3.18.4 is too old, 3.25 or newer is needed"),
@@ -75,7 +75,7 @@ def doctors_machines(folder):
 
 
 def asks_cmake_first(folder):
-    """Libraries that only CMake finds are not asked for; where CMake fails, the packages are."""
+    """Libraries that only CMake finds are not requested; where CMake fails, the packages are."""
     copy = folder / "libraries elsewhere"
     copy.mkdir()
     text = (ROOT / "workbook").read_text()

@@ -142,7 +142,7 @@ with tempfile.TemporaryDirectory() as folder:
     done = run(COPY / "workbook", "play", "--new", "--json", path)
     expect("... and the JSON is JSON", len(json.loads(done.stdout)["launches"]) == 1, done.stdout)
 
-# What the page says of common mistakes: the change, and what play says then.
+# Common mistakes that the page describes: the change, and what play says then.
 LAUNCH = "launch(twice, ceil_div(n, threads), threads, x.data(), out.data(), n);"
 CHANGES = {
     "leave out `if (i < n)`": ("if (i < n) ", ""),

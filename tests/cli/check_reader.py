@@ -122,7 +122,7 @@ def verdicts():
 
 
 def old_files():
-    """What counts is a file's content, however old it is: one that is copied or moved here keeps its time."""
+    """A file's content counts, not its age: a file that is copied or moved here keeps its time."""
     def put(text):
         FILE.write_text(text)
         os.utime(FILE, (10 ** 9, 10 ** 9))
@@ -138,7 +138,7 @@ def old_files():
 
 
 def standard_library():
-    """What a kernel file's host code may use, although the compiler makes calls of a sanitizer of it."""
+    """A kernel file's host code may use these, although the compiler turns them into calls of a sanitizer."""
     right = solution()
     for what, code, *headers in (
             ("a static std::string", "  static std::string name(static_cast<size_t>(n), 'x');\n"
@@ -155,7 +155,7 @@ def standard_library():
              "  if (std::regex_match(\"b\", std::regex(\"a+\"))) return;\n", "future", "regex")):
         FILE.write_text(with_host_code(right, code, *headers))
         call(f"{what} in host code", ["check", "01.1"], SOLVED, "Solved.")
-    # What the CPU device uses itself must not be taken from this file, where it is traced.
+    # The CPU device must not use this file's copies of these functions, because they are traced.
     uses = ("  std::string text(static_cast<size_t>(n), 'x');\n  text.append(\"y\").push_back('z');\n"
             "  std::vector<unsigned long> numbers;\n  std::vector<std::string> texts;\n"
             "  for (int i = 0; i < 99; ++i) {\n    numbers.push_back(text.size());\n"

@@ -27,8 +27,8 @@ SIDEWAYS = """
 return document.documentElement.scrollWidth - document.documentElement.clientWidth;
 """
 
-# Contrast of text with what is behind it (WCAG 2): the lowest of what is shown, and where. A picture behind a
-# cell counts as the colour that is most of it.
+# Contrast of text with its background (WCAG 2): the lowest one that is shown, and where. A cell's background
+# picture counts as its most frequent colour.
 CONTRAST = """
 const canvas = new OffscreenCanvas(1, 1).getContext('2d', {willReadFrequently: true});
 function rgb(colour) {

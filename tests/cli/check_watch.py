@@ -99,7 +99,7 @@ def stops_and_goes_on():
     terminal.key("\x1a")
     wait_until("Ctrl-Z stops it", terminal.is_stopped)
     expect("Ctrl-Z stops it, and the terminal is as it was", terminal.is_as_it_was())
-    # What the shell does at `fg`: its own settings of the terminal, and a signal to the program.
+    # At `fg`, the shell restores its own settings of the terminal and sends the program a signal.
     termios.tcsetattr(terminal.far, termios.TCSANOW, terminal.before)
     os.killpg(terminal.watch.pid, signal.SIGCONT)
     wait_until("fg goes on, and takes keys without Enter", lambda: not terminal.is_as_it_was())

@@ -55,7 +55,7 @@ Outcome shell(const std::string& command, const Limits& limits) {
   return run_limited({"sh", "-c", command}, limits);
 }
 
-/// What a judging program writes, with one right case.
+/// The report of a judging program, with one right case.
 nlohmann::json report(VerdictStatus status) {
   return {{"status", text_of(status)},
           {"refused", ""},
@@ -172,7 +172,7 @@ TEST_CASE("what was solved under an exercise's old name counts") {
   CHECK(state.size() == 1);
   CHECK(state["06_tensor_cores/2_epilogue_bf16"].solved);
   CHECK(state["06_tensor_cores/2_epilogue_bf16"].hints == 2);
-  // What is found out later counts: the old name is gone from the file.
+  // Later changes count: the old name is gone from the file.
   change_standing(folder.path, "06_tensor_cores/2_epilogue_bf16",
                   [](Standing& standing) { standing.solved = false; });
   CHECK_FALSE(load_state(folder.path)["06_tensor_cores/2_epilogue_bf16"].solved);

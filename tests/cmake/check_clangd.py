@@ -13,7 +13,7 @@ from checks import copy_tree, expect, run, skip
 
 def faults(copy, file):
     """The errors and warnings that clangd shows in a file."""
-    # Of the refactorings that --check also tries, those of line 1 are enough.
+    # --check also tries refactorings; those of line 1 are enough.
     done = run("clangd", f"--check={file}", "--check-lines=1-1", cwd=copy)
     shown = [line for line in done.stderr.splitlines() if re.search(r"\] Line \d+: ", line)]
     return [f"{file.name}: {line}" for line in shown]

@@ -1,4 +1,4 @@
-"""The container has the packages that the launcher asks for, and CI runs .ci/run."""
+"""The container has the packages that the launcher needs, and CI runs .ci/run."""
 
 import json
 import os

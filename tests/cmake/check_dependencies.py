@@ -14,7 +14,7 @@ def configure(build, *options):
 
 
 def check_compiler(folder, name, version, accepted):
-    """What CMake says when it is told that the compiler is of this version."""
+    """The output of CMake when it is told that the compiler is of this version."""
     options = ["-DCMAKE_CXX_COMPILER_FORCED=1", f"-DCMAKE_CXX_COMPILER_ID={name}",
                f"-DCMAKE_CXX_COMPILER_VERSION={version}"]
     _, output = configure(folder / f"{name} {version}", *options)

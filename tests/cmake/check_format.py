@@ -1,4 +1,4 @@
-"""The code is formatted as .clang-format says: as it lies there, but exercises as they were committed last.
+"""The code is formatted as .clang-format says: files as they are, but exercises as they were last committed.
 
 Readers may format their exercises as they like, and so do the answers that the grader is tested with.
 Skeletons are made from the solutions: to format one, edit the comments between `// SKELETON` and

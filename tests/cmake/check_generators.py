@@ -14,7 +14,7 @@ READER_FILE = "chapters/01_multiply_add/exercises/1_fuse.cuh"
 
 
 def check(build, text, copy):
-    """What `workbook check 01.1` says of a file with this text."""
+    """The verdict of `workbook check 01.1` on a file with this text."""
     (copy / READER_FILE).write_text(text)
     done = run(build / "bin/workbook", "check", "01.1")
     return done.returncode, done.stdout + done.stderr

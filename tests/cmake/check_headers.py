@@ -46,7 +46,7 @@ def main():
         skip(f"there is no {COMPILER}")
     tops = ("common", "chapters", "solutions")
     headers = [p for top in tops for p in pathlib.Path(top).rglob("*.[hc][pu][ph]")]
-    # What a reader is working on may be broken; stand-ins for CUDA's headers may be nothing but an error.
+    # The reader's exercises may be broken; stand-ins for CUDA's headers may be nothing but an error.
     headers = [p for p in headers if not {"exercises", "cuda_headers"} & set(p.parts)]
     headers = [p for p in headers if is_for_gpu(p) == FOR_GPU]
     with ThreadPoolExecutor(2) as pool:

@@ -9,8 +9,8 @@ import sys
 COMPILER = sys.argv[1]
 THIRD_PARTIES = ("/boost/", "/CLI/", "/fmt/", "/nlohmann/", "/catch2/")
 # Ours, but not for kernels: what belongs to the harness, and what holds code that is not traced.
-ALLOWED_OURS = ("chapters/", "solutions/", "common/device.hpp", "common/chapter.hpp", "common/exercise.hpp",
-                "common/play.hpp", "common/play_memory.hpp", "common/cpu/dialect.hpp",
+ALLOWED_OURS = ("chapters/", "solutions/", "common/device.hpp", "common/chapter.hpp", "common/attention.hpp",
+                "common/exercise.hpp", "common/play.hpp", "common/play_memory.hpp", "common/cpu/dialect.hpp",
                 "common/cpu/bfloat16.hpp", "common/cpu/float16.hpp", "common/cpu/half.hpp",
                 "common/cpu/math.hpp", "common/cpu/pipeline.hpp", "common/cpu/runtime.hpp",
                 "common/cpu/unsupported.hpp", "common/cpu/vector_types.hpp", "common/cpu/warp.hpp",
@@ -44,7 +44,7 @@ def included(path, name):
 
 
 def wrong_layers(path, text):
-    """What is wrong with the `#include "..."` lines of a file with that path and text."""
+    """The faults of the `#include "..."` lines of a file with that path and text."""
     allowed = MAY_INCLUDE[layer(path)] | PICKS_A_DEVICE.get(str(path), set())
     for name in re.findall(r'^\s*#\s*include\s+"([^"]+)"', text, re.MULTILINE):
         file = included(path, name)

@@ -1,4 +1,4 @@
-"""What the CPU device does not support is a compile error that says so.
+"""Each feature that the CPU device does not support is a compile error that says so.
 
     python3 tests/cmake/check_unsupported.py COMPILER    compiles each snippet and looks for its message
     python3 tests/cmake/check_unsupported.py --list      the snippets with their messages, for the docs

@@ -46,7 +46,7 @@ def markdown_faults(page):
 
 
 class Page(html.parser.HTMLParser):
-    """What a built page links to, and the anchors that it has."""
+    """The targets of a built page's links, and the anchors that it has."""
 
     def __init__(self, path):
         super().__init__()
@@ -119,7 +119,7 @@ def expect_none(what, faults):
 
 
 def check_checker():
-    """What the checks are for, given to them."""
+    """The checks find the faults that they are for."""
     with tempfile.TemporaryDirectory() as temporary:
         page = pathlib.Path(temporary) / "page.md"
         page.write_text("# A page\n\n[a](#a-page) [b](#nothing) [c](nowhere.md)\n\n"

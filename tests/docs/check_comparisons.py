@@ -1,4 +1,4 @@
-"""What tables of the pages compare: stages that compute the same, and no difference where samples overlap.
+"""Tables of the pages compare stages that compute the same, and show no difference where samples overlap.
 
     python3 tests/docs/check_comparisons.py
 """

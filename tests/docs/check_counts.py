@@ -37,7 +37,7 @@ def compare(program, stages, *options):
 
 compare("00_first_kernel", ["1_one_block", "3_grid"])
 compare("01_multiply_add", ["2_fused", "5_reduced"], "--size", "4096")
-compare("02_add_mul_exp", ["2_fused", "8_many"])  # which may launch as many kernels as it likes
+compare("02_add_mul_exp", ["2_fused", "8_many"])  # which may launch any number of kernels
 
 rows = update.counts("01_multiply_add 2_fused 3_float4", PROGRAMS).splitlines()[2:]
 requests = [row.split()[6:8] for row in rows]

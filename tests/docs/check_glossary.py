@@ -14,7 +14,7 @@ import book
 
 GLOSSARY = ROOT / "docs" / "glossary.md"
 
-# What a reader who knows C++ does not know yet, or trips over.
+# Names that are new to a reader who knows C++, or easily misread.
 FOREIGN = re.compile(r"""
     \b__\w+                                                           # __device__, __ldg
   | \b(?:threadIdx|blockIdx|blockDim|gridDim|warpSize)\b              # variables that are always there
@@ -161,7 +161,7 @@ def expect_none(what, faults):
 
 
 def check_checker():
-    """What the checks are for, given to them."""
+    """The checks find the faults that they are for."""
     page = ("# A page\n\nWith `__ldcs` in it.\n\n    f<<<1, 32>>>(0x1p3f);\n\n"
             "<!-- code: a.cuh -->\n\n```cpp\n__device__ float4 f(uint4 x) { return make_char4(expf(x.x)); }\n"
             "#pragma unroll 4\n```\n\n```text\nstage  newest\n__nothing\n```\n")

@@ -18,7 +18,7 @@ COLUMNS = {"read": 1, "write": 2, "speed-up": -1}  # of a row of the table, afte
 
 
 def fault(question):
-    """What is wrong with the sentence that explains a number; nothing when it comes to what was counted."""
+    """The fault of the sentence that explains a number; nothing when it comes to the counted number."""
     found = SUM.search(question["because"]) or FACT.search(question["because"])
     if not found:
         return "has no calculation at its end"
@@ -29,6 +29,11 @@ def fault(question):
     if found[2] != question["text"].removesuffix("x"):
         return f"ends with {found[2]} in place of {question['text']}"
     return ""
+
+
+def has_column(table, question):
+    """Whether the table has the column: where arithmetic counts, FLOP/byte stands in the speed-up's place."""
+    return question["asked"] in COLUMNS and (question["asked"] != "speed-up" or "speedup" in table)
 
 
 def shown(table, question):
@@ -53,10 +58,13 @@ def check_checker():
 NUMBER = re.compile(r"constexpr double (k\w+) = ([^;]+);( +// .+)?$", re.M)
 
 
-def unexplained(solution):
-    """The numbers of a solution that are not calculated, or, where they count launches, not explained."""
+def unexplained(solution, skeleton=""):
+    """The numbers of a solution that are not given, in its skeleton, and not calculated, or, where they count
+    launches, not explained."""
+    given = {(name, value) for name, value, _ in NUMBER.findall(skeleton)}
     return [name for name, value, why in NUMBER.findall(solution)
-            if not why or not (re.search(r" [+*/] ", value) or name.endswith("Launches"))]
+            if (name, value) not in given
+            and (not why or not (re.search(r" [+*/-] ", value) or name.endswith("Launches")))]
 
 
 def check_puzzles(programs):
@@ -64,14 +72,20 @@ def check_puzzles(programs):
     found = unexplained("constexpr double kA = 9.0;  // x\nconstexpr double kB = 4 + 5;\n"
                         "constexpr double kCLaunches = 4;  // x\nconstexpr double kD = 4 + 5;  // x\n")
     expect("numbers that fall from the sky are found", found == ["kA", "kB"], found)
+    found = unexplained("constexpr double kGiven = 9.0;\nconstexpr double kA = 8.0;\n",
+                        "constexpr double kGiven = 9.0;\nconstexpr double kA = 0.0;\n")
+    expect("numbers that are given need no explanation", found == ["kA"], found)
     puzzles = [path for path in sorted((ROOT / "solutions").glob("*/*.check.cu"))
                if ".predictions = " in path.read_text()]
     expect("there are exercises of numbers", len(puzzles) >= 3, puzzles)
     for puzzle in puzzles:
         name = f"{puzzle.parent.name}/{puzzle.name.removesuffix('.check.cu')}"
         solution = run(programs / "workbook", "solution", name, "--reveal").stdout
+        chapter, exercise = name.split("/")
+        skeleton = (ROOT / "chapters" / chapter / "exercises" / f"{exercise}.cuh").read_text()
+        wrong = unexplained(solution, skeleton)
         expect(f"{name}: its solution shows how each number comes about",
-               len(NUMBER.findall(solution)) >= 5 and not unexplained(solution), unexplained(solution))
+               len(NUMBER.findall(solution)) >= 5 and not wrong, wrong)
 
 
 def main():
@@ -92,7 +106,7 @@ def main():
                "\n".join(faults))
         table = run(programs / chapter, "--device", "cpu").stdout
         others = [(question, shown(table, question)) for question in questions
-                  if question["asked"] in COLUMNS and shown(table, question) != question["text"]]
+                  if has_column(table, question) and shown(table, question) != question["text"]]
         expect(f"{chapter}: ... which is what the chapter's table has", not others, (others, table))
         page = (ROOT / "docs" / f"{chapter}.md").read_text()
         quoted = all(f"<!-- {kind}: {chapter} -->" in page for kind in ("predictions", "answers"))

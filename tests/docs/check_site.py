@@ -34,7 +34,7 @@ const widths = [document.documentElement, document.body, document.getElementById
 return Math.max(...widths);
 """
 
-# Contrast of text with what is behind it (WCAG 2), for the elements named: the lowest, and where.
+# Contrast of text with its background (WCAG 2), for the elements named: the lowest, and where.
 CONTRAST = """
 function colour(text) { return text.match(/[\\d.]+/g).map(Number); }
 function linear(v) { return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; }
@@ -89,7 +89,7 @@ return [...document.querySelectorAll(headings)].filter(h => !h.closest('.toc'))
 
 
 def leavings():
-    """What browsers leave in the folders that they usually write to."""
+    """The files that browsers leave in the folders that they usually write to."""
     home = pathlib.Path.home()
     folders = [pathlib.Path(tempfile.gettempdir()), home, home / ".config", home / ".cache"]
     return {path for folder in folders if folder.is_dir() for path in folder.iterdir()

@@ -34,7 +34,7 @@ def commit(folder, file, text):
 
 
 def follow(folder, block):
-    """What the commands of a block print."""
+    """The output of the commands of a block."""
     output = ""
     for words in block:
         done = git(folder, *words[1:])

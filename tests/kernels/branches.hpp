@@ -1,6 +1,6 @@
 /// \file
-/// Branches in loops, of which compilers lay out the blocks in any order. One warp each, but where it says
-/// so; rows have 32 elements, and thread t takes column t.
+/// Branches in loops, whose basic blocks compilers may place in any order. One warp each, unless a comment
+/// says otherwise; rows have 32 elements, and thread t takes column t.
 #pragma once
 
 #include "device_name.hpp"

@@ -42,8 +42,8 @@ void register_tiles(const float* a, const float* b, float* c, int size);
 void copy_too_much(const float* in, float* out, int length, bool mended);
 /// copy_structs with 33 threads.
 void copy_struct_too_many(const void* in, void* out, bool mended);
-/// out[t] = in[t] of even threads, in[t ^ 1] of odd ones: two loads, which clang merges. 64 threads, or 32
-/// when mended.
+/// out[t] = in[t] of even threads, in[t ^ 1] of odd ones: two loads, which clang merges. 64 threads;
+/// `mended`: 32.
 void load_in_both_branches(const float* in, float* out, bool mended);
 /// Each half of the warp waits at a barrier of its own, and stores the same next to it.
 void barrier_in_both_branches(float* out, bool mended);

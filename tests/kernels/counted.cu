@@ -109,7 +109,7 @@ void run_global_stride(float* a, float*, float*, float* out) {
 }
 
 // Where the parts of `c` begin: a matrix of kRows sparse rows of 0 to kLongest elements, its offsets and its
-// columns; kBinCount numbers of bins at random, and as many in turn.
+// columns; kBinCount random numbers of bins, then kBinCount in turn.
 constexpr int kRows = 8192, kLongest = 39, kColumns = 16384, kBinCount = 1 << 18;
 constexpr int kRandomBins = 2 * kBinCount, kBinsInTurn = 3 * kBinCount;
 static_assert(kColumns + kRows * kLongest <= kRandomBins && kBinsInTurn + kBinCount <= kN);

@@ -19,7 +19,7 @@ void counted_inputs(float* a, float* b, int* c);
 /// How the counts of a kernel may differ from the hardware's, and why.
 enum class Difference {
   kNone,
-  kApproximate,   ///< lanes go round a loop unequally often: equal, or marked as approximate
+  kApproximate,   ///< lanes differ in their number of iterations: equal, or marked as approximate
   kSharedMerged,  ///< nvcc merges neighbouring loads of shared memory: the wavefronts are an upper bound
   kGlobalMerged,  ///< nvcc merges the loads of two branches: requests and sectors are an upper bound
   kUnrolled,      ///< nvcc unrolls a loop that lanes leave at different rounds: a lower bound, or marked

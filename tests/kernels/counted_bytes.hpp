@@ -14,7 +14,7 @@ void load_words(int which, const float* in, float* out);
 /// One warp stores: way 0, word i; 1, half-word i of a word per lane pair; 2, word 2 * i.
 void store_words(int which, float* out);
 /// One warp copies to shared memory asynchronously, `bytes` (4, 8 or 16) per lane, from vector i /
-/// lanes_each. Of 16-byte copies the last `zeros` bytes are zeros.
+/// lanes_each. In 16-byte copies the last `zeros` bytes are zeros.
 void copy_words(int bytes, int lanes_each, int zeros, const float* in, float* out);
 
 /// Sums of 64 words in shared memory, one block of 64 threads.

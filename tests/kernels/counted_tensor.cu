@@ -16,8 +16,8 @@ __device__ inline float sum(const float& v) { return v; }
 __device__ inline float sum(const float2& v) { return v.x + v.y; }
 __device__ inline float sum(const float4& v) { return v.x + v.y + v.z + v.w; }
 
-/// A tile in rows of `row` vectors, which lie `from` vectors apart in device memory and `to` apart in shared
-/// memory; swizzled, vector i of row r lies at place i ^ r.
+/// A tile in rows of `row` vectors, which are `from` vectors apart in device memory and `to` apart in shared
+/// memory; swizzled, vector i of row r is at place i ^ r.
 struct Rows {
   int row, from, to;
   bool swizzled;
@@ -49,7 +49,7 @@ __global__ void async_zeros(const float4* in, float* out) {
   out[i] = sum(value);
 }
 
-/// Each warp multiplies two matrices that lie together in device memory, one row (or column) after another.
+/// Each warp multiplies two matrices that are contiguous in device memory, one row (or column) after another.
 template <class T, int M, int N, int K, class LayoutA, class LayoutB, wmma::layout_t LayoutOut, class Sum>
 __global__ void product(const typename Storage<T>::Type* a, const typename Storage<T>::Type* b, Sum* out) {
   wmma::fragment<matrix_a, M, N, K, T, LayoutA> fragment_a;

@@ -253,7 +253,7 @@ __global__ void absent_source(int* out, bool mended) {
   if (t < 16) out[t] = __shfl_sync(0xffffu, t, mended ? 15 : 16);
 }
 
-// What is added up comes from the mask's lanes alone: the values of others are read and dropped.
+// The sum has only values of the mask's lanes: the values of others are read and dropped.
 __global__ void sum_of_some(const float* in, float* out, int n, bool used) {
   const int t = threadIdx.x;
   const unsigned mask = __ballot_sync(kAll, t < n);

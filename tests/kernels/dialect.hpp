@@ -14,7 +14,7 @@ void wide_shuffles(double* out);
 /// 64 threads; predicate t % 3 == 0. out: ballot, any, all of the own warp, then __syncthreads_count, _and,
 /// _or.
 void votes(unsigned* out);
-/// Lanes below 20 ask for __activemask() inside an if; the others get 0.
+/// Lanes below 20 call __activemask() inside an if; the others get 0.
 void active_lanes(unsigned* out);
 /// Each half of the warp adds up its lanes' numbers by itself.
 void half_warps(int* out);
@@ -23,7 +23,7 @@ void half_warps(int* out);
 void atomics(int* out, int n, int bins);
 /// atomicAdd to one address of its own for each thread.
 void distinct_atomics(float* out, int n);
-/// Histogram in shared memory, added to out at the end; 256 threads a block.
+/// Histogram in shared memory, added to out at the end; 256 threads per block.
 void histogram(const int* in, int* out, int n);
 /// Sum by blocks; the last block to finish adds up the partial sums. count[0] is 0 before and after.
 void last_block_sum(const float* in, float* partial, float* sum, unsigned* count, int n);
@@ -42,23 +42,23 @@ void copy_blocks(const float* in, float* out, int threads);
 // Mistakes; each is right when `mended`.
 /// The mean of a row is read from shared[0] while the next reduction overwrites it.
 void normalise_rows(const float* in, float* out, int rows, bool mended);
-/// A tree whose last 32 threads do without a barrier; mended: with __syncwarp.
+/// A tree whose last 32 threads do without a barrier; `mended`: with __syncwarp.
 void warp_tail_sum(const float* in, float* out, bool mended);
-/// out[i] = in[i] from an array of which only the mended launch's n elements are written.
+/// out[i] = in[i] for i < n; the mistake is an n larger than the number of elements that were written.
 void read_unwritten(const float* in, float* out, int n);
-/// x[i] += x[i - 1] in place; mended: from another array. One block of 256 threads.
+/// x[i] += x[i - 1] in place; `mended`: from another array. One block of 256 threads.
 void shift_in_place(float* x, float* y, bool mended);
-/// Every block writes out[0]; mended: its own element. 4 blocks.
+/// Every block writes out[0]; `mended`: its own element. 4 blocks.
 void one_sum_for_all(float* out, bool mended);
 /// last_block_sum without the atomic: the last block by number adds up.
 void last_block_by_number(const float* in, float* partial, float* sum);
-/// Waits for a flag that nothing sets; mended: that is set.
+/// Waits for a flag that nothing sets; `mended`: that is set.
 void wait_for_flag(int* flag, bool mended);
 /// Neighbouring bytes are written by different threads: no race either way; broken: two threads write one
 /// byte.
 void bytes_side_by_side(signed char* out, bool mended);
-/// Thread 0 writes bytes of one word in turn; after the barrier or __syncwarp behind a byte the others read
-/// it. Correct.
+/// Thread 0 writes bytes of one word in turn; after each byte, a barrier or __syncwarp follows, and then the
+/// others read it. Correct.
 void bytes_in_turn(signed char* bytes, signed char* out);
 /// Half a warp waits at one barrier, the other threads of the block at another.
 void two_barriers(float* out, bool mended);

@@ -22,7 +22,7 @@ enum class Shared { kFour, kEight, kSixteen, kHalves };
 void draw_kept(signed char* kept, int n, Shared shared, double p, unsigned long long seed,
                unsigned long long offset);
 
-/// What a backward pass may do with the numbers of the forward pass.
+/// Mistakes of a backward pass with the numbers of the forward pass.
 enum class DropoutMistake { kNone, kNextOffset, kOtherVectors, kSeedByBlock, kLaneZero };
 
 /// dx = dy * the derivative of dropout(gelu(x)), with a mistake.

@@ -18,7 +18,7 @@ void strided(const float* in, float* out, int n, int stride);
 void broadcast(const float* in, float* out, int n);
 /// Lane i of a warp reads in[31 - i] of the warp's 32 elements.
 void reversed(const float* in, float* out, int n);
-/// Each thread adds up `length` elements that lie one after another.
+/// Each thread adds up `length` consecutive elements.
 void rows(const float* in, float* out, int count, int length);
 /// A whole block writes word t * stride of dynamic shared memory and reads it back.
 void shared_stride(float* out, int threads, int stride);

@@ -6,7 +6,7 @@
 
 namespace DEVICE::test_kernels {
 
-/// What a kernel does wrong.
+/// A kernel's mistake.
 enum class LayernormMistake {
   kNone,
   kDividesByOneLess,    ///< the variance is divided by columns - 1
@@ -14,7 +14,7 @@ enum class LayernormMistake {
   kLastNotInSquares,    ///< ... of the squared distances
   kLastFourNotCounted,  ///< the last four of a row are left out of both, and of the count
   kNoEpsilon,
-  kMeanOfSquares,  ///< the variance is the mean of the squares less the square of the mean
+  kMeanOfSquares,  ///< the variance is the mean of the squares minus the square of the mean
 };
 
 /// One block per row of float32 or of bfloat16.

@@ -18,9 +18,9 @@ void search_columns(const int* table, int wanted, int* out, int rows);
 void sums_out_of_line(const float* in, float* out, int n);
 
 // Mistakes; each is right when `mended`.
-/// An element behind a __shared__ array, where another begins.
+/// An element past the end of a __shared__ array, where another begins.
 void into_the_next_array(float* out, bool mended);
-/// 52 KiB of __shared__ arrays; mended: 40.
+/// 52 KiB of __shared__ arrays; `mended`: 40.
 void large_shared_arrays(float* out, bool mended);
 /// Waits for a sequence to reach 1 that never does.
 void never_one(unsigned* out, bool mended);
@@ -28,7 +28,7 @@ void never_one(unsigned* out, bool mended);
 void large_local_array(const int* index, float* out, bool mended);
 /// out[t] = the length of the chain t, next[t], ... that ends in a negative number, by recursion.
 void measure_chain(const int* next, float* out);
-/// Host code that writes into an array on the device; mended: a kernel does.
+/// Host code that writes into an array on the device; `mended`: a kernel does.
 void host_writes(float* out, bool mended);
 
 }  // namespace DEVICE::test_kernels

@@ -1,6 +1,6 @@
 /// \file
-/// Kernels that work but are fragile, each with a mended twin, and kernels with mistakes after which a launch
-/// can go on.
+/// Kernels that work but are fragile, each with a correct twin, and kernels with mistakes after which a
+/// launch can go on.
 #pragma once
 
 #include "device_name.hpp"
@@ -29,21 +29,23 @@ void barrier_by_half_warp(int* out, bool mended);
 
 // --- Orders and values ---
 
-/// out[t] = 31 - t, through shared memory, with a shuffle between the stores and the loads; mended: and a
+/// out[t] = 31 - t, through shared memory, with a shuffle between the stores and the loads; `mended`: and a
 /// __syncwarp().
 void ordered_by_shuffle(int* out, bool mended);
-/// out[t] = 1: a flag in shared memory that every other of 64 threads sets to 1; mended: that thread 0 sets.
+/// out[t] = 1: a flag in shared memory that every other of 64 threads sets to 1; `mended`: that thread 0
+/// sets.
 void flag_set_by_many(int* out, bool mended);
 
 // --- Mistakes ---
 
-/// out[t] = in[t], plus an element that nothing has written; mended: plus in[t].
+/// out[t] = in[t], plus an element that nothing has written; `mended`: plus in[t].
 void add_unwritten(const int* in, const int* unwritten, int* out, bool mended);
 /// The same in shared memory.
 void add_unwritten_shared(const int* in, int* out, bool mended);
 /// out[t] = in[t] by an asynchronous copy that is not waited for.
 void unwaited_copy(const int* in, int* out, bool mended);
-/// out[2t], out[2t + 1] = in[2t + 1], in[2t + 2] in one 8-byte load; mended: in[2t], in[2t + 1]. 32 threads.
+/// out[2t], out[2t + 1] = in[2t + 1], in[2t + 2] in one 8-byte load; `mended`: in[2t], in[2t + 1]. 32
+/// threads.
 void misaligned_pairs(const int* in, int* out, bool mended);
 /// out[t] = in[t], and thread 0 reads in[n].
 void past_the_end_by_one(const int* in, int* out, int n, bool mended);

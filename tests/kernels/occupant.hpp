@@ -4,7 +4,7 @@
 
 namespace gpu::test_kernels {
 
-/// Occupies as many multiprocessors as there are `blocks`, from construction to stop(), or for 5 seconds.
+/// Occupies `blocks` multiprocessors, from construction to stop(), or for 5 seconds.
 class Occupant {
  public:
   explicit Occupant(int blocks);

@@ -164,7 +164,7 @@ __global__ void last_block(int* partial, int* sum, unsigned* count, bool mended)
   sum[0] = total;
 }
 
-/// What the last block does, with all of its threads; the others have left.
+/// The last block calls this with all of its threads; the others have returned.
 __device__ void add_up(const int* partial, int* sum) {
   const int t = threadIdx.x;
   int total = 0;

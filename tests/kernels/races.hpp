@@ -19,16 +19,16 @@ void reads_what_another_updates(int* x, bool mended);
 /// All threads count, and read the count.
 void reads_beside_atomics(int* count, int* out, bool mended);
 
-/// Two blocks of 64 threads: x[i] becomes the mean of x[i] and x[i + 1], in place; mended: in out.
+/// Two blocks of 64 threads: x[i] becomes the mean of x[i] and x[i + 1], in place; `mended`: in out.
 void halo_from_the_next_block(float* x, float* out, bool mended);
 
-/// Two blocks store their number into the same 64 elements; mended: each into its own.
+/// Two blocks store their number into the same 64 elements; `mended`: each into its own.
 void numbers_as_bytes(signed char* q, bool mended);
 void numbers_as_halfs(unsigned short* q, bool mended);
 /// One block: threads read each other's bytes in shared memory.
 void shared_bytes(signed char* out, bool mended);
 
-// Stores to one word. Mended: all threads store the same value, otherwise each its own.
+// Stores to one word. `mended`: all threads store the same value, otherwise each its own.
 void found_in_device_memory(int* found, bool mended);
 void found_in_shared_memory(int* out, bool mended);
 /// The sum of each warp, stored by all of its lanes.

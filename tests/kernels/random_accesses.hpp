@@ -31,7 +31,7 @@ constexpr int kMostOperations = 128, kMostActors = 80, kMostSegments = 6, kMostB
 /// Bytes of the array in device memory and of that in shared memory, at the most.
 constexpr int kMostBytes = 40;
 
-/// What one launch does. A program is passed by value, so it is in each thread's local memory.
+/// The program of one launch. It is passed by value, so it is in each thread's local memory.
 struct RandomProgram {
   int blocks, threads;
   /// A __syncthreads() that all threads pass is between one segment and the next.
@@ -46,8 +46,8 @@ struct RandomProgram {
   RandomOperation operations[kMostOperations];
 };
 
-/// What has been executed: done[i] is 0 as long as operations[i] has not been. Then it is at least 1; 1 plus
-/// the ticket for an atomic, 2 for a kSkipUnless that skips.
+/// Marks what has been executed: done[i] is 0 until operations[i] has been. Then it is at least 1: 1 plus the
+/// ticket for an atomic, 2 for a kSkipUnless that skips.
 using Done = unsigned long long;
 
 /// Runs a program whose array in device memory is `array`. `done` has kMostOperations elements, all 0.

@@ -6,7 +6,7 @@
 
 namespace DEVICE::test_kernels {
 
-// Of one block. Arrays that are polled begin as zeros.
+// Kernels of one block. Arrays that are polled begin as zeros.
 
 /// Two warps. The threads of the first wait for flag[0], which thread 63 sets to 1 after value[0] to 42, and
 /// store the value in out[t].
@@ -53,14 +53,14 @@ void lock_kept(int* lock);
 
 // Mistakes; each is right when `mended`.
 /// The threads of the first of two warps wait for a flag in shared memory that a thread of the second sets
-/// only after a barrier; mended: before it.
+/// only after a barrier; `mended`: before it.
 void flag_after_barrier(int* out, bool mended);
 /// Thread 0 takes lock 0, then lock 1; thread 32 takes them the other way round, and each waits for the
-/// other; mended: in the same order.
+/// other; `mended`: in the same order.
 void two_locks(int* locks, bool mended);
-/// 64 threads wait for a flag that nobody sets; mended: thread 0 sets it.
+/// 64 threads wait for a flag that nobody sets; `mended`: thread 0 sets it.
 void flag_never_set(int* flag, bool mended);
-/// Lane 0 waits for a flag that lane 1 sets after a __syncwarp() of all; mended: before it.
+/// Lane 0 waits for a flag that lane 1 sets after a __syncwarp() of all; `mended`: before it.
 void flag_after_syncwarp(int* flag, bool mended);
 /// A loop whose index does not move on.
 void index_stands_still(const int* in, int* out, int n, bool mended);

@@ -1,5 +1,5 @@
 /// \file
-/// What is known of the tensor-core kernels, whichever device they run on.
+/// The test cases of the tensor-core kernels, the same on both devices.
 #pragma once
 
 /// One combination of types, shape and layouts. Matrices are A, m x k, B, k x n, and the accumulator, m x n.
@@ -9,8 +9,8 @@ struct TensorCase {
   bool a_by_columns, b_by_columns, out_by_columns;
   bool half_accumulator;
 
-  /// out = a * b by one warp, of `tiles` times k columns of A. Rows (or columns) begin as far apart as
-  /// `a_stride`, `b_stride`, `out_stride` elements.
+  /// out = a * b by one warp, of `tiles` times k columns of A. Rows (or columns) begin `a_stride`,
+  /// `b_stride`, `out_stride` elements apart.
   void (*product)(const void* a, const void* b, void* out, int tiles, int a_stride, int b_stride,
                   int out_stride);
   /// out[lane][i], 16 each: 64 times the row plus the column of element i of that lane's fragment of A, B
@@ -26,7 +26,7 @@ struct TensorCases {
   int count;
 };
 
-/// What is wrong with a kernel that should be right.
+/// Mistakes in a kernel.
 enum class PipelineMistake {
   kNone,
   kNoWait,

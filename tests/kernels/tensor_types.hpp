@@ -1,12 +1,12 @@
 /// \file
-/// What the tensor-core kernels of the tests say of types and layouts.
+/// Types and layouts of the tests' tensor-core kernels.
 #pragma once
 
 #include "device.hpp"
 
 namespace DEVICE::test_kernels {
 
-/// What a matrix of T is stored as.
+/// The type in which a matrix of T is stored.
 template <class T>
 struct Storage {
   using Type = T;

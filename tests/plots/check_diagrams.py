@@ -41,7 +41,7 @@ def differences(drawn, committed):
 
 
 def faults(text):
-    """What makes a picture hard to read or to use."""
+    """The faults that make a picture hard to read or to use."""
     root = ElementTree.fromstring(text)
     width, height = map(float, root.get("viewBox").split()[2:])
     found = [] if width == WIDTH else [f"its width is {width}"]

@@ -257,7 +257,7 @@ def check_shown():
 
 
 def check_file(folder):
-    """What peers.py stores can be read, drawn and quoted."""
+    """The files of peers.py can be read, drawn and quoted."""
     timed = [entrant("torch"), entrant("Triton", integers=True, error=1.0),
              entrant("broken", problem="launches 3 kernels", error=float("nan"))]
     shape = CHAPTER[1]["shape"]

@@ -38,8 +38,8 @@ TOLERANCE = 0.6
 
 
 def shapes(svg):
-    """Of each drawn element: its kind, what surrounds the numbers in its geometry, and these numbers. What
-    matplotlib names by a hash is left out."""
+    """For each drawn element: its kind, the text around the numbers in its geometry, and these numbers.
+    Elements that matplotlib names by a hash are left out."""
     found = []
     for element in ElementTree.parse(svg).iter():
         kind = element.tag.rpartition("}")[2]
@@ -55,7 +55,7 @@ def shapes(svg):
 
 
 def first_difference(one, other):
-    """What is drawn in another place, form or colour in two figures; "" if nothing is."""
+    """The element that differs in place, form or colour in two figures; "" if none does."""
     if len(one) != len(other):
         return f"{len(one)} drawn elements, {len(other)} before"
     for new, old in zip(one, other):
@@ -184,7 +184,7 @@ def check_compare(folder):
 
 
 def check_wide_access(folder, traces):
-    """What a figure says of 16-byte accesses, and that it does not depend on the order of a trace."""
+    """The text of a figure about 16-byte accesses, which does not depend on the order of a trace."""
     trace = json.loads(traces[0].read_text())
     stage = trace["stages"][0]
     launch = stage["launches"][0]
@@ -208,7 +208,7 @@ def check_wide_access(folder, traces):
 
 
 def check_words(drawn):
-    """What figures of committed data say of shapes, axes and colours."""
+    """The shapes, axes and colours in figures of committed data."""
     cases = (("02_add_mul_exp_sizes", "other stages", "ours", "PyTorch"),
              ("04_relu_layernorm_speed_up", "RxC = 32768x4096", "ours", "library", "PyTorch"),
              ("04_relu_layernorm_predicted", "speed-up over 6_columns", "speed-up over 7_unfused"),

@@ -5,10 +5,11 @@
     check_grader.py --gpu PROGRAM                  on a GPU: all that is right is right there
 
 RIGHT is a folder of .cuh files, WRONG one of patches against the solution, the mutants, and of .cuh files.
-The first line of each says what is special about it: "// one warp per row", "# the tail is dropped". Of one
-that is wrong it goes on with " | text": `text` must be in one of the verdict's complaints. These are why a
-file was not run, the messages of wrong cases, "over budget: WHAT", and for a number "NAME: more", "NAME:
-fewer" or "NAME: no number". Of one that is right it may go on with " | text", which must be in a note.
+The first line of each says what is special about it: "// one warp per row", "# the tail is dropped". In a
+wrong file it goes on with " | text": `text` must be in one of the verdict's complaints. These are why a file
+was not run, the messages of wrong cases, "over budget: WHAT", and for a prediction "NAME: more", "NAME:
+fewer" and so on, and "NAME: MISTAKE" where the cause of the number is known. In a right file it may go on
+with " | text", which must be in a note.
 """
 
 import json
@@ -36,7 +37,9 @@ def complaints(verdict):
     found = [verdict["refused"]] if verdict["refused"] else []
     found += [case["message"] for case in verdict["cases"] if not case["right"]]
     found += [f"over budget: {limit['what']}" for limit in verdict["budget"] if limit["over"]]
-    found += [f"{p['name']}: {p['counted']}" for p in verdict["predictions"] if p["counted"] != "right"]
+    for one in verdict["predictions"]:
+        texts = (one["counted"], one["slip"])
+        found += [f"{one['name']}: {text}" for text in texts if text not in ("right", "")]
     return found
 
 
@@ -49,7 +52,7 @@ def judge(program, version):
 
 
 def first_line(path):
-    """What the first line of a file says, and the text after the bar, if any."""
+    """The text of a file's first line, and the text after the bar, if any."""
     line = path.read_text().splitlines()[0]
     begin, what = line.partition(" ")[::2]
     what, _, text = what.partition(" | ")

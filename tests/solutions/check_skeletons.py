@@ -20,7 +20,7 @@ def git(*arguments):
 
 
 def committed(path):
-    """A file at HEAD; as it lies there when it is not committed yet."""
+    """A file at HEAD; as it is in the folder when it is not committed yet."""
     shown = git("show", f"HEAD:{path}")
     return shown.stdout if shown.returncode == 0 else (ROOT / path).read_bytes()
 

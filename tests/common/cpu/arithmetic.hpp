@@ -70,8 +70,8 @@ inline double (*exact_function(const std::string& expression))(double, double) {
   return nullptr;
 }
 
-/// What a device's results of a row must be, or be near to: the exact results of an approximation that has
-/// them above, the CPU device's of any other row.
+/// The results that a device must give for a row, or come near to: the exact ones where exact_function() has
+/// the row's approximation, else those of the CPU device.
 inline Words results_to_meet(workbook::Backend& cpu, const Operation& row, const Words& a, const Words& b,
                              const Words& c) {
   const auto exact = exact_function(row.expression);

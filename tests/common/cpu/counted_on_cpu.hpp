@@ -36,7 +36,7 @@ class CountedOnCpu {
     return backend_->run([&] { kernel.run(a_.data(), b_.data(), c_.data(), out_.data()); });
   }
 
-  /// What the arrays hold.
+  /// The contents of the arrays.
   std::string bytes() const {
     std::string all;
     for (const DeviceArray<float>* array : {&a_, &b_, &c_, &out_}) {

@@ -57,7 +57,7 @@ inline int compare(const Exact& a, const Exact& b) {
   return left < right ? -1 : left > right;
 }
 
-/// A 16-bit floating-point format, written out anew for the tests.
+/// A 16-bit floating-point format, written independently for the tests.
 struct Format16 {
   int fraction_bits;
   int bias;

@@ -1,5 +1,5 @@
 /// \file
-/// For tests of the CPU device: arrays, and the finding of a kernel whose mended twin has none.
+/// For tests of the CPU device: arrays, and the finding of a kernel whose correct twin has none.
 #pragma once
 
 #include "catch.hpp"
@@ -20,7 +20,7 @@ struct Findings {
     return array;
   }
 
-  /// The finding of `kernel(false)`; `kernel(true)`, the mended twin, must have none.
+  /// The finding of `kernel(false)`; `kernel(true)`, the correct twin, must have none.
   template <class Kernel>
   std::string finding(Kernel kernel) {
     CHECK_NOTHROW(backend->run([&] { kernel(true); }));

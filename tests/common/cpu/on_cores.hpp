@@ -1,5 +1,5 @@
 /// \file
-/// What one core counts and computes, several count and compute as well.
+/// Several cores count and compute the same as one core.
 #pragma once
 
 #include <cstdlib>
@@ -54,7 +54,7 @@ inline std::string text(const workbook::Counts& counts) {
   return workbook::counts_json(&counts).dump() + " barriers " + std::to_string(counts.barriers);
 }
 
-/// What one kernel or stage counts, and what it leaves: bytes, a hash of them, or the error of its result.
+/// The counts of one kernel or stage, and its results: bytes, a hash of them, or the error.
 struct Outcome {
   std::string name, counts, result;
 };

@@ -193,9 +193,9 @@ class HappensBefore {
     if (closed != count) throw std::logic_error("no execution: something happens before itself");
   }
 
-  /// Whether the second atomic on a location came after the first. A plain store to the word begins the
-  /// tickets anew, from a number whose upper 24 bits no other store leaves. In a program without a race it is
-  /// ordered with every atomic on that word by other edges, so none is lost by telling only tickets of one
+  /// Whether the second atomic on a location came after the first. A plain store to the word starts the
+  /// tickets again, from a number whose upper 24 bits no other store leaves. In a program without a race it
+  /// is ordered with every atomic on that word by other edges, so none is lost by telling only tickets of one
   /// such number apart.
   static bool came_later(const Atomic& first, const Atomic& second) {
     if (first.location != second.location || first.last) return false;

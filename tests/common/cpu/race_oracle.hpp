@@ -21,7 +21,8 @@ struct Operation {
   bool shared = false;
   int offset = 0, size = 0, value = 0;
   unsigned mask = 0;
-  /// Of a warp operation: the same number in all lanes that meet in it, another for every other one.
+  /// Identifies a warp operation: the same number in all lanes that take part, and a different one for each
+  /// other operation.
   int meeting = -1;
 };
 

@@ -9,7 +9,7 @@ namespace race_oracle {
 /// The program with that seed, the same on every machine. Each of its stores has a value of its own.
 Program random_program(unsigned seed);
 
-/// Takes away as many operations and barriers as it can while `still_of_interest` stays true.
+/// Removes all operations and barriers that it can while `still_of_interest` stays true.
 template <class Predicate>
 Program reduced(Program program, Predicate still_of_interest);
 

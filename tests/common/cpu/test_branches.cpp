@@ -246,6 +246,6 @@ TEST_CASE_METHOD(Branches, "branches: a function that calls itself", "[branches]
   for (int i = kNodes - 1; i > 0; --i) sizes[size((i - 1) / 2)] += sizes[size(i)];
   sizes.resize(kLanes);
   CHECK(out->values() == sizes);
-  // How a compiler unrolls the recursion decides what is one request; no lane loads less than it asks for.
+  // How a compiler unrolls the recursion decides what is one request; each request loads at least one word.
   CHECK(counts.load_bytes >= counts.load_requests * 4);
 }

@@ -120,8 +120,8 @@ TEST_CASE_METHOD(Findings,
              c = zeros<float>(size * size);
   const Counts counts =
       backend->run([&] { test_kernels::register_tiles(a->data(), b->data(), c->data(), size); });
-  // For each of the 8 elements along k, a thread loads 8 of a and 4 of b. Of a, a warp reads words of 4 rows,
-  // which are 64 words apart and so in one bank; of b, 8 words 4 apart, which are in 8 banks.
+  // For each of the 8 elements along k, a thread loads 8 of a and 4 of b. From a, a warp reads words of 4
+  // rows, which are 64 words apart and so in one bank; from b, 8 words 4 apart, which are in 8 banks.
   CHECK(counts.shared_load_wavefronts == blocks * depths * 8 * (8 * 4 + 4 * 1));
   CHECK(counts.shared_store_wavefronts == blocks * depths * 8 * 2);
   CHECK(counts.shared_requests == blocks * depths * (8 * (8 + 4) + 8 * 2));

@@ -159,7 +159,7 @@ TEST_CASE_METHOD(CpuDevice, "a long loop is grouped by iteration, in bounded mem
   const Counts counts = backend->run([&] { test_kernels::rows(in->data(), out->data(), count, length); });
   CHECK(counts.load_requests == count / 32 * length);
   CHECK(counts.load_sectors ==
-        static_cast<long long>(count) * length);  // rows are far apart: a sector a lane
+        static_cast<long long>(count) * length);  // rows are far apart: one sector per lane
   CHECK_FALSE(counts.approximate);
   float sum = 0;
   for (int i = 0; i < length; ++i) sum += static_cast<float>(i);

@@ -1,5 +1,5 @@
 // The dialect of the CPU device: each function does what CUDA's does, and each mistake with one is found,
-// while its mended twin passes.
+// while its correct twin passes.
 #include <cmath>
 #include <fstream>
 #include <numeric>

@@ -1,5 +1,5 @@
-// What the findings say: where a barrier may be missing, which array was meant, in which line the kernel is.
-// And what a launch that was stopped leaves behind: nothing.
+// The texts of findings: where a barrier may be missing, which array was meant, in which line the kernel is.
+// And a launch that was stopped leaves nothing for the next one.
 #include <algorithm>
 #include <fstream>
 #include <sstream>
@@ -33,7 +33,7 @@ struct Messages : Findings {
   std::string message(int mistake, Kernel kernel) {
     return finding([&](bool right) { kernel(right ? 0 : mistake); });
   }
-  /// What is to be checked next, on one line.
+  /// The hint on what to check next, on one line.
   static std::string hint(const std::string& message) {
     const auto at = message.find("\n  look at: ");
     REQUIRE(at != std::string::npos);

@@ -37,7 +37,7 @@ struct Noting {
   std::unique_ptr<DeviceArray<int>> array(std::size_t count) {
     return std::make_unique<DeviceArray<int>>(*backend, count, "out");
   }
-  /// The notes of `kernel(false)`; `kernel(true)`, the mended twin, must have none. Neither has a finding.
+  /// The notes of `kernel(false)`; `kernel(true)`, the correct twin, must have none. Neither has a finding.
   template <class Kernel>
   Texts notes(Kernel kernel) {
     CHECK_NOTHROW(backend->run([&] { kernel(true); }));

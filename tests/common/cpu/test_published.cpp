@@ -1,5 +1,5 @@
-// Kernels in the style of those that others publish run unchanged and are right, at ragged sizes too. What
-// they count is compared in test_cpu_device.cpp with the hardware.
+// Kernels in the style of those that others publish run unchanged and are right, at ragged sizes too.
+// test_cpu_device.cpp compares their counts with the hardware.
 #include <cmath>
 #include <numeric>
 

@@ -11,7 +11,7 @@ namespace {
 namespace test_kernels = cpu::test_kernels;
 
 struct RaceKernels : Findings {
-  /// The kernel's finding is a race in that memory; its mended twin has none.
+  /// The kernel's finding is a race in that memory; its correct twin has none.
   template <class Kernel>
   void check_race(const std::string& memory, Kernel kernel) {
     const std::string message = finding(kernel);

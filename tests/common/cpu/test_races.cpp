@@ -56,7 +56,7 @@ const char* name(Verdict verdict) {
   return "another finding than a race";
 }
 
-/// What the device and the oracle say about a program.
+/// The verdicts of the device and of the oracle about a program.
 struct Comparison {
   Verdict verdict = Verdict::kAgree;
   bool racy = false;

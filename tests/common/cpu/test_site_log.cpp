@@ -1,4 +1,4 @@
-// What the device counts for each instruction: all of a launch, each part of it once.
+// The device's counts for each instruction: together those of the launch, each part once.
 #include <string>
 #include <vector>
 

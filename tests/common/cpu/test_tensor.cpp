@@ -1,5 +1,5 @@
 // Asynchronous copies and tensor-core fragments on the CPU device: results, counts, and mistakes, each beside
-// its mended twin.
+// its correct twin.
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -37,7 +37,7 @@ struct Tensor {
     return "";
   }
 
-  /// What the double-buffered product is found to do wrong.
+  /// The finding of the double-buffered product.
   std::string of_pipeline(PipelineMistake mistake) {
     constexpr int k = 64;
     const auto a = counting<float>(32 * k, "a"), b = counting<float>(32 * k, "b"),
@@ -247,7 +247,7 @@ TEST_CASE_METHOD(Tensor, "copies and fragments count what the hardware counts") 
       {"wmma, half, columns times rows", {8, 64, 0, 0}},
       {"wmma, tf32, rows times columns", {8, 64, 0, 0}},
       {"wmma, tf32, columns times rows", {8, 32, 0, 0}},
-      // A fragment's 8 lines are in banks of their own when they lie 24 elements apart; 16 apart, two share.
+      // A fragment's 8 lines are in banks of their own when they are 24 elements apart; at 16, two share.
       {"wmma, shared, bfloat16, stride 16", {8, 16, 16, 16}},
       {"wmma, shared, bfloat16, stride 24", {8, 16, 8, 16}},
   };

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -48,9 +49,9 @@ void fail(const Data& data, bool traps) {
   std::exit(run_chapter(5, argv, chapter, &chapter));
 }
 
-/// What this test program prints, and how it ends, when it runs `test` with a mistake.
+/// The output of this test program, and how it ends, when it runs `test` with a mistake.
 struct Ended {
-  std::string output;
+  std::string output;  // every gap between words is one space: where lines are wrapped depends on the path
   int status;
 };
 Ended with_mistake(const std::string& test, const std::string& mistake) {
@@ -62,6 +63,7 @@ Ended with_mistake(const std::string& test, const std::string& mistake) {
   char text[4096];
   while (fgets(text, sizeof text, pipe)) output += text;
   const int status = pclose(pipe);
+  output = std::regex_replace(output, std::regex("\\s+"), " ");
   return {output, WIFEXITED(status) ? WEXITSTATUS(status) : -1};
 }
 

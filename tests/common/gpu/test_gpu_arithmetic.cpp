@@ -16,7 +16,7 @@ void evaluate(int number, const unsigned* a, const unsigned* b, const unsigned* 
 
 namespace {
 
-/// What is awkward in float, in 16 bits and in integers.
+/// Awkward operands: float, 16 bits and integers.
 Words awkward(Kind kind) {
   Words words;
   if (kind == Kind::kFloat) {

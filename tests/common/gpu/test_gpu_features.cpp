@@ -16,7 +16,7 @@ using cpu::test_kernels::kFeatures;
 using cpu::test_kernels::kFeatureWords;
 using Words = std::vector<unsigned>;
 
-/// What the kernel leaves in both of its arrays.
+/// The contents of both arrays after the kernel.
 Words words_after(workbook::Backend& backend, void (*run)(int, void*, void*), int feature) {
   constexpr std::size_t bytes = kFeatureWords * sizeof(unsigned);
   void* arrays[2];

@@ -19,7 +19,7 @@ namespace {
 
 using Bytes = std::vector<unsigned char>;
 
-/// What a kernel leaves in its last array, of `out_bytes` bytes, when the others hold `in`.
+/// The contents of a kernel's last array, of `out_bytes` bytes, when the others hold `in`.
 template <class Kernel>
 Bytes output_of(workbook::Backend& backend, const std::vector<Bytes>& in, std::size_t out_bytes,
                 Kernel kernel) {

@@ -1,4 +1,4 @@
-// Timing without a GPU: who is timed when, what another program may ask for, and what is made of the times.
+// Timing without a GPU: the order of the turns, requests of other programs, and the statistics.
 #include <algorithm>
 #include <chrono>
 #include <cmath>

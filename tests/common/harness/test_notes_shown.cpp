@@ -131,7 +131,7 @@ struct File {
   ~File() { std::filesystem::remove(path); }
 };
 
-/// What the program writes to the file that it is given after `arguments`.
+/// The JSON that the program writes to the file whose name follows `arguments`.
 template <class Program>
 nlohmann::json json_of(Program program, std::vector<const char*> arguments) {
   const File file;

@@ -1,4 +1,4 @@
-// What the judge of exercises lets pass, and what it does not.
+// The judge of exercises: answers that it accepts, and answers that it rejects.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -120,7 +120,7 @@ TEST_CASE_METHOD(Judged, "exercise: a few sectors more than the limit pass, many
   CHECK(verdict(exercise(kSmall, &limit), sectors_more<40>)["status"] == "solved");
   const auto over = verdict(exercise(kSmall, &limit), sectors_more<60>);
   CHECK(over["status"] == "not yet");
-  // What is shown differs, however near the limit is.
+  // The two numbers differ in print, however near the limit is.
   const std::string text = verdict_of(over.dump(), {}).text;
   CHECK_THAT(text, ContainsSubstring("bytes read an element 4.5, allowed 4.4: is something"));
 }
@@ -205,9 +205,65 @@ TEST_CASE_METHOD(Judged, "exercise: a prediction that is no number is wrong, and
     CHECK_THAT(shown.text, ContainsSubstring("not compared: predict a number"));
   }
   const auto said = [&](double number) { return verdict_of(counted(number).dump(), {}).text; };
-  CHECK_THAT(said(8), ContainsSubstring("counted\n  twice, bytes an element        8.0  the same\n"));
+  CHECK_THAT(said(8), ContainsSubstring("actual\n  twice, bytes an element        8.0  the same\n"));
   CHECK_THAT(said(7), ContainsSubstring("7.0  more than predicted\n"));
   CHECK_THAT(said(9), ContainsSubstring("9.0  less than predicted\n"));
+}
+
+TEST_CASE_METHOD(Judged, "exercise: a number that no kernel is run for has a tolerance and known mistakes") {
+  static double predicted;
+  const Slip slips[] = {{50, "this is one half; there are two"}, {49, "this comes second"}};
+  Prediction prediction = {
+      .name = "the whole", .value = 100, .unit = "parts", .tolerance = 0.02, .slips = slips, .slip_count = 2};
+  Exercise numbers = {.learnt = "Something.", .lesson = "docs/x.md"};
+  numbers.predictions = &prediction;
+  numbers.prediction_count = 1;
+  const auto judged = [&](double number) {
+    predicted = number;
+    return verdict(numbers, [] { return Answer{.predictions = &predicted, .prediction_count = 1}; });
+  };
+  for (const double near : {98.0, 100.0, 102.0}) CHECK(judged(near)["status"] == "solved");
+  for (const double off : {97.9, 102.1, -100.0}) CHECK(judged(off)["status"] == "not yet");
+  CHECK_THAT(verdict_of(judged(98).dump(), {}).text, ContainsSubstring("98.0  100.0, near enough\n"));
+  CHECK_THAT(verdict_of(judged(100.04).dump(), {}).text, ContainsSubstring("100.0  the same\n"));
+  CHECK(judged(60)["predictions"][0]["slip"] == "");
+  CHECK(judged(50.9)["predictions"][0]["slip"] == slips[0].says);
+  CHECK(judged(100)["predictions"][0]["slip"] == "");
+  const std::string said = verdict_of(judged(49.5).dump(), {}).text;
+  CHECK_THAT(said, ContainsSubstring("  the whole, parts       49.5  more than predicted\n"));
+  CHECK_THAT(said, ContainsSubstring("\n  the whole: this is one half; there are two.\n"));
+
+  const Slip right = {101, "this is right"};
+  prediction.slips = &right;
+  prediction.slip_count = 1;
+  const Version version = {"reader", [] { return Answer{.predictions = &predicted, .prediction_count = 1}; }};
+  const char* const argv[] = {"check", version.name, path.c_str()};
+  CHECK_THROWS_AS(judge_exercise(3, argv, numbers, &version, 1), std::logic_error);
+}
+
+TEST_CASE_METHOD(Judged, "exercise: a prediction may be one of several words") {
+  static double predicted;
+  const char* const words[] = {"?", "memory", "issue"};
+  const Slip slip = {1, "there is more to issue"};
+  const Prediction prediction = {
+      .name = "limit", .value = 2, .words = words, .word_count = 3, .slips = &slip, .slip_count = 1};
+  Exercise numbers = {.learnt = "Something.", .lesson = "docs/x.md"};
+  numbers.predictions = &prediction;
+  numbers.prediction_count = 1;
+  const auto judged = [&](double number) {
+    predicted = number;
+    return verdict(numbers, [] { return Answer{.predictions = &predicted, .prediction_count = 1}; });
+  };
+  CHECK(judged(2)["status"] == "solved");
+  CHECK(judged(1)["predictions"][0]["counted"] == "other");
+  const std::string said = verdict_of(judged(1).dump(), {}).text;
+  CHECK_THAT(said, ContainsSubstring("  limit     memory  something else\n"));
+  CHECK_THAT(said, ContainsSubstring("limit: there is more to issue.\n"));
+  for (const double none : {0.0, 1.5, 1.99, 3.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
+    CHECK(judged(none)["predictions"][0]["counted"] == "no answer");
+    CHECK_THAT(verdict_of(judged(none).dump(), {}).text,
+               ContainsSubstring("  limit          ?  no answer yet\n"));
+  }
 }
 
 TEST_CASE_METHOD(Judged, "exercise: a page is about the largest shape that fits, or the smallest") {

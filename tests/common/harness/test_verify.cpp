@@ -30,7 +30,7 @@ bool are_right(workbook::Type type, unsigned bits, double expected, int rounding
   return is_right(type, static_cast<std::uint16_t>(bits), expected, std::fabs(expected), roundings);
 }
 
-/// What is said about one wrong element.
+/// The message about one wrong element.
 template <class T>
 std::string said(workbook::Type type, T got, double expected, int roundings = 1) {
   const workbook::Comparison comparison =
@@ -195,6 +195,10 @@ TEST_CASE("the mix of a streaming ceiling follows the stage's bytes") {
   CHECK(mix(4, 4) == std::pair(1, 1));
   CHECK(mix(4, 1) == std::pair(4, 1));
   CHECK(mix(12000, 32) == std::pair(1, 0));
+  CHECK(mix(9, 4) == std::pair(5, 2));  // 2:1 would write more than 4 of 13 bytes
+  CHECK(mix(130, 64) == std::pair(2, 1));
+  CHECK(mix(1, 4) == std::pair(1, 2));
+  CHECK(mix(8, 0) == std::pair(1, 0));
 }
 
 TEST_CASE("errors of 16-bit results in units of their last place") {

@@ -70,7 +70,7 @@ __device__ inline void fetch_4(float* to, const float* from) {
 template <bool Wide>
 __global__ void registers(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ out,
                           int m, int n, int k) {
-  alignas(16) __shared__ float tile_a[kDepth][kSide];  // transposed, so that a column of a lies in one row
+  alignas(16) __shared__ float tile_a[kDepth][kSide];  // transposed, so that a column of a is in one row
   alignas(16) __shared__ float tile_b[kDepth][kSide];
   const int t = threadIdx.x, x = t % (kSide / 4) * 4, y = t / (kSide / 4) * 4;
   const int first_row = blockIdx.y * kSide, first_column = blockIdx.x * kSide;

@@ -74,7 +74,7 @@ __global__ void rms_norm_of_warp(const float4* __restrict__ in, const float4* __
   }
 }
 
-/// What is known of a part of a row: its maximum, and the sum of exp(x - maximum).
+/// The result of a part of a row: its maximum, and the sum of exp(x - maximum).
 struct Running {
   float maximum;
   float sum;
@@ -124,7 +124,7 @@ __global__ void softmax_of_block(const float* __restrict__ in, float* __restrict
     out[blockIdx.x * columns + c] = expf(x[c] - all.maximum) / all.sum;
 }
 
-/// Blocks for a warp a row.
+/// Blocks needed for one warp per row.
 int block_count(int rows) { return (rows - 1) / kWarps + 1; }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 namespace DEVICE::multiply_add_pairs {
 
-/// The value at `index`, or 0 behind the end.
+/// The value at `index`, or 0 past the end.
 __device__ inline float at(const float* array, int index, int count) {
   return index < count ? array[index] : 0.0f;
 }

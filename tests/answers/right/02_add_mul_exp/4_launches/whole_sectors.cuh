@@ -1,4 +1,4 @@
-// whole sectors, divided by n: more digits than asked for
+// whole sectors, divided by n: more digits than needed
 #pragma once
 #include "device.hpp"
 

@@ -1,0 +1,53 @@
+/// \file
+/// Exercise 07.5, budget: do bytes limit GELU and dropout, or instructions?
+///
+/// Numbers, not code. While memory moves the bytes of one element, an H200 can issue a certain number of
+/// instructions: the element's budget. A kernel that needs more per element is limited by the issue of
+/// instructions, any other by memory. y = dropout(gelu(x)) reads x and writes y once, both in float32 or both
+/// in bfloat16, and each Philox call serves one, four, eight or sixteen elements of its thread. A thread
+/// executes some instructions per call, however many elements the call serves, and some for each element.
+/// Both follow from two kernels whose instructions are given below. Take them for bfloat16 as well.
+///
+/// Goal: the two budgets, and the instructions per call and per element, to 2 %; what an element needs in
+/// three other kernels, to 5 %; and what limits each of eight kernels.
+#pragma once
+#include "device.hpp"
+
+namespace DEVICE::gelu_dropout_budget {
+
+/// An H200. In each cycle a scheduler can issue one instruction, which the lanes of a warp execute.
+constexpr int kMultiprocessors = 132, kSchedulers = 4, kLanes = 32;
+constexpr double kClock = 1.98e9;      // cycles per second, at most
+constexpr double kBandwidth = 4.2e12;  // bytes per second: what stage 10 of chapter 04 reads and writes
+
+/// Instructions of a thread in two kernels of this chapter, in float32 and with one call per thread: `fused`,
+/// which has one element per thread, and `share_calls`, which has four.
+constexpr int kInstructionsWith1 = 130, kInstructionsWith4 = 234;
+
+/// What limits a kernel.
+enum Bottleneck { kNoAnswer, kMemory, kIssue };
+
+// The budgets: instructions per element, each counted once for each lane that executes it.
+constexpr double kBudgetFloat32 = 0.0;
+constexpr double kBudgetBfloat16 = 0.0;
+
+// Instructions of a thread: per element, and per call.
+constexpr double kPerElement = 0.0;
+constexpr double kPerCall = 0.0;
+
+// Instructions that an element needs if a call serves so many.
+constexpr double kFloat32Needs8 = 0.0;
+constexpr double kFloat32Needs16 = 0.0;
+constexpr double kBfloat16Needs8 = 0.0;
+
+// What limits a kernel if a call serves so many elements: kMemory or kIssue.
+constexpr Bottleneck kFloat32With1 = kNoAnswer;
+constexpr Bottleneck kFloat32With4 = kNoAnswer;
+constexpr Bottleneck kFloat32With8 = kNoAnswer;
+constexpr Bottleneck kFloat32With16 = kNoAnswer;
+constexpr Bottleneck kBfloat16With1 = kNoAnswer;
+constexpr Bottleneck kBfloat16With4 = kNoAnswer;
+constexpr Bottleneck kBfloat16With8 = kNoAnswer;
+constexpr Bottleneck kBfloat16With16 = kNoAnswer;
+
+}  // namespace DEVICE::gelu_dropout_budget

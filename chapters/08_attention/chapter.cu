@@ -1,0 +1,148 @@
+/// \file
+/// Chapter 08: o = softmax(q * k^T / sqrt(d)) * v. The ladder: one row per stage; compiled once for each
+/// device.
+#include "10_wmma.cuh"
+#include "11_split.cuh"
+#include "1_unfused.cuh"
+#include "2_one_kernel.cuh"
+#include "4_three_kernels.cuh"
+#include "5_two_kernels.cuh"
+#include "6_online.cuh"
+#include "7_flash.cuh"
+#include "8_exp2.cuh"
+#include "9_causal.cuh"
+#include "problem.cuh"
+#ifdef __CUDACC__
+#include "12_mma.gpu.cuh"
+#include "13_weights.gpu.cuh"
+#endif
+
+namespace DEVICE::attention {
+namespace {
+
+/// A stage in float32.
+constexpr Stage in_float32(Stage stage) {
+  stage.roundings = float_roundings;
+  if (!stage.exact_roundings) stage.exact_roundings = exact_roundings;
+  return stage;
+}
+
+/// A stage that computes the weights alone.
+template <class Mask>
+constexpr Stage weights(Stage stage) {
+  stage.output = Mask::kCausal ? "p_causal" : "p";
+  stage.flops = score_flops<Mask>;
+  return in_float32(stage);
+}
+
+template <class Mask>
+constexpr Stage whole(Stage stage) {
+  if (!stage.output) stage.output = Mask::kCausal ? "o_causal" : "o";
+  stage.flops = attention_flops<Mask>;
+  if (!stage.against) stage.against = "4_three_kernels";
+  if (!stage.needs) stage.needs = "d of at most 128";
+  return in_float32(stage);
+}
+
+/// A stage in bfloat16 with float32 sums.
+template <class Mask>
+constexpr Stage in_bfloat16(Stage stage) {
+  stage.output = Mask::kCausal ? "o_causal_bfloat16" : "o_bfloat16";
+  stage = whole<Mask>(stage);
+  stage.roundings = tensor_roundings;
+  return stage;
+}
+
+/// A stage that computes the weights alone, in bfloat16 with float32 sums.
+constexpr Stage half_weights(Stage stage) {
+  stage.output = "p_bfloat16";
+  stage.flops = score_flops<Full>;
+  stage = in_float32(stage);
+  stage.roundings = tensor_roundings;
+  return stage;
+}
+
+/// A stage in bfloat16 that needs the instructions of compute capability 8.0.
+constexpr Stage by_mma(Stage stage) {
+  stage.capability = 80;
+  return stage;
+}
+
+const Stage kStages[] = {
+    weights<Full>(stage<Unfused>({.name = "1_unfused",
+                                  .idea = "weights: product, scale and softmax, three kernels",
+                                  .kernels = 3,
+                                  .needs = "d of at most 128; at most 2^28 scores"})),
+    weights<Full>(stage<OneKernel<Full>>({.name = "2_one_kernel",
+                                          .idea = "weights: a row's scores stay in registers",
+                                          .needs = "at most 1024 keys and 2^28 scores"})),
+    weights<Causal>(stage<OneKernel<Causal>>({.name = "3_mask",
+                                              .idea = "weights: the causal mask fused as well",
+                                              .needs = "at most 1024 keys and 2^28 scores"})),
+    whole<Full>(stage<ThreeKernels>({.name = "4_three_kernels",
+                                     .idea = "attention: product, softmax, product",
+                                     .kernels = 3,
+                                     .exact_roundings = exact_sum_roundings,
+                                     .needs = "d of at most 128; at most 2^30 scores"})),
+    whole<Full>(stage<TwoKernels>({.name = "5_two_kernels",
+                                   .idea = "softmax fused into the second product",
+                                   .kernels = 2,
+                                   .needs = "d of at most 128; at most 2^30 scores"})),
+    whole<Full>(stage<Online>({.name = "6_online",
+                               .idea = "online softmax: the scores are read once",
+                               .kernels = 2,
+                               .needs = "d of at most 128; at most 2^30 scores"})),
+    whole<Full>(stage<Flash>({.name = "7_flash", .idea = "flash attention: no matrix of scores at all"})),
+    whole<Full>(stage<Exp2>({.name = "8_exp2", .idea = "exponents of two, and rescaling when needed"})),
+    whole<Causal>(stage<Masked>({.name = "9_masked", .idea = "with a causal mask, all tiles computed"})),
+    whole<Causal>(stage<SkippedTiles>({.name = "9_causal",
+                                       .idea = "tiles above the diagonal skipped, longest first",
+                                       .against = "9_masked"})),
+    in_bfloat16<Full>(
+        stage<Wmma<Full>>({.name = "10_wmma", .idea = "bfloat16 on the tensor cores, by wmma"})),
+    in_bfloat16<Causal>(stage<Wmma<Causal>>(
+        {.name = "10_causal", .idea = "the same with a causal mask", .against = "9_masked"})),
+    in_bfloat16<Full>(stage<Split>({.name = "11_split",
+                                    .idea = "split over the keys, for few queries and many keys",
+                                    .kernels = 2,
+                                    .needs = "at most 16 queries; d of at most 128"})),
+    by_mma(in_bfloat16<Full>(
+        gpu_only<struct Mma>({.name = "12_mma",
+                              .idea = "bfloat16 by mma.sync: the weights stay in registers",
+                              .needs = "a GPU of compute capability 8.0; d of at most 128"}))),
+    by_mma(in_bfloat16<Causal>(
+        gpu_only<struct MmaCausal>({.name = "12_causal",
+                                    .idea = "the same with a causal mask",
+                                    .needs = "a GPU of compute capability 8.0; d of at most 128",
+                                    .against = "9_masked"}))),
+    by_mma(half_weights(
+        gpu_only<struct MmaWeights>({.name = "13_weights",
+                                     .idea = "the weights alone in bfloat16, the keys stay in shared memory",
+                                     .needs = "a GPU; d of at most 64; 1024 keys and 2^28 scores"}))),
+};
+
+const Shape kSweep[] = {{{4, 4, 256, 256, 64}},       {{128, 128, 1024, 1024, 64}},
+                        {{128, 128, 4096, 4096, 64}}, {{64, 64, 4096, 4096, 128}},
+                        {{32, 32, 1, 131072, 128}},   {{16, 16, 16384, 16384, 128}}};
+
+}  // namespace
+
+Chapter chapter() {
+  return {.name = "08_attention",
+          .formula = "o = softmax(q * k^T / sqrt(d)) * v",
+          .dims = "HxGxQxKxD",
+          .arrays = kArrays,
+          .array_count = sizeof kArrays / sizeof kArrays[0],
+          .stages = kStages,
+          .stage_count = sizeof kStages / sizeof kStages[0],
+          .sweep = kSweep,
+          .sweep_count = sizeof kSweep / sizeof kSweep[0],
+          .cpu_shape = {{1, 1, 256, 256, 64}},
+          .gpu_shape = {{128, 128, 1024, 1024, 64}},
+          .fill = fill,
+          .has_exact_inputs = has_exact_inputs,
+          .unit = "score",
+          .units = all_scores};
+}
+
+}  // namespace DEVICE::attention

@@ -1,0 +1,36 @@
+// the call from what an element needs in each of the two kernels; names that a specification may have too
+#pragma once
+#include "device.hpp"
+
+namespace DEVICE::gelu_dropout_budget {
+
+/// An H200. In each cycle a scheduler can issue one instruction, which the lanes of a warp execute.
+constexpr int kMultiprocessors = 132, kSchedulers = 4, kLanes = 32;
+constexpr double kClock = 1.98e9;      // cycles per second, at most
+constexpr double kBandwidth = 4.2e12;  // bytes per second: what stage 10 of chapter 04 reads and writes
+
+/// Instructions of a thread in two kernels of this chapter, in float32 and with one call per thread: `fused`,
+/// which has one element per thread, and `share_calls`, which has four.
+constexpr int kInstructionsWith1 = 130, kInstructionsWith4 = 234;
+
+/// What limits a kernel.
+enum Bottleneck { kNoAnswer, kMemory, kIssue };
+
+constexpr double kFused = kInstructionsWith1 / 1.0, kShareCalls = kInstructionsWith4 / 4.0;
+constexpr double kPerCall = (kFused - kShareCalls) * 4 / 3;
+constexpr double kPerElement = kFused - kPerCall;
+
+constexpr double number(double from, int elements) { return from - kPerCall / 4 + kPerCall / elements; }
+constexpr double kFloat32Needs8 = number(kShareCalls, 8), kFloat32Needs16 = number(kShareCalls, 16);
+constexpr double kBfloat16Needs8 = number(kShareCalls, 8);
+
+constexpr double kNumbers = kMultiprocessors * kClock * (kSchedulers * kLanes);
+constexpr double kFloat32 = 8 / kBandwidth, kBfloat16 = 4 / kBandwidth;  // seconds
+constexpr double kBudgetFloat32 = kNumbers * kFloat32, kBudgetBfloat16 = kNumbers * kBfloat16;
+
+constexpr Bottleneck kFloat32With1 = kIssue, kFloat32With4 = kMemory, kFloat32With8 = kMemory,
+                     kFloat32With16 = kMemory;
+constexpr Bottleneck kBfloat16With1 = kIssue, kBfloat16With4 = kIssue, kBfloat16With8 = kIssue,
+                     kBfloat16With16 = kIssue;
+
+}  // namespace DEVICE::gelu_dropout_budget

@@ -1,0 +1,56 @@
+/// \file
+/// Difficult cases for attention: shapes, alignments, and inputs in float32; those in bfloat16 are the
+/// chapter's own.
+#pragma once
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <string>
+
+#include "chapter.hpp"
+
+inline const workbook::Shape kHostileShapes[] = {
+    {{1, 1, 1, 1, 1}},      {{1, 1, 1, 1, 128}},    {{3, 1, 65, 130, 40}}, {{2, 2, 64, 64, 64}},
+    {{1, 1, 7, 300, 128}},  {{2, 1, 130, 5, 33}},   {{5, 3, 1, 257, 3}},   {{1, 1, 33, 1024, 8}},
+    {{1, 1, 3, 1030, 4}},   {{1, 1, 2, 3, 130}},    {{1, 2, 66, 31, 17}},  {{4, 2, 63, 65, 65}},
+    {{2, 1, 129, 127, 12}}, {{1, 1, 100, 513, 66}}, {{2, 2, 2, 2, 2}}};
+
+/// Bytes by which arrays are off a multiple of 256.
+inline std::map<std::string, std::size_t> attention_offsets(std::size_t q, std::size_t k) {
+  return {{"q", q},          {"k", k},          {"v", q},          {"p", k},
+          {"p_causal", q},   {"o", k},          {"o_causal", q},   {"q_bfloat16", k},
+          {"k_bfloat16", q}, {"v_bfloat16", k}, {"o_bfloat16", q}, {"o_causal_bfloat16", k}};
+}
+
+inline long long k_elements(const workbook::Data& host) {
+  return 1LL * host.shape.dims[1] * host.shape.dims[3] * host.shape.dims[4];
+}
+inline long long q_elements(const workbook::Data& host) {
+  return 1LL * host.shape.dims[0] * host.shape.dims[2] * host.shape.dims[4];
+}
+
+/// Scores around 10^4 and -10^4.
+template <workbook::Chapter chapter()>
+void fill_large(const workbook::Data& host) {
+  chapter().fill(host);
+  const auto factor = static_cast<float>(1e4 / std::sqrt(static_cast<double>(host.shape.dims[4])));
+  for (long long i = 0; i < q_elements(host); ++i) host.floats("q")[i] *= factor;
+}
+
+/// All keys alike, so that all weights are equal.
+template <workbook::Chapter chapter()>
+void fill_equal_keys(const workbook::Data& host) {
+  chapter().fill(host);
+  const int d = host.shape.dims[4];
+  for (long long i = d; i < k_elements(host); ++i) host.floats("k")[i] = host.floats("k")[i % d];
+}
+
+/// Scores that grow from key to key, so that every tile has a new maximum.
+template <workbook::Chapter chapter()>
+void fill_growing(const workbook::Data& host) {
+  chapter().fill(host);
+  const int keys = host.shape.dims[3], d = host.shape.dims[4];
+  for (long long i = 0; i < q_elements(host); ++i) host.floats("q")[i] = 1.0f;
+  for (long long i = 0; i < k_elements(host); ++i)
+    host.floats("k")[i] = static_cast<float>(i / d % keys) / std::sqrt(static_cast<float>(d));
+}

@@ -1,0 +1,64 @@
+// The stages of chapter 08 that need a GPU, on the CPU device: their instructions are put together from
+// shuffles. It sees whether lanes have the right elements and whether barriers and waits are enough.
+#include <cstdint>
+
+#include "catch.hpp"
+#include "chapters/attention_values.hpp"
+#include "chapters/check_stages.hpp"
+#include "harness/run_stage.hpp"
+
+namespace cpu::emulated::attention {
+workbook::Chapter chapter();
+}
+
+namespace {
+
+using namespace workbook;
+
+const Chapter kEmulated = cpu::emulated::attention::chapter();
+
+template <class Look>
+void check_at(const Chapter& chapter, const Shape& shape, const std::map<std::string, std::size_t>& offsets,
+              Look look) {
+  const auto backend = make_cpu_backend();
+  Problem problem(chapter, shape, *backend, offsets);
+  check_stages(chapter, problem, shape, every_stage, look);
+}
+
+/// Queries 16 times as large, so that the largest score often grows by more than 2^8 from tile to tile.
+void fill_steep(const Data& host) {
+  kEmulated.fill(host);
+  auto* bits = static_cast<std::uint16_t*>(host.array("q_bfloat16", Type::kBFloat16));
+  for (long long i = 0; i < q_elements(host); ++i)
+    if (bits[i] & 0x7fff) bits[i] = static_cast<std::uint16_t>(bits[i] + (4 << 7));
+}
+
+}  // namespace
+
+TEST_CASE("08, emulated: the stages by mma.sync are right at hostile shapes") {
+  for (const Shape& shape :
+       {Shape{{1, 1, 1, 1, 1}}, Shape{{3, 1, 65, 130, 40}}, Shape{{1, 1, 7, 300, 128}},
+        Shape{{2, 1, 130, 5, 33}}, Shape{{5, 3, 1, 257, 3}}, Shape{{1, 2, 66, 31, 17}},
+        Shape{{1, 1, 1, 1030, 4}}, Shape{{1, 1, 100, 140, 66}}, Shape{{1, 1, 40, 600, 8}}})
+    check_at(kEmulated, shape, {}, no_more);
+}
+
+TEST_CASE("08, emulated: the stages by mma.sync are right where sums are rescaled") {
+  Chapter chapter = kEmulated;
+  chapter.fill = fill_steep;
+  chapter.has_exact_inputs = nullptr;
+  check_at(chapter, {{1, 1, 70, 300, 64}}, {}, no_more);
+}
+
+TEST_CASE("08, emulated: the stages by mma.sync move what their formulas say") {
+  for (const Shape& shape : {Shape{{2, 1, 200, 144, 64}}, Shape{{1, 1, 72, 200, 128}}})
+    check_at(kEmulated, shape, {}, [&](const Stage& stage, const StageResult& result) {
+      check_traffic(kEmulated, stage, result, shape);
+    });
+}
+
+TEST_CASE("08, emulated: the stages by mma.sync are right at every alignment") {
+  for (const int d : {8, 13})
+    for (const std::size_t offset : {4, 8})
+      check_at(kEmulated, {{2, 1, 9, 20, d}}, attention_offsets(offset, 0), no_more);
+}

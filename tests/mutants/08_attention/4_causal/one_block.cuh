@@ -1,0 +1,45 @@
+// the first block of each head does the queries of all | percent of all loads and stores in one block
+#pragma once
+#include "device.hpp"
+#include "sums.hpp"
+
+namespace DEVICE::attention_causal {
+
+constexpr int kTile = 32;
+
+__global__ void attend(const float* __restrict__ q, const float* __restrict__ k, const float* __restrict__ v,
+                       float* __restrict__ o, int queries, int keys, float scale) {
+  __shared__ float tile_q[kTile][kTile], tile_k[kTile][kTile + 1], tile_v[kTile][kTile];
+  __shared__ float weights[kTile][kTile];
+  if (blockIdx.x > 0) return;
+  const int lane = threadIdx.x, warp = threadIdx.y;
+  const size_t of_q = static_cast<size_t>(blockIdx.y) * queries,
+               of_k = static_cast<size_t>(blockIdx.y) * keys;
+  for (int begin = 0; begin < queries; begin += kTile) {
+    const int query = begin + warp;
+    tile_q[warp][lane] = query < queries ? q[(of_q + query) * kTile + lane] : 0.0f;
+    float most = -INFINITY, sum = 0.0f, acc = 0.0f;
+    for (int first = 0; first < min(begin + kTile, queries) + keys - queries; first += kTile) {
+      const int key = first + warp, column = first + lane;
+      tile_k[warp][lane] = key < keys ? k[(of_k + key) * kTile + lane] : 0.0f;
+      tile_v[warp][lane] = key < keys ? v[(of_k + key) * kTile + lane] : 0.0f;
+      __syncthreads();
+      float score = 0.0f;
+      for (int i = 0; i < kTile; ++i) score += tile_q[warp][i] * tile_k[lane][i];
+      score = column < keys && column <= query + keys - queries ? score * scale : -INFINITY;
+      const float now = fmaxf(most, warp_max(score)), base = now == -INFINITY ? 0.0f : now;
+      const float rescale = expf(most - base), weight = expf(score - base);
+      weights[warp][lane] = weight;
+      __syncwarp();
+      most = now;
+      sum = sum * rescale + weight;
+      acc *= rescale;
+      for (int j = 0; j < kTile; ++j) acc += weights[warp][j] * tile_v[j][lane];
+      __syncthreads();
+    }
+    sum = warp_sum(sum);
+    if (query < queries) o[(of_q + query) * kTile + lane] = sum > 0.0f ? acc / sum : 0.0f;
+  }
+}
+
+}  // namespace DEVICE::attention_causal
