@@ -1,4 +1,4 @@
-"""Chapter 08: softmax(q k^T / sqrt(d)) v, full and causal, its weights alone, and one query with many keys."""
+"""Chapter 08: softmax(q k^T / sqrt(d)) v, full and causal; the weights alone; one query with many keys."""
 
 import functools
 
@@ -71,7 +71,8 @@ def flex(causal):
 # --- Triton: flash attention, one program per head and BM queries ---
 
 TILES = [triton.Config({"BM": rows, "BN": columns}, num_warps=warps, num_stages=stages)
-         for rows, warps in ((64, 4), (128, 4), (128, 8)) for columns in (32, 64, 128) for stages in (2, 3, 4)]
+         for rows, warps in ((64, 4), (128, 4), (128, 8)) for columns in (32, 64, 128)
+         for stages in (2, 3, 4)]
 
 
 @triton.jit
@@ -173,7 +174,7 @@ def check_weights(inputs, results):
 
 
 def check_output(causal, inputs, results):
-    """In bfloat16 each weight is rounded before it is multiplied; that of float32 is computed without TF32."""
+    """In bfloat16 each weight is rounded before it is multiplied; in float32 it is computed without TF32."""
     q, k, v = inputs
     head, query, size, weight = reference_weights(q, k, causal)
     v_of = v[head * v.shape[0] // q.shape[0]].double()
