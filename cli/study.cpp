@@ -45,7 +45,7 @@ void require_solved(const Workbook& workbook, const ExerciseFiles& exercise, boo
 }
 
 /// Makes the folder where it does not exist. \throws MachineError
-void require_folder(const fs::path& folder) {
+void require_workbook_folder(const fs::path& folder) {
   if (const std::optional<std::string> problem = make_folder(folder))
     throw MachineError(fmt::format("{} cannot be made a folder ({})", folder.string(), *problem));
 }
@@ -53,7 +53,7 @@ void require_folder(const fs::path& folder) {
 /// An unused name in the state's folder: "1_fuse.1.cuh", "1_fuse.2.cuh" ...
 fs::path free_name(const Workbook& workbook, const ExerciseFiles& exercise) {
   const fs::path folder = workbook.state_folder / "kept" / exercise.chapter;
-  require_folder(folder);
+  require_workbook_folder(folder);
   fs::path path;
   for (int i = 1; path.empty() || file_exists(path); ++i)
     path = folder / fmt::format("{}.{}.cuh", exercise.name, i);
@@ -92,7 +92,7 @@ ExitStatus diff_command(const Workbook& workbook, const std::string& name, bool 
   require_solved(workbook, exercise, reveal, "diff");
   file_text(exercise.file);  // throws when it does not exist
   const fs::path plain = workbook.state_folder / fmt::format("solution-{}.cuh", exercise.id());
-  require_folder(workbook.state_folder);
+  require_workbook_folder(workbook.state_folder);
   replace_file(plain, plain_solution_of(file_text(exercise.solution)));
   const Outcome outcome =
       run_limited({"diff", "-u", "--label", workbook.shown(exercise.file), "--label",
@@ -109,7 +109,7 @@ ExitStatus reset_command(const Workbook& workbook, const std::string& name) {
   const ExerciseFiles& exercise = workbook.exercise(name);
   const std::string skeleton = skeleton_of(file_text(exercise.solution));
   const std::string file = workbook.shown(exercise.file);
-  require_folder(exercise.file.parent_path());
+  require_workbook_folder(exercise.file.parent_path());
   if (file_exists(exercise.file) && file_text(exercise.file) != skeleton) {
     const fs::path kept = free_name(workbook, exercise);
     replace_file(kept, file_text(exercise.file));

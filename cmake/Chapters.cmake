@@ -84,7 +84,7 @@ endfunction()
 # use the same templates of C++ as the CPU device does, such as std::string: the linker keeps the first copy, and one that is
 # traced would call the device in the middle of the device's own work.
 function(link_common_first target)
-  target_sources(${target} PRIVATE $<TARGET_OBJECTS:workbook_common>)
+  target_sources(${target} PRIVATE $<TARGET_OBJECTS:workbook_common> $<TARGET_OBJECTS:workbook_reports>)
   target_link_libraries(${target} PRIVATE workbook_common)
 endfunction()
 
