@@ -80,6 +80,8 @@ def played(path, programs):
 @functools.cache
 def output(what, programs):
     program, *arguments = shlex.split(what)
+    if arguments[:2] == ["--device", "cpu"]:
+        return counted_run(programs, program, tuple(arguments[2:]))[0]
     if not (programs / program).is_file():
         raise BadFile(f"what {programs / program} prints, and there is no such program: build it")
     done = subprocess.run([programs / program, *arguments], capture_output=True, text=True, cwd=ROOT)
@@ -88,14 +90,14 @@ def output(what, programs):
 
 @functools.cache
 def counted_run(programs, program, options):
-    """The counts of a chapter's program on the CPU device at one size."""
+    """The output of a chapter's program on the CPU device, and its counts, at one size."""
     if not (programs / program).is_file():
         raise BadFile(f"what {programs / program} counts, and there is no such program: build it")
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "counts.json"
-        subprocess.run([programs / program, "--device", "cpu", "--json", file, *options], check=True,
-                       stdout=subprocess.DEVNULL, cwd=ROOT)
-        return json.loads(file.read_text())[0]
+        done = subprocess.run([programs / program, "--device", "cpu", "--json", file, *options], check=True,
+                              capture_output=True, text=True, cwd=ROOT)
+        return done.stdout, json.loads(file.read_text())[0]
 
 
 def counts_heading(unit):
@@ -129,7 +131,9 @@ def counts(what, programs):
     program, *words = what.split()
     stages = [word for word in words if re.match(r"\d+_", word)]
     options = tuple(word for word in words if word not in stages)
-    run = counted_run(programs, program, options)
+    if options:  # at a size of their own, the stages that are shown are enough
+        options += ("--stage", ",".join(stages))
+    run = counted_run(programs, program, options)[1]
     rows = [counts_row(by_name(run["stages"])[name], run["units"]) for name in stages]
     return page_text(counts_heading(run["unit"]) + rows)
 
@@ -638,7 +642,7 @@ def supported(program, programs):
         if entries:
             break
     return "".join(textwrap.fill(entry, 118, subsequent_indent="    ", break_on_hyphens=False) + "\n"
-                   for entry in entries)
+                   for entry in sorted(entries, key=str.casefold))
 
 
 @quotes({"functions: tests/kernels/arithmetic_float.inc ...": "the functions that tables of operations name"})

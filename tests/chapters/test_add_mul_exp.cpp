@@ -9,6 +9,7 @@ namespace cpu::add_mul_exp {
 workbook::Chapter chapter();
 }
 
+namespace test_add_mul_exp {
 namespace {
 
 using namespace workbook;
@@ -110,3 +111,5 @@ TEST_CASE("02: wide stages make a quarter and an eighth of the requests") {
     if (name == "7_float16" || name == "7_bfloat16") CHECK(counts.load_requests == 2 * n / 256);
   });
 }
+
+}  // namespace test_add_mul_exp

@@ -15,6 +15,7 @@ namespace cpu::attention {
 workbook::Chapter chapter();
 }
 
+namespace test_attention {
 namespace {
 
 using namespace workbook;
@@ -139,3 +140,5 @@ TEST_CASE("08: counts of 11_split equal the H200's counters at 4 x 2 heads, 3 qu
   chapter.stage_count = 1;
   check_counters(chapter, {{4, 2, 3, 1000, 64}});
 }
+
+}  // namespace test_attention

@@ -15,6 +15,7 @@
 #include "chapters.inc"
 #undef CHAPTER
 
+namespace test_cores {
 namespace {
 
 std::vector<workbook::Chapter> chapters() {
@@ -56,3 +57,5 @@ std::vector<Outcome> chapter_outcomes() {
 TEST_CASE("cores: counts and results of all chapters are those of one core") {
   check_all(chapter_outcomes, {3});
 }
+
+}  // namespace test_cores

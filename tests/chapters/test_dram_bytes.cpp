@@ -12,6 +12,8 @@
 #include "chapters.inc"
 #undef CHAPTER
 
+namespace test_dram_bytes {
+
 TEST_CASE("dram: rates and ceilings count the bytes that a cold cache fetches, and that must reach DRAM") {
   const std::vector<workbook::Chapter> chapters = {
 #define CHAPTER(name) cpu::name::chapter(),
@@ -35,3 +37,5 @@ TEST_CASE("dram: rates and ceilings count the bytes that a cold cache fetches, a
     }
   }
 }
+
+}  // namespace test_dram_bytes

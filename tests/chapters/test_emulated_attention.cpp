@@ -11,6 +11,7 @@ namespace cpu::emulated::attention {
 workbook::Chapter chapter();
 }
 
+namespace test_emulated_attention {
 namespace {
 
 using namespace workbook;
@@ -62,3 +63,5 @@ TEST_CASE("08, emulated: the stages by mma.sync are right at every alignment") {
     for (const std::size_t offset : {4, 8})
       check_at(kEmulated, {{2, 1, 9, 20, d}}, attention_offsets(offset, 0), no_more);
 }
+
+}  // namespace test_emulated_attention

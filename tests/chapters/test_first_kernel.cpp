@@ -10,6 +10,7 @@ namespace cpu::first_kernel {
 workbook::Chapter chapter();
 }
 
+namespace test_first_kernel {
 namespace {
 
 using namespace workbook;
@@ -71,3 +72,5 @@ TEST_CASE("00: a newcomer begins here") {
   CHECK(workbook.next_open()->id() == "00.1_guard");
   CHECK(workbook.chapters.front() == kFirstKernel.name);
 }
+
+}  // namespace test_first_kernel

@@ -16,6 +16,7 @@ namespace cpu::gelu_dropout {
 workbook::Chapter chapter();
 }
 
+namespace test_gelu_dropout {
 namespace {
 
 using namespace workbook;
@@ -182,3 +183,5 @@ TEST_CASE("07: a sum without its last term is noticed at every row length of the
                ContainsSubstring("on inputs whose sums are exact: sums[0] is"));
   }
 }
+
+}  // namespace test_gelu_dropout

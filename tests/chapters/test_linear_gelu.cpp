@@ -14,6 +14,7 @@ namespace cpu::linear_gelu {
 workbook::Chapter chapter();
 }
 
+namespace test_linear_gelu {
 namespace {
 
 using namespace workbook;
@@ -122,3 +123,5 @@ TEST_CASE("05: shared memory, wavefronts a request, from stage to stage") {
 TEST_CASE("05: counts equal the H200's counters at 256 x 64 x 256") {
   check_counters(kChapter, {{256, 64, 256}}, {"4_tiles", "5_column"}, {"6_square"});
 }
+
+}  // namespace test_linear_gelu

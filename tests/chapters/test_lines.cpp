@@ -19,6 +19,7 @@
 #include "chapters.inc"
 #undef CHAPTER
 
+namespace test_lines {
 namespace {
 
 using namespace workbook;
@@ -61,3 +62,5 @@ TEST_CASE("lines: every stage of every chapter, at ragged shapes") {
   for (const Chapter& chapter : chapters)
     for (const auto& sizes : ragged) check_lines(chapter, shape_of(chapter, sizes));
 }
+
+}  // namespace test_lines

@@ -11,6 +11,7 @@ namespace cpu::multiply_add {
 workbook::Chapter chapter();
 }
 
+namespace test_multiply_add {
 namespace {
 
 using namespace workbook;
@@ -85,3 +86,5 @@ TEST_CASE("01: float4 stages make a quarter of the requests, whenever the arrays
 TEST_CASE("01: counts equal the H200's counters at n = 2^20") {
   check_counters(kMultiplyAdd, {{1 << 20, 1, 1}});
 }
+
+}  // namespace test_multiply_add

@@ -12,6 +12,7 @@ namespace cpu::quantize_int8 {
 workbook::Chapter chapter();
 }
 
+namespace test_quantize {
 namespace {
 
 using namespace workbook;
@@ -165,3 +166,5 @@ TEST_CASE("03: the corrected quotient is the division's for random floats and fo
       divisions.add(x, scale);
   divisions.check();
 }
+
+}  // namespace test_quantize

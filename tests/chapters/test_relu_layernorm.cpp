@@ -16,6 +16,7 @@ namespace cpu::relu_layernorm {
 workbook::Chapter chapter();
 }
 
+namespace test_relu_layernorm {
 namespace {
 
 using namespace workbook;
@@ -240,3 +241,5 @@ TEST_CASE("04: counts equal the H200's counters at 2048 x 512") {
   // Where one thread alone uses the sum of its block, nvcc lets one warp alone read it.
   check_counters(kChapter, {{2048, 512, 1}}, {}, {"2_conflicts", "3_tree", "7_unfused"});
 }
+
+}  // namespace test_relu_layernorm

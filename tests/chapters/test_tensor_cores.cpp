@@ -14,6 +14,7 @@ namespace cpu::tensor_cores {
 workbook::Chapter chapter();
 }
 
+namespace test_tensor_cores {
 namespace {
 
 using namespace workbook;
@@ -91,3 +92,5 @@ TEST_CASE("06: every stage is right at every alignment") {
 TEST_CASE("06: counts equal the H200's counters at 256 x 64 x 256") {
   check_counters(kChapter, {{256, 64, 256}});
 }
+
+}  // namespace test_tensor_cores

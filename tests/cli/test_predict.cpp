@@ -11,8 +11,10 @@
 #include "harness/files.hpp"
 #include "lesson.hpp"
 #include "overview.hpp"
+#include "paths.hpp"
 #include "predict.hpp"
 
+namespace test_predict {
 using namespace workbook;
 namespace fs = std::filesystem;
 
@@ -40,7 +42,8 @@ std::string printed(const std::function<void()>& run) {
 /// The chapters of this tree, with a state of their own.
 struct Place {
   fs::path state = fs::temp_directory_path() / ("workbook-predict-" + std::to_string(getpid()));
-  Workbook workbook = {SOURCE_DIR, fs::path(BIN_DIR).parent_path(), state, {kChapter, "01_multiply_add"}, {}};
+  Workbook workbook = {
+      source_dir(), fs::path(bin_dir()).parent_path(), state, {kChapter, "01_multiply_add"}, {}};
   Place() { fs::create_directories(state); }
   ~Place() { fs::remove_all(state); }
 
@@ -69,7 +72,7 @@ std::string in_one_line(const std::string& text) {
 }  // namespace
 
 TEST_CASE("predict: answers are understood, or are none, as in the book") {
-  const auto cases = nlohmann::json::parse(file_text(SOURCE_DIR "/tests/docs/predicted_numbers.json"));
+  const auto cases = nlohmann::json::parse(file_text(source_dir() + "/tests/docs/predicted_numbers.json"));
   REQUIRE(cases.size() > 40);
   for (const auto& one : cases) {
     const auto predicted = predicted_number(one[0]);
@@ -225,3 +228,5 @@ TEST_CASE("predict: a program that counts nothing is no answer") {
   fs::remove_all(place.state / "bin");
   CHECK(fs::is_empty(place.state));  // what the programs wrote is gone
 }
+
+}  // namespace test_predict

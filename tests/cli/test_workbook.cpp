@@ -21,6 +21,7 @@
 #include "harness/run_exercise.hpp"
 #include "harness/terminal.hpp"
 #include "lesson.hpp"
+#include "paths.hpp"
 #include "process.hpp"
 #include "renamed.hpp"
 #include "skeleton.hpp"
@@ -28,6 +29,7 @@
 #include "verdict.hpp"
 #include "workbook.hpp"
 
+namespace test_workbook {
 using namespace workbook;
 namespace fs = std::filesystem;
 
@@ -456,7 +458,7 @@ TEST_CASE(
     "a solved exercise leads to the solution, and the last of a chapter to what was learnt and the next "
     "page") {
   const Folder folder;
-  Workbook place = {SOURCE_DIR, "", folder.path, {"00_first", "01_multiply_add"}, exercises()};
+  Workbook place = {source_dir(), "", folder.path, {"00_first", "01_multiply_add"}, exercises()};
   const auto solve = [&](const ExerciseFiles& exercise) {
     change_standing(folder.path, exercise.key(), [](Standing& standing) { standing.solved = true; });
     std::istringstream words(solved_text(place, exercise));
@@ -474,14 +476,14 @@ TEST_CASE(
   CHECK_THAT(end, ContainsSubstring("All 2 exercises of chapter 01 are solved. " +
                                     lesson_of(place, "01_multiply_add").learnt));
   CHECK_THAT(end, ContainsSubstring("That was the last chapter. docs/choosing.md"));
-  CHECK(fs::exists(SOURCE_DIR "/docs/choosing.md"));
+  CHECK(fs::exists(source_dir() + "/docs/choosing.md"));
 }
 
 TEST_CASE("every chapter says what is learnt in it, in a sentence or two") {
   const Folder folder;
-  const Workbook place = {SOURCE_DIR, "", folder.path, {}, {}};
+  const Workbook place = {source_dir(), "", folder.path, {}, {}};
   int chapters = 0;
-  for (const auto& entry : fs::directory_iterator(SOURCE_DIR "/chapters")) {
+  for (const auto& entry : fs::directory_iterator(source_dir() + "/chapters")) {
     if (!entry.is_directory()) continue;
     const std::string learnt = lesson_of(place, entry.path().filename().string()).learnt;
     INFO(entry.path());
@@ -514,7 +516,7 @@ TEST_CASE("every solution fits 80 columns when it is folded, and has the same wo
     return letters;
   };
   int solutions = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(SOURCE_DIR "/solutions")) {
+  for (const auto& entry : fs::recursive_directory_iterator(source_dir() + "/solutions")) {
     if (entry.path().extension() != ".cuh") continue;
     const std::string plain = plain_solution_of(file_text(entry.path()));
     std::istringstream lines(folded(plain, 79));
@@ -552,3 +554,5 @@ TEST_CASE("of several outputs it says which are right and which are wrong") {
   verdict["outputs"] = "b";
   CHECK(verdict_of(verdict.dump(), {}).text.find("Outputs") == std::string::npos);
 }
+
+}  // namespace test_workbook

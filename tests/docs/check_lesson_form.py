@@ -15,6 +15,7 @@ LESSONS = sorted(path.parent.name for path in (ROOT / "chapters").glob("*/lesson
 MOST_WORDS = 2500
 MOST_LINES = 25
 
+OUTPUT = re.compile(r"^<!-- output: \w+ --device cpu.*? -->\n\n```text\n(.*?)^```", re.S | re.M)
 FENCE = re.compile(r"^```[^\n]*\n(.*?)^```", re.S | re.M)
 NOT_PROSE = (FENCE,
              re.compile(r"<!--.*?-->", re.S),            # marks of quotations
@@ -64,6 +65,9 @@ def main():
         lines, first = longest_block(text)
         expect(f"{lesson} has no code block of more than {MOST_LINES} lines", lines <= MOST_LINES,
                f"one has {lines}; it begins: {first}")
+        table = OUTPUT.search(text).group(1).splitlines()
+        expect(f"{lesson}: its program prints at most 45 lines of 80 columns",
+               len(table) <= 45 and max(map(len, table)) <= 80, f"{len(table)} lines")
 
 
 main()

@@ -14,44 +14,39 @@ from checks import ROOT, expect, run
 
 SUM = re.compile(r"([\d.+×/() -]*\d[\d.+×/() -]*) = (\d+\.\d+)x?\.$")  # "...: 2 × (4 + 4) = 16.0."
 FACT = re.compile(r"(\d+) bytes?: (\d+\.\d+)x?\.$")  # "..., one float of 4 bytes: 4.0."
+# Of a page: a row of the answers, and the table that the program prints. update.py keeps both up to date.
+ANSWER = re.compile(r"^\| (\w+) \| (read|write|speed-up) \| ([\d.]+x?) \| (.+) \|$", re.M)
+TABLE = re.compile(r"<!-- output: \w+ --device cpu.*? -->\n\n```text\n(.*?)```", re.S)
 COLUMNS = {"read": 1, "write": 2, "speed-up": -1}  # of a row of the table, after the stage's name
 
 
-def fault(question):
+def fault(because, counted):
     """The fault of the sentence that explains a number; nothing when it comes to the counted number."""
-    found = SUM.search(question["because"]) or FACT.search(question["because"])
+    found = SUM.search(because) or FACT.search(because)
     if not found:
         return "has no calculation at its end"
     value = eval(found[1].replace("×", "*"))  # digits and operators alone
     last_place = 10 ** -len(found[2].partition(".")[2])
-    if abs(value - question["counted"]) > 0.6 * last_place:
-        return f"comes to {value}, and {question['counted']} was counted"
-    if found[2] != question["text"].removesuffix("x"):
-        return f"ends with {found[2]} in place of {question['text']}"
-    return ""
+    if abs(value - float(counted.removesuffix("x"))) > 1.1 * last_place:  # counted is rounded
+        return f"comes to {value}, and {counted} was counted"
+    return "" if found[2] == counted.removesuffix("x") else f"ends with {found[2]} in place of {counted}"
 
 
-def has_column(table, question):
-    """Whether the table has the column: where arithmetic counts, FLOP/byte stands in the speed-up's place."""
-    return question["asked"] in COLUMNS and (question["asked"] != "speed-up" or "speedup" in table)
-
-
-def shown(table, question):
-    """The number of a question in the chapter's table; None where the table has none."""
-    beginning = f"{question['stage']} "
-    row = next((line.split() for line in table.splitlines() if line.startswith(beginning)), None)
-    return row and row[1:][COLUMNS[question["asked"]]]
+def shown(table, stage, asked):
+    """The number in the chapter's table; None where the table has none: where arithmetic counts, FLOP/byte
+    stands in the speed-up's place."""
+    if asked not in COLUMNS or asked == "speed-up" and "speedup" not in table:
+        return None
+    row = next((line.split() for line in table.splitlines() if line.startswith(f"{stage} ")), None)
+    return row and row[1:][COLUMNS[asked]]
 
 
 def check_checker():
-    def of(because, counted, text):
-        return fault({"because": because, "counted": counted, "text": text})
-
-    expect("a right calculation is right", not of("Two floats: 4 + 4 = 8.0.", 8.0, "8.0")
-           and not of("Twice: 2 × (4 + 4) / 4 = 4.00x.", 4.0, "4.00x")
-           and not of("A float of 4 bytes: 4.0.", 4.0, "4.0"))
-    expect("a wrong one is found", of("Two floats: 4 + 4 = 12.0.", 12.0, "12.0")
-           and of("4 bytes: 8.0.", 8.0, "8.0") and of("As before.", 8.0, "8.0"))
+    expect("a right calculation is right", not fault("Two floats: 4 + 4 = 8.0.", "8.0")
+           and not fault("Twice: 2 × (4 + 4) / 4 = 4.00x.", "4.00x")
+           and not fault("A float of 4 bytes: 4.0.", "4.0"))
+    expect("a wrong one is found", fault("Two floats: 4 + 4 = 12.0.", "12.0")
+           and fault("4 bytes: 8.0.", "8.0") and fault("As before.", "8.0"))
 
 
 # "constexpr double kBiasBytes = 4 + 4 + 32.0 / 32;  // x, out, one sector of bias per warp"
@@ -97,20 +92,18 @@ def main():
     expect("chapters have lessons", len(lessons) >= 4, lessons)
     for lesson in lessons:
         chapter = lesson.parent.name
-        done = run(programs / "workbook", "predict", chapter, "--json")
-        expect(f"{chapter}: its predictions are counted", done.returncode == 0, done.stdout + done.stderr)
-        questions = json.loads(done.stdout)
-        faults = [f"{question['stage']} {question['asked']}: “{question['because']}” {wrong}"
-                  for question in questions if (wrong := fault(question))]
-        expect(f"{chapter}: {len(questions)} explanations come to what is counted", questions and not faults,
-               "\n".join(faults))
-        table = run(programs / chapter, "--device", "cpu").stdout
-        others = [(question, shown(table, question)) for question in questions
-                  if has_column(table, question) and shown(table, question) != question["text"]]
-        expect(f"{chapter}: ... which is what the chapter's table has", not others, (others, table))
         page = (ROOT / "docs" / f"{chapter}.md").read_text()
-        quoted = all(f"<!-- {kind}: {chapter} -->" in page for kind in ("predictions", "answers"))
-        expect(f"{chapter}: its page asks and answers", quoted)
+        expect(f"{chapter}: its page asks and answers",
+               all(f"<!-- {kind}: {chapter} -->" in page for kind in ("predictions", "answers")))
+        answers = ANSWER.findall(page)
+        faults = [f"{stage} {asked}: “{because}” {wrong}"
+                  for stage, asked, counted, because in answers if (wrong := fault(because, counted))]
+        expect(f"{chapter}: {len(answers)} explanations come to what is counted", answers and not faults,
+               "\n".join(faults))
+        table = TABLE.search(page).group(1)
+        others = [(stage, asked, counted, number) for stage, asked, counted, _ in answers
+                  if (number := shown(table, stage, asked)) is not None and number != counted]
+        expect(f"{chapter}: ... which is what the chapter's table has", not others, (others, table))
 
 
 main()

@@ -8,10 +8,11 @@
 
 #include "catch.hpp"
 #include "harness/backend.hpp"
+#include "paths.hpp"
 
 /// The kernels and stages of tests/data/counters_h200.json.
 inline nlohmann::json counted_on_gpu() {
-  std::ifstream file(SOURCE_DIR "/tests/data/counters_h200.json");
+  std::ifstream file(source_dir() + "/tests/data/counters_h200.json");
   return nlohmann::json::parse(file).at("kernels");
 }
 

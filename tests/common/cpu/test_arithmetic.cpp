@@ -8,6 +8,7 @@
 #include "common/cpu/arithmetic.hpp"
 #include "common/cpu/exact.hpp"
 
+namespace test_arithmetic {
 namespace {
 
 struct Arithmetic {
@@ -554,3 +555,5 @@ TEST_CASE_METHOD(
   CHECK(of_int(bytes, 0x33221100, 0x77665544, 0x7531) == 0x77553311);
   CHECK(of_int(bytes, 0x33228100, 0x77665544, 0x9980) == static_cast<int>(0x81810000));  // as on an H200
 }
+
+}  // namespace test_arithmetic

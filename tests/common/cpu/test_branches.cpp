@@ -10,6 +10,7 @@
 #include "common/cpu/findings.hpp"
 #include "kernels/branches.hpp"
 
+namespace test_branches {
 namespace {
 
 namespace test_kernels = cpu::test_kernels;
@@ -249,3 +250,5 @@ TEST_CASE_METHOD(Branches, "branches: a function that calls itself", "[branches]
   // How a compiler unrolls the recursion decides what is one request; each request loads at least one word.
   CHECK(counts.load_bytes >= counts.load_requests * 4);
 }
+
+}  // namespace test_branches

@@ -7,7 +7,9 @@
 #include "catch.hpp"
 #include "common/cpu/findings.hpp"
 #include "kernels/compiler.hpp"
+#include "paths.hpp"
 
+namespace test_compiler {
 namespace {
 
 namespace test_kernels = cpu::test_kernels;
@@ -25,7 +27,7 @@ void check_global(const Counts& counts, long long loads, long long load_sectors,
 
 /// The number of the line of the kernels' file that is `code`.
 int line_of(const std::string& code) {
-  std::ifstream file(SOURCE_DIR "/tests/kernels/compiler.cu");
+  std::ifstream file(source_dir() + "/tests/kernels/compiler.cu");
   int number = 1;
   for (std::string line; std::getline(file, line); ++number)
     if (line == code) return number;
@@ -167,3 +169,5 @@ TEST_CASE_METHOD(Findings, "compiler: finding: the barriers of two branches are 
       finding([&](bool mended) { test_kernels::barrier_in_both_branches(out->data(), mended); });
   CHECK_THAT(message, ContainsSubstring("barrier that not all threads reach"));
 }
+
+}  // namespace test_compiler

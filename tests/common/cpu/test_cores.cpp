@@ -12,6 +12,7 @@
 #include "harness/run_stage.hpp"
 #include "kernels/cores.hpp"
 
+namespace test_cores {
 namespace {
 
 namespace test_kernels = cpu::test_kernels;
@@ -180,3 +181,5 @@ TEST_CASE_METHOD(Cores, "cores: findings have the message of one core") {
     CHECK(several == finding(all.first[i], 1));
   }
 }
+
+}  // namespace test_cores

@@ -10,6 +10,7 @@
 #include "kernels/counted_bytes.hpp"
 #include "kernels/kernels.hpp"
 
+namespace test_counted_bytes {
 namespace {
 
 namespace test_kernels = cpu::test_kernels;
@@ -147,3 +148,5 @@ TEST_CASE("marks of counts, and what they mean") {
   CHECK(text.find("all            2         0  contended\n") != std::string::npos);
   CHECK(text.find("contended: lanes of a warp update one address") != std::string::npos);
 }
+
+}  // namespace test_counted_bytes

@@ -11,6 +11,7 @@
 #include "cpu/memory.hpp"
 #include "kernels/kernels.hpp"
 
+namespace test_cpu_device {
 namespace {
 
 namespace test_kernels = cpu::test_kernels;
@@ -286,3 +287,5 @@ TEST_CASE("memory is reused after release, with room between arrays") {
   CHECK_THROWS_AS(memory.allocate(std::size_t{1} << 60, 0, "huge", 4), std::bad_alloc);
   CHECK_THROWS_AS(memory.release(nullptr), std::logic_error);
 }
+
+}  // namespace test_cpu_device

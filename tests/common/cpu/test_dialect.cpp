@@ -7,14 +7,16 @@
 #include "catch.hpp"
 #include "common/cpu/findings.hpp"
 #include "kernels/dialect.hpp"
+#include "paths.hpp"
 
+namespace test_dialect {
 namespace {
 
 namespace test_kernels = cpu::test_kernels;
 
 /// "line 17": where `code` stands in the kernels' file, of which it must be one whole line.
 std::string kernel_line(const std::string& code) {
-  std::ifstream file(SOURCE_DIR "/tests/kernels/dialect.cu");
+  std::ifstream file(source_dir() + "/tests/kernels/dialect.cu");
   int number = 1;
   for (std::string line; std::getline(file, line); ++number)
     if (line == "  " + code) return "line " + std::to_string(number);
@@ -382,3 +384,5 @@ TEST_CASE_METHOD(Findings, "finding: a store to a variable of the program") {
   CHECK_THAT(finding([&](bool mended) { test_kernels::host_global(out->data(), mended); }),
              ContainsSubstring("not device memory: kernel host_global"));
 }
+
+}  // namespace test_dialect

@@ -8,7 +8,9 @@
 #include "common/cpu/device_arrays.hpp"
 #include "cpu/finding.hpp"
 #include "kernels/features.hpp"
+#include "paths.hpp"
 
+namespace test_features {
 namespace {
 
 namespace test_kernels = cpu::test_kernels;
@@ -42,7 +44,7 @@ struct Features {
 
 /// The numbers of the lines of the kernels' file that are `code`, in order.
 std::vector<int> lines_of(const std::string& code) {
-  std::ifstream file(SOURCE_DIR "/tests/kernels/features.cu");
+  std::ifstream file(source_dir() + "/tests/kernels/features.cu");
   std::vector<int> found;
   int number = 1;
   for (std::string line; std::getline(file, line); ++number)
@@ -240,3 +242,5 @@ TEST_CASE_METHOD(Features, "dialect: __trap(): a finding where it is reached") {
   CHECK_THAT(message, ContainsSubstring("thread (20,0,0) of block (0,0,0) executes __trap() at line " +
                                         std::to_string(lines[0]) + "\n"));
 }
+
+}  // namespace test_features

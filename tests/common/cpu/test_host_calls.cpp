@@ -6,7 +6,9 @@
 #include "common/cpu/findings.hpp"
 #include "common/cpu/on_cores.hpp"
 #include "kernels/host_calls.hpp"
+#include "paths.hpp"
 
+namespace test_host_calls {
 namespace {
 
 namespace test_kernels = cpu::test_kernels;
@@ -15,7 +17,7 @@ using test_kernels::KernelCall;
 
 /// "line 30": the only one of the kernels' file that ends in `code`.
 std::string line_of(const std::string& code) {
-  std::ifstream file(SOURCE_DIR "/tests/kernels/host_calls.cu");
+  std::ifstream file(source_dir() + "/tests/kernels/host_calls.cu");
   int number = 1, found = 0, times = 0;
   for (std::string line; std::getline(file, line); ++number)
     if (line.ends_with(code)) {
@@ -167,3 +169,5 @@ TEST_CASE_METHOD(HostCalls, "finding: host code uses what only a kernel has") {
     CHECK_THAT(message, ContainsSubstring("host code uses " + what + " at " + line_of(code) + "\n"));
   }
 }
+
+}  // namespace test_host_calls

@@ -4,6 +4,7 @@
 #include "catch.hpp"
 #include "cpu/instruction.hpp"
 
+namespace test_instruction {
 namespace {
 
 using cpu::Instruction;
@@ -99,3 +100,5 @@ TEST_CASE("instructions of x86-64: sizes, and where they lead", "[branches]") {
 TEST_CASE("instructions of AArch64: where they lead", "[branches]") {
   for (const Case& c : kAArch64) check(c, cpu::decode_aarch64);
 }
+
+}  // namespace test_instruction

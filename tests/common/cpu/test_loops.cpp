@@ -9,7 +9,9 @@
 #include "common/cpu/device_arrays.hpp"
 #include "common/cpu/findings.hpp"
 #include "kernels/loops.hpp"
+#include "paths.hpp"
 
+namespace test_loops {
 namespace {
 
 namespace test_kernels = cpu::test_kernels;
@@ -84,7 +86,7 @@ void check_ragged(Loops& loops, const std::vector<int>& lengths, const std::vect
 
 /// The number of the line of the kernels' file in which `code` first occurs.
 int line_of(const std::string& code) {
-  std::ifstream file(SOURCE_DIR "/tests/kernels/loops.cu");
+  std::ifstream file(source_dir() + "/tests/kernels/loops.cu");
   int number = 1;
   for (std::string line; std::getline(file, line); ++number)
     if (line.find(code) != std::string::npos) return number;
@@ -199,3 +201,5 @@ TEST_CASE_METHOD(Findings, "finding: the host touches device memory without a co
   CHECK_THAT(message, ContainsSubstring("reads or writes out[5]"));
   CHECK(out->values()[5] == 1.0f);  // the kernel's; the host's write did not take place
 }
+
+}  // namespace test_loops

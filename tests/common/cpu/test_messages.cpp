@@ -11,14 +11,16 @@
 #include "harness/terminal.hpp"
 #include "kernels/kernels.hpp"
 #include "kernels/messages.hpp"
+#include "paths.hpp"
 
+namespace test_messages {
 namespace {
 
 namespace test_kernels = cpu::test_kernels;
 
 /// The number of the line of the kernels' file in which `code` first occurs.
 int line_number(const std::string& code) {
-  std::ifstream file(SOURCE_DIR "/tests/kernels/messages.cu");
+  std::ifstream file(source_dir() + "/tests/kernels/messages.cu");
   int number = 1;
   for (std::string line; std::getline(file, line); ++number)
     if (line.find(code) != std::string::npos) return number;
@@ -295,3 +297,5 @@ TEST_CASE_METHOD(Messages, "a message is plain lines; shown, they are wrapped to
     CHECK(lines > 4);
   }
 }
+
+}  // namespace test_messages

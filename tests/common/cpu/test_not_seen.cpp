@@ -8,6 +8,7 @@
 #include "common/cpu/findings.hpp"
 #include "kernels/not_seen.hpp"
 
+namespace test_not_seen {
 namespace {
 
 namespace test_kernels = cpu::test_kernels;
@@ -141,3 +142,5 @@ TEST_CASE_METHOD(NotSeen, "not seen: two atomics where one is needed") {
   CHECK_THAT(found([&] { test_kernels::two_atomics_for_one(x->data(), true); }),
              ContainsSubstring("race in device memory: kernel two_atomics_for_one"));
 }
+
+}  // namespace test_not_seen

@@ -7,7 +7,9 @@
 #include "kernels/kernels.hpp"
 #include "kernels/notes.hpp"
 #include "kernels/races.hpp"
+#include "paths.hpp"
 
+namespace test_notes {
 namespace {
 
 namespace test_kernels = cpu::test_kernels;
@@ -15,7 +17,7 @@ using Texts = std::vector<std::string>;
 
 /// "line 17": where the kernel of that name has its `which`th line that is `code`.
 std::string line_of(const std::string& kernel, const std::string& code, int which) {
-  std::ifstream file(SOURCE_DIR "/tests/kernels/notes.cu");
+  std::ifstream file(source_dir() + "/tests/kernels/notes.cu");
   int number = 1;
   bool inside = false;
   for (std::string line; std::getline(file, line); ++number) {
@@ -308,3 +310,5 @@ TEST_CASE("no launch goes on after an access outside its array, whatever is note
   CHECK_THAT(found.what(), ContainsSubstring("out of bounds: kernel past_the_end_by_one"));
   CHECK(found.note_word.empty());
 }
+
+}  // namespace test_notes

@@ -8,6 +8,7 @@
 #include "common/cpu/device_arrays.hpp"
 #include "kernels/published/published.hpp"
 
+namespace test_published {
 namespace {
 
 namespace test_kernels = cpu::test_kernels;
@@ -318,3 +319,5 @@ TEST_CASE_METHOD(Published, "published: a sum of floats by atomics") {
   backend->run([&] { test_kernels::add_all(device_in->data(), total->data(), 5000); });
   check_close(total->values(), {std::accumulate(in.begin(), in.end(), 0.0)}, 1e-3);
 }
+
+}  // namespace test_published

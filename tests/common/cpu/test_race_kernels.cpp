@@ -6,6 +6,7 @@
 #include "common/cpu/findings.hpp"
 #include "kernels/races.hpp"
 
+namespace test_race_kernels {
 namespace {
 
 namespace test_kernels = cpu::test_kernels;
@@ -180,3 +181,5 @@ TEST_CASE_METHOD(RaceKernels, "race: a volatile sum of a warp without __syncwarp
   backend->run([&] { test_kernels::volatile_warp_sum(out->data(), true); });
   CHECK(out->values()[0] == 496);
 }
+
+}  // namespace test_race_kernels

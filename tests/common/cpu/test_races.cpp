@@ -34,6 +34,7 @@
 #include "common/cpu/findings.hpp"
 #include "common/cpu/random_programs.hpp"
 
+namespace test_races {
 namespace {
 
 namespace test_kernels = cpu::test_kernels;
@@ -405,3 +406,5 @@ TEST_CASE("race oracle: only what has been executed counts") {
   CHECK(races(atomics, last).size() == 1);
   CHECK(races(atomics, last, Stopped{0, 0, 1}).size() == 1);
 }
+
+}  // namespace test_races

@@ -7,6 +7,7 @@
 #include "common/cpu/same_counts.hpp"
 #include "kernels/messages.hpp"
 
+namespace test_site_log {
 namespace {
 
 using namespace workbook;
@@ -118,3 +119,5 @@ TEST_CASE("site log: requests are kept of the first blocks and warps and the las
     CHECK_FALSE(request.unfinished);
   }
 }
+
+}  // namespace test_site_log

@@ -7,14 +7,16 @@
 #include "catch.hpp"
 #include "common/cpu/findings.hpp"
 #include "kernels/specifiers.hpp"
+#include "paths.hpp"
 
+namespace test_specifiers {
 namespace {
 
 using namespace cpu::test_kernels;
 
 /// The number of the line of the kernels' file that begins with that text.
 int line_number(const std::string& begin) {
-  std::ifstream file(SOURCE_DIR "/tests/kernels/specifiers_missing.cu");
+  std::ifstream file(source_dir() + "/tests/kernels/specifiers_missing.cu");
   int number = 1;
   for (std::string line; std::getline(file, line); ++number)
     if (line.starts_with(begin)) return number;
@@ -77,3 +79,5 @@ TEST_CASE_METHOD(Findings,
     CHECK(found(*backend, kUnseenSpecifiers[i].run) == "nothing");
   }
 }
+
+}  // namespace test_specifiers

@@ -8,6 +8,7 @@
 #include "common/cpu/findings.hpp"
 #include "kernels/spin.hpp"
 
+namespace test_spin {
 namespace {
 
 namespace test_kernels = cpu::test_kernels;
@@ -271,3 +272,5 @@ TEST_CASE_METHOD(Spins, "no spin: a loop that computes in registers for long", "
   for (int i = 0; i < kTimes + 3; ++i) expected = expected * 1664525 + 1013904223;
   CHECK(out->values()[63] == expected + 63);
 }
+
+}  // namespace test_spin

@@ -12,6 +12,7 @@
 #include "kernels/counted_tensor.hpp"
 #include "kernels/tensor.hpp"
 
+namespace test_tensor {
 namespace {
 
 namespace test_kernels = cpu::test_kernels;
@@ -355,3 +356,5 @@ TEST_CASE_METHOD(Tensor, "finding: a fragment of what other lanes may not have w
   CHECK_THAT(of_fragment(FragmentMistake::kNoBarrier),
              ContainsSubstring("race in shared memory: kernel through_shared"));
 }
+
+}  // namespace test_tensor

@@ -2,6 +2,7 @@
 #include "catch.hpp"
 #include "cpu/wavefronts.hpp"
 
+namespace test_wavefronts {
 namespace {
 
 template <class AddressOfLane>
@@ -54,3 +55,5 @@ TEST_CASE("absent lanes want nothing, and lanes without their partner do not pai
   CHECK(passes(
             16, [](unsigned) { return 0u; }, 1) == 1);
 }
+
+}  // namespace test_wavefronts

@@ -11,6 +11,7 @@
 #include "harness/files.hpp"
 #include "harness/run_exercise.hpp"
 
+namespace test_files {
 namespace {
 
 namespace fs = std::filesystem;
@@ -96,3 +97,5 @@ TEST_CASE("a verdict that cannot be written is an error of the machine") {
   CHECK(status("nobody") == workbook::kBadUsage);
   if (!has_steps) unsetenv("WORKBOOK_STEPS");  // judge_exercise has set it
 }
+
+}  // namespace test_files

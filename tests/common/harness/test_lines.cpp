@@ -6,6 +6,7 @@
 #include "catch.hpp"
 #include "harness/lines.hpp"
 
+namespace test_lines {
 namespace {
 
 using namespace workbook;
@@ -144,3 +145,5 @@ TEST_CASE("lines: requests beyond what a page holds are left out, and it says so
   CHECK(kept(cut) == cut["most_requests"].get<std::size_t>());
   CHECK(cut["requests_left_out"] == true);
 }
+
+}  // namespace test_lines

@@ -13,6 +13,7 @@
 #include "harness/measure.hpp"
 #include "harness/report.hpp"
 #include "harness/take_turns.hpp"
+#include "paths.hpp"
 
 namespace cpu::multiply_add {
 workbook::Chapter chapter();
@@ -21,6 +22,7 @@ namespace cpu::tensor_cores {
 workbook::Chapter chapter();
 }
 
+namespace test_measure {
 namespace {
 
 using namespace workbook;
@@ -158,7 +160,7 @@ TEST_CASE("sensors: averages, the names of throttle reasons, and why there is no
 }
 
 TEST_CASE("sensors: readings belong to the contender that runs") {
-  gpu::SensorLog log("GPU-pretended", PRETENDED_NVML);
+  gpu::SensorLog log("GPU-pretended", pretended_nvml().c_str());
   CHECK(log.why_none() == "");
   const auto wait = [] { std::this_thread::sleep_for(std::chrono::milliseconds(200)); };
   wait();
@@ -178,7 +180,8 @@ TEST_CASE("sensors: readings belong to the contender that runs") {
 }
 
 TEST_CASE("sensors: a GPU or a function that NVML does not have is named") {
-  CHECK(gpu::SensorLog("GPU-other", PRETENDED_NVML).why_none() == "nvmlDeviceGetHandleByUUID: Not Found");
+  CHECK(gpu::SensorLog("GPU-other", pretended_nvml().c_str()).why_none() ==
+        "nvmlDeviceGetHandleByUUID: Not Found");
   CHECK(gpu::SensorLog("GPU-pretended", "libc.so.6").why_none() == "nvmlInit_v2 is missing");
 }
 
@@ -325,3 +328,5 @@ TEST_CASE("the JSON of a run on a GPU has samples, ratios with their intervals, 
   CHECK(stage["traffic"]["expected_dram_bytes"] == 16 << 20);
   CHECK(std::fabs(stage["gbytes_per_s"].get<double>() - (16 << 20) / 20e3) < 1e-6);
 }
+
+}  // namespace test_measure

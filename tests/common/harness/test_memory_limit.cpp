@@ -10,6 +10,7 @@
 #include "catch.hpp"
 #include "harness/memory_limit.hpp"
 
+namespace test_memory_limit {
 namespace fs = std::filesystem;
 using workbook::group_memory;
 
@@ -71,3 +72,5 @@ TEST_CASE("memory: there is some, and not more free than there is") {
   CHECK(workbook::available_memory() > 1 << 20);
   CHECK(workbook::available_memory() <= workbook::most_memory());
 }
+
+}  // namespace test_memory_limit

@@ -20,6 +20,7 @@
 #include "play_memory.hpp"
 #include "verdict.hpp"
 
+namespace test_notes_shown {
 using namespace workbook;
 namespace test_kernels = cpu::test_kernels;
 
@@ -294,3 +295,5 @@ TEST_CASE("the words of --note are those of findings after which a launch can go
   CHECK(how_to_go_on({"race", "", "copy", "race"}) ==
         "\nTo go on after such a finding, and get it as a note: --note copy --note race\n");
 }
+
+}  // namespace test_notes_shown

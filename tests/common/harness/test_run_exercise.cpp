@@ -17,6 +17,7 @@
 #include "kernels/judged.hpp"
 #include "verdict.hpp"
 
+namespace test_run_exercise {
 using namespace workbook;
 namespace test_kernels = cpu::test_kernels;
 
@@ -312,3 +313,5 @@ TEST_CASE("exercise: what no file may have") {
   CHECK(refusal(std::string(10'000'000, '"')) == "");
   CHECK(refusal(std::string(10'000'000, '/')) == "");
 }
+
+}  // namespace test_run_exercise

@@ -17,6 +17,7 @@ namespace cpu::multiply_add {
 workbook::Chapter chapter();
 }
 
+namespace test_run_stage {
 namespace {
 
 using namespace workbook;
@@ -225,3 +226,5 @@ TEST_CASE("verification catches what is wrong") {
   CHECK(failing.status == workbook::Status::kWrong);
   CHECK(failing.message == "it broke");
 }
+
+}  // namespace test_run_stage

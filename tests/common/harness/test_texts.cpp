@@ -7,6 +7,7 @@
 #include "harness/run_exercise.hpp"
 #include "harness/run_stage.hpp"
 
+namespace test_texts {
 using namespace workbook;
 
 TEST_CASE("each enum has its text, and each text its enum") {
@@ -53,3 +54,5 @@ TEST_CASE("counts in JSON are numbers, or null on a device that does not count")
     CHECK(value.is_null());
   }
 }
+
+}  // namespace test_texts

@@ -11,6 +11,7 @@
 #include "harness/run_stage.hpp"
 #include "harness/verify.hpp"
 
+namespace test_verify {
 namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -246,3 +247,5 @@ TEST_CASE("a wrong value is printed with the digits of its type, and differs fro
   CHECK(said(Type::kInt8, std::int8_t{-128}, 127) == "is -128, expected 127");
   CHECK(said(Type::kUint32, 4294967295u, 4294967294.0) == "is 4294967295, expected 4294967294");
 }
+
+}  // namespace test_verify
