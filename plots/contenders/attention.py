@@ -225,7 +225,7 @@ def of_attention(shape, dtype, causal):
             Contender(f"SDPA, cuDNN, {kind}", "cuDNN's attention in PyTorch",
                       sdpa(SDPBackend.CUDNN_ATTENTION, causal), kernels=(1, 2), of_others=True, **common),
             Contender(f"flex_attention, {kind}", "PyTorch's flex_attention, compiled", flex(causal),
-                      kernels=(1, 2), **common),
+                      kernels=(1, 2, 3), **common),
             Contender(f"Triton, {kind}", "written by hand: flash attention, tiles by autotune",
                       by_triton(causal), kernels=(1,),
                       skipped="" if power else "d is not a power of two", **common)]
@@ -243,7 +243,7 @@ def of_decoding(shape):
             Contender("SDPA, efficient, decode", "PyTorch's memory-efficient attention, of xFormers",
                       sdpa(SDPBackend.EFFICIENT_ATTENTION, False), kernels=(1,), **common),
             Contender("flex_attention, decode", "PyTorch's flex_attention, compiled", flex(False),
-                      kernels=(1, 2, 3, 4), **common)]
+                      kernels=(1, 2, 3, 4, 5), **common)]
 
 
 def contenders(shape):
