@@ -7,6 +7,21 @@
 
 namespace gpu {
 
+/// The stream that this thread's launches go to. The workbook's programs leave it as it is; a library that is
+/// called with a stream sets it for one call, by an OnStream.
+inline thread_local cudaStream_t launch_stream = cudaStreamPerThread;
+
+/// While it exists, this thread launches on `stream`; null is the legacy default stream.
+struct OnStream {
+  cudaStream_t before = launch_stream;
+  explicit OnStream(void* stream) {
+    launch_stream = stream ? static_cast<cudaStream_t>(stream) : cudaStreamLegacy;
+  }
+  ~OnStream() { launch_stream = before; }
+  OnStream(const OnStream&) = delete;
+  OnStream& operator=(const OnStream&) = delete;
+};
+
 /// The grid of a launch, which also notes where in the sources the launch stands.
 struct Grid {
   dim3 size;
@@ -28,7 +43,7 @@ void launch_shared(void (*kernel)(Params...), Grid grid, dim3 block, size_t shar
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(shared_bytes)),
           "dynamic shared memory", grid.file, grid.line);
-  kernel<<<grid.size, block, shared_bytes>>>(args...);
+  kernel<<<grid.size, block, shared_bytes, launch_stream>>>(args...);
   check(cudaGetLastError(), "kernel launch", grid.file, grid.line);
 }
 
@@ -57,7 +72,7 @@ void launch_dependent(void (*kernel)(Params...), Grid grid, dim3 block, Args... 
   cudaLaunchConfig_t config = {};
   config.gridDim = grid.size;
   config.blockDim = block;
-  config.stream = cudaStreamPerThread;
+  config.stream = launch_stream;
   config.attrs = &may_overlap;
   config.numAttrs = 1;
   check(cudaLaunchKernelEx(&config, kernel, Params(args)...), "dependent launch", grid.file, grid.line);

@@ -35,7 +35,7 @@ def main():
         copy = pathlib.Path(temporary).resolve() / "workbook"
         copy_tree(copy)
         files = []
-        for chapter in sorted((copy / "chapters").glob("[0-9]*")):
+        for chapter in sorted(file.parent for file in (copy / "chapters").glob("*/chapter.cu")):
             # An exercise that its reader has not broken: the solution, in the exercise's place.
             exercise = min((chapter / "exercises").glob("*.cuh"))
             shutil.copy(copy / "solutions" / chapter.name / exercise.name, exercise)

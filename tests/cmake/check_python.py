@@ -8,7 +8,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from checks import ROOT, expect, run, skip
 
-TOPS = ("docs", "plots", "tests")
+TOPS = ("chapters", "docs", "plots", "tests")
 
 
 def main():

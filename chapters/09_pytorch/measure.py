@@ -1,0 +1,156 @@
+"""Times the operators of workbook_ops, on the CPU or on a GPU: what a call costs on each level, and how long
+large arrays take beside eager PyTorch.
+
+    pip install ./chapters/09_pytorch
+    python3 chapters/09_pytorch/measure.py                        both tables, on a GPU if there is one
+    python3 chapters/09_pytorch/measure.py --device cpu --levels  the first table alone
+
+A time is the median of 9 rounds. In a round, all contenders are timed one after the other.
+"""
+
+import argparse
+import ctypes
+import statistics
+import time
+
+import torch
+import torch.nn.functional as F
+import workbook_ops
+from workbook_ops import kernels
+
+ROUNDS = 9
+TYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
+# What people write without us: the name, the function, how many inputs have the full shape, and whether one
+# more has only that of the last dimension.
+EAGER = {
+    "multiply_add": (lambda q, k, v: q * k + v, 3, False),
+    "add_mul_exp": (lambda x, y: torch.exp((x + y) * 2), 2, False),
+    "add_relu": (lambda a, b: torch.relu(a + b), 2, False),
+    "mul_tanh": (lambda a, b: torch.tanh(a * b), 2, False),
+    "gelu": (F.gelu, 1, False),
+    "gelu, tanh": (lambda x: F.gelu(x, approximate="tanh"), 1, False),
+    "bias_gelu": (lambda x, bias: F.gelu(x + bias), 1, True),
+}
+
+
+def ours(name):
+    if name == "gelu, tanh":
+        return lambda x: workbook_ops.gelu(x, "tanh")
+    return getattr(workbook_ops, name)
+
+
+def inputs_of(name, rows, columns, dtype, device, gradient=False):
+    _, count, has_bias = EAGER[name]
+    shapes = [(rows, columns)] * count + [(columns,)] * has_bias
+    tensors = [torch.randn(shape, device=device).to(dtype) for shape in shapes]
+    return [tensor.requires_grad_(gradient) for tensor in tensors]
+
+
+def synchronise(device):
+    if device == "cuda":
+        torch.cuda.synchronize()
+
+
+def medians(contenders, device, calls, wait):
+    """Microseconds per call of each contender; without `wait`, those of the host alone."""
+    samples = {name: [] for name in contenders}
+    for round_ in range(ROUNDS + 1):  # the first one warms up
+        for name, call in contenders.items():
+            synchronise(device)
+            start = time.perf_counter()
+            for _ in range(calls):
+                call()
+            if wait:
+                synchronise(device)
+            if round_:
+                samples[name].append((time.perf_counter() - start) / calls * 1e6)
+    return {name: statistics.median(values) for name, values in samples.items()}
+
+
+# --- What a call costs ---
+
+
+def c_layer(tensors, result, device):
+    """multiply_add of float32 with nothing around it: ctypes calls the C layer with pointers made before."""
+    library = ctypes.CDLL(kernels.C_LAYER)
+    pointers = (ctypes.c_void_p * 3)(*(tensor.data_ptr() for tensor in tensors))
+    out = (ctypes.c_void_p * 1)(result.data_ptr())
+    multiply_add, float32, n = 0, 1, result.numel()
+    if device == "cpu":
+        return lambda: library.workbook_elementwise_cpu(multiply_add, float32, pointers, out, 1, 0, n)
+    stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+    return lambda: library.workbook_elementwise_cuda(multiply_add, float32, pointers, out, 1, n, stream)
+
+
+def print_levels(device):
+    plain = inputs_of("multiply_add", 1, 1, torch.float32, device)
+    with_gradient = inputs_of("multiply_add", 1, 1, torch.float32, device, gradient=True)
+    result = torch.empty_like(plain[0])
+    eager = EAGER["multiply_add"][0]
+    compiled = torch.compile(workbook_ops.multiply_add, fullgraph=True)
+    compiled(*plain)
+    contenders = {
+        "empty_like": lambda: torch.empty_like(result),
+        "the C layer, from ctypes": c_layer(plain, result, device),
+        "kernels.multiply_add": lambda: kernels.multiply_add(*plain),
+        "workbook_ops.multiply_add": lambda: workbook_ops.multiply_add(*plain),
+        "the same, gradient wanted": lambda: workbook_ops.multiply_add(*with_gradient),
+        "eager q * k + v": lambda: eager(*plain),
+        "the same, gradient wanted ": lambda: eager(*with_gradient),
+        "compiled workbook_ops.multiply_add": lambda: compiled(*plain),
+    }
+    print(f"\nq * k + v, one element, {device}                us of the host")
+    for name, time_us in medians(contenders, device, 500, wait=False).items():
+        print(f"{name:40}{time_us:10.2f}")
+
+
+# --- Large arrays ---
+
+
+def forward_and_backward(function, tensors, grad):
+    return torch.autograd.grad(function(*tensors), tensors, grad)
+
+
+def print_large(device, rows, columns):
+    print(f"\n{rows} x {columns} elements, {device}; us; ratio = ours / eager, less is better\n")
+    print(f"{'':34}forward{'':8}forward and backward")
+    print(f"{'operator':14}{'type':10}" + 2 * f"{'eager':>10}{'ours':>10}{'ratio':>7}")
+    calls = 20 if device == "cuda" else 1
+    for name, (eager, _, _) in EAGER.items():
+        for dtype in TYPES:
+            plain = inputs_of(name, rows, columns, dtype, device)
+            leaves = inputs_of(name, rows, columns, dtype, device, gradient=True)
+            grad = torch.randn_like(leaves[0])
+            time_us = medians({
+                "eager": lambda: eager(*plain),
+                "ours": lambda: ours(name)(*plain),
+                "eager both": lambda: forward_and_backward(eager, leaves, grad),
+                "ours both": lambda: forward_and_backward(ours(name), leaves, grad),
+            }, device, calls, wait=True)
+            row = f"{name:14}{str(dtype).removeprefix('torch.'):10}"
+            for theirs, mine in ((time_us["eager"], time_us["ours"]),
+                                 (time_us["eager both"], time_us["ours both"])):
+                row += f"{theirs:10.0f}{mine:10.0f}{mine / theirs:7.2f}"
+            print(row, flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
+    default = "cuda" if workbook_ops.CUDA_AVAILABLE else "cpu"
+    parser.add_argument("--device", choices=("cpu", "cuda"), default=default)
+    parser.add_argument("--levels", action="store_true", help="only what a call costs")
+    parser.add_argument("--large", action="store_true", help="only large arrays")
+    parser.add_argument("--rows", type=int, default=4096)
+    parser.add_argument("--columns", type=int, default=1024)
+    options = parser.parse_args()
+    if options.device == "cuda" and not workbook_ops.CUDA_AVAILABLE:
+        parser.error("there is no GPU that workbook_ops can use")
+    card = torch.cuda.get_device_name() if options.device == "cuda" else f"{torch.get_num_threads()} threads"
+    print(f"PyTorch {torch.__version__}, {options.device}: {card}")
+    if not options.large:
+        print_levels(options.device)
+    if not options.levels:
+        print_large(options.device, options.rows, options.columns)
+
+
+main()

@@ -1,0 +1,36 @@
+"""The fused kernels of the Kernel Fusion Workbook as PyTorch operators.
+
+    import torch, workbook_ops
+    y = workbook_ops.bias_gelu(x, bias)
+
+Inputs are tensors of float64, float32, float16 or bfloat16, all of one type and on one device, the CPU or a
+GPU. 16-bit elements are computed in float32 and rounded once. Shapes must be equal: nothing is broadcast,
+since a kernel for that reads other bytes; expand a tensor first if you want it (it is copied). A tensor may
+have any strides and no elements at all, but at most 2^31 - 1; the result has the strides that empty_like()
+gives for the first input.
+
+Gradients work as usual; a second derivative raises a RuntimeError. A wrong type, shape or device raises a
+RuntimeError that says what is wrong and what is accepted. On a GPU, kernels run on the current stream and can
+be captured in a CUDA graph. torch.compile(fullgraph=True) takes all operators as they are. Under autocast
+they compute in the type of their inputs; inputs of different types are cast to the widest one first.
+
+CUDA_AVAILABLE: whether there is a GPU that these operators can use. `kernels` has the bare operators.
+"""
+
+from typing import Any
+
+import torch
+
+from . import kernels
+from .operators import add_mul_exp, add_relu, bias_gelu, gelu, mul_tanh, multiply_add
+
+__all__ = ["CUDA_AVAILABLE", "add_mul_exp", "add_relu", "bias_gelu", "gelu", "kernels", "mul_tanh",
+           "multiply_add"]
+
+CUDA_AVAILABLE: bool
+
+
+def __getattr__(name: str) -> Any:
+    if name == "CUDA_AVAILABLE":  # asked of the driver when it is wanted, since that may take a second
+        return kernels.BUILT_WITH_CUDA and torch.cuda.is_available()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,147 @@
+"""Direct access: the operators without autograd, and the file of their C layer.
+
+Each name here is an operator of PyTorch (``torch.ops.workbook_ops``). It checks its inputs, allocates its
+result and starts one kernel. It knows nothing of gradients: of tensors that require one, the functions of the
+package take care. The backward passes are operators too.
+
+    multiply_add(q, k, v)           multiply_add_backward(grad, q, k) -> dq, dk
+    add_mul_exp(x, y)               add_mul_exp_backward(grad, result) -> dx, which is dy as well
+    add_relu(a, b)                  add_relu_backward(grad, result) -> da, which is db as well
+    mul_tanh(a, b)                  mul_tanh_backward(grad, a, b) -> da, db
+    gelu(x, tanh=False)             gelu_backward(grad, x, tanh=False) -> dx
+    bias_gelu(x, bias, tanh=False)  bias_gelu_backward(grad, x, bias, tanh=False) -> dx, dbias
+
+C_LAYER is the path of a library whose functions take plain pointers (interface.hpp), for ctypes.
+"""
+
+import ctypes
+import pathlib
+
+import torch
+
+C_LAYER = str(pathlib.Path(__file__).parent / "_operators.so")
+torch.ops.load_library(C_LAYER)
+BUILT_WITH_CUDA = bool(ctypes.CDLL(C_LAYER).workbook_has_cuda())
+
+_ops = torch.ops.workbook_ops
+multiply_add = _ops.multiply_add.default
+multiply_add_backward = _ops.multiply_add_backward.default
+add_mul_exp = _ops.add_mul_exp.default
+add_mul_exp_backward = _ops.add_mul_exp_backward.default
+add_relu = _ops.add_relu.default
+add_relu_backward = _ops.add_relu_backward.default
+mul_tanh = _ops.mul_tanh.default
+mul_tanh_backward = _ops.mul_tanh_backward.default
+gelu = _ops.gelu.default
+gelu_backward = _ops.gelu_backward.default
+bias_gelu = _ops.bias_gelu.default
+bias_gelu_backward = _ops.bias_gelu_backward.default
+
+# --- Fake implementations: what torch.compile learns of a result without computing it ---
+
+_TYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
+
+
+def _check_pair(op, first, second, a, b):
+    torch._check(a.dtype == b.dtype, lambda: f"{op}: {first} and {second} must have the same type, but are "
+                                             f"{a.dtype} and {b.dtype}: convert one of them with .to()")
+    torch._check(a.device == b.device, lambda: f"{op}: {first} and {second} must be on the same device, but "
+                                               f"are on {a.device} and {b.device}")
+
+
+def _check_type(op, name, a):
+    torch._check(a.dtype in _TYPES, lambda: f"{op}: {name} must be float64, float32, float16 or bfloat16, "
+                                            f"not {a.dtype}")
+
+
+def _check_alike(op, **inputs):
+    """What operators.cpp checks, with the same words."""
+    (first, a), *others = inputs.items()
+    _check_type(op, first, a)
+    for name, b in others:
+        _check_pair(op, first, name, a, b)
+        torch._check(a.shape == b.shape,
+                     lambda: f"{op}: {first} and {name} must have the same shape, but are {list(a.shape)} "
+                             f"and {list(b.shape)}; nothing is broadcast: expand one of them first")
+
+
+def _check_bias(op, x, bias):
+    _check_type(op, "x", x)
+    _check_pair(op, "x", "bias", x, bias)
+    torch._check(x.dim() > 0, lambda: f"{op}: x must have at least one dimension, which bias is added along")
+    torch._check(bias.dim() == 1 and bias.shape[0] == x.shape[-1],
+                 lambda: f"{op}: bias must have the shape [{x.shape[-1]}], that of the last dimension of x, "
+                         f"but is {list(bias.shape)}")
+
+
+@torch.library.register_fake("workbook_ops::multiply_add")
+def _(q, k, v):
+    _check_alike("multiply_add", q=q, k=k, v=v)
+    return torch.empty_like(q)
+
+
+@torch.library.register_fake("workbook_ops::multiply_add_backward")
+def _(grad, q, k):
+    _check_alike("multiply_add_backward", grad=grad, q=q, k=k)
+    return torch.empty_like(q), torch.empty_like(q)
+
+
+@torch.library.register_fake("workbook_ops::add_mul_exp")
+def _(x, y):
+    _check_alike("add_mul_exp", x=x, y=y)
+    return torch.empty_like(x)
+
+
+@torch.library.register_fake("workbook_ops::add_mul_exp_backward")
+def _(grad, result):
+    _check_alike("add_mul_exp_backward", grad=grad, result=result)
+    return torch.empty_like(result)
+
+
+@torch.library.register_fake("workbook_ops::add_relu")
+def _(a, b):
+    _check_alike("add_relu", a=a, b=b)
+    return torch.empty_like(a)
+
+
+@torch.library.register_fake("workbook_ops::add_relu_backward")
+def _(grad, result):
+    _check_alike("add_relu_backward", grad=grad, result=result)
+    return torch.empty_like(result)
+
+
+@torch.library.register_fake("workbook_ops::mul_tanh")
+def _(a, b):
+    _check_alike("mul_tanh", a=a, b=b)
+    return torch.empty_like(a)
+
+
+@torch.library.register_fake("workbook_ops::mul_tanh_backward")
+def _(grad, a, b):
+    _check_alike("mul_tanh_backward", grad=grad, a=a, b=b)
+    return torch.empty_like(a), torch.empty_like(a)
+
+
+@torch.library.register_fake("workbook_ops::gelu")
+def _(x, tanh=False):
+    _check_alike("gelu", x=x)
+    return torch.empty_like(x)
+
+
+@torch.library.register_fake("workbook_ops::gelu_backward")
+def _(grad, x, tanh=False):
+    _check_alike("gelu_backward", grad=grad, x=x)
+    return torch.empty_like(x)
+
+
+@torch.library.register_fake("workbook_ops::bias_gelu")
+def _(x, bias, tanh=False):
+    _check_bias("bias_gelu", x, bias)
+    return torch.empty_like(x)
+
+
+@torch.library.register_fake("workbook_ops::bias_gelu_backward")
+def _(grad, x, bias, tanh=False):
+    _check_bias("bias_gelu_backward", x, bias)
+    _check_alike("bias_gelu_backward", x=x, grad=grad)
+    return torch.empty_like(x), torch.empty_like(bias, memory_format=torch.contiguous_format)

@@ -1,0 +1,43 @@
+"""The operators of chapter 09: values, gradients, fakes and errors, in a Python that has PyTorch.
+
+    python3 tests/pytorch/check_ops.py FOLDER           builds the package in FOLDER and runs operators.py
+    python3 tests/pytorch/check_ops.py FOLDER --cuda    compiles its GPU side for one architecture
+
+Exit status 4 where there is no Python with PyTorch 2.10 or newer, or no nvcc for --cuda.
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from checks import ROOT, expect, run, skip
+from package import build, torch_python
+
+NVCC = pathlib.Path("/usr/local/cuda/bin/nvcc")
+
+
+def compile_cuda(python, folder):
+    if run("sh", "-c", "command -v nvcc").returncode != 0 and not NVCC.exists():
+        skip("there is no nvcc")
+    package = build(python, folder, "-DWORKBOOK_OPS_CUDA=ON", "-DCMAKE_CUDA_ARCHITECTURES=90-real")
+    loaded = run(python, "-c", "from workbook_ops import kernels; print(kernels.BUILT_WITH_CUDA)",
+                 env={**os.environ, "PYTHONPATH": str(package)})
+    expect("the library with its GPU side can be loaded", loaded.stdout == "True\n", loaded.stderr)
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1]).resolve()
+    python = torch_python()
+    if sys.argv[2:] == ["--cuda"]:
+        return compile_cuda(python, folder)
+    has_gpu = any(pathlib.Path("/dev").glob("nvidia[0-9]*"))
+    package = build(python, folder, f"-DWORKBOOK_OPS_CUDA={'AUTO' if has_gpu else 'OFF'}")
+    tests = ROOT / "tests" / "pytorch" / "operators.py"
+    # Not captured: what is tested shows as it goes.
+    done = subprocess.run([python, tests], env={**os.environ, "PYTHONPATH": str(package)})
+    sys.exit(done.returncode)
+
+
+main()

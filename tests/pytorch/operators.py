@@ -1,0 +1,320 @@
+"""What check_ops.py runs in the Python that has PyTorch: the operators of workbook_ops, on the CPU and, where
+there is one, on a GPU."""
+
+import ctypes
+import os
+import pathlib
+import subprocess
+import sys
+import warnings
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from checks import expect
+
+import torch
+import workbook_ops
+from cases import CASES, inputs_of
+from workbook_ops import kernels
+
+TYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
+DEVICES = ("cpu", "cuda") if workbook_ops.CUDA_AVAILABLE else ("cpu",)
+SHAPES = [*((n,) for n in (0, 1, 2, 3, 5, 31, 33, 127, 257, 1023)),
+          (0, 3), (3, 0), (7, 33), (33, 7), (513, 3)]
+LARGE = (257, 1025)  # several threads, and several parts of the column sums
+LAYOUTS = {
+    "transposed": ((7, 33), lambda t: t.t().contiguous().t()),
+    "channels last": ((2, 5, 4, 6), lambda t: t.contiguous(memory_format=torch.channels_last)),
+    "sliced": ((9, 14), lambda t: torch.cat((t, t), 1)[:, ::2].copy_(t)),
+    "not at a multiple of 16 bytes":
+        ((9, 14), lambda t: torch.cat((t.view(-1)[:1], t.view(-1)))[1:].view(9, 14)),
+    "expanded": ((9, 14), lambda t: t[:1].expand(9, 14)),
+    "a number": ((), lambda t: t),
+}
+
+
+# --- Values and gradients ---
+
+
+def fault(name, value, reference, bound, dtype):
+    """Says how a result is wrong; empty if it is right."""
+    if value.dtype != dtype or value.shape != reference.shape:
+        wanted = f"{dtype} {list(reference.shape)}"
+        return f"{name} is {value.dtype} {list(value.shape)}, wanted {wanted}\n"
+    error, most = (value.double() - reference).abs(), bound.of(dtype, reference)
+    wrong = ~(error <= most)  # a NaN is wrong
+    if not wrong.any():
+        return ""
+    i = tuple(wrong.nonzero()[0].tolist())
+    return (f"{name}: {int(wrong.sum())} of {wrong.numel()} wrong; {list(i)} is {value[i].item():.9g}, "
+            f"wanted {reference[i].item():.9g} within {most[i].item():.2g}\n")
+
+
+def faults_of(case, shape, dtype, device, layout=lambda t: t):
+    inputs = inputs_of(case, shape, dtype, device, layout)
+    exact = [t.detach().double().requires_grad_() for t in inputs]
+    reference = (case.reference or case.eager)(*exact)
+    grad = torch.randn(reference.shape, generator=torch.Generator().manual_seed(9)).to(dtype).to(device)
+    result = case.call(*inputs)
+    found = fault("the result", result, reference.detach(), case.forward(*(t.detach() for t in exact)), dtype)
+    if not found and result.stride() != case.eager(*inputs).stride():
+        found = f"strides are {result.stride()}, PyTorch's {case.eager(*inputs).stride()}\n"
+    with torch.no_grad():
+        if not torch.equal(case.call(*inputs), result):
+            found += "without a gradient, the result is another one\n"
+    gradients = torch.autograd.grad(result, inputs, grad)
+    wanted = torch.autograd.grad(reference, exact, grad.double())
+    bounds = case.backward(grad.double(), *(t.detach() for t in exact))
+    for i, (value, each, bound) in enumerate(zip(gradients, wanted, bounds)):
+        found += fault(f"gradient {i}", value, each, bound, dtype)
+    where = f"{case.name} {list(shape)} {dtype} {device}: "
+    return where + found if found else ""
+
+
+def check_values():
+    for case in CASES:
+        runs = [(shape, dtype, device) for shape in [*SHAPES, LARGE] for dtype in TYPES for device in DEVICES]
+        found = "".join(faults_of(case, *run) for run in runs)
+        expect(f"{case.name}: values and gradients, {len(runs)} shapes and types", not found, found)
+
+
+def check_layouts():
+    for name, (shape, layout) in LAYOUTS.items():
+        found = "".join(faults_of(case, shape, dtype, device, layout)
+                        for case in CASES if shape or not case.bias
+                        for dtype in TYPES for device in DEVICES)
+        expect(f"inputs: {name}", not found, found)
+    a = torch.randn(6, 4).t()
+    for first, second in ((a, a.contiguous()), (a.contiguous(), a)):
+        same = workbook_ops.add_relu(first, second).stride() == (first + second).stride()
+        expect(f"strides {first.stride()} and {second.stride()} give PyTorch's", same)
+
+
+def special_faults(case, inputs, dtype):
+    """Where a result differs from PyTorch's: (inputs, ours, theirs), three at most."""
+    ours = case.call(*inputs).double()
+    exact = case.eager(*(t.double() for t in inputs)).to(dtype).double()
+    # A sum or product that overflows in float32 is infinite, although the exact result need not be.
+    theirs = case.eager(*(t.float() if dtype.itemsize == 2 else t for t in inputs)).to(dtype).double()
+    same = (ours == theirs) | (ours.isnan() & theirs.isnan())
+    near = (ours - exact).abs() <= 2e-2 * exact.abs() + 1e-6
+    wrong = (~(same | near)).nonzero().view(-1).tolist()[:3]
+    return [([t[i].item() for t in inputs], ours[i].item(), theirs[i].item()) for i in wrong]
+
+
+def check_special_values():
+    values = torch.tensor([0.0, -0.0, 1e-40, -1e-40, 1.0, -7.0, 40.0, -40.0, 200.0, -200.0, 3e38, -3e38,
+                           float("inf"), float("-inf"), float("nan")])
+    first, second = torch.cartesian_prod(values, values).unbind(1)
+    for case in CASES:
+        for dtype in TYPES:
+            for device in DEVICES:
+                inputs = [t.to(dtype).to(device) for t in (first, second, first.roll(7))]
+                found = special_faults(case, inputs[:case.inputs + case.bias], dtype)
+                if found:
+                    expect(f"{case.name}: special values, {dtype}, {device}", False, found)
+        expect(f"{case.name}: infinities, NaN, large and denormal numbers", True)
+
+
+def check_threads():
+    inputs = inputs_of(CASES[-1], LARGE, torch.float32, "cpu")
+    results = []
+    for threads in (1, 2):
+        torch.set_num_threads(threads)
+        results.append(torch.autograd.grad(CASES[-1].call(*inputs).sum(), inputs))
+    expect("sums are the same with one thread and with two", all(map(torch.equal, *results)))
+
+
+# --- PyTorch's own checks, and compiling ---
+
+
+def samples():
+    """Each bare operator with arguments."""
+    for device in DEVICES:
+        for dtype in (torch.float32, torch.bfloat16):
+            a, b, c = torch.randn(3, 5, 7, device=device).to(dtype).unbind(0)
+            row, turned = a[0].clone(), b.t()
+            for tensors in ((a, b, c), (turned, turned, turned), (a[:0], b[:0], c[:0])):
+                x, y, z = tensors
+                yield from ((kernels.multiply_add, (x, y, z)), (kernels.multiply_add_backward, (x, y, z)),
+                            (kernels.add_mul_exp, (x, y)), (kernels.add_mul_exp_backward, (x, y)),
+                            (kernels.add_relu, (x, y)), (kernels.add_relu_backward, (x, y)),
+                            (kernels.mul_tanh, (x, y)), (kernels.mul_tanh_backward, (x, y, z)),
+                            (kernels.gelu, (x,)), (kernels.gelu_backward, (x, y, True)))
+            yield from ((kernels.bias_gelu, (a, row)), (kernels.bias_gelu_backward, (a, b, row, True)),
+                        (kernels.bias_gelu, (a.t(), a[:, 0])), (kernels.bias_gelu_backward, (a, c, row)),
+                        (kernels.bias_gelu_backward, (a.t(), a.t(), a[:, 0])))
+
+
+def check_opcheck():
+    checked = set()
+    for operator, arguments in samples():
+        torch.library.opcheck(operator, arguments)  # raises
+        checked.add(str(operator))
+    expect("opcheck finds nothing in any of 12 operators", len(checked) == 12, checked)
+
+
+def compiled_faults(case, backend, shapes):
+    torch._dynamo.reset()
+    compiled = torch.compile(case.call, fullgraph=True, backend=backend)
+    for shape in shapes:
+        inputs = inputs_of(case, shape, torch.float32, DEVICES[-1])
+        results = [(call(*inputs), *torch.autograd.grad(call(*inputs).sum(), inputs))
+                   for call in (case.call, compiled)]
+        with torch.no_grad():
+            if not torch.equal(compiled(*inputs), results[0][0]):
+                return f"{shape}, without gradient"
+        if not all(map(torch.equal, *results)):
+            return f"{shape}"
+    return ""
+
+
+def check_compiled():
+    for case in CASES:
+        fault_ = compiled_faults(case, "aot_eager", [(5, 7), (6, 9), (33, 2)])
+        expect(f"{case.name}: compiled in full, the results are the same", not fault_, fault_)
+    torch._dynamo.reset()
+    square = torch.compile(lambda x: workbook_ops.mul_tanh(x, x), fullgraph=True, backend="aot_eager")
+    x = torch.randn(5, requires_grad=True)
+    calls = (square, lambda x: workbook_ops.mul_tanh(x, x))
+    same = torch.equal(*(torch.autograd.grad(call(x).sum(), x)[0] for call in calls))
+    expect("one tensor as both inputs: compiled, the gradient is the same", same)
+    fault_ = compiled_faults(CASES[-1], "inductor", [(5, 7)])
+    expect("bias_gelu: the same with inductor", not fault_, fault_)
+
+
+# --- Errors ---
+
+
+def message(function):
+    try:
+        function()
+    except (RuntimeError, ValueError) as error:
+        return str(error)
+    return "nothing was raised"
+
+
+def check_errors():
+    x, y, half = torch.zeros(2, 3), torch.zeros(3), torch.zeros(2, 3).half()
+    wrong = {
+        "a and b must have the same shape, but are [2, 3] and [3]; nothing is broadcast":
+            lambda x, y, half: workbook_ops.add_relu(x, y),
+        "q and v must have the same type, but are ":
+            lambda x, y, half: workbook_ops.multiply_add(x, x, half),
+        "x must be float64, float32, float16 or bfloat16, not ":
+            lambda x, y, half: workbook_ops.gelu(x.long()),
+        "bias must have the shape [3], that of the last dimension of x, but is [2, 3]":
+            lambda x, y, half: workbook_ops.bias_gelu(x, x),
+        "x must have at least one dimension, which bias is added along":
+            lambda x, y, half: workbook_ops.bias_gelu(x[0, 0], y),
+    }
+    for text, call in wrong.items():
+        for where, device in (("", "cpu"), (", by its fake too", "meta")):
+            moved = [t.to(device) for t in (x, y, half)]
+            said = message(lambda: call(*moved))
+            expect(f"refused{where}: {text}", text in said, said)
+
+    calls = {
+        "a and b must be on the same device, but are on cpu and meta":
+            lambda: workbook_ops.add_relu(x, x.to("meta")),
+        "2147483648 elements; 2147483647 is the most": lambda: workbook_ops.gelu(y[:1].expand(2**31)),
+        "for argument 'k' but instead found type 'float'": lambda: workbook_ops.multiply_add(x, 2.0, x),
+        'approximate must be "none" or "tanh", not \'erf\'': lambda: workbook_ops.gelu(x, "erf"),
+    }
+    for text, call in calls.items():
+        said = message(call)
+        expect(f"refused: {text}", text in said, said)
+    if "cuda" not in DEVICES:
+        return
+    said = message(lambda: workbook_ops.add_relu(x.cuda(), x))
+    expect("refused: two devices", "must be on the same device, but are on cuda:0 and cpu" in said, said)
+
+
+def check_second_derivatives():
+    for case in CASES:
+        inputs = inputs_of(case, (3, 5), torch.float64, "cpu")
+        first = torch.autograd.grad(case.call(*inputs).sum(), inputs, create_graph=True)
+        said = message(lambda: torch.autograd.grad(first[0].sum(), inputs, allow_unused=True))
+        raised = "second derivative is not implemented" in said
+        expect(f"{case.name}: a second derivative raises", raised, said)
+
+
+def check_autograd():
+    q, k, v = (torch.randn(3, requires_grad=i != 1) for i in range(3))
+    result = workbook_ops.multiply_add(q, k, v)
+    saved = [t for t in result.grad_fn.saved_tensors if t is not None]
+    expect("multiply_add saves k alone if only q needs it", len(saved) == 1 and saved[0] is k, saved)
+    result.sum().backward()
+    expect("and has its gradients", torch.equal(q.grad, k) and torch.equal(v.grad, torch.ones(3)))
+    with torch.autocast("cpu", torch.bfloat16):
+        result = workbook_ops.bias_gelu(torch.zeros(2, 3, dtype=torch.bfloat16), torch.zeros(3))
+        kept = workbook_ops.gelu(torch.zeros(3, dtype=torch.float16))
+    expect("autocast: the widest type of the inputs", result.dtype == torch.float32, result.dtype)
+    expect("autocast: one type stays", kept.dtype == torch.float16, kept.dtype)
+
+
+def check_compiled_autocast():
+    x, bias = torch.randn(2, 3, dtype=torch.bfloat16), torch.randn(3, requires_grad=True)
+    compiled = torch.compile(workbook_ops.bias_gelu, fullgraph=True, backend="aot_eager")
+    with torch.autocast("cpu", torch.bfloat16):
+        same = torch.equal(compiled(x, bias), workbook_ops.bias_gelu(x, bias))
+    expect("autocast: compiled, the result is the same", same)
+
+
+# --- The process ---
+
+
+def check_process():
+    expect("denormal numbers are kept", (torch.tensor(1e-40) * 1).item() > 0)
+    a, b = torch.arange(5.0), torch.empty(5)
+    inputs = (ctypes.c_void_p * 3)(*[a.data_ptr()] * 3)
+    library = ctypes.CDLL(kernels.C_LAYER)
+    library.workbook_elementwise_cpu(0, 1, inputs, (ctypes.c_void_p * 1)(b.data_ptr()), 1, 0, 5)
+    expect("the C layer can be called by itself", torch.equal(b, a * a + a), b)
+    program = ("import torch, workbook_ops as w; x = torch.ones(3, requires_grad=True); "
+               "w.gelu(x).sum().backward(); print(w.CUDA_AVAILABLE, x.grad.shape)")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                          env={**os.environ, "CUDA_VISIBLE_DEVICES": ""})
+    expect("a process without a GPU", done.stdout == "False torch.Size([3])\n", done.stdout + done.stderr)
+
+
+def check_gpu():
+    x = torch.randn(1 << 22, device="cuda")
+    wanted = workbook_ops.gelu(x)
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        torch.cuda._sleep(10_000_000)
+        y = torch.zeros_like(x).copy_(x)
+        result = workbook_ops.gelu(y)  # on another stream it would read y before it is copied
+    side.synchronize()
+    expect("kernels run on the current stream", torch.equal(result, wanted))
+    graph, bias = torch.cuda.CUDAGraph(), torch.randn(1024, device="cuda")
+    rows, grad = x.view(-1, 1024), torch.randn(4096, 1024, device="cuda")
+    kernels.bias_gelu_backward(grad, rows, bias)
+    with torch.cuda.graph(graph):
+        captured = kernels.bias_gelu_backward(grad, rows, bias)
+    x.normal_()
+    graph.replay()
+    expect("a CUDA graph", all(map(torch.equal, captured, kernels.bias_gelu_backward(grad, rows, bias))))
+
+
+def main():
+    warnings.simplefilter("error", UserWarning)  # PyTorch warns of a gradient that nobody computes
+    torch.set_num_threads(2)
+    check_process()
+    check_values()
+    check_layouts()
+    check_special_values()
+    check_threads()
+    check_autograd()
+    check_second_derivatives()
+    check_errors()
+    check_opcheck()
+    if workbook_ops.CUDA_AVAILABLE:
+        check_gpu()
+    warnings.simplefilter("default")  # inductor has warnings of its own
+    check_compiled()
+    check_compiled_autocast()
+    print("PyTorch", torch.__version__, "on", " and ".join(DEVICES))
+
+
+main()
