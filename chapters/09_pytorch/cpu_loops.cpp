@@ -95,9 +95,13 @@ void for_runs(int period, std::int64_t begin, std::int64_t end, Function functio
   }
 }
 
-/// The formula at n elements of arrays of C.
+constexpr int kGroup = 16;  // elements: a multiple of every vector's width
+
+/// The formula at n elements of arrays of C, a multiple of kGroup. Inlined, a loop of one group would become
+/// scalar code, whose erf, exp and tanh round differently.
 template <class Formula, class C>
-void compute(const C* const (&from)[Formula::kInputs], C* const (&to)[Formula::kOutputs], int n) {
+[[gnu::noinline]] void compute_groups(const C* const (&from)[Formula::kInputs],
+                                      C* const (&to)[Formula::kOutputs], int n) {
 #pragma GCC ivdep
   for (int i = 0; i < n; ++i) {
     C in[Formula::kInputs], out[Formula::kOutputs];
@@ -105,6 +109,26 @@ void compute(const C* const (&from)[Formula::kInputs], C* const (&to)[Formula::k
     Formula::compute(in, out);
     for (int k = 0; k < Formula::kOutputs; ++k) to[k][i] = out[k];
   }
+}
+
+/// The formula at n elements of arrays of C. The last few are computed in a group of their own, by the same
+/// vector instructions as all others: a result does not depend on where in an array its element is, nor on
+/// how threads share the array.
+template <class Formula, class C>
+void compute(const C* const (&from)[Formula::kInputs], C* const (&to)[Formula::kOutputs], int n) {
+  const int whole = n - n % kGroup, left = n - whole;
+  compute_groups<Formula, C>(from, to, whole);
+  if (left == 0) return;
+  C in[Formula::kInputs][kGroup] = {}, out[Formula::kOutputs][kGroup];
+  const C* last_from[Formula::kInputs];
+  C* last_to[Formula::kOutputs];
+  for (int k = 0; k < Formula::kInputs; ++k) {
+    std::copy_n(from[k] + whole, left, in[k]);
+    last_from[k] = in[k];
+  }
+  for (int k = 0; k < Formula::kOutputs; ++k) last_to[k] = out[k];
+  compute_groups<Formula, C>(last_from, last_to, kGroup);
+  for (int k = 0; k < Formula::kOutputs; ++k) std::copy_n(out[k], left, to[k] + whole);
 }
 
 /// The formula at the elements [first, first + n) of arrays of T, n <= kChunk. `values` receives the results

@@ -115,13 +115,23 @@ def check_special_values():
         expect(f"{case.name}: infinities, NaN, large and denormal numbers", True)
 
 
-def check_threads():
-    inputs = inputs_of(CASES[-1], LARGE, torch.float32, "cpu")
-    results = []
-    for threads in (1, 2):
-        torch.set_num_threads(threads)
-        results.append(torch.autograd.grad(CASES[-1].call(*inputs).sum(), inputs))
-    expect("sums are the same with one thread and with two", all(map(torch.equal, *results)))
+def check_same_everywhere():
+    for case in CASES:
+        inputs = inputs_of(case, LARGE, torch.float32, "cpu")
+        results = []
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            result = case.call(*inputs)
+            results.append((result, *torch.autograd.grad(result.sum(), inputs)))
+        same = all(map(torch.equal, *results))
+        expect(f"{case.name}: the same with one thread and with two", same)
+        with torch.no_grad():
+            for dtype, device in ((dtype, device) for dtype in TYPES for device in DEVICES):
+                whole = [t.to(dtype).to(device) for t in inputs]
+                rows = [t[3:20, :] if t.dim() == 2 else t for t in whole]
+                if not torch.equal(case.call(*whole)[3:20, :], case.call(*rows)):
+                    expect(f"{case.name}: rows have the same result by themselves", False, (dtype, device))
+        expect(f"{case.name}: rows have the same result by themselves", True)
 
 
 # --- PyTorch's own checks, and compiling ---
@@ -304,14 +314,14 @@ def main():
     check_values()
     check_layouts()
     check_special_values()
-    check_threads()
+    check_same_everywhere()
     check_autograd()
     check_second_derivatives()
     check_errors()
     check_opcheck()
     if workbook_ops.CUDA_AVAILABLE:
         check_gpu()
-    warnings.simplefilter("default")  # inductor has warnings of its own
+    warnings.simplefilter("ignore")  # inductor has warnings of its own
     check_compiled()
     check_compiled_autocast()
     print("PyTorch", torch.__version__, "on", " and ".join(DEVICES))
