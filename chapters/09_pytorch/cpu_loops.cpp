@@ -34,7 +34,7 @@ constexpr int kChunk = 512;  // elements that are converted at a time: a few buf
 // --- 16-bit elements ---
 
 struct Half {
-  _Float16 value;
+  std::uint16_t bits;
 };
 struct BFloat16 {
   std::uint16_t bits;
@@ -51,13 +51,21 @@ void widen(const T* from, T* to, int n) {
 void widen(const BFloat16* from, float* to, int n) {
   for (int i = 0; i < n; ++i) to[i] = std::bit_cast<float>(std::uint32_t{from[i].bits} << 16);
 }
+#ifdef __F16C__
+float widen_one(Half a) { return _cvtsh_ss(a.bits); }
+Half narrow_one(float a) { return {_cvtss_sh(a, _MM_FROUND_TO_NEAREST_INT)}; }
+#else
+float widen_one(Half a) { return static_cast<float>(std::bit_cast<_Float16>(a)); }
+Half narrow_one(float a) { return std::bit_cast<Half>(static_cast<_Float16>(a)); }
+#endif
+
 void widen(const Half* from, float* to, int n) {
   int i = 0;
 #ifdef __F16C__  // g++ 12 does not use these instructions in a loop by itself
   for (; i + 8 <= n; i += 8)
     _mm256_storeu_ps(to + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i))));
 #endif
-  for (; i < n; ++i) to[i] = static_cast<float>(from[i].value);
+  for (; i < n; ++i) to[i] = widen_one(from[i]);
 }
 
 template <class T>
@@ -79,7 +87,7 @@ void narrow(const float* from, Half* to, int n) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i),
                      _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT));
 #endif
-  for (; i < n; ++i) to[i].value = static_cast<_Float16>(from[i]);
+  for (; i < n; ++i) to[i] = narrow_one(from[i]);
 }
 
 // --- One formula ---
@@ -102,7 +110,9 @@ constexpr int kGroup = 16;  // elements: a multiple of every vector's width
 template <class Formula, class C>
 [[gnu::noinline]] void compute_groups(const C* const (&from)[Formula::kInputs],
                                       C* const (&to)[Formula::kOutputs], int n) {
-#pragma GCC ivdep
+#ifndef __clang__
+#pragma GCC ivdep  // results and inputs are different arrays
+#endif
   for (int i = 0; i < n; ++i) {
     C in[Formula::kInputs], out[Formula::kOutputs];
     for (int k = 0; k < Formula::kInputs; ++k) in[k] = from[k][i];

@@ -128,11 +128,20 @@ Tensor like(const Tensor& t, const Tensor& result) {
   return copy;
 }
 
-/// A result that was computed in a contiguous tensor, with the strides that empty_like(x) has.
-Tensor restride(const Tensor& contiguous, const Tensor& x) {
-  if (x.strides().equals(contiguous.strides())) return contiguous;
-  return like(contiguous, torch::stable::empty_like(x));
-}
+/// A result that is computed row by row: `rows` is contiguous, `result` has the strides that empty_like()
+/// gives for the input. They are one tensor unless the strides differ.
+struct RowResult {
+  Tensor result, rows;
+
+  RowResult(const Tensor& input, const Tensor& input_rows)
+      : result(torch::stable::empty_like(input)),
+        rows(result.is_contiguous() ? result : torch::stable::empty_like(input_rows)) {}
+  /// To be called when `rows` has been computed.
+  Tensor finished() {
+    if (!result.is_contiguous()) torch::stable::copy_(result, rows);
+    return result;
+  }
+};
 
 // --- Running ---
 
@@ -239,11 +248,11 @@ Tensor bias_gelu(const Tensor& x, const Tensor& bias, bool use_tanh) {
   const char* op = "bias_gelu";
   const int type = check_bias(op, {"x", x}, {"bias", bias});
   const Tensor rows = torch::stable::contiguous(x), added = torch::stable::contiguous(bias);
-  Tensor result = torch::stable::empty_like(rows);
+  RowResult y(x, rows);
   const void* in[] = {rows.data_ptr(), added.data_ptr()};
-  void* out[] = {result.data_ptr()};
-  run(op, use_tanh ? kBiasGeluTanh : kBiasGelu, type, in, out, result, added.numel());
-  return restride(result, x);
+  void* out[] = {y.rows.data_ptr()};
+  run(op, use_tanh ? kBiasGeluTanh : kBiasGelu, type, in, out, y.rows, added.numel());
+  return y.finished();
 }
 
 /// Parts of the rows that leave a partial sum each. On the CPU they do not depend on the number of threads,
@@ -290,16 +299,16 @@ std::tuple<Tensor, Tensor> bias_gelu_backward(const Tensor& grad, const Tensor& 
     return {torch::stable::empty_like(x), dbias};
   }
   const Tensor x_rows = torch::stable::contiguous(x), grad_rows = torch::stable::contiguous(grad);
-  Tensor dx = torch::stable::empty_like(x_rows);
+  RowResult dx(x, x_rows);
   const std::int64_t columns = added.numel(), rows = x.numel() / columns;
   const int parts = parts_of(op, x, rows, columns);
   Tensor partial = torch::stable::new_empty(x, {parts, columns},
                                             type == kFloat64 ? ScalarType::Double : ScalarType::Float);
   run(op,
       {use_tanh, type, static_cast<int>(rows), static_cast<int>(columns), parts, grad_rows.data_ptr(),
-       x_rows.data_ptr(), added.data_ptr(), dx.data_ptr(), dbias.data_ptr(), partial.data_ptr()},
+       x_rows.data_ptr(), added.data_ptr(), dx.rows.data_ptr(), dbias.data_ptr(), partial.data_ptr()},
       x);
-  return {restride(dx, x), dbias};
+  return {dx.finished(), dbias};
 }
 
 }  // namespace
