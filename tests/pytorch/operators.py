@@ -93,9 +93,10 @@ def special_faults(case, inputs, dtype):
     """Where a result differs from PyTorch's: (inputs, ours, theirs), three at most."""
     ours = case.call(*inputs).double()
     exact = case.eager(*(t.double() for t in inputs)).to(dtype).double()
-    # A sum or product that overflows in float32 is infinite, although the exact result need not be.
+    # A sum or product that overflows in float32 is infinite, although the exact result need not be. On some
+    # processors gelu(inf) of PyTorch is NaN.
     theirs = case.eager(*(t.float() if dtype.itemsize == 2 else t for t in inputs)).to(dtype).double()
-    same = (ours == theirs) | (ours.isnan() & theirs.isnan())
+    same = (ours == theirs) | (ours == exact) | (ours.isnan() & theirs.isnan())
     near = (ours - exact).abs() <= 2e-2 * exact.abs() + 1e-6
     wrong = (~(same | near)).nonzero().view(-1).tolist()[:3]
     return [([t[i].item() for t in inputs], ours[i].item(), theirs[i].item()) for i in wrong]
