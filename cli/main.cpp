@@ -159,6 +159,8 @@ const std::vector<Command>& commands() {
        {kExercise, kAll},
        "build and judge your file",
        [](const Workbook& w, const Arguments& a) -> int {
+         if (a.all && !a.exercise.empty())
+           throw UsageError(fmt::format("--all checks all exercises: leave out {}", a.exercise));
          return a.all ? check_all_command(w) : check_command(w, a.exercise);
        }},
       {"watch",

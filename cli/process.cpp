@@ -1,5 +1,6 @@
 #include "process.hpp"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -38,6 +39,27 @@ void limit(int resource, std::size_t most) {
   setrlimit(static_cast<__rlimit_resource>(resource), &both);
 }
 
+/// Replaces this process by a program. Unlike execvp, it hands no file to a shell that is neither a program
+/// nor a script. Returns only if that fails.
+void execute(char* const* argv) {
+  if (std::strchr(argv[0], '/')) {
+    execv(argv[0], argv);
+  } else {
+    execvp(argv[0], argv);
+  }
+}
+
+/// \throws MachineError for a program that is damaged, after deleting it, so that it is linked again
+void require_whole_program(const std::string& path) {
+  std::error_code error;
+  if (path.find('/') == std::string::npos || !std::filesystem::is_regular_file(path, error) ||
+      is_whole_program(path))
+    return;
+  std::filesystem::remove(path, error);
+  throw MachineError(fmt::format(
+      "{} was damaged, as by a loss of power, and has been deleted; the same command builds it again", path));
+}
+
 /// Turns a forked child into the program.
 [[noreturn]] void become(char* const* argv, const Limits& limits, int output) {
   setpgid(0, 0);  // so that its children can be ended with it
@@ -52,7 +74,7 @@ void limit(int resource, std::size_t most) {
   limit(RLIMIT_FSIZE, limits.file_bytes);
   const rlimit no_core = {0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
-  execvp(argv[0], argv);
+  execute(argv);
   dprintf(STDERR_FILENO, "%s does not start: %s\n", argv[0], strerror(errno));
   _exit(127);
 }
@@ -159,7 +181,20 @@ class EndingSignals {
 
 }  // namespace
 
+bool is_whole_program(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  Elf64_Ehdr header = {};
+  in.read(reinterpret_cast<char*>(&header), sizeof header);
+  if (in.gcount() >= 2 && std::memcmp(&header, "#!", 2) == 0) return true;
+  if (!in || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return false;
+  // The table of sections is the last part of a file that a linker writes.
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(file, error);
+  return !error && bytes >= header.e_shoff + std::uintmax_t{header.e_shnum} * header.e_shentsize;
+}
+
 Outcome run_limited(const std::vector<std::string>& words, const Limits& limits) {
+  require_whole_program(words[0]);
   std::vector<std::string> own = words;
   const std::vector<char*> argv = argv_of(own);
   Pipe pipe;
@@ -218,6 +253,7 @@ void end_by(const Interrupted& interrupted) {
 }
 
 pid_t start_program(const std::vector<std::string>& words) {
+  require_whole_program(words[0]);
   std::vector<std::string> own = words;
   const std::vector<char*> argv = argv_of(own);
   fflush(stdout);
@@ -225,7 +261,7 @@ pid_t start_program(const std::vector<std::string>& words) {
   if (child < 0) throw MachineError(fmt::format("{} does not start: {}", words[0], strerror(errno)));
   if (child > 0) return child;
   prctl(PR_SET_PDEATHSIG, SIGTERM);
-  execvp(argv[0], argv.data());
+  execute(argv.data());
   dprintf(STDERR_FILENO, "workbook: %s does not start: %s\n", argv[0], strerror(errno));
   _exit(kMachineLacks);
 }

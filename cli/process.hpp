@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -33,10 +34,15 @@ struct Interrupted {
   int signal;
 };
 
+/// Whether a program or script is all there. One that was being written when power was lost is empty, or ends
+/// in the middle.
+bool is_whole_program(const std::filesystem::path& file);
+
 /// Runs a program with an empty standard input, and waits for it. All that it has started ends with it, also
 /// processes in other process groups, as the compilers are that ninja starts. If the program cannot be
 /// started, the exit status is 127 and the output says why. \throws MachineError when no process can be
-/// created; Interrupted when a signal has ended it
+/// created, or when the program's file is damaged, which is then deleted; Interrupted when a signal has ended
+/// it
 Outcome run_limited(const std::vector<std::string>& words, const Limits& limits);
 
 /// Ends this program by the signal, as if it had not been caught.

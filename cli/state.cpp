@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "harness/errors.hpp"
 #include "harness/files.hpp"
 #include "lock.hpp"
 #include "renamed.hpp"
@@ -26,9 +27,14 @@ int hint_count(const json& value) {
   return value.get<int>();
 }
 
-/// \throws json::exception when the text is not what `text_of` writes
+/// \throws json::exception when the text is not what `text_of` writes; MachineError when a newer version has
+/// written it
 State parsed(const std::string& text) {
   const json root = json::parse(text);
+  if (root.at("schema").is_number_integer() && root.at("schema") > kSchema)
+    throw MachineError(
+        "a newer version of the workbook has written .workbook/state.json, what you have solved: update this "
+        "one, or move that file away");
   if (root.at("schema") != kSchema) throw json::other_error::create(501, "unknown schema", &root);
   State state;
   for (const auto& [key, value] : root.at("exercises").items()) {
@@ -53,6 +59,9 @@ std::string text_of(const State& state) {
 /// The state on disk; nothing when the file is damaged.
 std::optional<State> read_state(const fs::path& file) {
   if (!file_exists(file)) return State();
+  std::error_code error;
+  if (!fs::is_regular_file(file, error))  // to read a pipe, for example, would take for ever
+    throw MachineError(fmt::format("{} is not a regular file: move it away", file.string()));
   try {
     return parsed(file_text(file));
   } catch (const json::exception&) {

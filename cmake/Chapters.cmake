@@ -44,6 +44,9 @@ else()
        "SHELL:-mllvm -enable-tail-merge=false" "SHELL:-mllvm -instcombine-code-sinking=false")
 endif()
 
+# For files of readers: one that is not C++ at all, such as a picture, has thousands of errors.
+set(WORKBOOK_FEW_ERRORS $<IF:$<CXX_COMPILER_ID:GNU>,-fmax-errors=20,-ferror-limit=20>)
+
 # add_cpu_kernels(TARGET SOURCE [NAMESPACE])
 # An object library: SOURCE, a CUDA C++ file, compiled for the CPU device in NAMESPACE (default: cpu). The host compiler
 # sees it through a one-line .cpp, since it would not take a .cu for C++.

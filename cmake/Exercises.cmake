@@ -68,7 +68,8 @@ function(add_exercises chapter)
     set(readers reader ${CMAKE_SOURCE_DIR}/chapters/${chapter}/exercises/${name}.cuh)
     add_cpu_kernels(${exercise}_specification ${specification})
     add_exercise_versions(${exercise}_cpu_reader cpu ${specification} ${readers})
-    target_compile_options(${exercise}_cpu_reader PRIVATE -Wno-unused -Wno-unused-parameter) # half done is no mistake
+    target_compile_options(${exercise}_cpu_reader PRIVATE -Wno-unused -Wno-unused-parameter # half done is no mistake
+                           ${WORKBOOK_FEW_ERRORS})
     add_stamp(${exercise} ${exercise}_cpu_reader)
     add_exercise_program(check_${exercise} ${exercise} judge_exercise cpu ${readers})
     target_link_libraries(check_${exercise} PRIVATE ${exercise}_cpu_reader)

@@ -119,7 +119,9 @@ DropoutOptions parse_dropout(const CLI::App& app, const Texts& texts, const Chap
   return dropout;
 }
 
-void declare_options(CLI::App& app, Options& options, Texts& texts, const std::string& dims) {
+/// `with_dropout`: whether the help lists its options, which all chapters parse.
+void declare_options(CLI::App& app, Options& options, Texts& texts, const std::string& dims,
+                     bool with_dropout = true) {
   app.add_option("--device", texts.device, "auto (a GPU if there is one), cpu, gpu")->type_name("DEVICE");
   app.add_option("--size", texts.size, "size of the problem")->type_name(dims);
   app.add_option("--stage", options.stages, "run these alone: names or numbers, A,B,...")
@@ -137,6 +139,8 @@ void declare_options(CLI::App& app, Options& options, Texts& texts, const std::s
   app.add_option("--p", texts.p, "dropout: the share that is dropped, 0 to 1")->type_name("P");
   app.add_option("--seed", texts.seed, "dropout: the seed of its random numbers")->type_name("SEED");
   app.add_option("--offset", texts.offset, "dropout: other numbers of the same seed")->type_name("OFFSET");
+  if (!with_dropout)
+    for (const char* option : {"--p", "--seed", "--offset"}) app.get_option(option)->group("");
   app.add_flag("--take-turns", options.take_turns, "time stages as standard input says: for peers.py");
   app.add_option("--note", options.notes, "go on after findings of this kind, see below")
       ->type_name("KIND")
@@ -205,7 +209,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv, const Ch
   CLI::App app(
       fmt::format("{}: {}\nVerifies all stages, then shows what each costs.", chapter.name, chapter.formula));
   app.name(chapter.name);
-  declare_options(app, options, texts, chapter.dims);
+  declare_options(app, options, texts, chapter.dims, chapter.has_dropout);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

@@ -1,4 +1,5 @@
 """A signal that ends ./workbook also ends the compilers that it has started, which have a limit of memory.
+After SIGKILL or a loss of power, the next command works.
 
 python3 tests/cli/check_interrupts.py COPY: the copy that tests/cli/check_launcher.py has made; its exercise
 01.1 and a stage of its chapter are edited.
@@ -65,6 +66,35 @@ def interrupt(what, *arguments):
         expect("... and leaves no folder of results", not left, left)
 
 
+def kill_launcher():
+    """Nothing of a launcher that was killed holds the lock that the next one waits for."""
+    program = subprocess.Popen([COPY / "workbook", "run", "01"], start_new_session=True,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    expect("the launcher compiles", wait_until(compiles_endlessly, 300), compilers())
+    program.kill()
+    program.wait()
+    expect("SIGKILL ends its compilers, too", wait_until(lambda: not compilers(), 10), "\n".join(compilers()))
+
+
+def check_damaged(name, content, *command):
+    """A program of the build becomes `content`. The command works at once, or when it is given again."""
+    program = COPY / "build/bin" / name
+    program.write_bytes(content(program.read_bytes()))
+    statuses = []
+    for _ in range(2):
+        done = run(COPY / "workbook", *command, timeout=600)
+        statuses.append(done.returncode)
+        if done.returncode != 3:
+            break
+        said = done.stdout + done.stderr
+        expect("... it says so", f"{name} was damaged" in " ".join(said.split()), said)
+    expect(f"{' '.join(command)}: a damaged {name} is linked again", statuses[-1] == 0 and done.stdout,
+           (statuses, done.stdout + done.stderr))
+
+
+DAMAGES = (lambda whole: b"", lambda whole: bytes(len(whole)), lambda whole: whole[:len(whole) // 2])
+
+
 def including(file, name):
     return f'#include "{name}"\n{file}'
 
@@ -77,7 +107,13 @@ try:
     interrupt("a check", "check", "01.1")
     STAGE.write_text(including(stage, ENDLESS))
     interrupt("the launcher", "run", "01")
+    kill_launcher()
     STAGE.write_text(stage)
+    done = run(COPY / "workbook", "run", "01", "--size", "1000", timeout=600)
+    expect("... and the next command works", done.returncode == 0, done.stdout + done.stderr)
+    for damage in DAMAGES:
+        check_damaged("workbook", damage, "list")
+        check_damaged("01_multiply_add", damage, "run", "01", "--size", "1000")
 
     EXERCISE.write_text(including(exercise, "/dev/zero"))
     begin = time.monotonic()

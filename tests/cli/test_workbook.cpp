@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <pty.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -123,7 +124,7 @@ TEST_CASE("a damaged state is set aside, not lost and not in the way") {
   const Folder folder;
   const fs::path file = folder.path / "state.json";
   int damaged = 0;
-  std::vector<std::string> texts = {"", "{", "[]", "{\"schema\": 2, \"exercises\": {}}",
+  std::vector<std::string> texts = {"", "{", "[]", "{\"schema\": 0, \"exercises\": {}}",
                                     "{\"schema\": 1, \"exercises\": {\"a/1\": {\"solved\": 7}}}"};
   for (const std::string hints : {"-1", "4294967295", "99999999999999999999", "1e300", "1.5", "\"1\""})
     texts.push_back(R"({"schema": 1, "exercises": {"a/1": {"solved": true, "hints": )" + hints + "}}}");
@@ -136,6 +137,18 @@ TEST_CASE("a damaged state is set aside, not lost and not in the way") {
   std::ofstream(file) << "{";
   change_standing(folder.path, "a/1", [](Standing& standing) { standing.solved = true; });
   CHECK(load_state(folder.path)["a/1"].solved);
+}
+
+TEST_CASE("a state that a newer version has written, or that is no file, is left as it is") {
+  const Folder folder;
+  const fs::path file = folder.path / "state.json";
+  const std::string newer = R"({"schema": 2, "exercises": {}})";
+  std::ofstream(file) << newer;
+  CHECK_THROWS_WITH(load_state(folder.path), ContainsSubstring("newer version"));
+  CHECK(file_text(file) == newer);
+  fs::remove(file);
+  REQUIRE(mkfifo(file.c_str(), 0600) == 0);
+  CHECK_THROWS_WITH(load_state(folder.path), ContainsSubstring("not a regular file"));
 }
 
 TEST_CASE("two programs that change the state at once lose nothing, and a third sees no half of it") {
@@ -553,6 +566,27 @@ TEST_CASE("of several outputs it says which are right and which are wrong") {
              ContainsSubstring("Outputs at N = 3:\n    right: a c\n    wrong: b d\n"));
   verdict["outputs"] = "b";
   CHECK(verdict_of(verdict.dump(), {}).text.find("Outputs") == std::string::npos);
+}
+
+TEST_CASE("a program that is not all there is noticed, and deleted") {
+  const Folder folder;
+  const std::string whole = file_text(bin_dir() + "/workbook");
+  const fs::path program = folder.path / "program";
+  const auto write = [&](const std::string& content) {
+    std::ofstream(program, std::ios::binary) << content;
+    fs::permissions(program, fs::perms::owner_all);
+  };
+  write(whole);
+  CHECK(is_whole_program(program));
+  write("#!/bin/sh\nexit 7\n");
+  CHECK(run_limited({program.string()}, {}).code == 7);
+  for (const std::string& damaged :
+       {std::string(), std::string(100000, '\0'), whole.substr(0, whole.size() / 2)}) {
+    write(damaged);
+    CHECK_FALSE(is_whole_program(program));
+    CHECK_THROWS_WITH(run_limited({program.string()}, {}), ContainsSubstring("was damaged"));
+    CHECK_FALSE(fs::exists(program));
+  }
 }
 
 }  // namespace test_workbook

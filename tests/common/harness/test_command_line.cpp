@@ -124,6 +124,10 @@ TEST_CASE("a stage is known by its number as well") {
   check_refused(chapter("--stage 7"), 2, {"--stage 7", "1_unfused, 2_fused"});
 }
 
+TEST_CASE("all exercises or one are checked, not both") {
+  check_refused(workbook_program("check --all 01.1"), 2, {"--all checks all exercises: leave out 01.1"});
+}
+
 TEST_CASE("unknown names are refused, and the right ones named") {
   check_refused(chapter("--stage 9_none"), 2, {"--stage 9_none", "1_unfused, 2_fused"});
   check_refused(chapter("--device tpu"), 2, {"--device tpu", "auto, cpu, gpu"});
@@ -190,6 +194,8 @@ TEST_CASE("dropout's options change the results, bad ones are refused, and other
                     {option, "expected a whole number from 0 to 2^64 - 1"});
   for (const char* option : {"--p 0.5", "--seed 1", "--offset 1"})
     check_refused(chapter(option), 2, {"01_multiply_add has no dropout"});
+  CHECK_THAT(dropout("--help").output, ContainsSubstring("--seed"));
+  CHECK_THAT(chapter("--help").output, !ContainsSubstring("--seed"));
 }
 
 TEST_CASE("the JSON of a chapter with dropout says which one") {
