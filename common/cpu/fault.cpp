@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <time.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <array>
 #include <stdexcept>
@@ -59,6 +61,35 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   ::signal(signal, SIG_DFL);  // the program's own mistake: the fault repeats, and ends the program
 }
 
+// --- Loops that report nothing ---
+
+/// A loop that does nothing and is empty is one instruction, which jumps to itself: it never calls the
+/// device, so no step counts it. The processor time of a thread in which it may take no step at all:
+constexpr int kMostTicks = 5;
+constexpr int kTickSignal = SIGVTALRM;
+constexpr timespec kTick = {.tv_sec = 1, .tv_nsec = 0};
+
+/// Where the calling thread was at its last tick, and for how many ticks.
+struct Standstill {
+  std::uint64_t launch, block, steps;
+  int ticks;
+};
+thread_local Standstill standstill;
+
+void on_tick(int signal, siginfo_t*, void* context) {
+  const Fault seen = {signal, 0, instruction_of(*static_cast<ucontext_t*>(context)),
+                      stack_pointer_of(*static_cast<ucontext_t*>(context))};
+  if (!resume_at || !seen.in_kernel()) return;
+  const Device& d = device();
+  const bool same = standstill.launch == d.launch.number && standstill.block == d.block.number &&
+                    standstill.steps == d.block.steps.taken();
+  standstill = {d.launch.number, d.block.number, d.block.steps.taken(), same ? standstill.ticks + 1 : 0};
+  if (standstill.ticks < kMostTicks) return;
+  standstill = {};
+  fault = seen;
+  siglongjmp(*resume_at, 1);
+}
+
 [[noreturn]] void throw_cannot_watch() { throw std::runtime_error("the CPU device cannot watch for faults"); }
 
 /// While it lives, faults are handled by on_fault.
@@ -78,6 +109,31 @@ class Handler {
  private:
   static constexpr std::array kSignals = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
   std::array<struct sigaction, kSignals.size()> before_ = {};
+};
+
+/// While it lives, the thread gets on_tick for each second of its processor time.
+class Ticks {
+ public:
+  Ticks() {
+    struct sigaction action = {};
+    action.sa_sigaction = on_tick;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+    sigevent event = {};
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = kTickSignal;
+    event._sigev_un._tid = gettid();
+    const itimerspec every = {.it_interval = kTick, .it_value = kTick};
+    if (sigaction(kTickSignal, &action, nullptr) != 0 ||
+        timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer_) != 0)
+      throw_cannot_watch();
+    timer_settime(timer_, 0, &every, nullptr);
+  }
+  ~Ticks() { timer_delete(timer_); }
+  Ticks(const Ticks&) = delete;
+  Ticks& operator=(const Ticks&) = delete;
+
+ private:
+  timer_t timer_ = {};
 };
 
 /// While it lives, the thread handles faults on this stack: its own may be full.
@@ -112,6 +168,7 @@ Finding touched_by_host() {
 
 bool ends_without_fault(const std::function<void()>& code) {
   const FaultStack stack;
+  const Ticks ticks;
   sigjmp_buf here;
   // The jump skips the frames of the kernel or of a chapter's host code; they own nothing.
   if (sigsetjmp(here, 1) != 0) {
@@ -135,6 +192,7 @@ void run_host_code(const std::function<void()>& code) {
   if (ends_without_fault(code)) return;
   memory().set_access(false);
   if (!grid_runs) throw touched_by_host();
+  if (fault.signal == kTickSignal) throw standing_still(fault.instruction, fault.stack_pointer, kMostTicks);
   if (fault.is_overflow()) throw stack_overflow(fault.instruction, fault.stack_pointer);
   throw crash(fault.signal, fault.instruction, fault.stack_pointer);
 }

@@ -28,6 +28,9 @@ class Steps {
     begin_slice();
   }
 
+  /// Steps of the block so far.
+  std::uint64_t taken() const { return taken_; }
+
   /// Whether the next step is one at which there is nothing to do but to count it, as `count_quiet` does.
   bool next_is_quiet() const { return taken_ + 1 < next_; }
   void count_quiet() { ++taken_; }

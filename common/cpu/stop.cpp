@@ -128,4 +128,14 @@ Finding crash(int signal, std::uintptr_t instruction, std::uintptr_t stack_point
   return finding_in(device().launch.kernel, {"crash in a kernel", details, crash_hint(signal)});
 }
 
+Finding standing_still(std::uintptr_t instruction, std::uintptr_t stack_pointer, int seconds) {
+  const FaultPlace place = place_of_fault(instruction + 1, stack_pointer, device().block.stack);
+  abandon_launch();
+  const std::string details = fmt::format(
+      "  {} is at {}\n  Still there after {} s without an access, a barrier or another iteration.",
+      running_thread_name(), place_text(place.instruction), seconds);
+  return finding_in(device().launch.kernel,
+                    {"infinite loop", details, "does the condition of the loop ever become false?"});
+}
+
 }  // namespace cpu

@@ -28,6 +28,9 @@ void throw_or_note(const Mistake& mistake);
 /// the launch as well.
 Finding stack_overflow(std::uintptr_t instruction, std::uintptr_t stack_pointer);
 
+/// The Finding for a thread that has done nothing but compute for so many seconds, the same way.
+Finding standing_still(std::uintptr_t instruction, std::uintptr_t stack_pointer, int seconds);
+
 /// The Finding for a thread that this signal would have ended, the same way.
 Finding crash(int signal, std::uintptr_t instruction, std::uintptr_t stack_pointer);
 

@@ -291,6 +291,13 @@ __global__ void empty_loop(int* out, bool mended) {
   out[threadIdx.x] = 1;
 }
 
+__global__ void jumps_to_itself(int* out, bool mended) {
+  if (!mended)
+    for (;;) {
+    }
+  out[threadIdx.x] = 1;
+}
+
 __device__ __noinline__ unsigned run_to_one(unsigned x) {
   while (x != 1) x = x * 3 + 2;
   return x;
@@ -361,6 +368,7 @@ void index_stands_still(const int* in, int* out, int n, bool mended) {
   launch(kernel::index_stands_still, 2, 32, in, out, n, mended);
 }
 void empty_loop(int* out, bool mended) { launch(kernel::empty_loop, 1, 32, out, mended); }
+void jumps_to_itself(int* out, bool mended) { launch(kernel::jumps_to_itself, 1, 32, out, mended); }
 void never_one_out_of_line(unsigned* out, bool mended) {
   launch(kernel::never_one_out_of_line, 1, 32, out, mended);
 }

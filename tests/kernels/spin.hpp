@@ -66,6 +66,7 @@ void flag_after_syncwarp(int* flag, bool mended);
 void index_stands_still(const int* in, int* out, int n, bool mended);
 /// A loop that does nothing, for ever.
 void empty_loop(int* out, bool mended);
+void jumps_to_itself(int* out, bool mended);
 /// never_one in a function that is not inlined.
 void never_one_out_of_line(unsigned* out, bool mended);
 

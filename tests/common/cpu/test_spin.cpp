@@ -235,6 +235,15 @@ TEST_CASE_METHOD(Spins, "finding: a loop that does nothing, for ever", "[spin]")
   CHECK_THAT(message, ContainsSubstring("which changes nothing and reads no memory"));
 }
 
+TEST_CASE_METHOD(Findings, "finding: a loop without end that is one instruction", "[spin]") {
+  const auto out = Findings::zeros<int>(32);
+  const std::string message =
+      finding([&](bool mended) { test_kernels::jumps_to_itself(out->data(), mended); });
+  CHECK_THAT(message, ContainsSubstring("infinite loop: kernel jumps_to_itself"));
+  CHECK_THAT(message, ContainsSubstring("Still there after 5 s without an access"));
+  CHECK_THAT(message, ContainsSubstring("tests/kernels/spin.cu:"));
+}
+
 TEST_CASE_METHOD(Findings, "finding: a loop without end in a function that is not inlined", "[spin]") {
   const auto out = Findings::zeros<unsigned>(32);
   setenv("WORKBOOK_STEPS", "100000", 1);
