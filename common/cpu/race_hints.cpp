@@ -11,6 +11,8 @@
 namespace cpu {
 namespace {
 
+bool names_syncwarp = true;
+
 /// Whether the order of two lines is the order in which an iteration passes them.
 bool in_one_function(const SourceLine& one, const SourceLine& other) {
   return one.file == other.file && one.function == other.function;
@@ -39,10 +41,12 @@ std::string missing_in_line(const std::string& line, const std::string& barrier,
 
 }  // namespace
 
+void set_names_syncwarp(bool names) { names_syncwarp = names; }
+
 std::string missing_barrier(const RacingAccess& one, const RacingAccess& other, Needs needs) {
   const std::string barrier =
-      needs == Needs::kBlock  ? "a __syncthreads()"
-      : needs == Needs::kWarp ? "a __syncwarp()"
+      needs == Needs::kBlock || !names_syncwarp ? "a __syncthreads()"
+      : needs == Needs::kWarp                   ? "a __syncwarp()"
                               : "a __syncwarp() (or a __syncthreads(), if other warps use the array as well)";
   if (!one.instruction || !other.instruction)
     return fmt::format("is {} missing between the two accesses, or between two iterations of a loop?",

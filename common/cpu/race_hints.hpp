@@ -22,6 +22,10 @@ enum class Needs {
   kEither,  ///< the two are lanes of one warp; whether other warps use the array is not known
 };
 
+/// Whether hints may name __syncwarp(). Without, they name __syncthreads(), which is right for lanes of one
+/// warp too, for a reader who has not met the other yet. They may, unless this says otherwise.
+void set_names_syncwarp(bool names);
+
 /// The hint for a race between two threads of one block, in the order in which they ran here. A barrier may
 /// be missing between the two lines, or after the later line, before the earlier one runs again in a loop's
 /// next iteration. The hint names both places, unless the barrier that the block passed last is between the

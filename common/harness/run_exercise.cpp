@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "cpu/finding.hpp"
+#include "cpu/race_hints.hpp"
 #include "harness/derived_counts.hpp"
 #include "harness/errors.hpp"
 #include "harness/exit_status.hpp"
@@ -536,12 +537,16 @@ std::optional<VerdictStatus> verdict_status_named(const std::string& text) {
   return std::nullopt;
 }
 
+/// The lesson that introduces __syncwarp().
+constexpr std::string_view kTeachesSyncwarp = "docs/03";
+
 int judge_exercise(int argc, const char* const* argv, const Exercise& exercise, const Version* versions,
                    int count) {
   const Version* version = argc >= 3 ? version_named(argv[1], versions, count) : nullptr;
   const bool views = argc >= 4 && std::string_view(argv[3]) == "view";
   if (!version || (views ? argc > 5 : argc > 3)) return kBadUsage;
   setenv("WORKBOOK_STEPS", kSteps, /*overwrite=*/0);
+  cpu::set_names_syncwarp(std::string_view(exercise.lesson) >= kTeachesSyncwarp);
   if (views)
     return status_of([&] { return view_or_refuse(exercise, *version, argv[2], argc == 5 ? argv[4] : ""); });
   return status_of([&] {

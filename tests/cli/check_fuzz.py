@@ -59,7 +59,7 @@ class Place:
             shutil.copy(lesson, copy)
         for name in ("workbook", "CMakeLists.txt", "README.md"):
             shutil.copy(ROOT / name, self.root / name)
-        chapters = sorted(path.name for path in (ROOT / "chapters").glob("[0-9][0-9]_*"))
+        chapters = sorted(path.parent.name for path in (ROOT / "chapters").glob("*/chapter.cu"))
         for chapter in chapters:
             script(self.bin / chapter, 'echo "$@"')
         (self.bin / CHAPTER).unlink()

@@ -7,6 +7,7 @@
 #include "catch.hpp"
 #include "common/cpu/findings.hpp"
 #include "cpu/device.hpp"
+#include "cpu/race_hints.hpp"
 #include "cpu/source_line.hpp"
 #include "harness/terminal.hpp"
 #include "kernels/kernels.hpp"
@@ -108,6 +109,13 @@ TEST_CASE_METHOD(Messages,
   CHECK_THAT(told(128, 32), ContainsSubstring(either + "between " + read + " and " + write));
   CHECK_THAT(told(64, 64), ContainsSubstring("is a __syncthreads() missing "));
   CHECK(told(64, 64).find("__syncwarp") == std::string::npos);
+  cpu::set_names_syncwarp(false);  // as in exercises before it is taught
+  for (const int threads : {32, 128}) {
+    const std::string message = told(threads, 32);
+    CHECK_THAT(message, ContainsSubstring("is a __syncthreads() missing "));
+    CHECK(message.find("__syncwarp") == std::string::npos);
+  }
+  cpu::set_names_syncwarp(true);
 }
 
 TEST_CASE_METHOD(Messages, "hint of a race in device memory: both places, or the one that is left") {
