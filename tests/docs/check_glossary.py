@@ -26,7 +26,8 @@ FOREIGN = re.compile(r"""
   | \bclass\.\.\.                                                     # a pack of types
   | \b0x[0-9a-f]+u\b | \b0x1p-?\d+f?\b                                # a mask; a power of two
   | <<<
-  | \b(?:DEVICE|ceil_div|dynamic_shared|launch_shared|launch_dependent)\b | \blaunch(?=\()  # ours
+  | \b(?:DEVICE|ceil_div|vector_threads|dynamic_shared|launch_shared|launch_dependent)\b              # ours
+  | \blaunch(?=\()
 """, re.X)
 
 # One entry for all spellings of a kind.
