@@ -55,6 +55,8 @@ def faults(path, runs):
     for what, values in (("commits", of_all(runs, "commit")), ("days", of_all(runs, "date"))):
         if len(values) > 1:
             found.append(f"its runs are of several {what}: {', '.join(values)}")
+    found += [f"{stage['name']} is faster than its ceiling at {'x'.join(map(str, run['shape']))}"
+              for run in runs for stage in run["stages"] if stage.get("above_ceiling")]
     if path.name.startswith("peers_"):
         found += differences(runs, load(path.with_name(path.name.removeprefix("peers_"))))
     elif peers_of(path).exists():

@@ -136,14 +136,14 @@ class TimeMarks {
     no_difference_ |= unknown;
     return fmt::format("{}{:.2f}x", unknown ? "~" : "", ratio->median);
   }
-  /// "98%", or "103%!" where that cannot be.
+  /// "98%", or "100%!" where the ceiling is too low.
   std::string ceiling(const StageResult& stage) {
     above_ceiling_ |= stage.above_ceiling;
-    return percent(fraction_of_ceiling(stage)) + (stage.above_ceiling ? "!" : "");
+    return stage.above_ceiling ? "100%!" : percent(fraction_of_ceiling(stage));
   }
   std::string legend() const {
     return std::string(no_difference_ ? "~ no difference: the 95 % interval of the ratio holds 1\n" : "") +
-           (above_ceiling_ ? "! faster than its ceiling, so the ceiling is wrong\n" : "");
+           (above_ceiling_ ? "! faster than its ceiling, which is too low\n" : "");
   }
 
  private:
@@ -275,13 +275,14 @@ std::string above_ceilings_text(const ShapeResult& result) {
   std::string out;
   for (const StageResult& stage : result.stages)
     if (stage.above_ceiling)
-      out += "\n" +
-             wrong_text(fmt::format(
-                 "TOO FAST {}: {:.1f} % of its ceiling, 95 % interval {:.1f} to {:.1f} %. Then that is no "
-                 "ceiling. Is there a faster way to stream, does another set of inputs stay in the cache, "
-                 "or are the stage's bytes overstated?",
-                 stage.stage->name, 100 * stage.share_of_ceiling.median,
-                 100 * stage.share_of_ceiling.interval->low, 100 * stage.share_of_ceiling.interval->high));
+      out += "\n" + indented(fmt::format("Note: the ceiling of {} is too low. The stage is at {:.1f} % of "
+                                         "it, 95 % interval {:.1f} to {:.1f} %. Is there a faster way to "
+                                         "stream, does another set of inputs stay in the cache, or are the "
+                                         "stage's bytes overstated?",
+                                         stage.stage->name, 100 * stage.share_of_ceiling.median,
+                                         100 * stage.share_of_ceiling.interval->low,
+                                         100 * stage.share_of_ceiling.interval->high),
+                             0);
   return out;
 }
 

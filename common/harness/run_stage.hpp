@@ -50,7 +50,7 @@ struct StageResult {
   Timing ceiling;              ///< cold, of the fastest kernel that streams the same bytes, in the same run
   std::string ceiling_kernel;  ///< which one that was
   Ratio share_of_ceiling;      ///< time of the ceiling over the stage's, round by round
-  bool above_ceiling = false;  ///< is_above_ceiling(): the ceiling is wrong
+  bool above_ceiling = false;  ///< is_above_ceiling(): the ceiling is too low
   std::vector<Resources> resources;  ///< of each kernel, on a GPU
   std::string note_word;  ///< what --note calls the finding that stopped it; empty: it could not go on
   std::vector<std::string> notes;  ///< of the device; Problem leaves them to its caller

@@ -86,6 +86,10 @@ def set_all(field, value):
     return change
 
 
+def faster_than_its_ceiling(chapter, peers):
+    chapter[0]["stages"][2]["above_ceiling"] = True
+
+
 def first_day(chapter, peers):
     chapter[0]["date"] = "2020-01-01"
 
@@ -129,6 +133,7 @@ def check_refusals(tree):
           "commit 0123456789ab is not in the history of this repository")
     check("data of two commits is refused", first_commit(tree), 2, "its runs are of several commits")
     check("data of two days is refused", first_day, 2, "its runs are of several days: 2020-01-01, 2026-")
+    check("a stage above its ceiling is refused", faster_than_its_ceiling, 2, "is faster than its ceiling")
     check("peers of another commit are refused", peers_commit(tree), 2, "the commit of the peers is")
     check("peers of another card are refused", peers_card, 2, "the card of the peers is ['another card']")
     tree.git("clone", "--quiet", "--depth", "1", f"file://{tree.folder}", tree.folder / "shallow")
