@@ -2,9 +2,9 @@
 
     cmake --preset default && ninja -C build on_gpu && python3 tests/on_gpu.py
 
-Runs gpu_tests, the graders of all exercises, every chapter at odd sizes, and compute-sanitizer's checks of
-all stages at such sizes. The exit status is 0 if all that ran was right, 1 if something was wrong or nothing
-could be run, 2 for wrong usage, and 3 without a GPU.
+Runs gpu_tests, the graders of all exercises, every chapter at odd sizes, the operators for PyTorch where that
+is installed, and compute-sanitizer's checks of all stages at odd sizes. The exit status is 0 if all that ran
+was right, 1 if something was wrong or nothing could be run, 2 for wrong usage, and 3 without a GPU.
 """
 
 import concurrent.futures
@@ -20,7 +20,6 @@ import time
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PARTS = ("gpu_tests", "graders", "chapters", "sanitizer")
 
 # Sizes that leave parts of vectors, warps, tiles and clusters empty, by the form of a chapter's --size. With
 # --quick, the last of each alone.
@@ -112,6 +111,12 @@ def gpu_tests_tasks(programs, options):
     return [Task("gpu_tests", "gpu_tests", [program], 300)] if program.exists() else []
 
 
+def pytorch_tasks(programs, options):
+    checker = ROOT / "tests" / "pytorch" / "check_ops.py"
+    folder = programs.parent / "tests" / "pytorch"
+    return [Task("pytorch", "operators", [sys.executable, checker, folder], 300)]
+
+
 def find_sanitizer():
     places = [os.environ.get(name) for name in ("CUDA_HOME", "CUDA_PATH")] + ["/usr/local/cuda"]
     path = os.pathsep.join([os.environ.get("PATH", "")] + [f"{place}/bin" for place in places if place])
@@ -131,7 +136,8 @@ def sanitizer_tasks(programs, options):
             for size, stages in sizes_of(program, options.quick)]
 
 
-MAKERS = dict(zip(PARTS, (gpu_tests_tasks, grader_tasks, chapter_tasks, sanitizer_tasks)))
+MAKERS = {"gpu_tests": gpu_tests_tasks, "graders": grader_tasks, "chapters": chapter_tasks,
+          "pytorch": pytorch_tasks, "sanitizer": sanitizer_tasks}
 
 
 def reason_for_nothing(part, programs):
@@ -221,7 +227,7 @@ def show(parts, results, missing, seconds):
 
 def parts_of(text):
     parts = text.split(",")
-    unknown = [part for part in parts if part not in PARTS]
+    unknown = [part for part in parts if part not in MAKERS]
     if unknown:
         raise ValueError(unknown)
     return parts
@@ -231,8 +237,8 @@ def main():
     parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", metavar="DIR",
                         help="the build folder (default: build)")
-    parser.add_argument("--only", type=parts_of, default=list(PARTS), metavar="PART,...",
-                        help=f"of {', '.join(PARTS)}")
+    parser.add_argument("--only", type=parts_of, default=list(MAKERS), metavar="PART,...",
+                        help=f"of {', '.join(MAKERS)}")
     parser.add_argument("--quick", action="store_true", help="one size per chapter, memcheck and racecheck")
     parser.add_argument("--jobs", type=int, default=min(4, os.cpu_count() or 1), metavar="N",
                         help="commands at the same time (default: at most 4)")
