@@ -13,13 +13,19 @@ VERSION = "import importlib.metadata as m; print(m.version('torch'))"
 OLDEST = (2, 10)
 
 
+def kept_environment():
+    """The newest environment with PyTorch that is kept for these tests, ~/.cache/workbook/torch-VERSION."""
+    kept = sorted((pathlib.Path.home() / ".cache" / "workbook").glob("torch-*/bin/python"))
+    return str(kept[-1].parents[1]) if kept else None
+
+
 def torch_python():
-    """The Python that WORKBOOK_TORCH names, itself or by the folder of its environment, or else the active
-    one. Without PyTorch 2.10 or newer in it, the test is skipped.
+    """The Python that WORKBOOK_TORCH names, itself or by the folder of its environment; or else that of the
+    kept environment, or the active one. Without PyTorch 2.10 or newer in it, the test is skipped.
     """
-    named = os.environ.get("WORKBOOK_TORCH")
+    named = os.environ.get("WORKBOOK_TORCH") or kept_environment()
     python = pathlib.Path(named) if named else pathlib.Path(shutil.which("python3") or sys.executable)
-    where = f"WORKBOOK_TORCH={named}" if named else f"{python} (WORKBOOK_TORCH can name another Python)"
+    where = named if named else f"{python} (WORKBOOK_TORCH can name another Python)"
     if python.is_dir():
         python = python / "bin" / "python"
     if not python.is_file():
