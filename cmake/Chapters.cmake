@@ -8,21 +8,21 @@ endif()
 
 set(WORKBOOK_CXX_WARNINGS -Wall -Wextra)
 
-# What makes the compiler report each memory access of a kernel to the CPU device (common/cpu/trace.cpp), one
-# by one and as the source has them: no access may be merged with its neighbours or moved into a vector.
-# Kernels are optimised in every build type: without optimisation the traced and the untraced code would share
-# inline functions. A loop that copies or clears stays a loop (no-builtin). What stands between two branches
-# is not copied into both (thread-jumps, jump-threading-threshold, max-small-block-size), and what both
-# branches do is not merged (tree-sink, hoist-common, sink-common, tail-merge), nor are bytes that are joined
-# to a number (g++ does that among the expensive-optimizations). A load before a condition is not moved to
-# after it (tree-sink, code-sinking). asserts of kernels are checked in every build type (-UNDEBUG). Basic
-# blocks report too (trace-pc): the device reads from the machine code between them which of them are loops
-# (control_flow.hpp). A jump by a table would not say where it leads (-fno-jump-tables). A loop without end
-# stays one (-fno-finite-loops), an index past an array of known size is reported (bounds), as is a division
-# by zero (integer-divide-by-zero), and a large local array, by touching each page of it
-# (stack-clash-protection). A call of the device's must return to the kernel, for its return address names the
-# source line: no sibling calls. Readers look at 16 bytes as uint4 and as 8 halfs; nvcc lets them: no strict
-# aliasing. Two kernels with the same code stay two, since messages name a kernel by its address (no-ipa-icf).
+# What makes the compiler report each memory access of a kernel to the CPU device (common/cpu/trace.cpp), one by one and
+# as the source has them: no access may be merged with its neighbours or moved into a vector. Kernels are optimised in
+# every build type: without optimisation the traced and the untraced code would share inline functions.
+# A loop that copies or clears stays a loop (no-builtin). What stands between two branches is not copied into both
+# (thread-jumps, jump-threading-threshold, max-small-block-size), and what both branches do is not merged (tree-sink,
+# hoist-common, sink-common, tail-merge), nor are bytes that are joined to a number (g++ does that among the
+# expensive-optimizations). A load before a condition is not moved to after it (tree-sink, code-sinking). asserts of kernels
+# are checked in every build type (-UNDEBUG).
+# Basic blocks report too (trace-pc): the device reads from the machine code between them which of them are loops
+# (control_flow.hpp). A jump by a table would not say where it leads (-fno-jump-tables).
+# A loop without end stays one (-fno-finite-loops), an index past an array of known size is reported (bounds), as is a
+# division by zero (integer-divide-by-zero), and a large local array, by touching each page of it (stack-clash-protection).
+# A call of the device's must return to the kernel, for its return address names the source line: no sibling calls.
+# Readers look at 16 bytes as uint4 and as 8 halfs; nvcc lets them: no strict aliasing.
+# Two kernels with the same code stay two, since messages name a kernel by its address (no-ipa-icf).
 # DWARF 4, since addr2line of binutils 2.40 names the wrong file for DWARF 5 of g++ 12.
 set(WORKBOOK_KERNEL_FLAGS
     -O2 -gdwarf-4 -UNDEBUG -fno-jump-tables -fno-optimize-sibling-calls -fno-strict-aliasing -fno-finite-loops
@@ -91,8 +91,9 @@ function(link_common_first target)
   target_link_libraries(${target} PRIVATE workbook_common)
 endfunction()
 
-# add_chapter(NAME) The executable of chapters/NAME, whose kernels are in namespace cpu::X and gpu::X where
-# NAME is "01_X". Its parts are the object libraries NAME_cpu and NAME_gpu. Its exercises come with it.
+# add_chapter(NAME)
+# The executable of chapters/NAME, whose kernels are in namespace cpu::X and gpu::X where NAME is "01_X". Its parts are
+# the object libraries NAME_cpu and NAME_gpu. Its exercises come with it.
 function(add_chapter name)
   string(REGEX REPLACE "^[0-9]+_" "" namespace ${name})
   add_cpu_kernels(${name}_cpu ${name}/chapter.cu)

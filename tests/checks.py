@@ -7,6 +7,7 @@ A test in a subfolder finds this module with
 """
 
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -44,6 +45,11 @@ def missing(texts, output):
     """Those of the texts that the output does not have; it may break lines and align columns as it likes."""
     in_one_line = " ".join(output.split())
     return [text for text in texts if text not in output and text not in in_one_line]
+
+
+def quoted_output(lesson):
+    """The output of its chapter's program on the CPU device that the text of a lesson quotes."""
+    return re.search(r"^<!-- output: \w+ --device cpu.*? -->\n\n```text\n(.*?)^```", lesson, re.S | re.M)[1]
 
 
 def copy_tree(target):

@@ -181,21 +181,6 @@ void compute_range(const void* const* in, void* const* out, int period, std::int
                               static_cast<int>(std::min<std::int64_t>(kChunk, end - first)), values);
 }
 
-/// Calls `function` with a null pointer to an element of that type.
-template <class Function>
-void with_type(int type, Function function) {
-  switch (type) {
-    case kFloat64:
-      return function(static_cast<double*>(nullptr));
-    case kFloat32:
-      return function(static_cast<float*>(nullptr));
-    case kFloat16:
-      return function(static_cast<Half*>(nullptr));
-    case kBFloat16:
-      return function(static_cast<BFloat16*>(nullptr));
-  }
-}
-
 // --- Column sums ---
 
 template <class Formula, class T>
@@ -240,12 +225,13 @@ using namespace workbook_ops;
 void workbook_elementwise_cpu(int formula, int type, const void* const* in, void* const* out, int period,
                               int begin, int end) {
   with_formula(formula, [&](auto chosen) {
-    with_type(type, [&]<class T>(T*) { compute_range<decltype(chosen), T>(in, out, period, begin, end); });
+    with_type<Half, BFloat16>(
+        type, [&]<class T>(T*) { compute_range<decltype(chosen), T>(in, out, period, begin, end); });
   });
 }
 
 void workbook_bias_gelu_part_cpu(const WorkbookBiasGelu* task, int part) {
-  with_type(task->type, [&]<class T>(T*) {
+  with_type<Half, BFloat16>(task->type, [&]<class T>(T*) {
     if (task->use_tanh)
       compute_part<BiasGeluTanhBackward, T>(*task, part);
     else
@@ -254,7 +240,7 @@ void workbook_bias_gelu_part_cpu(const WorkbookBiasGelu* task, int part) {
 }
 
 void workbook_bias_gelu_sum_cpu(const WorkbookBiasGelu* task) {
-  with_type(task->type, [&]<class T>(T*) { add_parts<T>(*task); });
+  with_type<Half, BFloat16>(task->type, [&]<class T>(T*) { add_parts<T>(*task); });
 }
 
 #ifndef WORKBOOK_OPS_CUDA

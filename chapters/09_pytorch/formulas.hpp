@@ -225,4 +225,20 @@ void with_formula(int formula, Function function) {
   }
 }
 
+/// Calls `function` with a null pointer to an element of that type. Half and BFloat16 are the names that the
+/// 16-bit types have there.
+template <class Half, class BFloat16, class Function>
+void with_type(int type, Function function) {
+  switch (type) {
+    case kFloat64:
+      return function(static_cast<double*>(nullptr));
+    case kFloat32:
+      return function(static_cast<float*>(nullptr));
+    case kFloat16:
+      return function(static_cast<Half*>(nullptr));
+    case kBFloat16:
+      return function(static_cast<BFloat16*>(nullptr));
+  }
+}
+
 }  // namespace workbook_ops

@@ -216,21 +216,6 @@ void run_bias_gelu_backward(const WorkbookBiasGelu& task) {
          task.parts, columns);
 }
 
-/// Calls `function` with a null pointer to an element of that type.
-template <class Function>
-void with_type(int type, Function function) {
-  switch (type) {
-    case kFloat64:
-      return function(static_cast<double*>(nullptr));
-    case kFloat32:
-      return function(static_cast<float*>(nullptr));
-    case kFloat16:
-      return function(static_cast<__half*>(nullptr));
-    case kBFloat16:
-      return function(static_cast<__nv_bfloat16*>(nullptr));
-  }
-}
-
 thread_local std::string last_error;
 
 /// Runs `function` on that stream. Exceptions end here: the callers may be written in C.
@@ -255,14 +240,15 @@ int workbook_elementwise_cuda(int formula, int type, const void* const* in, void
   if (n == 0) return 0;  // a grid of 0 blocks is an error
   return guarded(stream, [&] {
     with_formula(formula, [&](auto chosen) {
-      with_type(type, [&]<class T>(T*) { run_elementwise<decltype(chosen), T>(in, out, period, n); });
+      with_type<__half, __nv_bfloat16>(
+          type, [&]<class T>(T*) { run_elementwise<decltype(chosen), T>(in, out, period, n); });
     });
   });
 }
 
 int workbook_bias_gelu_backward_cuda(const WorkbookBiasGelu* task, void* stream) {
   return guarded(stream, [&] {
-    with_type(task->type, [&]<class T>(T*) {
+    with_type<__half, __nv_bfloat16>(task->type, [&]<class T>(T*) {
       if (task->use_tanh)
         run_bias_gelu_backward<BiasGeluTanhBackward, T>(*task);
       else

@@ -63,8 +63,8 @@ void on_fault(int signal, siginfo_t* info, void* context) {
 
 // --- Loops that report nothing ---
 
-/// A loop that does nothing and is empty is one instruction, which jumps to itself: it never calls the
-/// device, so no step counts it. The processor time of a thread in which it may take no step at all:
+/// An empty loop without end is one instruction that jumps to itself. It never calls the device, so Steps
+/// does not see it. A thread that takes no step for so many ticks of its processor time is in such a loop.
 constexpr int kMostTicks = 5;
 constexpr int kTickSignal = SIGVTALRM;
 constexpr timespec kTick = {.tv_sec = 1, .tv_nsec = 0};

@@ -1,4 +1,5 @@
-"""The form of a lesson: unfolded, at most 2,500 words of prose and no code block of more than 25 lines.
+"""The form of a lesson: unfolded, at most 2,500 words of prose and no code block of more than 25 lines; its
+program prints at most 45 lines of 80 columns.
 
     python3 tests/docs/check_lesson_form.py            checks the lessons
     python3 tests/docs/check_lesson_form.py PAGE.md    prints what it counts in one page
@@ -9,13 +10,12 @@ import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from checks import ROOT, expect
+from checks import ROOT, expect, quoted_output
 
 LESSONS = sorted(path.parent.name for path in (ROOT / "chapters").glob("*/lesson.json"))
 MOST_WORDS = 2500
 MOST_LINES = 25
 
-OUTPUT = re.compile(r"^<!-- output: \w+ --device cpu.*? -->\n\n```text\n(.*?)^```", re.S | re.M)
 FENCE = re.compile(r"^```[^\n]*\n(.*?)^```", re.S | re.M)
 NOT_PROSE = (FENCE,
              re.compile(r"<!--.*?-->", re.S),            # marks of quotations
@@ -65,7 +65,7 @@ def main():
         lines, first = longest_block(text)
         expect(f"{lesson} has no code block of more than {MOST_LINES} lines", lines <= MOST_LINES,
                f"one has {lines}; it begins: {first}")
-        table = OUTPUT.search(text).group(1).splitlines()
+        table = quoted_output(text).splitlines()
         expect(f"{lesson}: its program prints at most 45 lines of 80 columns",
                len(table) <= 45 and max(map(len, table)) <= 80, f"{len(table)} lines")
 

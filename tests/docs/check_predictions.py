@@ -10,13 +10,12 @@ import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from checks import ROOT, expect, run
+from checks import ROOT, expect, quoted_output, run
 
 SUM = re.compile(r"([\d.+×/() -]*\d[\d.+×/() -]*) = (\d+\.\d+)x?\.$")  # "...: 2 × (4 + 4) = 16.0."
 FACT = re.compile(r"(\d+) bytes?: (\d+\.\d+)x?\.$")  # "..., one float of 4 bytes: 4.0."
-# Of a page: a row of the answers, and the table that the program prints. update.py keeps both up to date.
+# A row of the answers on a page, which update.py keeps up to date, as the output of the program.
 ANSWER = re.compile(r"^\| (\w+) \| (read|write|speed-up) \| ([\d.]+x?) \| (.+) \|$", re.M)
-TABLE = re.compile(r"<!-- output: \w+ --device cpu.*? -->\n\n```text\n(.*?)```", re.S)
 COLUMNS = {"read": 1, "write": 2, "speed-up": -1}  # of a row of the table, after the stage's name
 
 
@@ -100,7 +99,7 @@ def main():
                   for stage, asked, counted, because in answers if (wrong := fault(because, counted))]
         expect(f"{chapter}: {len(answers)} explanations come to what is counted", answers and not faults,
                "\n".join(faults))
-        table = TABLE.search(page).group(1)
+        table = quoted_output(page)
         others = [(stage, asked, counted, number) for stage, asked, counted, _ in answers
                   if (number := shown(table, stage, asked)) is not None and number != counted]
         expect(f"{chapter}: ... which is what the chapter's table has", not others, (others, table))
