@@ -28,11 +28,14 @@ std::string without(std::string text, const std::string& part) {
 }
 
 /// Whether the compiler's line only says that a generated file includes the reader's: "In file included from
-/// build/x_reader.cu:1," or a continuation of it, "                 from build/x_reader.cpp:1:".
+/// build/x_reader.cu:1," or a continuation of it, "                 from build/x_reader.cpp:1:". Through
+/// ccache the path is relative to the build folder.
 bool is_about_wrapper(const std::string& line, const std::string& build) {
-  const auto from = line.find("from " + build);
-  return from != std::string::npos &&
-         (line.starts_with("In file included ") || line.find_first_not_of(' ') == from);
+  const auto from = line.find("from ");
+  if (from == std::string::npos) return false;
+  const bool generated =
+      line.compare(from + 5, build.size(), build) == 0 || line.find("_reader.c", from) != std::string::npos;
+  return generated && (line.starts_with("In file included ") || line.find_first_not_of(' ') == from);
 }
 
 /// Whether a line is Make's own: "make[2]: ...", "[ 50%] Building ..." or "Consolidate compiler ...".

@@ -709,7 +709,10 @@ def main():
     stale = []
     pages = [page.resolve() for page in arguments.pages]
     for page in pages or [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
-        old = page.read_text()
+        try:
+            old = page.read_text()
+        except (OSError, ValueError) as unread:
+            fail(2, f"{page} cannot be read as a page: {unread}")
         try:
             new = renewed(old, programs)
         except BadFile as bad:

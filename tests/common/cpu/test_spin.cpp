@@ -240,7 +240,9 @@ TEST_CASE_METHOD(Findings, "finding: a loop without end that is one instruction"
   const std::string message =
       finding([&](bool mended) { test_kernels::jumps_to_itself(out->data(), mended); });
   CHECK_THAT(message, ContainsSubstring("infinite loop: kernel jumps_to_itself"));
-  CHECK_THAT(message, ContainsSubstring("Still there after 5 s without an access"));
+  // g++ traces nothing in it, so that only time tells; clang leaves a trace, and each round is the same.
+  CHECK_THAT(message, ContainsSubstring("Still there after 5 s without an access") ||
+                          ContainsSubstring("which changes nothing and reads no memory"));
   CHECK_THAT(message, ContainsSubstring("tests/kernels/spin.cu:"));
 }
 
