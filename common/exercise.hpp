@@ -38,7 +38,14 @@ struct Limit {
       excess;  ///< what more than that means, for the reader: "is the product still going through memory?"
   long long (*blocks)(const Shape&) = nullptr;  ///< if given, the reader sees the cost and the limit per
                                                 ///< block, of this many blocks in all launches
+  /// Of a limit on bytes, if given: the question in place of `excess` where the lanes use few enough bytes,
+  /// but of too many sectors. `excess` then asks what is accessed more than once.
+  const char* scattered = nullptr;
 };
+
+/// Limit::scattered where lanes should access neighbouring elements.
+constexpr const char* kScatteredLoads = "do neighbouring lanes load neighbouring elements?";
+constexpr const char* kScatteredStores = "do neighbouring lanes store neighbouring elements?";
 
 /// A mistake that readers make, known by the number that it leads to.
 struct Slip {

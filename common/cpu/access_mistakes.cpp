@@ -42,7 +42,14 @@ std::string no_array(std::uintptr_t address) {
 }
 
 /// What to check after an access outside that array.
-std::string index_hint(std::uintptr_t address, const Region& data) {
+std::string index_hint(const Access& access, const Buffer& buffer) {
+  const std::uintptr_t address = access.address;
+  const Region& data = buffer.data;
+  if (data.contains(address))
+    return fmt::format(
+        "a vector of {} elements needs as many in the array: are the last ones, too few for a vector, "
+        "handled one by one?",
+        access.size / buffer.element_size);
   const bool below = address < data.begin;
   const std::size_t distance = below ? data.begin - address : address - data.begin - data.size;
   constexpr std::size_t kFar = std::size_t{1} << 20;
@@ -50,7 +57,8 @@ std::string index_hint(std::uintptr_t address, const Region& data) {
     return "is the index computed right, for example an int that overflows, or an unsigned 0 - 1? Or was "
            "the array released?";
   return below ? "can the index be negative for some thread, as i - 1 is at i = 0?"
-               : "does a guard such as `if (i < n)` keep out every thread that has no element?";
+               : "does a guard such as `if (i < n)` keep out every thread that has no element, and does it "
+                 "test the index that is used here?";
 }
 
 std::string shared_line(const Access& access) {
@@ -100,7 +108,7 @@ void out_of_bounds(Access access) {
   stop_launch(
       {"out of bounds",
        access_line(access, global_name(*buffer, access.address, access.size)) + "\n  " + elements_of(*buffer),
-       index_hint(access.address, buffer->data)});
+       index_hint(access, *buffer)});
 }
 
 void uninitialised_global(Access access, const Buffer& buffer) {

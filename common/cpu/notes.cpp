@@ -33,6 +33,12 @@ bool Notes::has(FindingKind kind, std::uintptr_t instruction) const {
   return instructions_.contains({kind, device().launch.kernel, instruction});
 }
 
+bool Notes::has(FindingKind kind) const {
+  const void* const kernel = device().launch.kernel;
+  return std::any_of(notes_.begin(), notes_.end(),
+                     [&](const Note& one) { return one.mistake.kind == kind && one.kernel == kernel; });
+}
+
 void note(const Mistake& mistake) {
   need_block_order();
   notes().add(mistake);

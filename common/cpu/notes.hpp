@@ -36,6 +36,8 @@ class Notes {
 
   void add(const Mistake& mistake);
   bool has(FindingKind kind, std::uintptr_t instruction) const;
+  /// Whether the running kernel has a note of that kind.
+  bool has(FindingKind kind) const;
 
  private:
   struct Note {

@@ -127,6 +127,7 @@ struct Counted {
   const char* what;
   long long count;
   Unit unit;
+  long long used_bytes = 0;  ///< of bytes in sectors, those that lanes use
 };
 
 Counted counted(Cost cost, const Counts& counts) {
@@ -134,9 +135,9 @@ Counted counted(Cost cost, const Counts& counts) {
     case Cost::kLaunches:
       return {"launches", counts.kernels, Unit::kNumber};
     case Cost::kReadBytes:
-      return {"bytes read an element", read_bytes(counts), Unit::kBytes};
+      return {"bytes read an element", read_bytes(counts), Unit::kBytes, counts.load_bytes};
     case Cost::kWrittenBytes:
-      return {"bytes written an element", written_bytes(counts), Unit::kBytes};
+      return {"bytes written an element", written_bytes(counts), Unit::kBytes, counts.store_bytes};
     case Cost::kCompulsoryReadBytes:
       return {"compulsory bytes read an element", counts.compulsory_read_bytes, Unit::kBytes};
     case Cost::kCompulsoryWrittenBytes:
@@ -175,6 +176,14 @@ long long slack(const Exercise& exercise, const Shape& shape, Unit unit) {
   throw std::logic_error("a unit without slack");
 }
 
+/// What more than the limit means: the same bytes again, or bytes that are scattered over too many sectors.
+std::string excess(const Limit& limit, const Counted& cost, long long allowed) {
+  if (!limit.scattered || cost.used_bytes > allowed) return limit.excess;
+  return fmt::format("the lanes use {} of these bytes: {}",
+                     percent(static_cast<double>(cost.used_bytes) / static_cast<double>(cost.count)),
+                     limit.scattered);
+}
+
 /// Adds the budget at `shape` to the verdict. Returns whether all costs are within their limits.
 bool judge_costs(const Exercise& exercise, const Shape& shape, const Counts& counts, ordered_json& verdict) {
   bool kept = true;
@@ -196,7 +205,7 @@ bool judge_costs(const Exercise& exercise, const Shape& shape, const Counts& cou
                                  {"per_element", cost.unit == Unit::kBytes || limit.blocks},
                                  {"approximate", approximate},
                                  {"over", over},
-                                 {"excess", limit.excess}});
+                                 {"excess", over ? excess(limit, cost, allowed) : limit.excess}});
   }
   return kept;
 }

@@ -70,6 +70,28 @@ bool is_checked_exactly(const Chapter& chapter, const Array& output, const Shape
   });
 }
 
+/// ", where x[304] is NaN": the inputs' elements at the index of a wrong one. Empty where the inputs have
+/// other sizes, so that it is not made of these, or where they are too many for a message.
+std::string inputs_text(const Chapter& chapter, const Shape& shape, const Data& host, const Array& output,
+                        std::size_t index) {
+  constexpr int kMostInputs = 3;
+  const std::string dims = chapter.dims;
+  if (dims != "N" && dims != "RxC") return "";
+  std::string text;
+  int count = 0;
+  for (int i = 0; i < chapter.array_count; ++i) {
+    const Array& input = chapter.arrays[i];
+    if (input.role != Role::kInput || input.count(shape) != output.count(shape) ||
+        (output.of && !holds(output.of, input.name)))
+      continue;
+    const auto* values = static_cast<const std::byte*>(host.array(input.name, input.type));
+    text += fmt::format(
+        "{} {}[{}] is {}", count++ ? "," : ", where", input.name, index,
+        value_text(values + index * static_cast<std::size_t>(element_bytes(input.type)), input.type));
+  }
+  return count <= kMostInputs ? text : "";
+}
+
 /// Whether the reference of another output is computed from that of this one.
 bool comes_first(const Chapter& chapter, const Array& output) {
   return std::any_of(chapter.arrays, chapter.arrays + chapter.array_count, [&](const Array& other) {
@@ -333,7 +355,8 @@ void Problem::compare_output(const Array& output, const Stage& stage, bool exact
       result.message += fmt::format("is {}, because no kernel has written it; expected {:.9g}",
                                     is_integer(output.type) ? "undefined" : "NaN", comparison.expected);
     else
-      result.message += wrong_value_text(comparison, output.type);
+      result.message += wrong_value_text(comparison, output.type) +
+                        inputs_text(chapter_, shape_, host_data(exact), output, first);
     if (!written && std::isnan(comparison.got)) result.message += " (what nothing writes is NaN, too)";
     return;
   }

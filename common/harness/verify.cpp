@@ -151,8 +151,7 @@ Comparison compare_part(const void* got, Type type, const Reference& reference, 
     result.first_wrong = static_cast<long long>(i);
     result.got = value;
     result.expected = expected;
-    result.own_error = error;
-    result.allowed = bound;
+    result.allowed = bound * magnitude;
     result.lowest = lowest;
     result.highest = highest;
   }
@@ -200,8 +199,12 @@ std::string wrong_value_text(const Comparison& comparison, Type type) {
     is = number_text(got, few);
     should_be = number_text(expected, few);
   }
-  return fmt::format("is {}, expected {} (relative to the sum of |terms|: error {:.2g}, allowed {:.2g})", is,
-                     should_be, comparison.own_error, comparison.allowed);
+  return fmt::format("is {}, expected {} (off by {:.2g}, allowed {:.2g})", is, should_be,
+                     std::fabs(got - expected), comparison.allowed);
+}
+
+std::string value_text(const void* element, Type type) {
+  return number_text(number_at(element, type), std::min(9, digits_of(type)));
 }
 
 }  // namespace workbook

@@ -27,8 +27,7 @@ struct Comparison {
   long long first_wrong = -1;  ///< the first element that is wrong, or -1
   // That element's numbers:
   double got = 0, expected = 0;
-  double own_error = 0;            ///< like `error`
-  double allowed = 0;              ///< the bound on its error
+  double allowed = 0;              ///< the bound on |got - expected|
   double lowest = 0, highest = 0;  ///< the values that are right; for float16 and bfloat16, of the format
 };
 
@@ -44,9 +43,11 @@ Comparison compare(const void* got, Type type, const Reference& reference, int r
 /// unit is never less than 2^-20 of `magnitude`, which is 16 float32 roundings.
 double last_places(double got, double expected, double magnitude, Type type);
 
-/// The message about the first wrong element of a comparison, such as "is 1.5, expected 1.25 (relative to the
-/// sum of |terms|: error 0.2, allowed 1.2e-07)". Numbers have no more digits than the type, but enough to
-/// tell them apart.
+/// The message about the first wrong element of a comparison, such as "is 1.5, expected 1.25 (off by 0.25,
+/// allowed 7.5e-08)". Numbers have no more digits than the type, but enough to tell them apart.
 std::string wrong_value_text(const Comparison& comparison, Type type);
+
+/// An element of that type as text, in at most 9 digits.
+std::string value_text(const void* element, Type type);
 
 }  // namespace workbook

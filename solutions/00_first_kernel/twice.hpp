@@ -29,10 +29,14 @@ int no_roundings(const Shape&) { return 0; }
 long long each_once(const Shape& s) { return sector_bytes(elements(s)); }
 
 const Limit kLimits[] = {
-    {Cost::kReadBytes, each_once,
-     "x needs to be read only once: do neighbouring lanes load neighbouring elements?"},
-    {Cost::kWrittenBytes, each_once,
-     "out needs to be written only once: do neighbouring lanes store neighbouring elements?"}};
+    {.cost = Cost::kReadBytes,
+     .allowed = each_once,
+     .excess = "x needs to be read only once: do several threads or blocks load the same elements?",
+     .scattered = "do neighbouring lanes load neighbouring elements, from the start of a sector on?"},
+    {.cost = Cost::kWrittenBytes,
+     .allowed = each_once,
+     .excess = "out needs to be written only once: do several threads or blocks store the same elements?",
+     .scattered = "do neighbouring lanes store neighbouring elements, from the start of a sector on?"}};
 
 /// The specification of one exercise.
 Exercise twice_exercise(const char* learnt, const char* lesson) {

@@ -11,10 +11,14 @@ void fill(const Data& host) { fill_qkv(host, 11); }
 
 const Limit kLimits[] = {
     {Cost::kLaunches, one, "one kernel can do both operations, without a second launch"},
-    {Cost::kReadBytes, three_array_bytes,
-     "a fused kernel needs q, k and v once each: is something read again?"},
-    {Cost::kWrittenBytes, array_bytes,
-     "only out need be written: is the product still going through memory?"},
+    {.cost = Cost::kReadBytes,
+     .allowed = three_array_bytes,
+     .excess = "a fused kernel needs q, k and v once each: is something read again?",
+     .scattered = kScatteredLoads},
+    {.cost = Cost::kWrittenBytes,
+     .allowed = array_bytes,
+     .excess = "only out need be written: is the product still going through memory?",
+     .scattered = kScatteredStores},
 };
 
 }  // namespace

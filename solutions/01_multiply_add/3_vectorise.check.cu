@@ -38,10 +38,16 @@ const Limit kLimits[] = {
      "a warp can load 512 bytes in one instruction: are these arrays loaded as float4, and is each float4 "
      "copied to a variable before its members are used?"},
     {Cost::kStoreRequests, requests, "out can be stored as float4 too: is it, with these arrays?"},
-    {Cost::kReadBytes, two_reads,
-     "x and y are needed once each: do neighbouring threads load neighbouring vectors, and warps whole "
-     "sectors?"},
-    {Cost::kWrittenBytes, unaligned_bytes, "do neighbouring threads store neighbouring vectors?"},
+    {.cost = Cost::kReadBytes,
+     .allowed = two_reads,
+     .excess =
+         "x and y are needed once each: do several threads load the same elements, or does a load fetch a "
+         "part of a float4 that another one fetches as well?",
+     .scattered = "do neighbouring threads load neighbouring vectors?"},
+    {.cost = Cost::kWrittenBytes,
+     .allowed = unaligned_bytes,
+     .excess = "out must be written once: do several threads store the same elements?",
+     .scattered = "do neighbouring threads store neighbouring vectors?"},
 };
 
 }  // namespace

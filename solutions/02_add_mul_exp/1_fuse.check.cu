@@ -29,8 +29,14 @@ int roundings(const Shape&) { return 5; }
 
 const Limit kLimits[] = {
     {Cost::kLaunches, one, "can one kernel do the work of both?"},
-    {Cost::kReadBytes, two_array_bytes, "a fused kernel needs x and y once each: is something read again?"},
-    {Cost::kWrittenBytes, array_bytes, "only out must be written: does an intermediate go through memory?"},
+    {.cost = Cost::kReadBytes,
+     .allowed = two_array_bytes,
+     .excess = "a fused kernel needs x and y once each: is something read again?",
+     .scattered = kScatteredLoads},
+    {.cost = Cost::kWrittenBytes,
+     .allowed = array_bytes,
+     .excess = "only out must be written: does an intermediate go through memory?",
+     .scattered = kScatteredStores},
 };
 
 }  // namespace

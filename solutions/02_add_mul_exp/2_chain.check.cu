@@ -118,9 +118,14 @@ long long read_bytes(const Shape& s) { return 4 * 2 * types_bytes(s); }
 long long written_bytes(const Shape& s) { return 4 * types_bytes(s); }
 
 const Limit kLimits[] = {
-    {Cost::kReadBytes, read_bytes, "a chain needs a and b once each: is something read again?"},
-    {Cost::kWrittenBytes, written_bytes,
-     "a chain stores one value per element: does another go through memory?"},
+    {.cost = Cost::kReadBytes,
+     .allowed = read_bytes,
+     .excess = "a chain needs a and b once each: is something read again?",
+     .scattered = kScatteredLoads},
+    {.cost = Cost::kWrittenBytes,
+     .allowed = written_bytes,
+     .excess = "a chain stores one value per element: does another go through memory?",
+     .scattered = kScatteredStores},
 };
 
 const Shape kShapes[] = {{{1, 1, 1}}, {{33, 1, 1}}, {{255, 1, 1}}, {{1023, 1, 1}}, {{49999, 1, 1}}};

@@ -46,8 +46,14 @@ long long read(const Shape& s) { return 2 * written(s); }
 
 const Limit kLimits[] = {
     {Cost::kLaunches, one, "can one kernel do the pairs and the odd element?"},
-    {Cost::kReadBytes, read, "x and y are needed once: does a warp read all of each sector that it touches?"},
-    {Cost::kWrittenBytes, written, "out must be written once: do the lanes of a warp store side by side?"},
+    {.cost = Cost::kReadBytes,
+     .allowed = read,
+     .excess = "x and y are needed once: do several threads load the same elements?",
+     .scattered = kScatteredLoads},
+    {.cost = Cost::kWrittenBytes,
+     .allowed = written,
+     .excess = "out must be written once: do several threads store the same elements?",
+     .scattered = kScatteredStores},
     {Cost::kLoadRequests, loads,
      "does each load fetch two halves at least, which are copied to a variable before its members are used, "
      "and does only one thread load each of them?"},

@@ -30,8 +30,14 @@ long long one_write(const Shape& s) { return sector_bytes(elements(s), 1); }
 
 const Limit kLimits[] = {
     {Cost::kLaunches, one, "can one kernel do the work of both?"},
-    {Cost::kReadBytes, one_read, "x is needed once: is something read again?"},
-    {Cost::kWrittenBytes, one_write, "only q must be written: do floats go through memory?"},
+    {.cost = Cost::kReadBytes,
+     .allowed = one_read,
+     .excess = "x is needed once: is something read again?",
+     .scattered = kScatteredLoads},
+    {.cost = Cost::kWrittenBytes,
+     .allowed = one_write,
+     .excess = "only q must be written: do floats go through memory?",
+     .scattered = kScatteredStores},
 };
 
 }  // namespace

@@ -32,8 +32,14 @@ long long one_write(const Shape& s) { return sector_bytes(elements(s), 1); }
 
 const Limit kLimits[] = {
     {Cost::kLaunches, one, "can one kernel do the vectors and what is left over?"},
-    {Cost::kReadBytes, one_read, "x is needed once: does a warp read all of each sector that it touches?"},
-    {Cost::kWrittenBytes, one_write, "q must be written once: do the lanes of a warp store side by side?"},
+    {.cost = Cost::kReadBytes,
+     .allowed = one_read,
+     .excess = "x is needed once: do several threads load the same elements?",
+     .scattered = kScatteredLoads},
+    {.cost = Cost::kWrittenBytes,
+     .allowed = one_write,
+     .excess = "q must be written once: do several threads store the same elements?",
+     .scattered = kScatteredStores},
     {Cost::kLoadRequests, warps,
      "does each load fetch four elements, which are copied to a float4 variable before its members are used, "
      "and does only one thread load each of them?"},

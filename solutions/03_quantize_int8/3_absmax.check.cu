@@ -52,7 +52,10 @@ long long one_read(const Shape& s) { return 4 * elements(s); }
 long long tree(const Shape& s) { return 200 * rows(s); }
 
 const Limit kLimits[] = {
-    {Cost::kReadBytes, one_read, "is something read again? Each element is needed once"},
+    {.cost = Cost::kReadBytes,
+     .allowed = one_read,
+     .excess = "is something read again? Each element is needed once",
+     .scattered = kScatteredLoads},
     {Cost::kSharedWavefronts, tree,
      "after each round of a tree half of the values are left: does a thread look at many of them?"},
     {Cost::kAtomics, none, "can the threads compare their values in rounds, without atomics?"},

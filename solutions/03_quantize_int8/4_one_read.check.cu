@@ -63,8 +63,14 @@ long long one_read(const Shape& s) { return 4 * elements(s); }
 long long one_write(const Shape& s) { return elements(s) + 32 * rows(s); }
 
 const Limit kLimits[] = {
-    {Cost::kReadBytes, one_read, "where could a thread keep what it has read, until the scale is known?"},
-    {Cost::kWrittenBytes, one_write, "only q and one scale per row must be written: is something else?"},
+    {.cost = Cost::kReadBytes,
+     .allowed = one_read,
+     .excess = "where could a thread keep what it has read, until the scale is known?",
+     .scattered = kScatteredLoads},
+    {.cost = Cost::kWrittenBytes,
+     .allowed = one_write,
+     .excess = "only q and one scale per row must be written: is something else?",
+     .scattered = kScatteredStores},
 };
 
 const Shape kShapes[] = {{{1, 1, 1}},    {{3, 2, 1}},    {{6, 31, 1}},   {{7, 33, 1}},

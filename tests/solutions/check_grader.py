@@ -7,9 +7,9 @@
 RIGHT is a folder of .cuh files, WRONG one of patches against the solution, the mutants, and of .cuh files.
 The first line of each says what is special about it: "// one warp per row", "# the tail is dropped". In a
 wrong file it goes on with " | text": `text` must be in one of the verdict's complaints. These are why a file
-was not run, the messages of wrong cases, "over budget: WHAT", and for a prediction "NAME: more", "NAME:
-fewer" and so on, and "NAME: MISTAKE" where the cause of the number is known. In a right file it may go on
-with " | text", which must be in a note.
+was not run, the messages of wrong cases, "over budget: WHAT: QUESTION", and for a prediction "NAME: more",
+"NAME: fewer" and so on, and "NAME: MISTAKE" where the cause of the number is known. In a right file it may go
+on with " | text", which must be in a note.
 """
 
 import json
@@ -36,7 +36,8 @@ def report_of(*command):
 def complaints(verdict):
     found = [verdict["refused"]] if verdict["refused"] else []
     found += [case["message"] for case in verdict["cases"] if not case["right"]]
-    found += [f"over budget: {limit['what']}" for limit in verdict["budget"] if limit["over"]]
+    over = [limit for limit in verdict["budget"] if limit["over"]]
+    found += [f"over budget: {limit['what']}: {limit['excess']}" for limit in over]
     for one in verdict["predictions"]:
         texts = (one["counted"], one["slip"])
         found += [f"{one['name']}: {text}" for text in texts if text not in ("right", "")]

@@ -1,4 +1,4 @@
-// each thread has four neighbours: lanes 16 bytes apart | over budget: bytes read an element
+// each thread has four neighbours: lanes 16 bytes apart | over budget: bytes read an element: the lanes use
 #pragma once
 #include "device.hpp"
 
