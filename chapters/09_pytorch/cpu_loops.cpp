@@ -1,12 +1,6 @@
 /// \file
-/// The operators on the CPU: plain loops, which the compiler turns into vector instructions. They are not the
-/// workbook's CPU device, which counts and is slow.
-#include <algorithm>
-#include <bit>
-#include <cstdint>
-#include <cstring>
-#include <type_traits>
-
+/// The elementwise operators on the CPU: plain loops, which the compiler turns into vector instructions. They
+/// are not the workbook's CPU device, which counts and is slow.
 // glibc's vector forms of these functions (libmvec) are at most 4 units in the last place off. g++ calls them
 // in a loop only if the declarations say that they exist; glibc's own declarations say so under -ffast-math
 // alone, which may not be used here: linked with it, a library turns off denormal numbers in the whole
@@ -21,74 +15,12 @@ __attribute__((simd("notinbranch"))) double exp(double) noexcept;
 __attribute__((simd("notinbranch"))) double tanh(double) noexcept;
 }
 #endif
+#include "cpu_elements.hpp"
+#include "dropout.hpp"
 #include "formulas.hpp"
-#ifdef __F16C__
-#include <immintrin.h>
-#endif
 
 namespace workbook_ops {
 namespace {
-
-constexpr int kChunk = 512;  // elements that are converted at a time: a few buffers of 4 KiB fit in L1
-
-// --- 16-bit elements ---
-
-struct Half {
-  std::uint16_t bits;
-};
-struct BFloat16 {
-  std::uint16_t bits;
-};
-
-/// What elements of type T are computed in.
-template <class T>
-using Compute = std::conditional_t<std::is_same_v<T, double>, double, float>;
-
-template <class T>
-void widen(const T* from, T* to, int n) {
-  std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(T));
-}
-void widen(const BFloat16* from, float* to, int n) {
-  for (int i = 0; i < n; ++i) to[i] = std::bit_cast<float>(std::uint32_t{from[i].bits} << 16);
-}
-#ifdef __F16C__
-float widen_one(Half a) { return _cvtsh_ss(a.bits); }
-Half narrow_one(float a) { return {_cvtss_sh(a, _MM_FROUND_TO_NEAREST_INT)}; }
-#else
-float widen_one(Half a) { return static_cast<float>(std::bit_cast<_Float16>(a)); }
-Half narrow_one(float a) { return std::bit_cast<Half>(static_cast<_Float16>(a)); }
-#endif
-
-void widen(const Half* from, float* to, int n) {
-  int i = 0;
-#ifdef __F16C__  // g++ 12 does not use these instructions in a loop by itself
-  for (; i + 8 <= n; i += 8)
-    _mm256_storeu_ps(to + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i))));
-#endif
-  for (; i < n; ++i) to[i] = widen_one(from[i]);
-}
-
-template <class T>
-void narrow(const T* from, T* to, int n) {
-  std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(T));
-}
-/// Rounds to the nearest, to even in the middle. A NaN becomes PyTorch's.
-void narrow(const float* from, BFloat16* to, int n) {
-  for (int i = 0; i < n; ++i) {
-    const auto bits = std::bit_cast<std::uint32_t>(from[i]);
-    const std::uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-    to[i].bits = static_cast<std::uint16_t>((bits & 0x7fffffff) > 0x7f800000 ? 0x7fc0 : rounded);
-  }
-}
-void narrow(const float* from, Half* to, int n) {
-  int i = 0;
-#ifdef __F16C__
-  for (; i + 8 <= n; i += 8)
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i),
-                     _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT));
-#endif
-  for (; i < n; ++i) to[i] = narrow_one(from[i]);
-}
 
 // --- One formula ---
 
@@ -186,8 +118,8 @@ void compute_range(const void* const* in, void* const* out, int period, std::int
 template <class Formula, class T>
 void compute_part(const WorkbookBiasGelu& task, int part) {
   using C = Compute<T>;
-  const auto row = [&](int p) { return static_cast<std::int64_t>(task.rows) * p / task.parts; };
-  const std::int64_t columns = task.columns, begin = row(part) * columns, end = row(part + 1) * columns;
+  const std::int64_t columns = task.columns, begin = first_row(task.rows, task.parts, part) * columns;
+  const std::int64_t end = first_row(task.rows, task.parts, part + 1) * columns;
   C* sums = static_cast<C*>(task.partial) + part * columns;
   std::fill(sums, sums + columns, C(0));
 
@@ -204,16 +136,58 @@ void compute_part(const WorkbookBiasGelu& task, int part) {
   }
 }
 
+// --- Dropout ---
+
+/// A warp of a GPU draws the numbers of its elements by one call in each lane, of eight numbers of 16 bits.
+constexpr int kCalls = 32, kNumbers = 8 * kCalls;
+
+/// The factors of the elements that warp `warp` has on a GPU: those of kNumbers neighbouring elements.
 template <class T>
-void add_parts(const WorkbookBiasGelu& task) {
-  using C = Compute<T>;
-  const C* partial = static_cast<const C*>(task.partial);
-  for (std::int64_t first = 0; first < task.columns; first += kChunk) {
-    const int n = static_cast<int>(std::min<std::int64_t>(kChunk, task.columns - first));
-    C sums[kChunk] = {};
-    for (std::int64_t p = 0; p < task.parts; ++p)
-      for (int i = 0; i < n; ++i) sums[i] += partial[p * task.columns + first + i];
-    narrow(sums, static_cast<T*>(task.dbias) + first, n);
+void draw_factors(const host::Dropout& dropout, unsigned warp, float* factors) {
+  std::uint32_t words[4 * kCalls];
+  for (unsigned lane = 0; lane < kCalls; ++lane) {
+    const host::uint4 call = dropout.random(kCalls * warp + lane);
+    words[4 * lane] = call.x;
+    words[4 * lane + 1] = call.y;
+    words[4 * lane + 2] = call.z;
+    words[4 * lane + 3] = call.w;
+  }
+  std::uint16_t numbers[kNumbers];  // in the order of number<16>()
+  if constexpr (std::endian::native == std::endian::little)
+    std::memcpy(numbers, words, sizeof(numbers));
+  else
+    for (int i = 0; i < kNumbers; ++i) numbers[i] = static_cast<std::uint16_t>(words[i / 2] >> (i % 2 * 16));
+  // A lane has vectors of 16 bytes, which are 32 vectors apart: two of 4 floats, or one of 8 shorter
+  // elements.
+  using Numbers = host::Sharing<T, 8 * sizeof(T) / 16>;
+  static_assert(Numbers::kBits == 16);
+  for (int v = 0; v < Numbers::kVectors; ++v)
+    for (int lane = 0; lane < kCalls; ++lane)
+      for (int j = 0; j < Numbers::kWidth; ++j)
+        factors[(v * kCalls + lane) * Numbers::kWidth + j] =
+            dropout.factor(numbers[8 * lane + v * Numbers::kWidth + j]);
+}
+
+/// The last input of Formula is the factor, those before it are the arrays `in`.
+template <class Formula, class T>
+void dropout_range(const WorkbookGeluDropout& task, const void* const* in, std::int64_t begin,
+                   std::int64_t end) {
+  constexpr int kArrays = Formula::kInputs - 1;
+  const host::Dropout dropout = host::make_dropout<16>(task.p, *task.seed, 0);
+  float buffers[kArrays][kNumbers], factors[kNumbers], values[kNumbers];
+  for (std::int64_t first = begin; first < end;) {
+    const int inside = static_cast<int>(first % kNumbers);
+    const int n = static_cast<int>(std::min<std::int64_t>(end - first, kNumbers - inside));
+    draw_factors<T>(dropout, static_cast<unsigned>(first / kNumbers), factors);
+    const float* from[Formula::kInputs];
+    for (int k = 0; k < kArrays; ++k)
+      from[k] = floats_of(static_cast<const T*>(in[k]) + first, buffers[k], n);
+    from[kArrays] = factors + inside;
+    T* out = static_cast<T*>(task.out) + first;
+    float* to[] = {floats_for(out, values)};
+    compute<Formula, float>(from, to, n);
+    store_floats(to[0], out, n);
+    first += n;
   }
 }
 
@@ -240,7 +214,26 @@ void workbook_bias_gelu_part_cpu(const WorkbookBiasGelu* task, int part) {
 }
 
 void workbook_bias_gelu_sum_cpu(const WorkbookBiasGelu* task) {
-  with_type<Half, BFloat16>(task->type, [&]<class T>(T*) { add_parts<T>(*task); });
+  with_type<Half, BFloat16>(task->type, [&]<class T>(T*) {
+    sum_parts(static_cast<const Compute<T>*>(task->partial), task->parts, task->columns, task->columns,
+              static_cast<T*>(task->dbias));
+  });
+}
+
+void workbook_gelu_dropout_cpu(const WorkbookGeluDropout* task, int begin, int end) {
+  const auto run = [&]<class Forward, class Backward>(Forward, Backward) {
+    with_short_type<Half, BFloat16>(task->type, [&]<class T>(T*) {
+      const void* const in[] = {task->x, task->grad};
+      if (task->grad)
+        dropout_range<Backward, T>(*task, in, begin, end);
+      else
+        dropout_range<Forward, T>(*task, in, begin, end);
+    });
+  };
+  if (task->use_tanh)
+    run(GeluTanhDropout(), GeluTanhDropoutBackward());
+  else
+    run(GeluDropout(), GeluDropoutBackward());
 }
 
 #ifndef WORKBOOK_OPS_CUDA

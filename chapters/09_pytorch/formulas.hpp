@@ -5,7 +5,7 @@
 #pragma once
 #include <cmath>
 
-#include "interface.hpp"
+#include "types.hpp"
 
 #ifdef __CUDACC__
 #include "gelu.hpp"  // the chapters' GELU, in float32
@@ -190,6 +190,38 @@ struct BiasGeluTanhBackward : Counts<3, 1, true> {
   }
 };
 
+// The next four have no number: the factor of dropout is drawn, and comes in no array.
+
+/// From x and the factor of dropout, GELU(x) * factor.
+struct GeluDropout : Counts<2, 1> {
+  template <class C>
+  static __device__ void compute(const C* in, C* out) {
+    out[0] = gelu(in[0]) * in[1];
+  }
+};
+
+struct GeluTanhDropout : Counts<2, 1> {
+  template <class C>
+  static __device__ void compute(const C* in, C* out) {
+    out[0] = gelu_tanh(in[0]) * in[1];
+  }
+};
+
+/// From x, grad and the factor of dropout, the gradient of x.
+struct GeluDropoutBackward : Counts<3, 1> {
+  template <class C>
+  static __device__ void compute(const C* in, C* out) {
+    out[0] = in[1] * gelu_slope(in[0]) * in[2];
+  }
+};
+
+struct GeluTanhDropoutBackward : Counts<3, 1> {
+  template <class C>
+  static __device__ void compute(const C* in, C* out) {
+    out[0] = in[1] * gelu_tanh_slope(in[0]) * in[2];
+  }
+};
+
 /// Calls `function` with the formula of that number.
 template <class Function>
 void with_formula(int formula, Function function) {
@@ -222,22 +254,6 @@ void with_formula(int formula, Function function) {
       return function(BiasGelu());
     case kBiasGeluTanh:
       return function(BiasGeluTanh());
-  }
-}
-
-/// Calls `function` with a null pointer to an element of that type. Half and BFloat16 are the names that the
-/// 16-bit types have there.
-template <class Half, class BFloat16, class Function>
-void with_type(int type, Function function) {
-  switch (type) {
-    case kFloat64:
-      return function(static_cast<double*>(nullptr));
-    case kFloat32:
-      return function(static_cast<float*>(nullptr));
-    case kFloat16:
-      return function(static_cast<Half*>(nullptr));
-    case kBFloat16:
-      return function(static_cast<BFloat16*>(nullptr));
   }
 }
 

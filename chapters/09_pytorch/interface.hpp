@@ -1,5 +1,5 @@
 /// \file
-/// The C layer between the operators (operators.cpp) and the code that computes (cpu_loops.cpp, kernels.cu).
+/// The C layer between the operators (operators*.cpp) and the code that computes (cpu_*.cpp, kernels*.cu).
 /// Pointers are raw, and no PyTorch header is needed, so a C++ program or ctypes can call it too. Arrays are
 /// contiguous. Sizes are below 2^31. Functions of the GPU side return 0, or 1 with a message in
 /// workbook_error(); they only start kernels on `stream`, a cudaStream_t, and wait for nothing.
@@ -51,11 +51,62 @@ struct WorkbookBiasGelu {
 void workbook_bias_gelu_part_cpu(const struct WorkbookBiasGelu* task, int part);
 /// dbias from the sums of all parts.
 void workbook_bias_gelu_sum_cpu(const struct WorkbookBiasGelu* task);
-
 /// Everything, in two kernels.
 int workbook_bias_gelu_backward_cuda(const struct WorkbookBiasGelu* task, void* stream);
-/// How many parts fill the current device.
-int workbook_bias_gelu_parts_cuda(int rows, int columns);
+
+/// How many parts of so many rows fill the current device, where columns are summed.
+int workbook_parts_cuda(int type, int rows, int columns);
+
+/// Dropout of GELU(x): out = GELU(x) * factor, or where there is a `grad`, out = grad * slope(x) * factor.
+/// The factors are 0 with the probability p, rounded to a multiple of 2^-16, and else 1 / (1 - p); the same
+/// seed gives the same ones for arrays of the same type. `seed` is in the memory of the device. Not for
+/// float64.
+struct WorkbookGeluDropout {
+  int use_tanh, type, n;
+  double p;
+  const unsigned long long* seed;
+  const void *grad, *x;
+  void* out;
+};
+
+/// The elements [begin, end), by the calling thread.
+void workbook_gelu_dropout_cpu(const struct WorkbookGeluDropout* task, int begin, int end);
+int workbook_gelu_dropout_cuda(const struct WorkbookGeluDropout* task, void* stream);
+
+/// How rows are normalised; norms.hpp has a struct for each. Not for float64.
+enum WorkbookNormKind { kLayerNormRelu, kReluLayerNorm, kResidualRmsNorm };
+
+/// y = the normalised rows of x. For kResidualRmsNorm it is those of sum = x + residual, rounded to the type,
+/// and there is no bias; the other kinds have neither residual nor sum. x, residual, sum and y are rows x
+/// columns, weight and bias have one element per column.
+struct WorkbookNorm {
+  int kind, type, rows, columns;
+  float epsilon;
+  const void *x, *residual, *weight, *bias;
+  void *y, *sum;
+};
+
+/// The rows [begin, end), by the calling thread.
+void workbook_norm_cpu(const struct WorkbookNorm* task, int begin, int end);
+int workbook_norm_cuda(const struct WorkbookNorm* task, void* stream);
+
+/// The backward pass: dx from grad, the gradient of y, and from x, which for kResidualRmsNorm is the sum;
+/// dweight and dbias are sums of columns. grad_sum, which is added to dx, is the gradient of the sum or null;
+/// only kLayerNormRelu reads bias, and kResidualRmsNorm has no dbias. Scratch memory, of float32: `partial`
+/// is parts x 2 x columns; `moments`, for the GPU side alone, is rows x 2.
+struct WorkbookNormBackward {
+  int kind, type, rows, columns, parts;
+  float epsilon;
+  const void *grad, *grad_sum, *x, *weight, *bias;
+  void *dx, *dweight, *dbias, *partial, *moments;
+};
+
+/// The rows of part `part`, by the calling thread.
+void workbook_norm_backward_part_cpu(const struct WorkbookNormBackward* task, int part);
+/// dweight and dbias from the sums of all parts.
+void workbook_norm_backward_sum_cpu(const struct WorkbookNormBackward* task);
+/// Everything, in three kernels.
+int workbook_norm_backward_cuda(const struct WorkbookNormBackward* task, void* stream);
 
 /// 1 if the library was built with its GPU side.
 int workbook_has_cuda();

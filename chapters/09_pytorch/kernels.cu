@@ -1,49 +1,13 @@
 /// \file
-/// The operators on a GPU. Where a stage of a chapter computes the operator, its kernel is launched as it is:
-/// multiply_add and add_mul_exp. All others share one elementwise kernel in the form of those stages.
+/// The elementwise operators on a GPU. Where a stage of a chapter computes the operator, its kernel is
+/// launched as it is: multiply_add and add_mul_exp. All others share one elementwise kernel in the form of
+/// those stages.
 #include "../01_multiply_add/3_float4.cuh"
 #include "../02_add_mul_exp/7_half.cuh"
-#include "ceil_div.hpp"
 #include "formulas.hpp"
-#include "halves.hpp"
-#include "interface.hpp"
+#include "kernels.gpu.cuh"
 
 namespace DEVICE::operators {
-
-using namespace workbook_ops;
-
-/// What elements of type T are computed in.
-template <class T>
-struct ComputeType {
-  using Type = float;
-};
-template <>
-struct ComputeType<double> {
-  using Type = double;
-};
-template <class T>
-using Compute = typename ComputeType<T>::Type;
-
-__device__ inline double widen(double a) { return a; }
-template <class T>
-__device__ float widen(T a) {
-  return to_float(a);
-}
-template <class T>
-__device__ T narrow(Compute<T> a) {
-  if constexpr (sizeof(T) == 8)
-    return a;
-  else
-    return from_float<T>(a);
-}
-
-/// Width elements in one access: 16 bytes, or one element where arrays are not aligned.
-template <int Width, class T>
-struct alignas(Width * sizeof(T)) Vector {
-  T element[Width];
-};
-template <class T>
-constexpr int kWidest = 16 / sizeof(T);
 
 // --- Elementwise ---
 
@@ -91,66 +55,35 @@ __global__ void elementwise(Arrays<Formula, T> arrays, unsigned n, unsigned peri
 
 // --- The backward pass of GELU(x + bias) ---
 
-constexpr int kLanes = 32, kRows = 8;  // threads of a block along a row, and rows at a time
-
 /// dx = grad * slope(x + bias), and the sums of the columns of dx over this block's rows in row blockIdx.y of
-/// `partial`. A thread has Width columns and every (kRows * gridDim.y)-th row. Traffic: grad and x are read
-/// once, dx is written once, and `partial` is small.
+/// `partial`. Traffic: grad and x are read once, dx is written once, and `partial` is small.
 template <class Formula, int Width, class T>
 __global__ void bias_gelu_backward(const T* __restrict__ grad, const T* __restrict__ x,
                                    const T* __restrict__ bias, T* __restrict__ dx,
                                    Compute<T>* __restrict__ partial, unsigned rows, unsigned columns) {
   using V = Vector<Width, T>;
   using C = Compute<T>;
-  __shared__ C tile[kRows][Width][kLanes];
-  const unsigned first = (blockIdx.x * kLanes + threadIdx.x) * Width;
-  const bool inside = first < columns;
-  C sums[Width] = {};
-  if (inside) {
+  const auto add = [&](size_t r, unsigned first, C(&sums)[1][Width]) {
+    const size_t i = r * columns + first;
+    const V g = *reinterpret_cast<const V*>(grad + i), v = *reinterpret_cast<const V*>(x + i);
     const V added = *reinterpret_cast<const V*>(bias + first);
-    for (unsigned r = blockIdx.y * kRows + threadIdx.y; r < rows; r += gridDim.y * kRows) {
-      const size_t i = static_cast<size_t>(r) * columns + first;
-      const V g = *reinterpret_cast<const V*>(grad + i), v = *reinterpret_cast<const V*>(x + i);
-      V result;
+    V result;
 #pragma unroll
-      for (int j = 0; j < Width; ++j) {
-        const C in[] = {widen(g.element[j]), widen(v.element[j]), widen(added.element[j])};
-        C out[1];
-        Formula::compute(in, out);
-        sums[j] += out[0];
-        result.element[j] = narrow<T>(out[0]);
-      }
-      *reinterpret_cast<V*>(dx + i) = result;
+    for (int j = 0; j < Width; ++j) {
+      const C in[] = {widen(g.element[j]), widen(v.element[j]), widen(added.element[j])};
+      C out[1];
+      Formula::compute(in, out);
+      sums[0][j] += out[0];
+      result.element[j] = narrow<T>(out[0]);
     }
-  }
-#pragma unroll
-  for (int j = 0; j < Width; ++j) tile[threadIdx.y][j][threadIdx.x] = sums[j];
-  __syncthreads();
-  if (threadIdx.y != 0 || !inside) return;
-#pragma unroll
-  for (int j = 0; j < Width; ++j) {
-    for (int y = 1; y < kRows; ++y) sums[j] += tile[y][j][threadIdx.x];
-    partial[static_cast<size_t>(blockIdx.y) * columns + first + j] = sums[j];
-  }
-}
-
-/// dbias[c] = the sum of partial[p][c] over the parts, one thread per column.
-template <class T>
-__global__ void sum_parts(const Compute<T>* __restrict__ partial, T* __restrict__ dbias, int parts,
-                          unsigned columns) {
-  const unsigned c = blockIdx.x * blockDim.x + threadIdx.x;
-  if (c >= columns) return;
-  Compute<T> sum = 0;
-  for (int p = 0; p < parts; ++p) sum += partial[static_cast<size_t>(p) * columns + c];
-  dbias[c] = narrow<T>(sum);
+    *reinterpret_cast<V*>(dx + i) = result;
+  };
+  sum_columns<1, Width, kRows, C>(rows, columns, add, [&](int, unsigned column, C sum) {
+    partial[static_cast<size_t>(blockIdx.y) * columns + column] = sum;
+  });
 }
 
 // --- On the host ---
-
-template <class... Pointers>
-bool aligned(Pointers... pointers) {
-  return ((reinterpret_cast<size_t>(pointers) % 16 == 0) && ...);
-}
 
 template <class Formula, class T>
 void launch_elementwise(const Arrays<Formula, T>& arrays, int n, int period) {
@@ -212,23 +145,7 @@ void run_bias_gelu_backward(const WorkbookBiasGelu& task) {
   launch(wide ? bias_gelu_backward<Formula, kWidest<T>, T> : bias_gelu_backward<Formula, 1, T>,
          dim3(tiles, static_cast<unsigned>(task.parts)), dim3(kLanes, kRows), grad, x, bias, dx, partial,
          rows, columns);
-  launch(sum_parts<T>, static_cast<unsigned>(ceil_div(task.columns, kThreads)), kThreads, partial, dbias,
-         task.parts, columns);
-}
-
-thread_local std::string last_error;
-
-/// Runs `function` on that stream. Exceptions end here: the callers may be written in C.
-template <class Function>
-int guarded(void* stream, Function function) noexcept {
-  try {
-    const OnStream on_stream(stream);
-    function();
-    return 0;
-  } catch (const std::exception& error) {
-    last_error = error.what();
-    return 1;
-  }
+  launch_sum_parts<T>(partial, dbias, nullptr, task.parts, task.columns);
 }
 
 }  // namespace DEVICE::operators
@@ -258,11 +175,12 @@ int workbook_bias_gelu_backward_cuda(const WorkbookBiasGelu* task, void* stream)
 }
 
 /// Eight blocks of 256 threads fill a multiprocessor's 2048 thread slots.
-int workbook_bias_gelu_parts_cuda(int rows, int columns) {
-  int device = 0, multiprocessors = 0;
+int workbook_parts_cuda(int type, int rows, int columns) {
+  int device = 0, multiprocessors = 0, width = 0;
   cudaGetDevice(&device);
   cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
-  const int tiles = (columns - 1) / (kLanes * 4) + 1;
+  with_type<__half, __nv_bfloat16>(type, [&]<class T>(T*) { width = kWidest<T>; });
+  const int tiles = (columns - 1) / (kLanes * width) + 1;
   const int wanted = 8 * multiprocessors / tiles + 1, most = (rows - 1) / kRows + 1;
   return wanted < most ? wanted : most;
 }

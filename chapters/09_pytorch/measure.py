@@ -12,6 +12,7 @@ import argparse
 import ctypes
 import statistics
 import time
+from typing import Callable, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -20,28 +21,46 @@ from workbook_ops import kernels
 
 ROUNDS = 9
 TYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
-# What people write without us: the name, the function, how many inputs have the full shape, and whether one
-# more has only that of the last dimension.
-EAGER = {
-    "multiply_add": (lambda q, k, v: q * k + v, 3, False),
-    "add_mul_exp": (lambda x, y: torch.exp((x + y) * 2), 2, False),
-    "add_relu": (lambda a, b: torch.relu(a + b), 2, False),
-    "mul_tanh": (lambda a, b: torch.tanh(a * b), 2, False),
-    "gelu": (F.gelu, 1, False),
-    "gelu, tanh": (lambda x: F.gelu(x, approximate="tanh"), 1, False),
-    "bias_gelu": (lambda x, bias: F.gelu(x + bias), 1, True),
-}
+SHORT_TYPES = TYPES[1:]
 
 
-def ours(name):
-    if name == "gelu, tanh":
-        return lambda x: workbook_ops.gelu(x, "tanh")
-    return getattr(workbook_ops, name)
+class Contender(NamedTuple):
+    """An operator and what people write without it, `inputs` with the full shape and `rows` with only that of
+    the last dimension."""
+
+    name: str
+    ours: Callable
+    eager: Callable
+    inputs: int
+    rows: int = 0
+    types: tuple = TYPES
 
 
-def inputs_of(name, rows, columns, dtype, device, gradient=False):
-    _, count, has_bias = EAGER[name]
-    shapes = [(rows, columns)] * count + [(columns,)] * has_bias
+def eager_rms_norm(x, residual, weight):
+    total = x + residual
+    return F.rms_norm(total, weight.shape, weight, 1e-5), total
+
+
+CONTENDERS = [
+    Contender("multiply_add", workbook_ops.multiply_add, lambda q, k, v: q * k + v, 3),
+    Contender("add_mul_exp", workbook_ops.add_mul_exp, lambda x, y: torch.exp((x + y) * 2), 2),
+    Contender("add_relu", workbook_ops.add_relu, lambda a, b: torch.relu(a + b), 2),
+    Contender("mul_tanh", workbook_ops.mul_tanh, lambda a, b: torch.tanh(a * b), 2),
+    Contender("gelu", workbook_ops.gelu, F.gelu, 1),
+    Contender("gelu, tanh", lambda x: workbook_ops.gelu(x, "tanh"),
+              lambda x: F.gelu(x, approximate="tanh"), 1),
+    Contender("bias_gelu", workbook_ops.bias_gelu, lambda x, bias: F.gelu(x + bias), 1, 1),
+    Contender("gelu_dropout", workbook_ops.gelu_dropout, lambda x: F.dropout(F.gelu(x)), 1, 0, SHORT_TYPES),
+    Contender("layer_norm_relu", lambda x, w, b: workbook_ops.layer_norm_relu(x, w.shape, w, b),
+              lambda x, w, b: torch.relu(F.layer_norm(x, w.shape, w, b)), 1, 2, SHORT_TYPES),
+    Contender("relu_layer_norm", lambda x, w, b: workbook_ops.relu_layer_norm(x, w.shape, w, b),
+              lambda x, w, b: F.layer_norm(torch.relu(x), w.shape, w, b), 1, 2, SHORT_TYPES),
+    Contender("residual_rms_norm", workbook_ops.residual_rms_norm, eager_rms_norm, 2, 1, SHORT_TYPES),
+]
+
+
+def inputs_of(contender, rows, columns, dtype, device, gradient=False):
+    shapes = [(rows, columns)] * contender.inputs + [(columns,)] * contender.rows
     tensors = [torch.randn(shape, device=device).to(dtype) for shape in shapes]
     return [tensor.requires_grad_(gradient) for tensor in tensors]
 
@@ -83,10 +102,10 @@ def c_layer(tensors, result, device):
 
 
 def print_levels(device):
-    plain = inputs_of("multiply_add", 1, 1, torch.float32, device)
-    with_gradient = inputs_of("multiply_add", 1, 1, torch.float32, device, gradient=True)
+    plain = inputs_of(CONTENDERS[0], 1, 1, torch.float32, device)
+    with_gradient = inputs_of(CONTENDERS[0], 1, 1, torch.float32, device, gradient=True)
     result = torch.empty_like(plain[0])
-    eager = EAGER["multiply_add"][0]
+    eager = CONTENDERS[0].eager
     compiled = torch.compile(workbook_ops.multiply_add, fullgraph=True)
     compiled(*plain)
     contenders = {
@@ -108,26 +127,29 @@ def print_levels(device):
 
 
 def forward_and_backward(function, tensors, grad):
-    return torch.autograd.grad(function(*tensors), tensors, grad)
+    results = function(*tensors)
+    grads = [grad] * len(results) if isinstance(results, tuple) else grad
+    return torch.autograd.grad(results, tensors, grads)
 
 
-def print_large(device, rows, columns):
+def print_large(device, rows, columns, only):
     print(f"\n{rows} x {columns} elements, {device}; us; ratio = ours / eager, less is better\n")
-    print(f"{'':34}forward{'':8}forward and backward")
-    print(f"{'operator':14}{'type':10}" + 2 * f"{'eager':>10}{'ours':>10}{'ratio':>7}")
+    print(f"{'':38}forward{'':8}forward and backward")
+    print(f"{'operator':18}{'type':10}" + 2 * f"{'eager':>10}{'ours':>10}{'ratio':>7}")
     calls = 20 if device == "cuda" else 1
-    for name, (eager, _, _) in EAGER.items():
-        for dtype in TYPES:
-            plain = inputs_of(name, rows, columns, dtype, device)
-            leaves = inputs_of(name, rows, columns, dtype, device, gradient=True)
+    for contender in (each for each in CONTENDERS if only in (None, each.name)):
+        ours, eager = contender.ours, contender.eager
+        for dtype in contender.types:
+            plain = inputs_of(contender, rows, columns, dtype, device)
+            leaves = inputs_of(contender, rows, columns, dtype, device, gradient=True)
             grad = torch.randn_like(leaves[0])
             time_us = medians({
                 "eager": lambda: eager(*plain),
-                "ours": lambda: ours(name)(*plain),
+                "ours": lambda: ours(*plain),
                 "eager both": lambda: forward_and_backward(eager, leaves, grad),
-                "ours both": lambda: forward_and_backward(ours(name), leaves, grad),
+                "ours both": lambda: forward_and_backward(ours, leaves, grad),
             }, device, calls, wait=True)
-            row = f"{name:14}{str(dtype).removeprefix('torch.'):10}"
+            row = f"{contender.name:18}{str(dtype).removeprefix('torch.'):10}"
             for theirs, mine in ((time_us["eager"], time_us["ours"]),
                                  (time_us["eager both"], time_us["ours both"])):
                 row += f"{theirs:10.0f}{mine:10.0f}{mine / theirs:7.2f}"
@@ -140,6 +162,7 @@ def main():
     parser.add_argument("--device", choices=("cpu", "cuda"), default=default)
     parser.add_argument("--levels", action="store_true", help="only what a call costs")
     parser.add_argument("--large", action="store_true", help="only large arrays")
+    parser.add_argument("--operator", choices=[each.name for each in CONTENDERS], help="only this one")
     parser.add_argument("--rows", type=int, default=4096)
     parser.add_argument("--columns", type=int, default=1024)
     options = parser.parse_args()
@@ -150,7 +173,7 @@ def main():
     if not options.large:
         print_levels(options.device)
     if not options.levels:
-        print_large(options.device, options.rows, options.columns)
+        print_large(options.device, options.rows, options.columns, options.operator)
 
 
 main()

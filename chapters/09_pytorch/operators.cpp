@@ -1,108 +1,12 @@
 /// \file
-/// The operators as PyTorch sees them, through its stable C++ interface: one binary runs on PyTorch 2.10 and
-/// newer. Here inputs are checked and results allocated; the C layer (interface.hpp) computes.
-#include <torch/csrc/inductor/aoti_torch/c/shim.h>
-#include <torch/csrc/stable/accelerator.h>
-#include <torch/csrc/stable/library.h>
-#include <torch/csrc/stable/ops.h>
-#include <torch/csrc/stable/tensor.h>
+/// The elementwise operators as PyTorch sees them, through its stable C++ interface: one binary runs on
+/// PyTorch 2.10 and newer. Here inputs are checked and results allocated; the C layer (interface.hpp)
+/// computes.
+#include "checks.hpp"
 
-#include <algorithm>
-#include <cstdint>
-#include <sstream>
-#include <stdexcept>
-#include <tuple>
-#include <vector>
-
-#include "interface.hpp"
-
-using torch::headeronly::ScalarType;
-using torch::stable::Tensor;
+using namespace workbook_ops;
 
 namespace {
-
-constexpr std::int64_t kGrain = 16384;  // elements per task of a CPU thread: about 10 us of work
-constexpr std::int64_t kMostElements = INT32_MAX;
-
-// --- Checks ---
-
-struct Input {
-  const char* name;
-  const Tensor& tensor;
-};
-using Inputs = std::initializer_list<Input>;
-
-/// Throws what becomes a RuntimeError in Python: "add_relu: " and the parts.
-template <class... Parts>
-[[noreturn]] void refuse(const char* op, const Parts&... parts) {
-  std::ostringstream text;
-  text << op << ": ";
-  (text << ... << parts);
-  throw std::runtime_error(text.str());
-}
-
-struct Shape {
-  const Tensor& tensor;
-};
-std::ostream& operator<<(std::ostream& out, const Shape& shape) {
-  out << "[";
-  for (std::int64_t i = 0; i < shape.tensor.dim(); ++i) out << (i ? ", " : "") << shape.tensor.size(i);
-  return out << "]";
-}
-
-struct Place {
-  const Tensor& tensor;
-};
-std::ostream& operator<<(std::ostream& out, const Place& place) {
-  if (place.tensor.is_cpu()) return out << "cpu";
-  return out << "cuda:" << place.tensor.get_device_index();
-}
-
-int type_of(const char* op, const Input& input) {
-  switch (input.tensor.scalar_type()) {
-    case ScalarType::Double:
-      return kFloat64;
-    case ScalarType::Float:
-      return kFloat32;
-    case ScalarType::Half:
-      return kFloat16;
-    case ScalarType::BFloat16:
-      return kBFloat16;
-    default:
-      refuse(op, input.name, " must be float64, float32, float16 or bfloat16, not ",
-             torch::headeronly::toString(input.tensor.scalar_type()));
-  }
-}
-
-void check_same_type_and_device(const char* op, const Input& a, const Input& b) {
-  if (a.tensor.scalar_type() != b.tensor.scalar_type())
-    refuse(op, a.name, " and ", b.name, " must have the same type, but are ",
-           torch::headeronly::toString(a.tensor.scalar_type()), " and ",
-           torch::headeronly::toString(b.tensor.scalar_type()), ": convert one of them with .to()");
-  if (a.tensor.device() != b.tensor.device())
-    refuse(op, a.name, " and ", b.name, " must be on the same device, but are on ", Place{a.tensor}, " and ",
-           Place{b.tensor});
-}
-
-void check_size(const char* op, const Input& input) {
-  if (input.tensor.numel() > kMostElements)
-    refuse(op, input.name, " has ", input.tensor.numel(), " elements; ", kMostElements,
-           " is the most: split it");
-}
-
-/// Returns the type that all inputs have.
-int check_alike(const char* op, Inputs inputs) {
-  const Input& first = *inputs.begin();
-  const int type = type_of(op, first);
-  for (const Input& other : inputs) {
-    check_same_type_and_device(op, first, other);
-    if (!first.tensor.sizes().equals(other.tensor.sizes()))
-      refuse(op, first.name, " and ", other.name, " must have the same shape, but are ", Shape{first.tensor},
-             " and ", Shape{other.tensor}, "; nothing is broadcast: expand one of them first");
-  }
-  check_size(op, first);
-  return type;
-}
 
 /// The same for x, its gradient where there is one, and a bias over the last dimension.
 int check_bias(const char* op, const Input& x, const Input& bias) {
@@ -117,69 +21,17 @@ int check_bias(const char* op, const Input& x, const Input& bias) {
   return type;
 }
 
-// --- Memory ---
-
-/// `t` with the strides of `result`, copied if it has others. Loops then run over memory in one order, in
-/// whatever order the dimensions are.
-Tensor like(const Tensor& t, const Tensor& result) {
-  if (t.strides().equals(result.strides())) return t;
-  Tensor copy = torch::stable::empty_like(result);
-  torch::stable::copy_(copy, t);
-  return copy;
-}
-
-/// A result that is computed row by row: `rows` is contiguous, `result` has the strides that empty_like()
-/// gives for the input. They are one tensor unless the strides differ.
-struct RowResult {
-  Tensor result, rows;
-
-  RowResult(const Tensor& input, const Tensor& input_rows)
-      : result(torch::stable::empty_like(input)),
-        rows(result.is_contiguous() ? result : torch::stable::empty_like(input_rows)) {}
-  /// To be called when `rows` has been computed.
-  Tensor finished() {
-    if (!result.is_contiguous()) torch::stable::copy_(result, rows);
-    return result;
-  }
-};
-
-// --- Running ---
-
-#ifdef WORKBOOK_OPS_CUDA
-void* current_stream(const char* op, const Tensor& t) {
-  void* stream = nullptr;
-  if (aoti_torch_get_current_cuda_stream(t.get_device_index(), &stream) != 0)
-    refuse(op, "PyTorch names no current stream for ", Place{t});
-  return stream;
-}
-#else
-[[noreturn]] void refuse_cuda(const char* op) {
-  refuse(op,
-         "this workbook_ops was built without its GPU side: install the CUDA Toolkit (nvcc) and a PyTorch "
-         "with CUDA, then install workbook_ops again");
-}
-#endif
-
 void run(const char* op, int formula, int type, const void* const* in, void* const* out, const Tensor& result,
          std::int64_t period) {
   const std::int64_t n = result.numel();
   if (n == 0) return;  // a grid of 0 blocks is an error
   const int repeat = static_cast<int>(period);
-  if (result.is_cpu()) {
-    torch::stable::parallel_for(0, n, kGrain, [&](std::int64_t begin, std::int64_t end) {
-      workbook_elementwise_cpu(formula, type, in, out, repeat, static_cast<int>(begin),
-                               static_cast<int>(end));
-    });
-    return;
-  }
-#ifdef WORKBOOK_OPS_CUDA
-  const torch::stable::accelerator::DeviceGuard guard(result.get_device_index());
-  if (workbook_elementwise_cuda(formula, type, in, out, repeat, static_cast<int>(n),
-                                current_stream(op, result)))
-    refuse(op, workbook_error());
-#else
-  refuse_cuda(op);
-#endif
+  run_on(
+      op, result, n, kGrain,
+      [&](int begin, int end) { workbook_elementwise_cpu(formula, type, in, out, repeat, begin, end); },
+      [&](void* stream) {
+        return workbook_elementwise_cuda(formula, type, in, out, repeat, static_cast<int>(n), stream);
+      });
 }
 
 /// `count` results of a formula whose inputs all have one shape. They have the strides that empty_like()
@@ -255,38 +107,6 @@ Tensor bias_gelu(const Tensor& x, const Tensor& bias, bool use_tanh) {
   return y.finished();
 }
 
-/// Parts of the rows that leave a partial sum each. On the CPU they do not depend on the number of threads,
-/// so that neither do the sums.
-int parts_of(const char* op, const Tensor& x, std::int64_t rows, std::int64_t columns) {
-  if (x.is_cpu()) {
-    const std::int64_t most = std::min<std::int64_t>(rows, 64);
-    return static_cast<int>(std::clamp<std::int64_t>(rows * columns / (4 * kGrain), 1, most));
-  }
-#ifdef WORKBOOK_OPS_CUDA
-  (void)op;
-  const torch::stable::accelerator::DeviceGuard guard(x.get_device_index());
-  return workbook_bias_gelu_parts_cuda(static_cast<int>(rows), static_cast<int>(columns));
-#else
-  refuse_cuda(op);
-#endif
-}
-
-void run(const char* op, const WorkbookBiasGelu& task, const Tensor& x) {
-  if (x.is_cpu()) {
-    torch::stable::parallel_for(0, task.parts, 1, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t part = begin; part < end; ++part)
-        workbook_bias_gelu_part_cpu(&task, static_cast<int>(part));
-    });
-    return workbook_bias_gelu_sum_cpu(&task);
-  }
-#ifdef WORKBOOK_OPS_CUDA
-  const torch::stable::accelerator::DeviceGuard guard(x.get_device_index());
-  if (workbook_bias_gelu_backward_cuda(&task, current_stream(op, x))) refuse(op, workbook_error());
-#else
-  refuse_cuda(op);
-#endif
-}
-
 std::tuple<Tensor, Tensor> bias_gelu_backward(const Tensor& grad, const Tensor& x, const Tensor& bias,
                                               bool use_tanh) {
   const char* op = "bias_gelu_backward";
@@ -301,14 +121,66 @@ std::tuple<Tensor, Tensor> bias_gelu_backward(const Tensor& grad, const Tensor& 
   const Tensor x_rows = torch::stable::contiguous(x), grad_rows = torch::stable::contiguous(grad);
   RowResult dx(x, x_rows);
   const std::int64_t columns = added.numel(), rows = x.numel() / columns;
-  const int parts = parts_of(op, x, rows, columns);
+  const int parts = parts_of(op, type, x, rows, columns);
   Tensor partial = torch::stable::new_empty(x, {parts, columns},
                                             type == kFloat64 ? ScalarType::Double : ScalarType::Float);
-  run(op,
-      {use_tanh, type, static_cast<int>(rows), static_cast<int>(columns), parts, grad_rows.data_ptr(),
-       x_rows.data_ptr(), added.data_ptr(), dx.rows.data_ptr(), dbias.data_ptr(), partial.data_ptr()},
-      x);
+  const WorkbookBiasGelu task = {use_tanh,
+                                 type,
+                                 static_cast<int>(rows),
+                                 static_cast<int>(columns),
+                                 parts,
+                                 grad_rows.data_ptr(),
+                                 x_rows.data_ptr(),
+                                 added.data_ptr(),
+                                 dx.rows.data_ptr(),
+                                 dbias.data_ptr(),
+                                 partial.data_ptr()};
+  run_on(
+      op, x, parts, 1,
+      [&](int begin, int end) {
+        for (; begin < end; ++begin) workbook_bias_gelu_part_cpu(&task, begin);
+      },
+      [&](void* stream) { return workbook_bias_gelu_backward_cuda(&task, stream); });
+  if (x.is_cpu()) workbook_bias_gelu_sum_cpu(&task);
   return {dx.finished(), dbias};
+}
+
+/// Without `grad` the forward pass, with it the backward pass. Which elements are dropped depends on where
+/// they are in memory, so both passes take x as it is, or copied to the strides of the result.
+Tensor gelu_dropout_of(const char* op, const Tensor* grad, const Tensor& x, const Tensor& seed, double p,
+                       bool use_tanh) {
+  const int type = type_of(op, {"x", x}, false);
+  if (grad) check_alike(op, {{"x", x}, {"grad", *grad}}, false);
+  check_size(op, {"x", x});
+  if (seed.scalar_type() != ScalarType::Long || seed.numel() != 1)
+    refuse(op, "seed must be one int64, but is ", torch::headeronly::toString(seed.scalar_type()), " ",
+           Shape{seed});
+  if (seed.device() != x.device())
+    refuse(op, "x and seed must be on the same device, but are on ", Place{x}, " and ", Place{seed});
+  if (!(p >= 0 && p <= 1)) refuse(op, "p must be from 0 to 1, not ", p);
+  Tensor result = torch::stable::empty_like(x);
+  const std::int64_t n = result.numel();
+  if (n == 0) return result;
+  const Tensor from = like(x, result), grads = grad ? like(*grad, result) : from;
+  const WorkbookGeluDropout task = {use_tanh,
+                                    type,
+                                    static_cast<int>(n),
+                                    p,
+                                    static_cast<const unsigned long long*>(seed.data_ptr()),
+                                    grad ? grads.data_ptr() : nullptr,
+                                    from.data_ptr(),
+                                    result.data_ptr()};
+  run_on(
+      op, result, n, kGrain, [&](int begin, int end) { workbook_gelu_dropout_cpu(&task, begin, end); },
+      [&](void* stream) { return workbook_gelu_dropout_cuda(&task, stream); });
+  return result;
+}
+Tensor gelu_dropout(const Tensor& x, const Tensor& seed, double p, bool use_tanh) {
+  return gelu_dropout_of("gelu_dropout", nullptr, x, seed, p, use_tanh);
+}
+Tensor gelu_dropout_backward(const Tensor& grad, const Tensor& x, const Tensor& seed, double p,
+                             bool use_tanh) {
+  return gelu_dropout_of("gelu_dropout_backward", &grad, x, seed, p, use_tanh);
 }
 
 }  // namespace
@@ -326,6 +198,8 @@ STABLE_TORCH_LIBRARY(workbook_ops, m) {
   m.def("gelu_backward(Tensor grad, Tensor x, bool tanh=False) -> Tensor");
   m.def("bias_gelu(Tensor x, Tensor bias, bool tanh=False) -> Tensor");
   m.def("bias_gelu_backward(Tensor grad, Tensor x, Tensor bias, bool tanh=False) -> (Tensor, Tensor)");
+  m.def("gelu_dropout(Tensor x, Tensor seed, float p, bool tanh=False) -> Tensor");
+  m.def("gelu_dropout_backward(Tensor grad, Tensor x, Tensor seed, float p, bool tanh=False) -> Tensor");
 }
 
 namespace {
@@ -342,6 +216,8 @@ void implement(torch::stable::detail::StableLibrary& m) {
   m.impl("gelu_backward", TORCH_BOX(&gelu_backward));
   m.impl("bias_gelu", TORCH_BOX(&bias_gelu));
   m.impl("bias_gelu_backward", TORCH_BOX(&bias_gelu_backward));
+  m.impl("gelu_dropout", TORCH_BOX(&gelu_dropout));
+  m.impl("gelu_dropout_backward", TORCH_BOX(&gelu_dropout_backward));
 }
 }  // namespace
 

@@ -11,6 +11,19 @@ passes are operators too.
     gelu(x, tanh=False)             gelu_backward(grad, x, tanh=False) -> dx
     bias_gelu(x, bias, tanh=False)  bias_gelu_backward(grad, x, bias, tanh=False) -> dx, dbias
 
+    gelu_dropout(x, seed, p, tanh=False)
+    gelu_dropout_backward(grad, x, seed, p, tanh=False) -> dx
+    layer_norm_relu(x, weight, bias, eps=1e-05)
+    layer_norm_relu_backward(grad, x, weight, bias, eps=1e-05) -> dx, dweight, dbias
+    relu_layer_norm(x, weight, bias, eps=1e-05)
+    relu_layer_norm_backward(grad, x, weight, eps=1e-05) -> dx, dweight, dbias
+    residual_rms_norm(x, residual, weight, eps=1e-05) -> y, sum
+    residual_rms_norm_backward(grad, grad_sum, sum, weight, eps=1e-05) -> dx, dweight
+
+The dx of residual_rms_norm_backward is dresidual as well, and grad_sum may be None. The seed of dropout is a
+tensor of one int64 on the device of x. The same seed drops the same elements, in the order of memory, on the
+CPU and on a GPU.
+
 C_LAYER is the path of a library whose functions take plain pointers (interface.hpp), for ctypes.
 """
 
@@ -36,6 +49,14 @@ gelu = _ops.gelu.default
 gelu_backward = _ops.gelu_backward.default
 bias_gelu = _ops.bias_gelu.default
 bias_gelu_backward = _ops.bias_gelu_backward.default
+gelu_dropout = _ops.gelu_dropout.default
+gelu_dropout_backward = _ops.gelu_dropout_backward.default
+layer_norm_relu = _ops.layer_norm_relu.default
+layer_norm_relu_backward = _ops.layer_norm_relu_backward.default
+relu_layer_norm = _ops.relu_layer_norm.default
+relu_layer_norm_backward = _ops.relu_layer_norm_backward.default
+residual_rms_norm = _ops.residual_rms_norm.default
+residual_rms_norm_backward = _ops.residual_rms_norm_backward.default
 
 # --- Fake implementations: what torch.compile learns of a result without computing it ---
 
@@ -49,15 +70,16 @@ def _check_pair(op, first, second, a, b):
                                                f"are on {a.device} and {b.device}")
 
 
-def _check_type(op, name, a):
-    torch._check(a.dtype in _TYPES, lambda: f"{op}: {name} must be float64, float32, float16 or bfloat16, "
-                                            f"not {a.dtype}")
+def _check_type(op, name, a, float64=True):
+    types, first = (_TYPES, "float64, ") if float64 else (_TYPES[1:], "")
+    torch._check(a.dtype in types,
+                 lambda: f"{op}: {name} must be {first}float32, float16 or bfloat16, not {a.dtype}")
 
 
-def _check_alike(op, **inputs):
-    """What operators.cpp checks, with the same words."""
+def _check_alike(op, float64=True, **inputs):
+    """The checks of the C++ side, with the same words."""
     (first, a), *others = inputs.items()
-    _check_type(op, first, a)
+    _check_type(op, first, a, float64)
     for name, b in others:
         _check_pair(op, first, name, a, b)
         torch._check(a.shape == b.shape,
@@ -145,3 +167,77 @@ def _(grad, x, bias, tanh=False):
     _check_bias("bias_gelu_backward", x, bias)
     _check_alike("bias_gelu_backward", x=x, grad=grad)
     return torch.empty_like(x), torch.empty_like(bias, memory_format=torch.contiguous_format)
+
+
+def _check_dropout(op, x, seed, p, **grad):
+    _check_alike(op, float64=False, x=x, **grad)
+    torch._check(seed.dtype == torch.int64 and seed.numel() == 1,
+                 lambda: f"{op}: seed must be one int64, but is {seed.dtype} {list(seed.shape)}")
+    torch._check(seed.device == x.device, lambda: f"{op}: x and seed must be on the same device, but are on "
+                                                  f"{x.device} and {seed.device}")
+    torch._check(0 <= p <= 1, lambda: f"{op}: p must be from 0 to 1, not {p}")
+
+
+@torch.library.register_fake("workbook_ops::gelu_dropout")
+def _(x, seed, p, tanh=False):
+    _check_dropout("gelu_dropout", x, seed, p)
+    return torch.empty_like(x)
+
+
+@torch.library.register_fake("workbook_ops::gelu_dropout_backward")
+def _(grad, x, seed, p, tanh=False):
+    _check_dropout("gelu_dropout_backward", x, seed, p, grad=grad)
+    return torch.empty_like(x)
+
+
+def _check_norm(op, x, weight, bias=None, name="x"):
+    _check_type(op, name, x, float64=False)
+    _check_pair(op, name, "weight", x, weight)
+    torch._check(0 < weight.dim() <= x.dim() and weight.shape == x.shape[x.dim() - weight.dim():],
+                 lambda: f"{op}: weight must have the shape of the last dimensions of {name}, at least one, "
+                         f"but is {list(weight.shape)} for {list(x.shape)}")
+    if bias is not None:
+        _check_alike(op, float64=False, weight=weight, bias=bias)
+
+
+@torch.library.register_fake("workbook_ops::layer_norm_relu")
+def _(x, weight, bias, eps=1e-5):
+    _check_norm("layer_norm_relu", x, weight, bias)
+    return x.new_empty(x.shape)
+
+
+@torch.library.register_fake("workbook_ops::layer_norm_relu_backward")
+def _(grad, x, weight, bias, eps=1e-5):
+    _check_norm("layer_norm_relu_backward", x, weight, bias)
+    _check_alike("layer_norm_relu_backward", float64=False, x=x, grad=grad)
+    return x.new_empty(x.shape), weight.new_empty(weight.shape), weight.new_empty(weight.shape)
+
+
+@torch.library.register_fake("workbook_ops::relu_layer_norm")
+def _(x, weight, bias, eps=1e-5):
+    _check_norm("relu_layer_norm", x, weight, bias)
+    return x.new_empty(x.shape)
+
+
+@torch.library.register_fake("workbook_ops::relu_layer_norm_backward")
+def _(grad, x, weight, eps=1e-5):
+    _check_norm("relu_layer_norm_backward", x, weight)
+    _check_alike("relu_layer_norm_backward", float64=False, x=x, grad=grad)
+    return x.new_empty(x.shape), weight.new_empty(weight.shape), weight.new_empty(weight.shape)
+
+
+@torch.library.register_fake("workbook_ops::residual_rms_norm")
+def _(x, residual, weight, eps=1e-5):
+    _check_norm("residual_rms_norm", x, weight)
+    _check_alike("residual_rms_norm", float64=False, x=x, residual=residual)
+    return x.new_empty(x.shape), torch.empty_like(x)
+
+
+@torch.library.register_fake("workbook_ops::residual_rms_norm_backward")
+def _(grad, grad_sum, sum, weight, eps=1e-5):
+    op = "residual_rms_norm_backward"
+    _check_norm(op, sum, weight, name="sum")
+    _check_alike(op, float64=False, sum=sum, grad=grad)
+    if grad_sum is not None:
+        _check_alike(op, float64=False, sum=sum, grad_sum=grad_sum)
+    return sum.new_empty(sum.shape), weight.new_empty(weight.shape)

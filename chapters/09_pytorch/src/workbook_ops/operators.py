@@ -1,6 +1,6 @@
 """The operators, with gradients. The package's documentation says what all of them have in common."""
 
-from typing import Literal
+from typing import Literal, Sequence
 
 import torch
 from torch import Tensor
@@ -61,7 +61,32 @@ def _gradient(operator, *inputs):
     return operator(*inputs)
 
 
-# --- multiply_add ---
+def _pair(forward, backward, saved):
+    """An autograd Function of a forward and a backward operator.
+
+    saved(inputs, result) are the tensors that the backward operator reads, between the gradient and those
+    inputs that are no tensors. It returns the gradients of the first inputs; the others have none.
+    """
+
+    class Pair(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, *inputs):
+            result = forward(*inputs)
+            ctx.save_for_backward(*saved(inputs, result))
+            ctx.options = [each for each in inputs if not isinstance(each, Tensor)]
+            ctx.inputs = len(inputs)
+            return result
+
+        @staticmethod
+        def backward(ctx, grad):
+            gradients = _gradient(backward, grad, *ctx.saved_tensors, *ctx.options)
+            gradients = (gradients,) if isinstance(gradients, Tensor) else gradients
+            return *gradients, *(None for _ in range(ctx.inputs - len(gradients)))
+
+    return Pair
+
+
+# --- Elementwise ---
 
 
 class _MultiplyAdd(torch.autograd.Function):
@@ -85,20 +110,18 @@ def multiply_add(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return _MultiplyAdd.apply(q, k, v) if wanted else kernels.multiply_add(q, k, v)
 
 
-# --- add_mul_exp ---
+def _twice(operator):
+    """A backward operator whose one gradient is that of two inputs."""
+    return lambda *inputs: (operator(*inputs),) * 2
 
 
-class _AddMulExp(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, y):
-        result = kernels.add_mul_exp(x, y)
-        ctx.save_for_backward(result)
-        return result
-
-    @staticmethod
-    def backward(ctx, grad):
-        grad = _gradient(kernels.add_mul_exp_backward, grad, *ctx.saved_tensors)
-        return grad, grad
+_AddMulExp = _pair(kernels.add_mul_exp, _twice(kernels.add_mul_exp_backward),
+                   lambda inputs, result: (result,))
+_AddRelu = _pair(kernels.add_relu, _twice(kernels.add_relu_backward), lambda inputs, result: (result,))
+_MulTanh = _pair(kernels.mul_tanh, kernels.mul_tanh_backward, lambda inputs, result: inputs)
+_Gelu = _pair(kernels.gelu, kernels.gelu_backward, lambda inputs, result: inputs[:1])
+_BiasGelu = _pair(kernels.bias_gelu, kernels.bias_gelu_backward, lambda inputs, result: inputs[:2])
+_GeluDropout = _pair(kernels.gelu_dropout, kernels.gelu_dropout_backward, lambda inputs, result: inputs[:2])
 
 
 def add_mul_exp(x: Tensor, y: Tensor) -> Tensor:
@@ -107,40 +130,10 @@ def add_mul_exp(x: Tensor, y: Tensor) -> Tensor:
     return _AddMulExp.apply(x, y) if wanted else kernels.add_mul_exp(x, y)
 
 
-# --- add_relu ---
-
-
-class _AddRelu(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, a, b):
-        result = kernels.add_relu(a, b)
-        ctx.save_for_backward(result)
-        return result
-
-    @staticmethod
-    def backward(ctx, grad):
-        grad = _gradient(kernels.add_relu_backward, grad, *ctx.saved_tensors)
-        return grad, grad
-
-
 def add_relu(a: Tensor, b: Tensor) -> Tensor:
     """``relu(a + b)``; a NaN stays one. Both have one shape. Saves the result."""
     (a, b), wanted = _prepared(a, b)
     return _AddRelu.apply(a, b) if wanted else kernels.add_relu(a, b)
-
-
-# --- mul_tanh ---
-
-
-class _MulTanh(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, a, b):
-        ctx.save_for_backward(a, b)
-        return kernels.mul_tanh(a, b)
-
-    @staticmethod
-    def backward(ctx, grad):
-        return _gradient(kernels.mul_tanh_backward, grad, *ctx.saved_tensors)
 
 
 def mul_tanh(a: Tensor, b: Tensor) -> Tensor:
@@ -149,38 +142,11 @@ def mul_tanh(a: Tensor, b: Tensor) -> Tensor:
     return _MulTanh.apply(a, b) if wanted else kernels.mul_tanh(a, b)
 
 
-# --- gelu, bias_gelu ---
-
-
-class _Gelu(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, tanh):
-        ctx.save_for_backward(x)
-        ctx.tanh = tanh
-        return kernels.gelu(x, tanh)
-
-    @staticmethod
-    def backward(ctx, grad):
-        return _gradient(kernels.gelu_backward, grad, *ctx.saved_tensors, ctx.tanh), None
-
-
 def gelu(x: Tensor, approximate: Approximation = "none") -> Tensor:
     """``torch.nn.functional.gelu(x, approximate=approximate)``. Saves x."""
     tanh = _use_tanh("gelu", approximate)
     (x,), wanted = _prepared(x)
     return _Gelu.apply(x, tanh) if wanted else kernels.gelu(x, tanh)
-
-
-class _BiasGelu(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, bias, tanh):
-        ctx.save_for_backward(x, bias)
-        ctx.tanh = tanh
-        return kernels.bias_gelu(x, bias, tanh)
-
-    @staticmethod
-    def backward(ctx, grad):
-        return *_gradient(kernels.bias_gelu_backward, grad, *ctx.saved_tensors, ctx.tanh), None
 
 
 def bias_gelu(x: Tensor, bias: Tensor, approximate: Approximation = "none") -> Tensor:
@@ -191,3 +157,89 @@ def bias_gelu(x: Tensor, bias: Tensor, approximate: Approximation = "none") -> T
     tanh = _use_tanh("bias_gelu", approximate)
     (x, bias), wanted = _prepared(x, bias)
     return _BiasGelu.apply(x, bias, tanh) if wanted else kernels.bias_gelu(x, bias, tanh)
+
+
+def gelu_dropout(x: Tensor, p: float = 0.5, training: bool = True,
+                 approximate: Approximation = "none") -> Tensor:
+    """``dropout(gelu(x), p, training)`` of ``torch.nn.functional``. Saves x and a seed, and no mask.
+
+    The seed is drawn by PyTorch on the device of x, so that results repeat under ``torch.manual_seed``. p is
+    rounded to a multiple of 2^-16. Where nothing is dropped, the result is that of `gelu`; else x must not be
+    float64.
+    """
+    tanh = _use_tanh("gelu_dropout", approximate)
+    if not 0 <= p <= 1:
+        raise ValueError(f"gelu_dropout: p must be from 0 to 1, not {p}")
+    if not training or p == 0:
+        return gelu(x, approximate)
+    (x,), wanted = _prepared(x)
+    seed = torch.randint(2**62, (), device=getattr(x, "device", None))
+    return _GeluDropout.apply(x, seed, p, tanh) if wanted else kernels.gelu_dropout(x, seed, p, tanh)
+
+
+# --- Norms ---
+
+
+_LayerNormRelu = _pair(kernels.layer_norm_relu, kernels.layer_norm_relu_backward,
+                       lambda inputs, result: inputs[:3])
+_ReluLayerNorm = _pair(kernels.relu_layer_norm, kernels.relu_layer_norm_backward,
+                       lambda inputs, result: inputs[:2])
+
+
+def _layer_norm(op, function, operator, x, normalized_shape, weight, bias, eps):
+    shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+    if isinstance(weight, Tensor) and shape != tuple(weight.shape):
+        raise RuntimeError(f"{op}: weight must have the normalized shape {list(shape)}, but is "
+                           f"{list(weight.shape)}")
+    inputs, wanted = _prepared(x, weight, bias)
+    return function.apply(*inputs, eps) if wanted else operator(*inputs, eps)
+
+
+def layer_norm_relu(x: Tensor, normalized_shape: int | Sequence[int], weight: Tensor, bias: Tensor,
+                    eps: float = 1e-5) -> Tensor:
+    """``relu(torch.nn.functional.layer_norm(x, normalized_shape, weight, bias, eps))``. Saves all tensors.
+
+    The backward pass computes mean and deviation of each row again, and sums the gradients of weight and bias
+    in float32.
+    """
+    return _layer_norm("layer_norm_relu", _LayerNormRelu, kernels.layer_norm_relu, x, normalized_shape,
+                       weight, bias, eps)
+
+
+def relu_layer_norm(x: Tensor, normalized_shape: int | Sequence[int], weight: Tensor, bias: Tensor,
+                    eps: float = 1e-5) -> Tensor:
+    """``torch.nn.functional.layer_norm(relu(x), normalized_shape, weight, bias, eps)``. Saves x and weight.
+
+    The backward pass is that of `layer_norm_relu`.
+    """
+    return _layer_norm("relu_layer_norm", _ReluLayerNorm, kernels.relu_layer_norm, x, normalized_shape,
+                       weight, bias, eps)
+
+
+class _ResidualRmsNorm(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, residual, weight, eps):
+        result, sum_ = kernels.residual_rms_norm(x, residual, weight, eps)
+        ctx.save_for_backward(sum_, weight)
+        ctx.eps = eps
+        ctx.set_materialize_grads(False)
+        return result, sum_
+
+    @staticmethod
+    def backward(ctx, grad, grad_sum):
+        if grad is None:  # only the sum is used
+            return grad_sum, grad_sum, None, None
+        sum_, weight = ctx.saved_tensors
+        dx, dweight = _gradient(kernels.residual_rms_norm_backward, grad, grad_sum, sum_, weight, ctx.eps)
+        return dx, dx, dweight, None
+
+
+def residual_rms_norm(x: Tensor, residual: Tensor, weight: Tensor,
+                      eps: float = 1e-5) -> tuple[Tensor, Tensor]:
+    """``rms_norm(sum, weight.shape, weight, eps)`` of ``torch.nn.functional``, and ``sum = x + residual``.
+
+    The sum is rounded to the type of x before it is normalised; it is the residual of the next block. Saves
+    sum and weight. x and residual have one shape, weight has that of their last dimensions.
+    """
+    inputs, wanted = _prepared(x, residual, weight)
+    return _ResidualRmsNorm.apply(*inputs, eps) if wanted else kernels.residual_rms_norm(*inputs, eps)

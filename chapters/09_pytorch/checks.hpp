@@ -1,0 +1,196 @@
+/// \file
+/// For the operators as PyTorch sees them: checks of inputs, memory of results, and where the C layer is
+/// called.
+#pragma once
+#include <torch/csrc/inductor/aoti_torch/c/shim.h>
+#include <torch/csrc/stable/accelerator.h>
+#include <torch/csrc/stable/library.h>
+#include <torch/csrc/stable/ops.h>
+#include <torch/csrc/stable/tensor.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+#include <tuple>
+#include <vector>
+
+#include "interface.hpp"
+
+// torch::stable is hidden from other libraries, and so are structs of its tensors.
+#pragma GCC visibility push(hidden)
+
+namespace workbook_ops {
+
+using torch::headeronly::ScalarType;
+using torch::stable::Tensor;
+
+constexpr std::int64_t kGrain = 16384;  // elements per task of a CPU thread: about 10 us of work
+constexpr std::int64_t kMostElements = INT32_MAX;
+
+// --- Checks ---
+
+struct Input {
+  const char* name;
+  const Tensor& tensor;
+};
+using Inputs = std::initializer_list<Input>;
+
+/// Throws what becomes a RuntimeError in Python: "add_relu: " and the parts.
+template <class... Parts>
+[[noreturn]] void refuse(const char* op, const Parts&... parts) {
+  std::ostringstream text;
+  text << op << ": ";
+  (text << ... << parts);
+  throw std::runtime_error(text.str());
+}
+
+struct Shape {
+  const Tensor& tensor;
+};
+inline std::ostream& operator<<(std::ostream& out, const Shape& shape) {
+  out << "[";
+  for (std::int64_t i = 0; i < shape.tensor.dim(); ++i) out << (i ? ", " : "") << shape.tensor.size(i);
+  return out << "]";
+}
+
+struct Place {
+  const Tensor& tensor;
+};
+inline std::ostream& operator<<(std::ostream& out, const Place& place) {
+  if (place.tensor.is_cpu()) return out << "cpu";
+  return out << "cuda:" << place.tensor.get_device_index();
+}
+
+inline int type_of(const char* op, const Input& input, bool float64 = true) {
+  switch (input.tensor.scalar_type()) {
+    case ScalarType::Double:
+      if (float64) return kFloat64;
+      break;
+    case ScalarType::Float:
+      return kFloat32;
+    case ScalarType::Half:
+      return kFloat16;
+    case ScalarType::BFloat16:
+      return kBFloat16;
+    default:
+      break;
+  }
+  refuse(op, input.name, " must be ", float64 ? "float64, " : "", "float32, float16 or bfloat16, not ",
+         torch::headeronly::toString(input.tensor.scalar_type()));
+}
+
+inline void check_same_type_and_device(const char* op, const Input& a, const Input& b) {
+  if (a.tensor.scalar_type() != b.tensor.scalar_type())
+    refuse(op, a.name, " and ", b.name, " must have the same type, but are ",
+           torch::headeronly::toString(a.tensor.scalar_type()), " and ",
+           torch::headeronly::toString(b.tensor.scalar_type()), ": convert one of them with .to()");
+  if (a.tensor.device() != b.tensor.device())
+    refuse(op, a.name, " and ", b.name, " must be on the same device, but are on ", Place{a.tensor}, " and ",
+           Place{b.tensor});
+}
+
+inline void check_size(const char* op, const Input& input) {
+  if (input.tensor.numel() > kMostElements)
+    refuse(op, input.name, " has ", input.tensor.numel(), " elements; ", kMostElements,
+           " is the most: split it");
+}
+
+/// Returns the type that all inputs have.
+inline int check_alike(const char* op, Inputs inputs, bool float64 = true) {
+  const Input& first = *inputs.begin();
+  const int type = type_of(op, first, float64);
+  for (const Input& other : inputs) {
+    check_same_type_and_device(op, first, other);
+    if (!first.tensor.sizes().equals(other.tensor.sizes()))
+      refuse(op, first.name, " and ", other.name, " must have the same shape, but are ", Shape{first.tensor},
+             " and ", Shape{other.tensor}, "; nothing is broadcast: expand one of them first");
+  }
+  check_size(op, first);
+  return type;
+}
+
+// --- Memory ---
+
+/// `t` with the strides of `result`, copied if it has others. Loops then run over memory in one order, in
+/// whatever order the dimensions are.
+inline Tensor like(const Tensor& t, const Tensor& result) {
+  if (t.strides().equals(result.strides())) return t;
+  Tensor copy = torch::stable::empty_like(result);
+  torch::stable::copy_(copy, t);
+  return copy;
+}
+
+/// A result that is computed row by row: `rows` is contiguous, `result` has the strides that empty_like()
+/// gives for the input. They are one tensor unless the strides differ.
+struct RowResult {
+  Tensor result, rows;
+
+  RowResult(const Tensor& input, const Tensor& input_rows)
+      : result(torch::stable::empty_like(input)),
+        rows(result.is_contiguous() ? result : torch::stable::empty_like(input_rows)) {}
+  /// To be called when `rows` has been computed.
+  Tensor finished() {
+    if (!result.is_contiguous()) torch::stable::copy_(result, rows);
+    return result;
+  }
+};
+
+// --- Running ---
+
+#ifdef WORKBOOK_OPS_CUDA
+inline void* current_stream(const char* op, const Tensor& t) {
+  void* stream = nullptr;
+  if (aoti_torch_get_current_cuda_stream(t.get_device_index(), &stream) != 0)
+    refuse(op, "PyTorch names no current stream for ", Place{t});
+  return stream;
+}
+#else
+[[noreturn]] inline void refuse_cuda(const char* op) {
+  refuse(op,
+         "this workbook_ops was built without its GPU side: install the CUDA Toolkit (nvcc) and a PyTorch "
+         "with CUDA, then install workbook_ops again");
+}
+#endif
+
+/// Runs an operator where `result` is: on the CPU cpu(begin, end) for parts of the range [0, n), at least
+/// `grain` long, on several threads; on a GPU cuda(stream), a function of the C layer.
+template <class Cpu, class Cuda>
+void run_on(const char* op, const Tensor& result, std::int64_t n, std::int64_t grain, Cpu cpu, Cuda cuda) {
+  if (result.is_cpu()) {
+    torch::stable::parallel_for(0, n, grain, [&](std::int64_t begin, std::int64_t end) {
+      cpu(static_cast<int>(begin), static_cast<int>(end));
+    });
+    return;
+  }
+#ifdef WORKBOOK_OPS_CUDA
+  const torch::stable::accelerator::DeviceGuard guard(result.get_device_index());
+  if (cuda(current_stream(op, result))) refuse(op, workbook_error());
+#else
+  (void)cuda;
+  refuse_cuda(op);
+#endif
+}
+
+/// Parts of the rows that leave a partial sum of each column. On the CPU they do not depend on the number
+/// of threads, so that neither do the sums; a part has eight rows or more, because its sums are written and
+/// read.
+inline int parts_of(const char* op, int type, const Tensor& x, std::int64_t rows, std::int64_t columns) {
+  if (x.is_cpu()) {
+    const std::int64_t most = std::min<std::int64_t>((rows + 7) / 8, 64);
+    return static_cast<int>(std::clamp<std::int64_t>(rows * columns / (4 * kGrain), 1, most));
+  }
+#ifdef WORKBOOK_OPS_CUDA
+  (void)op;
+  const torch::stable::accelerator::DeviceGuard guard(x.get_device_index());
+  return workbook_parts_cuda(type, static_cast<int>(rows), static_cast<int>(columns));
+#else
+  (void)type;
+  refuse_cuda(op);
+#endif
+}
+
+}  // namespace workbook_ops
+
+#pragma GCC visibility pop

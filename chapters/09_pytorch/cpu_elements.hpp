@@ -1,0 +1,119 @@
+/// \file
+/// For the loops of the CPU: elements of 16 bits as floats and back, and sums of columns.
+#pragma once
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "types.hpp"
+#ifdef __F16C__
+#include <immintrin.h>
+#endif
+
+namespace workbook_ops {
+
+constexpr int kChunk = 512;  // elements that are converted at a time: a few buffers of 4 KiB fit in L1
+
+// --- 16-bit elements ---
+
+struct Half {
+  std::uint16_t bits;
+};
+struct BFloat16 {
+  std::uint16_t bits;
+};
+
+/// What elements of type T are computed in.
+template <class T>
+using Compute = std::conditional_t<std::is_same_v<T, double>, double, float>;
+
+template <class T>
+void widen(const T* from, T* to, int n) {
+  std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(T));
+}
+inline void widen(const BFloat16* from, float* to, int n) {
+  for (int i = 0; i < n; ++i) to[i] = std::bit_cast<float>(std::uint32_t{from[i].bits} << 16);
+}
+#ifdef __F16C__
+inline float widen_one(Half a) { return _cvtsh_ss(a.bits); }
+inline Half narrow_one(float a) { return {_cvtss_sh(a, _MM_FROUND_TO_NEAREST_INT)}; }
+#else
+inline float widen_one(Half a) { return static_cast<float>(std::bit_cast<_Float16>(a)); }
+inline Half narrow_one(float a) { return std::bit_cast<Half>(static_cast<_Float16>(a)); }
+#endif
+
+inline void widen(const Half* from, float* to, int n) {
+  int i = 0;
+#ifdef __F16C__  // g++ 12 does not use these instructions in a loop by itself
+  for (; i + 8 <= n; i += 8)
+    _mm256_storeu_ps(to + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i))));
+#endif
+  for (; i < n; ++i) to[i] = widen_one(from[i]);
+}
+
+template <class T>
+void narrow(const T* from, T* to, int n) {
+  std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(T));
+}
+/// Rounds to the nearest, to even in the middle. A NaN becomes PyTorch's.
+inline void narrow(const float* from, BFloat16* to, int n) {
+  for (int i = 0; i < n; ++i) {
+    const auto bits = std::bit_cast<std::uint32_t>(from[i]);
+    const std::uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    to[i].bits = static_cast<std::uint16_t>((bits & 0x7fffffff) > 0x7f800000 ? 0x7fc0 : rounded);
+  }
+}
+inline void narrow(const float* from, Half* to, int n) {
+  int i = 0;
+#ifdef __F16C__
+  for (; i + 8 <= n; i += 8)
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i),
+                     _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT));
+#endif
+  for (; i < n; ++i) to[i] = narrow_one(from[i]);
+}
+
+// --- Arrays of floats are used where they are ---
+
+/// n elements as floats, in the buffer unless they are floats.
+template <class T>
+const float* floats_of(const T* from, float* buffer, int n) {
+  widen(from, buffer, n);
+  return buffer;
+}
+inline const float* floats_of(const float* from, float*, int) { return from; }
+
+/// Where floats are written that store_floats() brings to `to`.
+template <class T>
+float* floats_for(T*, float* buffer) {
+  return buffer;
+}
+inline float* floats_for(float* to, float*) { return to; }
+
+template <class T>
+void store_floats(const float* from, T* to, int n) {
+  if constexpr (!std::is_same_v<T, float>) narrow(from, to, n);
+}
+
+// --- Sums of columns ---
+
+/// The rows of part `part`: from here to those of the next part.
+inline std::int64_t first_row(int rows, int parts, int part) {
+  return static_cast<std::int64_t>(rows) * part / parts;
+}
+
+/// out[c] = the sum of partial[p * apart + c] over the parts.
+template <class T>
+void sum_parts(const Compute<T>* partial, int parts, std::int64_t apart, std::int64_t columns, T* out) {
+  for (std::int64_t first = 0; first < columns; first += kChunk) {
+    const int n = static_cast<int>(std::min<std::int64_t>(kChunk, columns - first));
+    Compute<T> sums[kChunk] = {};
+    for (std::int64_t p = 0; p < parts; ++p)
+      for (int i = 0; i < n; ++i) sums[i] += partial[p * apart + first + i];
+    narrow(sums, out + first, n);
+  }
+}
+
+}  // namespace workbook_ops

@@ -1,0 +1,229 @@
+/// \file
+/// The operators that normalise rows, on the CPU: plain loops, which the compiler turns into vector
+/// instructions. `omp simd` lets it add up a row in any order; there are no OpenMP threads.
+#include <cmath>
+
+#include "cpu_elements.hpp"
+#include "norms.hpp"
+
+namespace workbook_ops {
+namespace {
+
+// A row is taken in chunks of kNormChunk columns. A row of one chunk is converted to floats once, a longer
+// one in each pass.
+constexpr int kNormChunk = 1024;
+
+/// Calls function(at, n) for the columns [at, at + n) of each chunk.
+template <class Function>
+void for_chunks(int columns, Function function) {
+  for (std::int64_t at = 0; at < columns; at += kNormChunk)
+    function(at, static_cast<int>(std::min<std::int64_t>(kNormChunk, columns - at)));
+}
+
+/// An array's elements as floats; those that it was last asked for are kept.
+template <class T>
+class Floats {
+ public:
+  const float* operator()(const void* array, std::int64_t first, int n) {
+    const T* from = static_cast<const T*>(array) + first;
+    if (from != kept_) floats_ = floats_of(from, buffer_, n);
+    kept_ = from;
+    return floats_;
+  }
+
+ private:
+  float buffer_[kNormChunk];
+  const T* kept_ = nullptr;
+  const float* floats_ = nullptr;
+};
+
+template <class Norm>
+float input(float v) {
+  return Norm::kReluFirst && v < 0 ? 0.0f : v;
+}
+
+struct Moments {
+  float mean, inverse;
+};
+
+/// The mean of a row's inputs, 0 where none is subtracted, and 1 / sqrt(variance + epsilon). `values` gives
+/// the elements of a chunk. Sums of chunks are added up in double.
+template <class Norm, class Values>
+Moments moments_of(int columns, float epsilon, Values values) {
+  float mean = 0;
+  if constexpr (!Norm::kResidual) {
+    double sum = 0;
+    for_chunks(columns, [&](std::int64_t at, int n) {
+      const float* v = values(at, n);
+      float of_chunk = 0;
+#pragma omp simd reduction(+ : of_chunk)
+      for (int i = 0; i < n; ++i) of_chunk += input<Norm>(v[i]);
+      sum += of_chunk;
+    });
+    mean = static_cast<float>(sum / columns);
+  }
+  double squares = 0;
+  for_chunks(columns, [&](std::int64_t at, int n) {
+    const float* v = values(at, n);
+    float of_chunk = 0;
+#pragma omp simd reduction(+ : of_chunk)
+    for (int i = 0; i < n; ++i) {
+      const float distance = input<Norm>(v[i]) - mean;
+      of_chunk += distance * distance;
+    }
+    squares += of_chunk;
+  });
+  return {mean, 1 / std::sqrt(static_cast<float>(squares / columns) + epsilon)};
+}
+
+// --- Forward ---
+
+/// sum = x + residual for one row, rounded.
+template <class T>
+void add_residual(const WorkbookNorm& task, std::int64_t row) {
+  float buffers[3][kNormChunk];
+  for_chunks(task.columns, [&](std::int64_t at, int n) {
+    const float* x = floats_of(static_cast<const T*>(task.x) + row + at, buffers[0], n);
+    const float* residual = floats_of(static_cast<const T*>(task.residual) + row + at, buffers[1], n);
+    T* out = static_cast<T*>(task.sum) + row + at;
+    float* sum = floats_for(out, buffers[2]);
+#pragma omp simd
+    for (int i = 0; i < n; ++i) sum[i] = x[i] + residual[i];
+    store_floats(sum, out, n);
+  });
+}
+
+template <class Norm, class T>
+void norm_rows(const WorkbookNorm& task, int begin, int end) {
+  Floats<T> x, weights, biases;
+  float buffer[kNormChunk];
+  for (std::int64_t row = std::int64_t{begin} * task.columns; begin < end; ++begin, row += task.columns) {
+    if constexpr (Norm::kResidual) add_residual<T>(task, row);
+    const auto values = [&](std::int64_t at, int n) {
+      return x(Norm::kResidual ? task.sum : task.x, row + at, n);
+    };
+    const auto [mean, inverse] = moments_of<Norm>(task.columns, task.epsilon, values);
+    for_chunks(task.columns, [&, mean = mean, inverse = inverse](std::int64_t at, int n) {
+      const float *v = values(at, n), *weight = weights(task.weight, at, n), *bias = nullptr;
+      if constexpr (!Norm::kResidual) bias = biases(task.bias, at, n);
+      T* out = static_cast<T*>(task.y) + row + at;
+      float* y = floats_for(out, buffer);
+#pragma omp simd
+      for (int i = 0; i < n; ++i) {
+        float result = (input<Norm>(v[i]) - mean) * inverse * weight[i];
+        if constexpr (!Norm::kResidual) result += bias[i];
+        y[i] = Norm::kReluLast && result < 0 ? 0.0f : result;
+      }
+      store_floats(y, out, n);
+    });
+  }
+}
+
+// --- Backward ---
+
+struct Sources {
+  const float *x, *grad, *weight, *bias;
+};
+
+/// The gradient of the normalised element i, before any ReLU that comes last.
+template <class Norm>
+float passed_grad(const Sources& from, int i, float z) {
+  if constexpr (Norm::kReluLast) return z * from.weight[i] + from.bias[i] <= 0 ? 0.0f : from.grad[i];
+  return from.grad[i];
+}
+
+/// The rows of one part. For a row with z = (input - mean) * inverse and g = grad * weight, the gradient of
+/// the input is inverse * (g - mean(g) - z * mean(g * z)), without mean(g) if no mean is subtracted. Where
+/// ReLU comes last, grad is 0 where it cut the result off; where it comes first, so is the gradient of x.
+template <class Norm, class T>
+void norm_backward_part(const WorkbookNormBackward& task, int part) {
+  const int columns = task.columns;
+  float* dweight = static_cast<float*>(task.partial) + std::int64_t{2} * part * columns;
+  float* dbias = dweight + columns;
+  std::fill(dweight, dbias + columns, 0.0f);
+  Floats<T> x, grads, weights, biases, grad_sums;
+  float z[kNormChunk], g[kNormChunk], buffer[kNormChunk];
+
+  const std::int64_t end = first_row(task.rows, task.parts, part + 1);
+  for (std::int64_t r = first_row(task.rows, task.parts, part); r < end; ++r) {
+    const std::int64_t row = r * columns;
+    const auto values = [&](std::int64_t at, int n) { return x(task.x, row + at, n); };
+    const Moments moments = moments_of<Norm>(columns, task.epsilon, values);
+    const float mean = moments.mean, inverse = moments.inverse;
+
+    const auto sources = [&](std::int64_t at, int n) {
+      return Sources{values(at, n), grads(task.grad, row + at, n), weights(task.weight, at, n),
+                     Norm::kReluLast ? biases(task.bias, at, n) : nullptr};
+    };
+    double sum = 0, products = 0;
+    for_chunks(columns, [&](std::int64_t at, int n) {
+      const Sources from = sources(at, n);
+      float *dw = dweight + at, *db = dbias + at, of_chunk = 0, products_of_chunk = 0;
+#pragma omp simd reduction(+ : of_chunk, products_of_chunk)
+      for (int i = 0; i < n; ++i) {
+        z[i] = (input<Norm>(from.x[i]) - mean) * inverse;
+        const float passed = passed_grad<Norm>(from, i, z[i]);
+        dw[i] += passed * z[i];
+        if constexpr (!Norm::kResidual) db[i] += passed;
+        g[i] = passed * from.weight[i];
+        of_chunk += g[i];
+        products_of_chunk += g[i] * z[i];
+      }
+      sum += of_chunk;
+      products += products_of_chunk;
+    });
+    const float mean_g = Norm::kResidual ? 0.0f : static_cast<float>(sum / columns);
+    const float mean_gz = static_cast<float>(products / columns);
+
+    for_chunks(columns, [&](std::int64_t at, int n) {
+      if (columns > kNormChunk) {  // z and g are those of the last chunk
+        const Sources from = sources(at, n);
+#pragma omp simd
+        for (int i = 0; i < n; ++i) {
+          z[i] = (input<Norm>(from.x[i]) - mean) * inverse;
+          g[i] = passed_grad<Norm>(from, i, z[i]) * from.weight[i];
+        }
+      }
+      const float* v = values(at, n);
+      const float* added = Norm::kResidual && task.grad_sum ? grad_sums(task.grad_sum, row + at, n) : nullptr;
+      T* out = static_cast<T*>(task.dx) + row + at;
+      float* dx = floats_for(out, buffer);
+#pragma omp simd
+      for (int i = 0; i < n; ++i) {
+        const float slope = inverse * (g[i] - mean_g - z[i] * mean_gz);
+        dx[i] = Norm::kReluFirst && v[i] <= 0 ? 0.0f : slope;
+      }
+      if (added)
+#pragma omp simd
+        for (int i = 0; i < n; ++i) dx[i] += added[i];
+      store_floats(dx, out, n);
+    });
+  }
+}
+
+}  // namespace
+}  // namespace workbook_ops
+
+using namespace workbook_ops;
+
+void workbook_norm_cpu(const WorkbookNorm* task, int begin, int end) {
+  with_norm(task->kind, [&]<class Norm>(Norm) {
+    with_short_type<Half, BFloat16>(task->type, [&]<class T>(T*) { norm_rows<Norm, T>(*task, begin, end); });
+  });
+}
+
+void workbook_norm_backward_part_cpu(const WorkbookNormBackward* task, int part) {
+  with_norm(task->kind, [&]<class Norm>(Norm) {
+    with_short_type<Half, BFloat16>(task->type,
+                                    [&]<class T>(T*) { norm_backward_part<Norm, T>(*task, part); });
+  });
+}
+
+void workbook_norm_backward_sum_cpu(const WorkbookNormBackward* task) {
+  const std::int64_t columns = task->columns, apart = 2 * columns;
+  const float* partial = static_cast<const float*>(task->partial);
+  with_short_type<Half, BFloat16>(task->type, [&]<class T>(T*) {
+    sum_parts(partial, task->parts, apart, columns, static_cast<T*>(task->dweight));
+    if (task->dbias) sum_parts(partial + columns, task->parts, apart, columns, static_cast<T*>(task->dbias));
+  });
+}

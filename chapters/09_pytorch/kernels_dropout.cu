@@ -1,0 +1,77 @@
+/// \file
+/// GELU and dropout on a GPU, in the form of chapter 07: stages 4 and 6 forward and stage 9 backward, in
+/// bfloat16 with the faster GELU of 6_fast. Those kernels get the seed as an argument. Here it is read from
+/// memory, as stage 13 reads the offset: PyTorch draws it on the GPU, and no CUDA graph can freeze it.
+#include "../07_gelu_dropout/6_fast.gpu.cuh"
+#include "kernels.gpu.cuh"
+
+namespace DEVICE::operators {
+
+using gelu_dropout::are_aligned;
+using gelu_dropout::load;
+using gelu_dropout::store;
+
+/// Vectors of 16 bytes that a thread has: eight elements, which one Philox call is enough for.
+template <class T>
+constexpr int kVectors = sizeof(T) == 4 ? 2 : 1;
+
+/// out[i] = dropout(gelu(x[i])), or if `Backward` grad[i] * dropout(the derivative of gelu at x[i]), with the
+/// numbers of Sharing. Traffic: reads x, and grad if `Backward`, and writes out, once each.
+template <bool Backward, class Form, class T>
+__global__ void dropout_of_gelu(const T* __restrict__ x, const T* __restrict__ grad, T* __restrict__ out,
+                                unsigned n, Dropout dropout, const unsigned long long* __restrict__ seed) {
+  using Numbers = Sharing<T, kVectors<T>>;
+  using V = gelu_dropout::Vector<T>;
+  const unsigned t = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned first = Numbers::first_vector(t);
+  const bool aligned = are_aligned(x, out) && (!Backward || are_aligned(grad));
+  V values[kVectors<T>], grads[kVectors<T>];
+#pragma unroll
+  for (int v = 0; v < kVectors<T>; ++v) {
+    values[v] = load(x, first + 32 * v, n, aligned);
+    if (Backward) grads[v] = load(grad, first + 32 * v, n, aligned);
+  }
+  dropout.random.seed = *seed;
+  const uint4 call = dropout.random(t);
+#pragma unroll
+  for (int v = 0; v < kVectors<T>; ++v) {
+#pragma unroll
+    for (int j = 0; j < Numbers::kWidth; ++j) {
+      const unsigned drawn = number<Numbers::kBits>(call, v * Numbers::kWidth + j);
+      const float value = to_float(values[v].element[j]);
+      const float result = Backward ? to_float(grads[v].element[j]) * Form::slope(value) : Form::value(value);
+      values[v].element[j] = from_float<T>(dropout(result, drawn));
+    }
+    store(out, first + 32 * v, n, aligned, values[v]);
+  }
+}
+
+// --- On the host ---
+
+template <class Form, class T>
+void run_gelu_dropout(const WorkbookGeluDropout& task) {
+  using Numbers = Sharing<T, kVectors<T>>;
+  constexpr int kThreads = 256;
+  static_assert(Numbers::kBits == 16);
+  launch(task.grad ? dropout_of_gelu<true, Form, T> : dropout_of_gelu<false, Form, T>,
+         static_cast<unsigned>(ceil_div(task.n, Numbers::kNumbers * kThreads)), kThreads,
+         static_cast<const T*>(task.x), static_cast<const T*>(task.grad), static_cast<T*>(task.out),
+         static_cast<unsigned>(task.n), make_dropout<16>(task.p, 0, 0), task.seed);
+}
+
+}  // namespace DEVICE::operators
+
+using namespace DEVICE::operators;
+
+int workbook_gelu_dropout_cuda(const WorkbookGeluDropout* task, void* stream) {
+  return guarded(stream, [&] {
+    with_short_type<__half, __nv_bfloat16>(task->type, [&]<class T>(T*) {
+      using Erf = std::conditional_t<std::is_same_v<T, __nv_bfloat16>, DEVICE::gelu_dropout::FastErf,
+                                     DEVICE::gelu_dropout::Erf>;
+      if (task->use_tanh)
+        run_gelu_dropout<DEVICE::gelu_dropout::Tanh, T>(*task);
+      else
+        run_gelu_dropout<Erf, T>(*task);
+    });
+  });
+}
