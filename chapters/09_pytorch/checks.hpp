@@ -10,9 +10,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <optional>
-#include <sstream>
 #include <stdexcept>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -37,30 +38,36 @@ struct Input {
 };
 using Inputs = std::initializer_list<Input>;
 
-/// Throws what becomes a RuntimeError in Python: "add_relu: " and the parts.
-template <class... Parts>
-[[noreturn]] void refuse(const char* op, const Parts&... parts) {
-  std::ostringstream text;
-  text << op << ": ";
-  (text << ... << parts);
-  throw std::runtime_error(text.str());
-}
-
 struct Shape {
   const Tensor& tensor;
 };
-inline std::ostream& operator<<(std::ostream& out, const Shape& shape) {
-  out << "[";
-  for (std::int64_t i = 0; i < shape.tensor.dim(); ++i) out << (i ? ", " : "") << shape.tensor.size(i);
-  return out << "]";
-}
-
 struct Place {
   const Tensor& tensor;
 };
-inline std::ostream& operator<<(std::ostream& out, const Place& place) {
-  if (place.tensor.is_cpu()) return out << "cpu";
-  return out << "cuda:" << place.tensor.get_device_index();
+
+inline std::string text_of(const char* text) { return text; }
+inline std::string text_of(std::int64_t number) { return std::to_string(number); }
+inline std::string text_of(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", number);
+  return text;
+}
+inline std::string text_of(Shape shape) {
+  std::string text = "[";
+  for (std::int64_t i = 0; i < shape.tensor.dim(); ++i)
+    text += (i ? ", " : "") + std::to_string(shape.tensor.size(i));
+  return text + "]";
+}
+inline std::string text_of(Place place) {
+  return place.tensor.is_cpu() ? "cpu" : "cuda:" + std::to_string(place.tensor.get_device_index());
+}
+
+/// Throws what becomes a RuntimeError in Python: "add_relu: " and the parts. No streams of the C++ library:
+/// they end the process where this library has its own copy of them, as with a compiler that links it
+/// statically.
+template <class... Parts>
+[[noreturn]] void refuse(const char* op, const Parts&... parts) {
+  throw std::runtime_error(((std::string(op) + ": ") + ... + text_of(parts)));
 }
 
 inline int type_of(const char* op, const Input& input, bool float64 = true) {
