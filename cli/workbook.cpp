@@ -30,12 +30,12 @@ std::string without(std::string text, const std::string& part) {
 /// Whether the compiler's line only says that a generated file includes the reader's: "In file included from
 /// build/x_reader.cu:1," or a continuation of it, "                 from build/x_reader.cpp:1:". Through
 /// ccache the path is relative to the build folder.
-bool is_about_wrapper(const std::string& line, const std::string& build) {
+bool is_about_wrapper(const std::string& line, const fs::path& build) {
   const auto from = line.find("from ");
   if (from == std::string::npos) return false;
-  const bool generated =
-      line.compare(from + 5, build.size(), build) == 0 || line.find("_reader.c", from) != std::string::npos;
-  return generated && (line.starts_with("In file included ") || line.find_first_not_of(' ') == from);
+  const bool names_includer = line.starts_with("In file included ") || line.find_first_not_of(' ') == from;
+  const fs::path file = build / line.substr(from + 5, line.find(':', from) - from - 5);
+  return names_includer && *file.lexically_normal().lexically_relative(build).begin() != "..";
 }
 
 /// Whether a line is Make's own: "make[2]: ...", "[ 50%] Building ..." or "Consolidate compiler ...".
@@ -73,7 +73,7 @@ Build failed_build(const std::string& output, const Workbook& workbook) {
     } else if (build.failed.empty() && !target_failed_in_make(line).empty()) {
       build.failed = target_failed_in_make(line);
     } else if (!line.starts_with(kNinjaStatus) && !line.starts_with("ninja: ") && !is_makes(line) &&
-               !is_about_wrapper(line, workbook.build.string())) {
+               !is_about_wrapper(line, workbook.build)) {
       build.errors += line + "\n";
     }
   }

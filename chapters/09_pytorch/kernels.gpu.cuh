@@ -50,7 +50,6 @@ constexpr int kWidest = 16 / sizeof(T);
 
 constexpr int kLanes = 32, kRows = 8;  // threads of a block along a row, and rows at a time
 
-// [sums]
 /// Sums of the columns over this block's rows: a block of kLanes x Rows threads has kLanes * Width columns,
 /// blockIdx.x says which, and of `rows` rows those of slice blockIdx.y. A thread has Width columns and, of
 /// the slice, every Rows-th row. add(r, first, sums) adds the terms of row r to the Sums sums of each of the
@@ -77,7 +76,6 @@ __device__ void sum_columns(unsigned rows, unsigned columns, Add add, Store stor
       store(s, first + j, sums[s][j]);
     }
 }
-// [sums]
 
 constexpr int kPartRows = 32;  // rows at a time of sum_parts()
 

@@ -151,7 +151,8 @@ struct Backward {
   float *moments, *partial;
 };
 
-/// The normalised element, and the gradient that reaches it through any ReLU that comes last.
+/// The gradient of weight * z + bias, where z is the normalised element: that of the result, but 0 where a
+/// ReLU that comes last has cut it off.
 template <class Norm>
 __device__ float passed_grad(float grad, float z, float weight, float bias) {
   return Norm::kReluLast && z * weight + bias <= 0.0f ? 0.0f : grad;

@@ -39,8 +39,8 @@ void play() {
 """
 
 
-def play(what, source, status, *texts, options=()):
-    """Plays `source`, expects that exit status and those texts, and returns what it printed."""
+def play(what, source, status, *texts, options=(), never=None):
+    """Plays `source`, expects that exit status, those texts and not `never`, and returns what it printed."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "mine.cu"
         path.write_text(source)
@@ -51,8 +51,8 @@ def play(what, source, status, *texts, options=()):
     if "error: " not in output and ": kernel " not in output and "--json" not in options:
         wide = [line for line in output.splitlines() if len(line) > 80 and len(line.split()) > 1]
         expect(f"{what}: 80 columns", not wide, wide)
-    expect(what, done.returncode == status and not lacking,
-           f"exit status {done.returncode}, missing {lacking}:\n{output}")
+    expect(what, done.returncode == status and not lacking and not (never and never in output),
+           f"exit status {done.returncode}, missing {lacking}, or {never} is there:\n{output}")
     return done.stdout
 
 
@@ -73,7 +73,8 @@ play("... and not after one that cannot", IN_PLACE, 2,
 NOT_UTF8 = FILE.replace("if (i < n) ", "").replace('x("x"', r'x("x\xff"')
 found = json.loads(play("a name that is no UTF-8, as JSON", NOT_UTF8, 1, options=["--json"]))["finding"]
 expect("... is shown as far as it is", "reads x\ufffd[1000] at line 7" in found, found)
-play("a compiler error", FILE.replace("2.0f * x[i]", "y"), 1, "mine.cu:7:", "error:")
+# Without a line about the file that includes it.
+play("a compiler error", FILE.replace("2.0f * x[i]", "y"), 1, "mine.cu:7:", "error:", never="play_cpu")
 ARRAY = '  Array<float> x("x", n, [](int i) { return 0.5f * i; });\n'
 for what, array, *texts in (
         ("no elements", 'Array<float> y("y", 0);', "Array y is to have 0 elements: it needs at least 1"),
