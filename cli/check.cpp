@@ -133,6 +133,8 @@ std::string judge_program(const Workbook& workbook, const ExerciseFiles& exercis
 }
 
 std::string build_judge(const Workbook& workbook, const ExerciseFiles& exercise) {
+  if (const std::string fault = encoding_fault(exercise.file, workbook.shown(exercise.file)); !fault.empty())
+    return wrapped(fault, 0);
   stamp(workbook, exercise);
   const Build build = build_target(workbook, program("check", exercise));
   if (build.done) return "";

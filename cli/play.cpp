@@ -48,6 +48,10 @@ void offer_starter(const Workbook& workbook, const std::string& file) {
 /// Builds the program of `play` with the reader's file. Returns whether that was possible; if not, says why.
 /// The caller holds the build's lock.
 bool build_play(const Workbook& workbook, const std::string& file) {
+  if (const std::string fault = encoding_fault(file, file); !fault.empty()) {
+    fmt::print(stderr, "{}", wrapped(fault, 0));
+    return false;
+  }
   // The build compiles this file, which includes the reader's.
   const fs::path wrapper = workbook.build / "play.cu";
   const std::string content =
@@ -88,9 +92,7 @@ int play_command(const Workbook& workbook, const std::string& file, const PlayRe
   // Until it has started: another `play` would build another file to the same place.
   std::optional<Lock> lock(build_lock(workbook));
   if (!build_play(workbook, file)) return kWrong;
-  const pid_t program = start_program(call);
-  lock.reset();
-  return status_of_program(program, call[0]);
+  return run_readers_program(call, file, [&] { lock.reset(); });
 }
 
 }  // namespace workbook

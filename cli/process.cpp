@@ -20,6 +20,8 @@
 
 #include "harness/errors.hpp"
 #include "harness/exit_status.hpp"
+#include "harness/run_play.hpp"
+#include "harness/terminal.hpp"
 
 namespace workbook {
 namespace {
@@ -273,6 +275,44 @@ int status_of_program(pid_t child, const std::string& name) {
   if (WIFEXITED(status)) return WEXITSTATUS(status);
   if (WTERMSIG(status) == SIGPIPE) return kDone;  // whoever read the output has seen enough
   fmt::print(stderr, "workbook: {} was ended by signal {}\n", name, WTERMSIG(status));
+  return kWrong;
+}
+
+int run_readers_program(const std::vector<std::string>& words, const std::string& file,
+                        const std::function<void()>& started) {
+  Pipe done;
+  fcntl(done.write_end, F_SETFD, 0);
+  setenv(kDoneVariable, std::to_string(done.write_end).c_str(), /*overwrite=*/1);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const std::set<pid_t> others = children();
+  const pid_t child = start_program(words);
+  unsetenv(kDoneVariable);
+  const EndingSignals signals;
+  done.close_write_end();
+  started();
+
+  Outcome outcome;
+  std::string said;
+  bool open = true;
+  while (!has_ended(child, outcome)) {
+    pollfd wait = {open ? done.read_end : -1, POLLIN, 0};
+    poll(&wait, 1, open ? 100 : 5);
+    if (wait.revents) open = drain(done.read_end, said) && said.empty();
+    if (ending_signal) {
+      end_all(child, others);
+      throw Interrupted{ending_signal};
+    }
+  }
+  end_all(child, others);  // children that it left running
+  if (said.empty()) drain(done.read_end, said);
+  if (outcome.end == Outcome::End::kSignal && outcome.code == SIGPIPE) return kDone;  // as above
+  if (outcome.end != Outcome::End::kSignal && !said.empty()) return outcome.code;
+  const std::string how =
+      outcome.end == Outcome::End::kSignal
+          ? fmt::format("{} was ended by signal {} ({})", file, outcome.code, strsignal(outcome.code))
+          : fmt::format("The program ended itself with exit status {}: does {} call _exit?", outcome.code,
+                        file);
+  fmt::print(stderr, "{}", wrapped(how, 0));
   return kWrong;
 }
 

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -57,5 +58,12 @@ int run_program(const std::vector<std::string>& words);
 pid_t start_program(const std::vector<std::string>& words);
 /// The second half: waits for it. Messages call it `name`.
 int status_of_program(pid_t child, const std::string& name);
+
+/// Runs the program of `play` with the reader's file on this program's terminal, and waits for it. Calls
+/// `started` when the program's file may be replaced. Processes that it leaves behind are ended.
+/// Returns its exit status; kWrong when a signal or the reader's code has ended it, and says so.
+/// \throws MachineError when no process can be created; Interrupted
+int run_readers_program(const std::vector<std::string>& words, const std::string& file,
+                        const std::function<void()>& started);
 
 }  // namespace workbook

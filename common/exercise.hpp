@@ -18,6 +18,7 @@ constexpr Shape kHostileLengths[] = {
 /// those that a cold cache must fetch and write.
 enum class Cost {
   kLaunches,
+  kThreads,  ///< that are launched, those without work included
   kReadBytes,
   kWrittenBytes,
   kCompulsoryReadBytes,

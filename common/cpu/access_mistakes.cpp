@@ -101,6 +101,11 @@ std::string byte_range(std::size_t first, std::size_t last) {
 }  // namespace
 
 void out_of_bounds(Access access) {
+  if (const std::string* name = memory().released_at(access.address))
+    stop_launch(
+        {"out of bounds",
+         access_line(access, fmt::format("address {:#x}, where array {} was,", access.address, *name)),
+         "the array was released before this launch: was its pointer kept for longer than the array?"});
   const Buffer* buffer = memory().nearest(access.address);
   if (!buffer)
     stop_launch({"out of bounds", access_line(access, no_array(access.address)),
@@ -166,15 +171,17 @@ Needs needed_after(const Race& race) {
 
 Mistake race_between(const Race& race) {
   const std::uint32_t in_block = device().launch.threads_per_block;
-  if (race.thread / in_block != race.earlier_thread / in_block)
-    return {"race in device memory", both_accesses(race) + "\n  and nothing orders the two", blocks_race(),
-            race.access.instruction};
   const Site* earlier = device().block.sites.numbered(race.earlier_site);
+  const bool is_volatile = race.access.manner == AccessManner::kVolatile || (earlier && earlier->is_volatile);
+  if (race.thread / in_block != race.earlier_thread / in_block)
+    return {"race in device memory", both_accesses(race) + "\n  and nothing orders the two",
+            is_volatile ? volatile_race(blocks_race()) : blocks_race(), race.access.instruction};
   const RacingAccess first = {earlier ? earlier->instruction : 0,
                               earlier ? earlier->kind : AccessKind::kLoad};
   const std::string details = both_accesses(race) + "\n  with no barrier between the two";
-  const std::string look_at =
-      missing_barrier(first, {race.access.instruction, race.access.kind}, needed_after(race));
+  const Needs needs = needed_after(race);
+  std::string look_at = missing_barrier(first, {race.access.instruction, race.access.kind}, needs);
+  if (is_volatile && needs == Needs::kBlock) look_at = volatile_race(look_at);
   if (race.shared) return {"race in shared memory", details, look_at, race.access.instruction};
   return {"race in device memory", details, look_at, race.access.instruction};
 }

@@ -12,6 +12,7 @@ namespace workbook {
 /// Traffic of the launches since the last reset. The names in brackets are Nsight Compute's metrics.
 struct Counts {
   long long kernels = 0;
+  long long threads = 0;         ///< of all launches, those without work included
   long long load_requests = 0;   ///< warp instructions [l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum]
   long long load_sectors = 0;    ///< 32-byte sectors [l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum]
   long long store_requests = 0;  ///< [l1tex__t_requests_pipe_lsu_mem_global_op_st.sum]
@@ -42,6 +43,7 @@ struct Counts {
 
   Counts& operator+=(const Counts& other) {
     kernels += other.kernels;
+    threads += other.threads;
     load_requests += other.load_requests;
     load_sectors += other.load_sectors;
     store_requests += other.store_requests;
@@ -95,7 +97,7 @@ struct TracedRequest {
 constexpr std::size_t kMostTracedRequests = 512;
 
 /// The cost of one instruction in a launch. The sums over all of a launch are its counts, but for
-/// `compulsory_*`, `kernels` and the busiest block, which belong to no instruction.
+/// `compulsory_*`, `kernels`, `threads` and the busiest block, which belong to no instruction.
 struct SiteCounts {
   std::string file;  ///< relative to the project, absolute outside of it; empty when unknown
   int line = 0;      ///< 0 when unknown

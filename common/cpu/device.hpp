@@ -33,9 +33,7 @@ struct Device {
   struct Printed {
     std::size_t bytes = 0;
     std::uint32_t launch = 0;  ///< that printed last
-    std::size_t threads = 0;   ///< of it
-    std::size_t last_block = 0;
-    unsigned last_thread = 0;
+    std::size_t calls = 0;     ///< of printf, in that launch
   } printed;
 
   /// 0, or the number of the worker that runs a part of the grid (cores.hpp).

@@ -31,6 +31,7 @@ struct Fault {
 // The fault of the calling thread: each thread handles its own.
 thread_local Fault fault;
 thread_local sigjmp_buf* resume_at = nullptr;  // null while nothing is watched
+thread_local bool runs_host_code = false;      // between its launches, too
 
 std::uintptr_t instruction_of([[maybe_unused]] const ucontext_t& context) {
 #if defined(__x86_64__)
@@ -56,7 +57,8 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   fault = {signal, reinterpret_cast<std::uintptr_t>(info->si_addr),
            instruction_of(*static_cast<ucontext_t*>(context)),
            stack_pointer_of(*static_cast<ucontext_t*>(context))};
-  const bool ours = fault.in_kernel() || fault.is_overflow() || fault.is_to_device_memory();
+  const bool ours = fault.in_kernel() || fault.is_overflow() || fault.is_to_device_memory() ||
+                    (runs_host_code && !grid_runs);
   if (ours && resume_at) siglongjmp(*resume_at, 1);
   ::signal(signal, SIG_DFL);  // the program's own mistake: the fault repeats, and ends the program
 }
@@ -189,8 +191,11 @@ bool ends_without_fault(const std::function<void()>& code) {
 void run_host_code(const std::function<void()>& code) {
   const Handler handler;
   const Memory::Access closed(memory(), false);
+  runs_host_code = true;
   if (ends_without_fault(code)) return;
   memory().set_access(false);
+  if (!grid_runs && !fault.is_to_device_memory())
+    throw host_crash(fault.signal, fault.address, fault.instruction, fault.stack_pointer);
   if (!grid_runs) throw touched_by_host();
   if (fault.signal == kTickSignal) throw standing_still(fault.instruction, fault.stack_pointer, kMostTicks);
   if (fault.is_overflow()) throw stack_overflow(fault.instruction, fault.stack_pointer);

@@ -9,7 +9,7 @@ namespace cpu {
 
 /// Runs host code, which may launch kernels, with device memory closed to it.
 /// \throws cpu::Finding when it accesses an array on the device, when a thread of a kernel needs more stack
-/// than it has, or when a signal such as SIGFPE ends it.
+/// than it has, or when a signal such as SIGFPE would end a kernel or the host code.
 void run_host_code(const std::function<void()>& code);
 
 /// Runs code of the calling thread, with the faults handled that `run_host_code` handles. Returns false if

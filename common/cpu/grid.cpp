@@ -161,6 +161,7 @@ void run(const Launch& launch) {
   mark_estimates(d);
   d.counts.accesses_of_busiest_blocks += d.counts.accesses_of_busiest_block;
   ++d.counts.kernels;
+  d.counts.threads += static_cast<long long>(d.launch.blocks() * d.launch.threads_per_block);
   report(d, false);
 }
 

@@ -20,6 +20,7 @@ constexpr std::size_t kSmallestArena = std::size_t{1} << 30;
 // index that is wrong, of elements of up to 16 bytes. An address farther away, at the ends of the arena, was
 // meant to be other memory.
 constexpr std::size_t kRedZonesPerArena = 128;
+constexpr std::size_t kMostReleased = 256;
 
 std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -49,10 +50,39 @@ Memory::Buffers::const_iterator Memory::first_after(std::uintptr_t address) cons
 std::uintptr_t Memory::first_fit(std::size_t bytes, std::size_t red_zone) const {
   std::uintptr_t begin = arena_.begin + red_zone;
   for (const auto& next : buffers_) {
+    begin = after_released(begin, bytes);
     if (begin + bytes + red_zone <= next->pages.begin) return begin;
     begin = next->pages.begin + next->pages.size + red_zone;
   }
+  begin = after_released(begin, bytes);
   return begin + bytes + red_zone <= arena_.begin + arena_.size ? begin : 0;
+}
+
+std::uintptr_t Memory::after_released(std::uintptr_t begin, std::size_t bytes) const {
+  for (const auto& [address, one] : released_)
+    if (begin < address + one.pages.size && address < begin + bytes) begin = address + one.pages.size + kPage;
+  return begin;
+}
+
+void Memory::remember_released(const Buffer& buffer) {
+  released_[buffer.pages.begin] = {buffer.pages, buffer.name, ++releases_};
+  released_bytes_ += buffer.pages.size;
+  // Addresses that are kept free take a small part of a red zone.
+  while (released_.size() > kMostReleased ||
+         (released_bytes_ > arena_.size / kRedZonesPerArena / 4 && !released_.empty())) {
+    const auto oldest =
+        std::min_element(released_.begin(), released_.end(),
+                         [](const auto& a, const auto& b) { return a.second.number < b.second.number; });
+    released_bytes_ -= oldest->second.pages.size;
+    released_.erase(oldest);
+  }
+}
+
+const std::string* Memory::released_at(std::uintptr_t address) const {
+  const auto after = released_.upper_bound(address);
+  if (after == released_.begin()) return nullptr;
+  const Released& one = std::prev(after)->second;
+  return one.pages.contains(address) ? &one.name : nullptr;
 }
 
 void* Memory::allocate(std::size_t bytes, std::size_t misalignment, std::string name,
@@ -81,6 +111,7 @@ void Memory::release(void* data) {
   // A new mapping in the same place gives the memory back and takes the rights away.
   mmap(pages, (*found)->pages.size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
        0);
+  remember_released(**found);
   buffers_.erase(found);
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,6 +36,9 @@ class Memory {
   /// The array that an access to `address` was meant for: the one that starts or ends nearest to it. Null
   /// when none is near.
   const Buffer* nearest(std::uintptr_t address) const;
+  /// The name of the released array that was at `address`. Null when there was none, or when too many others
+  /// were released after it: then its address may be in use again.
+  const std::string* released_at(std::uintptr_t address) const;
 
   /// Records that the host has written these bytes, or that they count as never written.
   void set_initialised(const void* data, std::size_t bytes, bool initialised);
@@ -72,10 +76,22 @@ class Memory {
   Buffers::const_iterator first_after(std::uintptr_t address) const;
   /// The lowest address for so many bytes, with a red zone on either side; 0 where there is none.
   std::uintptr_t first_fit(std::size_t bytes, std::size_t red_zone) const;
+  /// The first address from `begin` on at which so many bytes are in no released array.
+  std::uintptr_t after_released(std::uintptr_t begin, std::size_t bytes) const;
+  void remember_released(const Buffer& buffer);
+
+  /// An array that was released. No other one gets its address for some time, so that its use is found.
+  struct Released {
+    Region pages;
+    std::string name;
+    std::size_t number;
+  };
 
   Region arena_;
   bool open_ = true;
-  Buffers buffers_;  // in order of address
+  Buffers buffers_;                                // in order of address
+  std::map<std::uintptr_t, Released> released_;    // the last ones, by address
+  std::size_t releases_ = 0, released_bytes_ = 0;  // of all; of those in released_
 };
 
 Memory& memory();

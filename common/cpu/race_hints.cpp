@@ -73,4 +73,11 @@ std::string blocks_race() {
          "split the kernel into two launches";
 }
 
+std::string volatile_race(const std::string& otherwise) {
+  return "is it a flag that a thread waits for in a loop? Then put a __threadfence() before the store "
+         "that sets it and another one after the loop, or set and read it by atomics; a __syncthreads() "
+         "in its place would wait for ever. If it is no flag: " +
+         otherwise;
+}
+
 }  // namespace cpu

@@ -35,4 +35,8 @@ std::string missing_barrier(const RacingAccess& one, const RacingAccess& other, 
 /// The hint for a race between threads of two blocks.
 std::string blocks_race();
 
+/// The hint for a race of a volatile access, between two warps or blocks: it may be a flag that one of them
+/// waits for, and then a barrier would wait for ever. `otherwise` is the hint if it is none.
+std::string volatile_race(const std::string& otherwise);
+
 }  // namespace cpu

@@ -15,6 +15,7 @@
 #include "cpu/names.hpp"
 #include "cpu/notes.hpp"
 #include "cpu/scheduler.hpp"
+#include "plural.hpp"
 
 namespace cpu {
 
@@ -63,30 +64,28 @@ void thread_fence(bool whole_device) {
   device().block.races.fence(device().block.thread.number, whole_device);
 }
 
-/// Says that the launch's output is cut off, and how many threads print.
+/// Says that the launch's output is cut off, and how much it has printed.
 static void note_cut_off(const Device::Printed& printed, std::uintptr_t instruction) {
   constexpr FindingKind kKind = "output cut off";
   if (is_noted(kKind, instruction)) return;
   const LaunchState& launch = device().launch;
   note({kKind,
-        fmt::format("  {} is the {}th thread of {} that prints, at {}\n  after {} KiB, no more is shown",
-                    running_thread_name(), printed.threads, launch.blocks() * launch.threads_per_block,
-                    place_text(instruction), kMostPrinted / 1024),
-        "does every thread print? Let one thread do it, as in `if (blockIdx.x == 0 && threadIdx.x == 0) "
-        "printf(...);`",
+        fmt::format(
+            "  {} prints at {}, after {} of printf in this launch of {}\n"
+            "  kernels have printed {} KiB, and no more is shown",
+            running_thread_name(), place_text(instruction), workbook::plural(printed.calls - 1, "call"),
+            workbook::plural(launch.blocks() * launch.threads_per_block, "thread"), kMostPrinted / 1024),
+        "does every thread print, or one of them in a long loop? Let one thread do it, as in "
+        "`if (blockIdx.x == 0 && threadIdx.x == 0) printf(...);`",
         instruction});
 }
 
-/// Counts the running thread among those that print. Returns whether the launch may still print.
+/// Counts a call of printf. Returns whether the launch may still print.
 static bool may_print(std::uintptr_t instruction) {
   const Device& d = device();
   Device::Printed& printed = device().printed;
   if (printed.launch != d.launch.number) printed = {.bytes = printed.bytes, .launch = d.launch.number};
-  if (!printed.threads || printed.last_block != d.block.number ||
-      printed.last_thread != d.block.thread.number)
-    ++printed.threads;
-  printed.last_block = d.block.number;
-  printed.last_thread = d.block.thread.number;
+  ++printed.calls;
   if (printed.bytes <= kMostPrinted) return true;
   note_cut_off(printed, instruction);
   return false;

@@ -32,7 +32,7 @@ struct alignas(64) Site {
   unsigned cursor_lane = kWarpSize;
   unsigned open = 0;  ///< requests in the list
 
-  bool is_volatile = false;  ///< known for shared memory only
+  bool is_volatile = false;  ///< once it has been accessed
   SharedLoads shared_loads;
 };
 

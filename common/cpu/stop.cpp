@@ -1,6 +1,7 @@
 #include "cpu/stop.hpp"
 
 #include <fmt/format.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 
@@ -126,6 +127,52 @@ Finding crash(int signal, std::uintptr_t instruction, std::uintptr_t stack_point
   const std::string details = fmt::format("  {} crashes ({}), in {}() at {}", running_thread_name(),
                                           strsignal(signal), line.function, place_text(place.instruction));
   return finding_in(device().launch.kernel, {"crash in a kernel", details, crash_hint(signal)});
+}
+
+namespace {
+
+/// What to check after a signal in host code.
+const char* host_crash_hint(int signal) {
+  switch (signal) {
+    case SIGFPE:
+      return "is an integer divided by zero?";
+    case SIGABRT:
+      return "which check has failed: an assert, or one of the C library's, such as for memory that is "
+             "released twice?";
+    default:
+      return "is a null pointer used, or one to memory that has been released or is too small?";
+  }
+}
+
+}  // namespace
+
+Finding host_crash(int signal, std::uintptr_t address, std::uintptr_t instruction,
+                   std::uintptr_t stack_pointer) {
+  pthread_attr_t attributes;
+  void* stack = nullptr;
+  std::size_t size = 0;
+  if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+    pthread_attr_getstack(&attributes, &stack, &size);
+    pthread_attr_destroy(&attributes);
+  }
+  // Near the stack pointer, the address is that of a page for which there is no memory any more.
+  constexpr std::uintptr_t kNear = 1 << 20, kPage = 4096;
+  const bool overflow = signal == SIGSEGV && address - (stack_pointer - kNear) < 2 * kNear;
+  const std::uintptr_t begin =
+                           overflow ? std::max(stack_pointer, (address / kPage + 1) * kPage) : stack_pointer,
+                       end = reinterpret_cast<std::uintptr_t>(stack) + size;
+  const FaultPlace place = place_of_fault(instruction + 1, begin, {begin, begin < end ? end - begin : 0});
+  const SourceLine& line = source_line(place.instruction);
+  if (!is_kernel_file(line.file) || line.line == 0)
+    return Finding(fmt::format("crash in host code\n  host code crashes ({})\n  look at: {}",
+                               strsignal(signal), host_crash_hint(signal)));
+  const std::string look_at =
+      overflow ? fmt::format("the stack is full. {}() calls itself, here {} times: does the recursion end?",
+                             line.function, place.calls)
+               : host_crash_hint(signal);
+  return Finding(
+      fmt::format("crash in host code: {} ({}:{})\n  host code crashes ({}) at line {}\n  look at: {}",
+                  line.function, line.file, line.line, strsignal(signal), line.line, look_at));
 }
 
 Finding standing_still(std::uintptr_t instruction, std::uintptr_t stack_pointer, int seconds) {

@@ -34,4 +34,9 @@ Finding standing_still(std::uintptr_t instruction, std::uintptr_t stack_pointer,
 /// The Finding for a thread that this signal would have ended, the same way.
 Finding crash(int signal, std::uintptr_t instruction, std::uintptr_t stack_pointer);
 
+/// The Finding for host code that this signal would have ended, because of an access to `address` if it is
+/// SIGSEGV.
+Finding host_crash(int signal, std::uintptr_t address, std::uintptr_t instruction,
+                   std::uintptr_t stack_pointer);
+
 }  // namespace cpu

@@ -42,6 +42,7 @@ void trace_misaligned(Access access);
   if (address & (size - 1)) return trace_misaligned(access);
   if (d.launch.arena.contains(address)) {
     Site& site = check_global(d, access, size);
+    if (manner == kVolatile) site.is_volatile = true;
     return log_access(d.block, site, address);
   }
   const auto last_byte = d.block.shared_memory.offset(address + size - 1);

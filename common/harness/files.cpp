@@ -56,6 +56,13 @@ std::string content_stamp(const fs::path& path) {
   return fmt::format("{} bytes, hash {:016x}", content.size(), std::hash<std::string>()(content));
 }
 
+std::string encoding_fault(const fs::path& path, const std::string& name) {
+  const std::string text = file_text(path);
+  if (!text.starts_with("\xff\xfe") && !text.starts_with("\xfe\xff")) return "";
+  return fmt::format("{} is not UTF-8 text (it begins with a UTF-16 byte order mark): save it as UTF-8.",
+                     name);
+}
+
 OutputFile::OutputFile(const fs::path& path)
     : path_(target_of(path)),
       partial_(fmt::format("{}.{}.partial", path_.string(), getpid())),

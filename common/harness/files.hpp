@@ -21,6 +21,10 @@ std::string file_text(const std::filesystem::path& path);
 /// A line of text that differs when the content of a file does. \throws MachineError when it cannot be read
 std::string content_stamp(const std::filesystem::path& path);
 
+/// Why no compiler can read a source file, in a sentence that calls it `name`; empty where nothing is known.
+/// \throws MachineError when it cannot be read
+std::string encoding_fault(const std::filesystem::path& path, const std::string& name);
+
 /// A file that gets its name only when it is complete, so that nobody reads half of it. It is written under
 /// another name in the same folder, which is removed if finish() is never called.
 class OutputFile {

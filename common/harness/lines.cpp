@@ -87,7 +87,7 @@ constexpr LineColumn kLineColumns[] = {
      [](const Counts& c, CountMarks& m) {
        return c.shared_requests ? m.sectors(c, some(c.shared_requests)) : "-";
      }},
-    {"shared", "waves", uses_shared,
+    {"shared", "wavefronts", uses_shared,
      [](const Counts& c, CountMarks& m) {
        return c.shared_requests ? m.wavefronts(c, some(shared_wavefronts(c))) : "-";
      }},

@@ -149,6 +149,13 @@ void declare_options(CLI::App& app, Options& options, Texts& texts, const std::s
              "\n\nCards for --model:\n" + card_names(76));
 }
 
+/// The help without the empty line that CLI11 leaves for a group of options that is not shown.
+std::string help_of(const CLI::App& app) {
+  std::string text = app.help();
+  for (auto at = text.find("\n\n\n"); at != std::string::npos; at = text.find("\n\n\n")) text.erase(at, 1);
+  return text;
+}
+
 }  // namespace
 
 std::vector<std::string> options_with_value() {
@@ -168,7 +175,7 @@ std::string options_help(const std::string& name, const std::string& description
   Options options;
   Texts texts;
   declare_options(app, options, texts, "SIZE");
-  return app.help();
+  return help_of(app);
 }
 
 int rank(const std::string& dims) { return static_cast<int>(std::count(dims.begin(), dims.end(), 'x')) + 1; }
@@ -213,7 +220,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv, const Ch
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
+    fmt::print("{}", help_of(app));
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
     throw UsageError(fmt::format("{}; see {} --help", error.what(), chapter.name));

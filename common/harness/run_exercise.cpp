@@ -134,6 +134,8 @@ Counted counted(Cost cost, const Counts& counts) {
   switch (cost) {
     case Cost::kLaunches:
       return {"launches", counts.kernels, Unit::kNumber};
+    case Cost::kThreads:
+      return {"threads", counts.threads, Unit::kNumber};
     case Cost::kReadBytes:
       return {"bytes read an element", read_bytes(counts), Unit::kBytes, counts.load_bytes};
     case Cost::kWrittenBytes:

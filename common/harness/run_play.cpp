@@ -1,8 +1,10 @@
 #include "harness/run_play.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -38,8 +40,8 @@ std::string extent(const Dim3& size) {
 Table launches_table(const std::vector<LaunchCounts>& launches, const std::vector<std::string>& names,
                      CountMarks& marks) {
   Table table(
-      {"", "", "", "", "loads", "", "", "stores", "", "shared"},
-      {"kernel", "grid", "block", "requests", "sectors", "use", "requests", "sectors", "use", "waves"});
+      {"", "", "", "", "loads", "", "", "stores", "", "shared wave-"},
+      {"kernel", "grid", "block", "requests", "sectors", "use", "requests", "sectors", "use", "fronts"});
   for (std::size_t i = 0; i < launches.size(); ++i) {
     const LaunchCounts& launch = launches[i];
     const Counts& c = launch.counts;
@@ -83,11 +85,18 @@ struct PlayOptions {
   Detail detail() const { return lines || !view.empty() ? Detail::kInstructions : Detail::kNone; }
 };
 
+/// Tells who has started the program that it comes to its end by itself, whatever its status.
+void tell_done() {
+  const char* const pipe = std::getenv(kDoneVariable);
+  if (pipe && write(std::atoi(pipe), "", 1) != 1) fmt::print(stderr, "play: nobody waits for its end\n");
+}
+
 /// At the program's end: says so if the reader's code has ended it, which is a mistake whatever its status.
 void report_exit() {
   if (!device) return;
   fflush(stdout);
   fmt::print(stderr, "\nThe program ended itself: does your file call exit?\n");
+  tell_done();
   std::_Exit(kWrong);
 }
 
@@ -155,6 +164,7 @@ void* allocate(const char* name, long long count, size_t element_size) {
     fmt::print(
         stderr, "{}",
         wrapped(fmt::format("Array {} is a global variable: make it a local variable of play().", name), 0));
+    tell_done();
     std::_Exit(kWrong);
   }
   if (count <= 0)
@@ -228,14 +238,18 @@ int run_checked(int argc, const char* const* argv, void (*cpu)(), void (*gpu)())
 }  // namespace
 
 int run_play(int argc, const char* const* argv, void (*cpu)(), void (*gpu)()) {
+  // Whole lines are not lost where the reader's code ends the program.
+  setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
+  int status = kMachineLacks;
   try {
-    const int status = run_checked(argc, argv, cpu, gpu);
+    status = run_checked(argc, argv, cpu, gpu);
     flush_standard_output();
-    return status;
   } catch (const std::exception& error) {  // of the reader's code, play_on() reports
     fmt::print(stderr, "{}", complaint("play", error.what()));
-    return kMachineLacks;
+    status = kMachineLacks;
   }
+  tell_done();
+  return status;
 }
 
 }  // namespace workbook

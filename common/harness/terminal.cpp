@@ -98,11 +98,12 @@ std::size_t Table::width() const {
 
 std::string Table::text() const {
   const std::vector<std::size_t> widths = column_widths();
+  const std::size_t gap = width() > line_width() + 1 ? 1 : 2;
   const auto line = [&](const std::vector<std::string>& cells, const std::string& remark) {
     std::string out;
     for (std::size_t c = 0; c < cells.size(); ++c) {
       const std::string padding(widths[c] - columns(cells[c]), ' ');
-      out += c == 0 ? cells[c] + padding : "  " + padding + cells[c];
+      out += c == 0 ? cells[c] + padding : std::string(gap, ' ') + padding + cells[c];
     }
     if (!remark.empty()) out += "  " + remark;
     return without_trailing_space(out);
@@ -111,7 +112,7 @@ std::string Table::text() const {
   std::string groups;
   std::size_t end = 0;
   for (std::size_t c = 0; c < groups_.size(); ++c) {
-    end += widths[c] + (c == 0 ? 0 : 2);
+    end += widths[c] + (c == 0 ? 0 : gap);
     const std::size_t taken = columns(groups) + columns(groups_[c]);
     if (!groups_[c].empty()) groups += std::string(end > taken ? end - taken : 1, ' ') + groups_[c];
   }

@@ -51,7 +51,8 @@ class Table {
 
   /// All lines, each with a line break at its end.
   std::string text() const;
-  /// Characters of a line that fills all columns.
+  /// Characters of a line that fills all columns, with two spaces between them. `text` has one, where a line
+  /// would not fit the terminal.
   std::size_t width() const;
 
  private:

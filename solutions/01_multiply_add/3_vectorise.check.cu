@@ -23,6 +23,9 @@ const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
                          {"y", Type::kFloat32, Role::kInput, elements, nullptr},
                          {"out", Type::kFloat32, Role::kOutput, elements, reference}};
 
+/// One per vector, in whole blocks.
+long long threads(const Shape& s) { return elements(s) / 4 + 1024; }
+
 /// One request per 32 vectors of 4 elements, and a few for head and tail.
 long long requests(const Shape& s) { return elements(s) / 128 + 8; }
 
@@ -34,6 +37,8 @@ long long two_reads(const Shape& s) { return 2 * unaligned_bytes(s); }
 
 const Limit kLimits[] = {
     {Cost::kLaunches, one, "head, vectors and tail go into one kernel"},
+    {Cost::kThreads, threads,
+     "a thread has four elements: does the grid still have a thread for each element?"},
     {Cost::kLoadRequests, two_requests,
      "a warp can load 512 bytes in one instruction: are these arrays loaded as float4, and is each float4 "
      "copied to a variable before its members are used?"},

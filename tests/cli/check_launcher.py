@@ -254,6 +254,9 @@ def main():
     with os.fdopen(writer, "wb") as closed:
         status = subprocess.run([ROOT / "workbook", "--version"], stdout=closed).returncode
     expect("... quietly when nobody reads it", status == -signal.SIGPIPE, status)
+    for words in (["--version"], ["doctor"], ["test", "--help"], ["list"]):
+        done = run(ROOT / "workbook", *words, preexec_fn=lambda: os.close(1))
+        expect(f"{words[0]} has status 3 where standard output is closed", done.returncode == 3, done)
     changes = (ROOT / "CHANGELOG.md").read_text()
     expect("... which CHANGELOG.md describes", f"\n## {version.split()[-1]}\n" in changes, version)
 

@@ -56,6 +56,18 @@ def play(what, source, status, *texts, options=(), never=None):
     return done.stdout
 
 
+def INCLUDING(header):
+    return f"#include <{header}>\n" + FILE
+
+
+def content(path):
+    """A file's bytes; none where it is there no more."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
 play("the counts of each launch", FILE, 0, "out: 1 2 3 ...", "twice 4 256 32 125 100% 32 125 100% 0",
      "twice 4 256 32 156 80%")
 report = json.loads(play("... as JSON", FILE, 0, options=["--json"]))
@@ -95,6 +107,30 @@ play("an exception that has no text", FILE.replace("out.print(3)", "throw 3"), 1
      "the host code throws something that is no std::exception")
 play("exit() in play()", FILE.replace("out.print(3)", "exit(0)"), 1,
      "The program ended itself: does your file call exit?")
+play("_exit(77) in play()", INCLUDING("unistd.h").replace("out.print(3)", "_exit(77)"), 1,
+     "The program ended itself with exit status 77: does ", " call _exit?")
+play("_exit(0) in play()", INCLUDING("unistd.h").replace("out.print(3)", "_exit(0)"), 1,
+     "The program ended itself with exit status 0")
+play("a null pointer on the host, after output", INCLUDING("stdio.h").replace(
+    "out.print(3);", 'printf("before\\n"); volatile int* volatile p = nullptr; *p = 1;'), 1, "before",
+     "crash in host code: play", "host code crashes (Segmentation fault) at line 17")
+play("a recursion without end on the host", INCLUDING("stdio.h").replace(
+    "void play() {", "int deeper(int n) {\n  volatile int a[9] = {n};\n  return deeper(n + 1) + a[0];\n}\n"
+    "void play() {").replace("out.print(3)", 'printf("before %d\\n", deeper(1))'), 1,
+     "crash in host code: deeper", "deeper() calls itself, here ")
+play("a signal in play()", INCLUDING("signal.h").replace("out.print(3);", "out.print(3); raise(SIGKILL);"), 1,
+     "out: 1 2 3 ...", "was ended by signal 9 (Killed)")
+LEFT = INCLUDING("stdlib.h").replace("out.print(3)", 'system("sleep 54321 & setsid sleep 54321 &")')
+play("processes that play() leaves behind", LEFT, 0)
+left = [path for path in pathlib.Path("/proc").glob("[0-9]*/cmdline") if b"54321" in content(path)]
+expect("... are ended", not left, left)
+with tempfile.TemporaryDirectory() as folder:
+    path = pathlib.Path(folder) / "wide.cu"
+    path.write_bytes(FILE.encode("utf-16"))
+    done = run(COPY / "workbook", "play", path)
+    said = " ".join(done.stderr.split())
+    sentence = f"{path} is not UTF-8 text (it begins with a UTF-16 byte order mark): save it as UTF-8."
+    expect("a file in UTF-16", done.returncode == 1 and said == sentence, said)
 play("no play()", "", 1, "needs a function void play() in namespace DEVICE")
 play("another device", FILE, 2, "--device tpu: cpu or gpu", options=["--device", "tpu"])
 

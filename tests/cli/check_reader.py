@@ -218,8 +218,8 @@ def disasters():
                "1_fuse.cuh:25: host code calls exit()")
     host_check("exit(0) when nearly done", "  if (n > 9999) exit(0);\n", "ended itself, at N = 999983")
     host_check("_exit(0)", "  _Exit(0);\n", "The program ended itself")
-    host_check("abort()", "  abort();\n", "It crashed, at N = 1: Aborted. That happened in host code",
-               "1_fuse.cuh:25: host code calls abort()")
+    host_check("abort()", "  abort();\n", "crash in host code: multiply_add",
+               "host code crashes (Aborted) at line 25", "1_fuse.cuh:25: host code calls abort()")
     host_check("a division by zero", "  if (n / atoi(\"0\")) return;\n",
                "It crashed, at N = 1: Floating point exception", "host code divides an integer by zero")
     host_check("a barrier", "  __syncthreads();\n", "kernel function on the host: multiply_add",
@@ -231,7 +231,7 @@ def disasters():
                "N = 1: no \ufffd text", headers=["stdexcept"])
     host_check("much memory",
                "  for (;;) { char* volatile p = (char*)calloc(1 << 28, 1); if (!p) abort(); *p = 1; }\n",
-               "It crashed, at N = 1")
+               "N = 1")
     begin = time.monotonic()
     host_check("an infinite loop on the host", "  for (volatile int i = 0; i < 2;) i = 0;\n",
                "It was still running after 2 seconds, at N = 1, and was stopped", environment=SHORT)
@@ -254,6 +254,11 @@ def disasters():
     expect("... is not the reader's fault", "exit" not in output, output)
     STATE.unlink()
     STATE.with_suffix(".aside").rename(STATE)
+    FILE.write_bytes(SKELETON.encode("utf-16"))
+    output = call("a file in UTF-16", ["check", "01.1"], NOT_YET,
+                  "1_fuse.cuh is not UTF-8 text (it begins with a UTF-16 byte order mark)",
+                  "does not compile")
+    expect("... in a sentence", "error:" not in output and len(output) < 500, output)
     FILE.unlink()
     call("a deleted file", ["check", "01.1"], NOT_YET, "The file is not there", "./workbook reset 01.1")
     call("... stops nothing else", ["list"], SOLVED, "01.1_fuse")

@@ -67,12 +67,13 @@ def missing_names(text, entries):
 
 TABLE = re.compile(r"Table table\((.*?)\);", re.S)
 STRING = re.compile(r'"([^"]*)"')
+HYPHENATED = {"structions": "instructions", "wave-": "wavefronts", "fronts": "wavefronts"}
 FIELD = re.compile(r'at\("\w+"\)')  # of JSON
 
 
 def tokens(heading):
     plain = re.sub(r"\{.*|\(.*\)", "", heading).lower()
-    return re.findall(r"[\w/-]+", plain.replace(" structions", " instructions"))  # "in-" is in the line above
+    return [HYPHENATED.get(token, token) for token in re.findall(r"[\w/-]+", plain)]
 
 
 def columns_of_programs():

@@ -65,6 +65,22 @@ void crash_in_last_block(int* x, int blocks, bool crashes) {
   launch(kernel::crash_in_last_block, blocks, 64, x, crashes);
 }
 
+int descend(int n) {
+  volatile int here[64];
+  here[n % 64] = n;
+  return n < 0 ? 0 : descend(n + 1) + here[n % 64];
+}
+
+void crash_on_host(HostCrash crash) {
+  if (crash == HostCrash::kNull) {
+    volatile int* volatile nowhere = nullptr;
+    *nowhere = 1;
+  }
+  if (crash == HostCrash::kAbort) abort();  // on the host
+  if (crash == HostCrash::kTrap) __builtin_trap();
+  if (crash == HostCrash::kRecursion) descend(0);
+}
+
 int call_device(KernelCall call) {
   __shared__ alignas(16) float shared[64];
   static const float x[4] = {};

@@ -34,6 +34,10 @@ void call_host(int* out, HostCall call);
 /// `blocks` blocks of 64 threads add 1 to x; a thread of the last one crashes where `crashes`.
 void crash_in_last_block(int* x, int blocks, bool crashes);
 
+/// What ends host code.
+enum class HostCrash { kNone, kNull, kAbort, kTrap, kRecursion };
+void crash_on_host(HostCrash crash);
+
 /// What host code uses.
 enum class KernelCall {
   kBarrier,

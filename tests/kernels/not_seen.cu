@@ -108,6 +108,31 @@ __global__ void unused_load(const int* x, int* out, int at) {
   out[0] = kSeen ? value : 0;
 }
 
+__global__ void ldg_of_written(int* x, int* out) {
+  const int t = threadIdx.x;
+  x[t] = t;
+  __syncthreads();
+  out[t] = __ldg(&x[31 - t]);
+}
+
+template <bool kSeen>
+__global__ void barriers_in_branches(int* out) {
+  const int t = threadIdx.x;
+  if constexpr (kSeen) {
+    if (t % 2 == 0) {
+      __syncthreads();
+      out[t] = 1;
+    } else {
+      __syncthreads();
+      if (t > 0) out[t] = 2;
+    }
+  } else {
+    // clang-format off
+    if (t % 2 == 0) { __syncthreads(); out[t] = 1; } else { __syncthreads(); if (t > 0) out[t] = 2; }
+    // clang-format on
+  }
+}
+
 template <bool kCounts>
 __global__ void counts_its_polls(int* flag, int* out) {
   int polls = 0;
@@ -156,6 +181,10 @@ void leaves_local_array(int* out, int at, bool seen) {
 void unwritten_local(int* out, int n) { launch(kernel::unwritten_local, 1, 32, out, n); }
 void unused_load(const int* x, int* out, int at, bool seen) {
   launch(seen ? kernel::unused_load<true> : kernel::unused_load<false>, 1, 1, x, out, at);
+}
+void ldg_of_written(int* x, int* out) { launch(kernel::ldg_of_written, 1, 32, x, out); }
+void barriers_in_branches(int* out, bool seen) {
+  launch(seen ? kernel::barriers_in_branches<true> : kernel::barriers_in_branches<false>, 1, 32, out);
 }
 void counts_its_polls(int* flag, int* out, bool seen) {
   launch(seen ? kernel::counts_its_polls<false> : kernel::counts_its_polls<true>, 1, 1, flag, out);

@@ -43,6 +43,16 @@ void unwritten_local(int* out, int n);
 /// Reads x[at]. Seen: and stores it in out[0].
 void unused_load(const int* x, int* out, int at, bool seen);
 
+/// x[t] = t, and after a barrier out[t] = x[31 - t] by __ldg(), which wants memory that the launch only
+/// reads.
+void ldg_of_written(int* x, int* out);
+
+// --- Barriers ---
+
+/// The even lanes of a warp wait at one barrier, the odd ones at another one of the same line. Seen: in two
+/// lines.
+void barriers_in_branches(int* out, bool seen);
+
 // --- Loops and values ---
 
 /// One thread waits for flag[0], which nobody sets, and counts its polls. Seen: without the count.

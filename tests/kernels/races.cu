@@ -237,6 +237,19 @@ __global__ void volatile_flag(int* data, volatile int* flag, int* out, unsigned 
   }
 }
 
+__global__ void volatile_flag_between_blocks(int* data, volatile int* flag, int* out, bool mended) {
+  if (blockIdx.x == 0) {
+    data[0] = 42;
+    if (mended) __threadfence();
+    *flag = 1;
+  } else {
+    while (*flag == 0) {
+    }
+    __threadfence();
+    out[0] = data[0];
+  }
+}
+
 __global__ void volatile_warp_sum(int* out, bool mended) {
   __shared__ int values[64];
   const int t = threadIdx.x;
@@ -320,6 +333,9 @@ void volatile_flag(int* data, int* flag, int* out, bool mended) {
 }
 void volatile_flag_waits_first(int* data, int* flag, int* out, bool mended) {
   launch(kernel::volatile_flag, 1, 64, data, flag, out, 32, 0, mended);
+}
+void volatile_flag_between_blocks(int* data, int* flag, int* out, bool mended) {
+  launch(kernel::volatile_flag_between_blocks, 2, 1, data, flag, out, mended);
 }
 void volatile_warp_sum(int* out, bool mended) { launch(kernel::volatile_warp_sum, 1, 32, out, mended); }
 

@@ -66,6 +66,8 @@ void fence_of_the_block(int* data, int* out, int* count, bool mended);
 void volatile_flag(int* data, int* flag, int* out, bool mended);
 /// The warp that waits is the first one.
 void volatile_flag_waits_first(int* data, int* flag, int* out, bool mended);
+/// The same from the first block to the second.
+void volatile_flag_between_blocks(int* data, int* flag, int* out, bool mended);
 /// The volatile sum of a warp in shared memory of old textbooks, without a __syncwarp.
 void volatile_warp_sum(int* out, bool mended);
 

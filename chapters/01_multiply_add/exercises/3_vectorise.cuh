@@ -7,9 +7,10 @@
 /// float4, one by one. Where the three arrays do not reach such an address at the same element, compute all
 /// elements one by one.
 ///
-/// Goal: one launch, with the work spread over the grid; a quarter of the load and store requests, also where
-/// all arrays begin 4 bytes past a multiple of 16. There the 512 bytes of a warp touch 17 sectors, not 16, so
-/// 8.5 bytes read and 4.25 bytes written per element are allowed.
+/// Goal: one launch, with the work spread over the grid and at most one thread per four elements, rounded up
+/// to whole blocks; a quarter of the load and store requests, also where all arrays begin 4 bytes past a
+/// multiple of 16. There the 512 bytes of a warp touch 17 sectors, not 16, so 8.5 bytes read and 4.25 bytes
+/// written per element are allowed.
 #pragma once
 #include "device.hpp"
 

@@ -251,8 +251,19 @@ TEST_CASE_METHOD(CpuDevice, "pointers that are no device array's are found") {
 TEST_CASE_METHOD(CpuDevice, "an array that was released can no longer be used") {
   const auto out = floats(32);
   const float* released = floats(32)->data();
-  CHECK_THAT(finding(*backend, [&] { test_kernels::broadcast(released, out->data(), 32); }),
-             ContainsSubstring("out of bounds"));
+  const auto found = [&] {
+    return finding(*backend, [&] { test_kernels::broadcast(released, out->data(), 32); });
+  };
+  CHECK_THAT(found(), ContainsSubstring("out of bounds"));
+  CHECK_THAT(found(), ContainsSubstring(", where array array was, at line "));
+  CHECK_THAT(found(), ContainsSubstring("the array was released before this launch"));
+  // Other arrays of its size do not get its address.
+  const auto one = floats(32), other = floats(32);
+  for (int i = 0; i < 200; ++i) CHECK(floats(32)->data() != released);
+  CHECK_THAT(found(), ContainsSubstring(", where array array was, at line "));
+  // After a great many they may.
+  for (int i = 0; i < 100; ++i) floats(32);
+  CHECK(found().find("where array array was") == std::string::npos);
 }
 
 TEST_CASE_METHOD(CpuDevice, "launches that a GPU refuses are refused") {

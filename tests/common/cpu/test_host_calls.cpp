@@ -13,6 +13,7 @@ namespace {
 
 namespace test_kernels = cpu::test_kernels;
 using test_kernels::HostCall;
+using test_kernels::HostCrash;
 using test_kernels::KernelCall;
 
 /// "line 30": the only one of the kernels' file that ends in `code`.
@@ -141,6 +142,24 @@ TEST_CASE_METHOD(HostCalls,
   backend->fill(x->data(), 0, 64 * kBlocks * sizeof(int));
   backend->run([&] { test_kernels::crash_in_last_block(x->data(), kBlocks, false); });
   CHECK(x->values() == std::vector<int>(64 * kBlocks, 1));
+}
+
+TEST_CASE_METHOD(HostCalls, "finding: host code crashes") {
+  const std::tuple<HostCrash, std::string, std::string> crashes[] = {
+      {HostCrash::kNull, "Segmentation fault", "*nowhere = 1;"},
+      {HostCrash::kAbort, "Aborted", "kAbort) abort();  // on the host"},
+      {HostCrash::kTrap, "Illegal instruction", "kTrap) __builtin_trap();"},
+  };
+  for (const auto& [crash, signal, code] : crashes) {
+    const std::string message = finding(
+        [&, wrong = crash](bool right) { test_kernels::crash_on_host(right ? HostCrash::kNone : wrong); });
+    CHECK_THAT(message, ContainsSubstring("crash in host code: crash_on_host (tests/kernels/host_calls.cu:"));
+    CHECK_THAT(message, ContainsSubstring("host code crashes (" + signal + ") at " + line_of(code) + "\n"));
+  }
+  const std::string message = finding(
+      [&](bool right) { test_kernels::crash_on_host(right ? HostCrash::kNone : HostCrash::kRecursion); });
+  CHECK_THAT(message, ContainsSubstring("crash in host code: descend (tests/kernels/host_calls.cu:"));
+  CHECK_THAT(message, ContainsSubstring("descend() calls itself, here "));
 }
 
 TEST_CASE_METHOD(HostCalls, "finding: host code uses what only a kernel has") {

@@ -123,6 +123,19 @@ TEST_CASE_METHOD(NotSeen, "not seen: a load whose value is not used") {
              ContainsSubstring("out of bounds: kernel "));
 }
 
+TEST_CASE_METHOD(NotSeen, "not seen: barriers in both branches of an if, on one line") {
+  const auto out = zeros<int>(32);
+  CHECK(found([&] { test_kernels::barriers_in_branches(out->data(), false); }) == "nothing");
+  CHECK_THAT(found([&] { test_kernels::barriers_in_branches(out->data(), true); }),
+             ContainsSubstring("barrier that not all threads reach: kernel "));
+}
+
+TEST_CASE_METHOD(NotSeen, "not seen: __ldg() of a word that the same launch has written") {
+  const auto x = zeros<int>(32), out = zeros<int>(32);
+  CHECK(found([&] { test_kernels::ldg_of_written(x->data(), out->data()); }) == "nothing");
+  CHECK(out->values()[0] == 31);  // on a GPU, 0 as well
+}
+
 TEST_CASE_METHOD(NotSeen, "not seen at once: a loop that waits for ever and counts its polls") {
   const auto flag = zeros<int>(1), out = zeros<int>(1);
   setenv("WORKBOOK_STEPS", "100000", 1);

@@ -175,6 +175,32 @@ TEST_CASE_METHOD(RaceKernels, "no race: a volatile flag between two warps of a b
   unsetenv("WORKBOOK_STEPS");
 }
 
+TEST_CASE_METHOD(RaceKernels,
+                 "hint of a race: a volatile flag wants a fence, and no barrier that waits for ever") {
+  setenv("WORKBOOK_STEPS", "1000000", 1);
+  const auto data = zeros<int>(1), out = zeros<int>(1);
+  const auto told = [&](auto kernel) {
+    return finding([&](bool mended) {
+      const auto flag = zeros<int>(1);
+      kernel(data->data(), flag->data(), out->data(), mended);
+    });
+  };
+  const std::string hint =
+      "look at: is it a flag that a thread waits for in a loop? Then put a __threadfence() before the store";
+  for (const auto kernel : {test_kernels::volatile_flag, test_kernels::volatile_flag_waits_first}) {
+    const std::string message = told(kernel);
+    CHECK_THAT(message, ContainsSubstring(hint));
+    CHECK_THAT(message, ContainsSubstring("If it is no flag: is a __syncthreads() missing"));
+  }
+  const std::string message = told(test_kernels::volatile_flag_between_blocks);
+  CHECK_THAT(message, ContainsSubstring(hint));
+  CHECK_THAT(message, ContainsSubstring("If it is no flag: blocks run in any order"));
+  unsetenv("WORKBOOK_STEPS");
+  // Lanes of one warp want a __syncwarp().
+  const std::string sum = finding([&](bool mended) { test_kernels::volatile_warp_sum(out->data(), mended); });
+  CHECK(sum.find("flag") == std::string::npos);
+}
+
 TEST_CASE_METHOD(RaceKernels, "race: a volatile sum of a warp without __syncwarp") {
   const auto out = zeros<int>(1);
   check_race("shared", [&](bool mended) { test_kernels::volatile_warp_sum(out->data(), mended); });

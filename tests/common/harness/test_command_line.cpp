@@ -83,6 +83,7 @@ TEST_CASE("a chapter verifies, counts, and says what is next, in 80 columns") {
   CHECK(widest_line(outcome.output) <= 80);
   CHECK(widest_line(chapter("--device cpu --size 70000 --model h200 --resources").output) <= 80);
   CHECK(widest_line(chapter("--help").output) <= 80);
+  CHECK_THAT(chapter("--help").output, !ContainsSubstring("\n\n\n"));
   CHECK(outcome.output.find('\033') == std::string::npos);  // not a terminal: no colours
 }
 
@@ -97,6 +98,13 @@ TEST_CASE("every chapter prints at most 45 lines of 80 columns") {
     CHECK(widest_line(outcome.output) <= 80);
     CHECK(std::count(outcome.output.begin(), outcome.output.end(), '\n') <= 45);
   }
+}
+
+TEST_CASE("a table whose rows would have 81 columns has narrower gaps") {
+  const Outcome outcome = workbook_program("run 04 --device cpu --size 64x100");
+  INFO(outcome.output);
+  CHECK(outcome.status == 0);
+  CHECK(widest_line(outcome.output) <= 80);
 }
 
 TEST_CASE("chapter 00 verifies, counts, and says what is next, in 80 columns") {

@@ -26,6 +26,19 @@ struct Folder {
 
 }  // namespace
 
+TEST_CASE("a file in UTF-16 is named as such") {
+  const Folder folder;
+  const auto fault = [&](const std::string& text) {
+    workbook::replace_file(folder.path / "x.cu", text);
+    return workbook::encoding_fault(folder.path / "x.cu", "x.cu");
+  };
+  const std::string sentence =
+      "x.cu is not UTF-8 text (it begins with a UTF-16 byte order mark): save it as UTF-8.";
+  CHECK(fault(std::string("\xff\xfe/\0", 4)) == sentence);
+  CHECK(fault(std::string("\xfe\xff\0/", 4)) == sentence);
+  for (const char* readable : {"", "// x", "\xef\xbb\xbf// x", "\xff"}) CHECK(fault(readable).empty());
+}
+
 TEST_CASE("a file is there, is not there, or its name cannot be looked up") {
   const Folder folder;
   CHECK(workbook::file_exists(folder.path));
