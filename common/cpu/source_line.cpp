@@ -1,17 +1,16 @@
 #include "cpu/source_line.hpp"
 
-#include <fmt/format.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include <cctype>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
 
+#include "cpu/addr2line.hpp"
 #include "cpu/function_name.hpp"
 #include "cpu/symbols.hpp"
 
@@ -32,25 +31,17 @@ const std::vector<SourceLine>& frames_at(std::uintptr_t address) {
   const auto [found, is_new] = known.try_emplace(address);
   std::vector<SourceLine>& frames = found->second;
   if (!is_new) return frames;
-  // Not by its path, where a newer program may be by now.
-  const std::string command =
-      fmt::format("addr2line -Cfi -e /proc/{}/exe {:#x} 2>/dev/null", getpid(), address - load_base());
-  FILE* pipe = popen(command.c_str(), "r");
-  if (!pipe) return frames;
-  char function[4096], place[4096];
-  while (fgets(function, sizeof function, pipe) && fgets(place, sizeof place, pipe)) {
-    const std::string file(place);
-    const auto colon = file.rfind(':');
+  for (const Frame& found_frame : frames_at_offset(address - load_base())) {
+    const std::string& place = found_frame.place;
     SourceLine frame;
-    frame.function = workbook::short_function_name(function);
-    frame.instance = workbook::short_instance_name(function);
-    if (colon != std::string::npos && file[0] != '?') {
-      frame.file = tidy_name(file.substr(0, colon));
-      frame.line = atoi(file.c_str() + colon + 1);
+    frame.function = workbook::short_function_name(found_frame.function);
+    frame.instance = workbook::short_instance_name(found_frame.function);
+    if (const auto colon = place.rfind(':'); colon != std::string::npos && place[0] != '?') {
+      frame.file = tidy_name(place.substr(0, colon));
+      frame.line = atoi(place.c_str() + colon + 1);
     }
     frames.push_back(frame);
   }
-  pclose(pipe);
   return frames;
 }
 

@@ -25,8 +25,7 @@ std::string tidy_name(const std::string& name);
 bool is_kernel_file(const std::string& file);
 
 /// The source line of the instruction before `return_address`: of a chain of inlined functions the innermost
-/// frame in a kernel file, or the outermost where there is none. Runs addr2line, so the first call for an
-/// address takes a few milliseconds.
+/// frame in a kernel file, or the outermost where there is none.
 const SourceLine& source_line(std::uintptr_t return_address);
 
 /// Whether two instructions are in the same source line: the compiler may have made several of one call.

@@ -44,7 +44,7 @@ FaultPlace place_of_fault(std::uintptr_t instruction, std::uintptr_t stack_point
                                                                     ~(sizeof(std::uintptr_t) - 1));
   FaultPlace place = {instruction};
   const std::uintptr_t* word = begin;
-  constexpr int kMostTried = 64;  // each takes a call of addr2line
+  constexpr int kMostTried = 64;
   for (int tried = 0; word < end && tried < kMostTried && !in_kernel_file(place.instruction); ++word) {
     if (!is_in_function(*word)) continue;
     ++tried;
