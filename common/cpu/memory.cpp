@@ -21,6 +21,8 @@ constexpr std::size_t kSmallestArena = std::size_t{1} << 30;
 // meant to be other memory.
 constexpr std::size_t kRedZonesPerArena = 128;
 constexpr std::size_t kMostReleased = 256;
+// Room between an array and those released: an index that is wrong by less is one of the array.
+constexpr std::size_t kGap = std::size_t{64} << 10;
 
 std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -60,7 +62,8 @@ std::uintptr_t Memory::first_fit(std::size_t bytes, std::size_t red_zone) const 
 
 std::uintptr_t Memory::after_released(std::uintptr_t begin, std::size_t bytes) const {
   for (const auto& [address, one] : released_)
-    if (begin < address + one.pages.size && address < begin + bytes) begin = address + one.pages.size + kPage;
+    if (begin < address + one.pages.size + kGap && address < begin + bytes + kGap)
+      begin = address + one.pages.size + kGap;
   return begin;
 }
 

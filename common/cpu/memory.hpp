@@ -76,7 +76,7 @@ class Memory {
   Buffers::const_iterator first_after(std::uintptr_t address) const;
   /// The lowest address for so many bytes, with a red zone on either side; 0 where there is none.
   std::uintptr_t first_fit(std::size_t bytes, std::size_t red_zone) const;
-  /// The first address from `begin` on at which so many bytes are in no released array.
+  /// The first address from `begin` on at which so many bytes are in no released array, nor near one.
   std::uintptr_t after_released(std::uintptr_t begin, std::size_t bytes) const;
   void remember_released(const Buffer& buffer);
 

@@ -146,7 +146,7 @@ void RaceCheck::check_strong(Access access, bool shared, WordHistory* words, uns
 }
 
 void RaceCheck::check_slowly(const Part& part) {
-  Groups groups = unpacked(part.word, part.shared);
+  Groups& groups = unpacked(part.word, part.shared);
   for (const AccessGroup& earlier : groups)
     if (earlier.bytes & part.bytes && race_by_role(earlier.role, part.role)) compare(part, earlier);
   AccessGroup now = {.first = part.thread,
@@ -197,8 +197,9 @@ void RaceCheck::compare(const Part& part, const AccessGroup& earlier) {
 
 // --- The history as a list ---
 
-RaceCheck::Groups RaceCheck::unpacked(const WordHistory& word, bool shared) {
-  Groups groups;
+RaceCheck::Groups& RaceCheck::unpacked(const WordHistory& word, bool shared) {
+  Groups& groups = unpacked_;
+  groups.clear();
   if (word.flags & WordHistory::kMore) groups = more(shared)[&word];
   if (word.writer) {
     AccessGroup group = {.first = (word.writer >> 4) - 1,
@@ -233,7 +234,8 @@ RaceCheck::Groups RaceCheck::unpacked(const WordHistory& word, bool shared) {
 void RaceCheck::pack(const Groups& groups, WordHistory& word, bool shared) {
   const bool had_more = word.flags & WordHistory::kMore;
   word = {};
-  Groups left;
+  Groups& left = left_;
+  left.clear();
   const auto thread_and_bytes = [](const AccessGroup& group) { return (group.first + 1) << 4 | group.bytes; };
   // The newest reader has the best place, since the next one usually continues its group.
   for (auto group = groups.rbegin(); group != groups.rend(); ++group) {
@@ -416,7 +418,7 @@ void RaceCheck::confirm_guess(const Access& access, bool shared, WordHistory* wo
     return suspect.reader == me && suspect.race.access.address == access.address;
   });
   for (unsigned w = 0; w < access.size / 4; ++w) {
-    Groups groups = unpacked(words[w], shared);
+    Groups& groups = unpacked(words[w], shared);
     for (std::size_t i = 0; i < groups.size();) {
       AccessGroup& group = groups[i];
       const bool is_last = group.role == Role::kRead && group.blocks == 1 && !group.element &&

@@ -91,8 +91,8 @@ class RaceCheck {
   void check_words(Access access, bool shared, WordHistory* words, unsigned thread, Role role,
                    std::uint8_t site);
 
-  // The slow way: all that is known of a word, as a list.
-  Groups unpacked(const WordHistory& word, bool shared);
+  /// The slow way: all that is known of a word, as a list. The next call overwrites it.
+  Groups& unpacked(const WordHistory& word, bool shared);
   void pack(const Groups& groups, WordHistory& word, bool shared);
   std::unordered_map<const WordHistory*, Groups>& more(bool shared) {
     return shared ? more_shared_ : more_global_;
@@ -128,7 +128,8 @@ class RaceCheck {
   bool on_ = false;
   Order order_;
   std::unordered_map<const WordHistory*, Groups> more_global_,
-      more_shared_;  // what a history has no room for
+      more_shared_;         // what a history has no room for
+  Groups unpacked_, left_;  // of the word that is being checked; kept since allocations take long
   std::optional<OpenStore> open_store_;
   std::vector<Suspect> suspects_;
 };
