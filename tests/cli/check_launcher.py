@@ -122,6 +122,14 @@ def another_user(clone):
     said = "cannot be written by" in output and "sudo chown -R" in output
     expect("a checkout that belongs to another user is named, and no old log shown",
            done.returncode == 3 and said and len(output.splitlines()) == 2, output)
+    own = clone.parent / "own"
+    own.mkdir()
+    shutil.copy(clone / "workbook", own)
+    shutil.chown(own, 65534)
+    own.chmod(0o555)
+    done = run(*other, own / "workbook", "list", cwd="/")
+    expect("a folder of one's own that is write-protected is named",
+           done.returncode == 3 and f"{own} cannot be written, though it is yours" in done.stderr, done)
 
 
 def held_lock(clone):
