@@ -164,6 +164,8 @@ def check_installation(machine):
     (machine.folder / "pip_calls").unlink()
     machine.takes("and then it is there", kept)
     expect("... without pip", not (machine.folder / "pip_calls").exists())
+    (machine.cache.parent / "torch-2.11.0.incomplete").touch()
+    machine.refuses("half an environment is not taken", "./workbook --yes")
     machine.takes("the active Python goes before it", machine.folder / "bin" / "python3", active="2.11.0")
 
 
