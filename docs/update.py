@@ -527,9 +527,9 @@ def resources(what, _):
 
 
 @quotes({"calls: plots/data/cpu/calls/09_pytorch.json costs":
-         "a table of chapters/09_pytorch/ladder.py: costs, sizes or faster",
+         "a table of chapters/09_pytorch/ladder.py, costs or sizes",
          "calls: plots/data/cpu/calls/09_pytorch.json costs 1_ctypes 2_custom_op":
-         "the rows of these stages alone"})
+         "its rows of these stages alone"})
 def calls(what, _):
     sys.path.insert(0, str(ROOT / "chapters" / "09_pytorch"))
     import ladder
