@@ -37,12 +37,12 @@ class Rung(typing.NamedTuple):
 BARE = "0_bare"  # the C++ program
 # The first four are what PyTorch brings.
 RUNGS = {"empty_like": Rung(), "eager": Rung(gradient=True, sizes=True),
-         "eager, compiled": Rung(gradient=True, sizes=True), "eager, graph": Rung(sizes=True),
+         "eager_compiled": Rung(gradient=True, sizes=True), "eager_graph": Rung(sizes=True),
          BARE: Rung(sizes=True), "1_ctypes": Rung(), "2_custom_op": Rung(), "3_operator": Rung(),
          "4_registered": Rung(gradient=True), "5_function": Rung(gradient=True, sizes=True),
          "6_compiled": Rung(gradient=True), "7_graph": Rung(sizes=True)}
-GRAPHS = ("eager, graph", "7_graph")  # need a GPU
-COMPARED = (("5_function", "eager"), ("5_function", "eager, compiled"), ("7_graph", "eager, graph"))
+GRAPHS = ("eager_graph", "7_graph")  # need a GPU
+COMPARED = (("5_function", "eager"), ("5_function", "eager_compiled"), ("7_graph", "eager_graph"))
 
 
 def end(status, message):
@@ -66,7 +66,7 @@ def call_of(rung, inputs):
         call = graph.record(inputs) if rung == "7_graph" else graph.record(inputs, eager)
         return call, graph.CALLS
     known = {"empty_like": lambda q, k, v: torch.empty_like(q), "eager": eager,
-             "eager, compiled": torch.compile(eager, fullgraph=True)}
+             "eager_compiled": torch.compile(eager, fullgraph=True)}
     function = known[rung] if rung in known else importlib.import_module(rung).multiply_add
     return lambda: function(*inputs), 1
 
