@@ -7,6 +7,7 @@
 A page marks a quotation with a comment and holds it in the code block, or in the table, that follows.
 """
 
+import ast
 import functools
 import json
 import pathlib
@@ -66,6 +67,14 @@ def code(what, _):
 @quotes({"file: docs/starter.cu": "a whole file"})
 def whole_file(path, _):
     return (ROOT / path).read_text()
+
+
+@quotes({"python: chapters/09_pytorch/ladder.py eager": "functions and classes of a Python file"})
+def python(what, _):
+    path, *names = what.split()
+    text = (ROOT / path).read_text()
+    named = {getattr(node, "name", ""): node for node in ast.parse(text).body}
+    return "\n\n\n".join(ast.get_source_segment(text, named[name]) for name in names) + "\n"
 
 
 @quotes({"played: docs/starter.cu": "what ./workbook play prints of a file"})
@@ -512,6 +521,24 @@ def resources(what, _):
              f"{stage['spill_bytes']:14} {stage['occupancy']:10.0%}"
              for stage in known]
     return page_text(rows)
+
+
+# --- Calls from PyTorch ---
+
+
+@quotes({"calls: plots/data/cpu/calls/09_pytorch.json costs":
+         "a table of chapters/09_pytorch/ladder.py, costs or sizes",
+         "calls: plots/data/cpu/calls/09_pytorch.json costs 1_ctypes 2_custom_op":
+         "its rows of these stages alone"})
+def calls(what, _):
+    sys.path.insert(0, str(ROOT / "chapters" / "09_pytorch"))
+    import ladder
+    path, table, *chosen = what.split()
+    run = load(ROOT / path)
+    heading = f"{run['device']}, PyTorch {run['torch']}, {run['date']}, {run['command']}"
+    rungs = {rung: times for rung, times in run["rungs"].items() if rung in chosen or not chosen}
+    rows = ladder.TABLES[table](rungs)
+    return page_text(rows if chosen else [heading, "", *rows])
 
 
 # --- What Nsight Compute has said ---

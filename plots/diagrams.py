@@ -1170,6 +1170,50 @@ def draw_causal_tiles(programs):
     return picture
 
 
+CALLS = "plots/data/cpu/calls/09_pytorch.json"  # what `./workbook run 09 --json` has stored
+
+# Where a call of each stage of chapter 09 goes, and whether that is Python.
+WAYS_OF_CALLS = (("1_ctypes", ("ctypes", "C layer")),
+                 ("2_custom_op", ("dispatcher", "Python", "ctypes", "C layer")),
+                 ("3_operator", ("dispatcher", "operator", "C layer")),
+                 ("4_registered", ("dispatcher", "autograd", "dispatcher", "operator", "C layer")),
+                 ("5_function", ("gradient?", "dispatcher", "operator", "C layer")))
+IN_PYTHON = ("Python", "ctypes", "autograd", "gradient?")
+
+
+def draw_calls(_):
+    """The parts that a call without a gradient passes, from left to right."""
+    picture = Picture("The way of a call through Python and C++ in stages 1 to 5", 232)
+    for x, kind, words in ((LEFT, "orange", "Python"), (LEFT + 80, "blue", "C++")):
+        picture.box(x, 9, 12, 12, kind)
+        picture.left_text(x + 18, 15, words)
+    for row, (stage, parts) in enumerate(WAYS_OF_CALLS):
+        y = 34 + 39 * row
+        picture.left_text(LEFT, y + 13, stage, "", 10)
+        for i, part in enumerate(parts):
+            x = 90 + 61 * i
+            picture.cell(x, y, 52, 26, part, "orange" if part in IN_PYTHON else "blue", 9)
+            if i > 0:
+                picture.line([(x - 9, y + 13), (x - 1, y + 13)])
+    return picture
+
+
+def draw_call_costs(_):
+    """The host time of a call of one element, without a gradient."""
+    run = json.loads((ROOT / CALLS).read_text())
+    rungs = {rung: times["host"] for rung, times in run["rungs"].items()
+             if rung == "eager" or re.match(r"\d", rung)}
+    picture = Picture("Host time of one call of q * k + v with one element", 30 + 24 * len(rungs))
+    picture.heading(LEFT, 14, f"{run['device']}: host time per call, µs")
+    scale = 240 / max(rungs.values())
+    for row, (rung, us) in enumerate(rungs.items()):
+        y = 28 + 24 * row
+        picture.left_text(LEFT, y + 8, rung)
+        picture.box(98, y, us * scale, 16, "orange" if rung == "eager" else "blue", 0)
+        picture.left_text(104 + us * scale, y + 8, f"{us:.3g}", "bold")
+    return picture
+
+
 PICTURES = {
     "grid_and_guard": draw_grid_and_guard,
     "round_trip": draw_round_trip,
@@ -1197,6 +1241,8 @@ PICTURES = {
     "scores_in_memory": draw_scores_in_memory,
     "running_maximum": draw_running_maximum,
     "causal_tiles": draw_causal_tiles,
+    "calls": draw_calls,
+    "call_costs": draw_call_costs,
 }
 
 

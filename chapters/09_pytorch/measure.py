@@ -1,15 +1,13 @@
-"""Times the operators of workbook_ops, on the CPU or on a GPU: what a call costs on each level, and how long
-large arrays take beside eager PyTorch.
+"""Times the operators of workbook_ops beside eager PyTorch, on a GPU if there is one, or on the CPU.
 
     pip install ./chapters/09_pytorch
-    python3 chapters/09_pytorch/measure.py                        both tables, on a GPU if there is one
-    python3 chapters/09_pytorch/measure.py --device cpu --levels  the first table alone
+    python3 chapters/09_pytorch/measure.py
 
-A time is the median of 9 rounds. In a round, all contenders are timed one after the other.
+A time is the median of 9 rounds. In a round, all contenders are timed one after the other. ladder.py times
+single calls.
 """
 
 import argparse
-import ctypes
 import statistics
 import time
 from typing import Callable, NamedTuple
@@ -17,7 +15,6 @@ from typing import Callable, NamedTuple
 import torch
 import torch.nn.functional as F
 import workbook_ops
-from workbook_ops import kernels
 
 ROUNDS = 9
 TYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
@@ -70,8 +67,8 @@ def synchronise(device):
         torch.cuda.synchronize()
 
 
-def medians(contenders, device, calls, wait):
-    """Microseconds per call of each contender; without `wait`, those of the host alone."""
+def medians(contenders, device, calls):
+    """Microseconds per call of each contender."""
     samples = {name: [] for name in contenders}
     for round_ in range(ROUNDS + 1):  # the first one warms up
         for name, call in contenders.items():
@@ -79,51 +76,10 @@ def medians(contenders, device, calls, wait):
             start = time.perf_counter()
             for _ in range(calls):
                 call()
-            if wait:
-                synchronise(device)
+            synchronise(device)
             if round_:
                 samples[name].append((time.perf_counter() - start) / calls * 1e6)
     return {name: statistics.median(values) for name, values in samples.items()}
-
-
-# --- What a call costs ---
-
-
-def c_layer(tensors, result, device):
-    """multiply_add of float32 with nothing around it: ctypes calls the C layer with pointers made before."""
-    library = ctypes.CDLL(kernels.C_LAYER)
-    pointers = (ctypes.c_void_p * 3)(*(tensor.data_ptr() for tensor in tensors))
-    out = (ctypes.c_void_p * 1)(result.data_ptr())
-    multiply_add, float32, n = 0, 1, result.numel()
-    if device == "cpu":
-        return lambda: library.workbook_elementwise_cpu(multiply_add, float32, pointers, out, 1, 0, n)
-    stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-    return lambda: library.workbook_elementwise_cuda(multiply_add, float32, pointers, out, 1, n, stream)
-
-
-def print_levels(device):
-    plain = inputs_of(CONTENDERS[0], 1, 1, torch.float32, device)
-    with_gradient = inputs_of(CONTENDERS[0], 1, 1, torch.float32, device, gradient=True)
-    result = torch.empty_like(plain[0])
-    eager = CONTENDERS[0].eager
-    compiled = torch.compile(workbook_ops.multiply_add, fullgraph=True)
-    compiled(*plain)
-    contenders = {
-        "empty_like": lambda: torch.empty_like(result),
-        "the C layer, from ctypes": c_layer(plain, result, device),
-        "kernels.multiply_add": lambda: kernels.multiply_add(*plain),
-        "workbook_ops.multiply_add": lambda: workbook_ops.multiply_add(*plain),
-        "the same, gradient wanted": lambda: workbook_ops.multiply_add(*with_gradient),
-        "eager q * k + v": lambda: eager(*plain),
-        "the same, gradient wanted ": lambda: eager(*with_gradient),
-        "compiled workbook_ops.multiply_add": lambda: compiled(*plain),
-    }
-    print(f"\nq * k + v, one element, {device}                us of the host")
-    for name, time_us in medians(contenders, device, 500, wait=False).items():
-        print(f"{name:40}{time_us:10.2f}")
-
-
-# --- Large arrays ---
 
 
 def forward_and_backward(function, tensors, grad):
@@ -132,7 +88,7 @@ def forward_and_backward(function, tensors, grad):
     return torch.autograd.grad(results, tensors, grads)
 
 
-def print_large(device, rows, columns, only):
+def print_times(device, rows, columns, only):
     print(f"\n{rows} x {columns} elements, {device}; us; ratio = ours / eager, less is better\n")
     print(f"{'':38}forward{'':8}forward and backward")
     print(f"{'operator':18}{'type':10}" + 2 * f"{'eager':>10}{'ours':>10}{'ratio':>7}")
@@ -148,7 +104,7 @@ def print_large(device, rows, columns, only):
                 "ours": lambda: ours(*plain),
                 "eager both": lambda: forward_and_backward(eager, leaves, grad),
                 "ours both": lambda: forward_and_backward(ours, leaves, grad),
-            }, device, calls, wait=True)
+            }, device, calls)
             row = f"{contender.name:18}{str(dtype).removeprefix('torch.'):10}"
             for theirs, mine in ((time_us["eager"], time_us["ours"]),
                                  (time_us["eager both"], time_us["ours both"])):
@@ -160,8 +116,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     default = "cuda" if workbook_ops.CUDA_AVAILABLE else "cpu"
     parser.add_argument("--device", choices=("cpu", "cuda"), default=default)
-    parser.add_argument("--levels", action="store_true", help="only what a call costs")
-    parser.add_argument("--large", action="store_true", help="only large arrays")
     parser.add_argument("--operator", choices=[each.name for each in CONTENDERS], help="only this one")
     parser.add_argument("--rows", type=int, default=4096)
     parser.add_argument("--columns", type=int, default=1024)
@@ -170,10 +124,7 @@ def main():
         parser.error("there is no GPU that workbook_ops can use")
     card = torch.cuda.get_device_name() if options.device == "cuda" else f"{torch.get_num_threads()} threads"
     print(f"PyTorch {torch.__version__}, {options.device}: {card}")
-    if not options.large:
-        print_levels(options.device)
-    if not options.levels:
-        print_large(options.device, options.rows, options.columns, options.operator)
+    print_times(options.device, options.rows, options.columns, options.operator)
 
 
 main()

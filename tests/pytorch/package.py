@@ -14,8 +14,9 @@ OLDEST = (2, 10)
 
 
 def kept_environment():
-    """The newest environment with PyTorch that is kept for these tests, ~/.cache/workbook/torch-VERSION."""
-    kept = sorted((pathlib.Path.home() / ".cache" / "workbook").glob("torch-*/bin/python"))
+    """The newest environment with PyTorch that the launcher keeps, ~/.cache/workbook/torch-VERSION."""
+    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
+    kept = sorted((cache / "workbook").glob("torch-*/bin/python"))
     return str(kept[-1].parents[1]) if kept else None
 
 
