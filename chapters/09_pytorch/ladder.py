@@ -81,13 +81,14 @@ def is_right(result, inputs):
 
 @functools.cache
 def checked_call(rung, device, n, gradient):
+    """The same as call_of, and the inputs: while they are kept, a CUDA graph may read them."""
     import torch
     torch.manual_seed(9)
     inputs = [torch.randn(n, device=device).requires_grad_(gradient) for _ in range(3)]
     call, calls_in_one = call_of(rung, inputs)
     if rung != "empty_like" and not is_right(call(), inputs):
         end(1, f"{rung}: a result is wrong, at {n} elements")
-    return call, calls_in_one
+    return call, calls_in_one, inputs
 
 
 def serve(rung, device):
@@ -97,7 +98,7 @@ def serve(rung, device):
     wait = torch.cuda.synchronize if device == "cuda" else lambda: None
     for line in sys.stdin:
         n, calls, what = line.split()
-        call, calls_in_one = checked_call(rung, device, int(n), what == "gradient")
+        call, calls_in_one, _ = checked_call(rung, device, int(n), what == "gradient")
         replays = max(int(calls) // calls_in_one, 1)
         call()  # gives this process the processor, its caches and the GPU
         wait()

@@ -1,5 +1,6 @@
 """Stage 5 in a CUDA graph: the calls are recorded once, and a replay starts their kernels without the host's
-work. Inputs and results stay where they were recorded. It needs a GPU."""
+work. Inputs and results stay where they were recorded: keep the inputs, or a replay reads memory that is no
+longer theirs. It needs a GPU."""
 
 import torch
 import workbook_ops
