@@ -526,9 +526,9 @@ def resources(what, _):
 # --- Calls from PyTorch ---
 
 
-@quotes({"calls: plots/data/cpu/calls/09_pytorch.json costs":
+@quotes({"calls: plots/data/h100/calls/09_pytorch.json costs":
          "a table of chapters/09_pytorch/ladder.py, costs or sizes",
-         "calls: plots/data/cpu/calls/09_pytorch.json costs 1_ctypes 2_custom_op":
+         "calls: plots/data/h100/calls/09_pytorch.json costs 1_ctypes 2_custom_op":
          "its rows of these stages alone"})
 def calls(what, _):
     sys.path.insert(0, str(ROOT / "chapters" / "09_pytorch"))

@@ -1170,7 +1170,7 @@ def draw_causal_tiles(programs):
     return picture
 
 
-CALLS = "plots/data/cpu/calls/09_pytorch.json"  # what `./workbook run 09 --json` has stored
+CALLS = "plots/data/h100/calls/09_pytorch.json"  # what `./workbook run 09 --json` has stored
 
 # Where a call of each stage of chapter 09 goes, and whether that is Python.
 WAYS_OF_CALLS = (("1_ctypes", ("ctypes", "C layer")),
