@@ -1,5 +1,5 @@
 /// \file
-/// For the loops of the CPU: elements of 16 bits as floats and back, and sums of columns.
+/// For the loops of the CPU: elements of 16 bits as floats and back, rows in chunks, and sums of columns.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -95,6 +95,19 @@ inline float* floats_for(float* to, float*) { return to; }
 template <class T>
 void store_floats(const float* from, T* to, int n) {
   if constexpr (!std::is_same_v<T, float>) narrow(from, to, n);
+}
+
+// --- Rows ---
+
+// A row is taken in chunks of kRowChunk columns. A row of one chunk is converted to floats once, a longer one
+// in each pass.
+constexpr int kRowChunk = 1024;
+
+/// Calls function(at, n) for the columns [at, at + n) of each chunk.
+template <class Function>
+void for_chunks(std::int64_t columns, Function function) {
+  for (std::int64_t at = 0; at < columns; at += kRowChunk)
+    function(at, static_cast<int>(std::min<std::int64_t>(kRowChunk, columns - at)));
 }
 
 // --- Sums of columns ---

@@ -108,6 +108,32 @@ void workbook_norm_backward_sum_cpu(const struct WorkbookNormBackward* task);
 /// Everything, in three kernels.
 int workbook_norm_backward_cuda(const struct WorkbookNormBackward* task, void* stream);
 
+/// q = x in steps of `scale`, to int8: x / scale + zero_point in float32, rounded to the nearest, to even in
+/// the middle, and clamped to [-128, 127]; a NaN becomes 0. Not for float64.
+struct WorkbookQuantize {
+  int type, n;
+  float scale, zero_point;
+  const void* x;
+  signed char* q;
+};
+
+/// The elements [begin, end), by the calling thread.
+void workbook_quantize_cpu(const struct WorkbookQuantize* task, int begin, int end);
+int workbook_quantize_cuda(const struct WorkbookQuantize* task, void* stream);
+
+/// The same with a scale for each row, which maps the largest absolute value of the row to 127; a NaN is
+/// ignored, and a row of zeros has the scale 1. x and q are rows x columns. Not for float64.
+struct WorkbookQuantizeRows {
+  int type, rows, columns;
+  const void* x;
+  signed char* q;
+  float* scales;
+};
+
+/// The rows [begin, end), by the calling thread.
+void workbook_quantize_rows_cpu(const struct WorkbookQuantizeRows* task, int begin, int end);
+int workbook_quantize_rows_cuda(const struct WorkbookQuantizeRows* task, void* stream);
+
 /// 1 if the library was built with its GPU side.
 int workbook_has_cuda();
 

@@ -11,6 +11,7 @@ import warnings
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from checks import expect
 
+import numpy as np
 import torch
 import torch._inductor.config
 import torch.nn.functional as F
@@ -211,6 +212,84 @@ def check_norms():
         expect(f"residual_rms_norm: the gradient of result {used} alone", near)
 
 
+# --- Quantisation ---
+
+
+def special_numbers(dtype):
+    """Every pair's sum of some numbers at which rounding, clamping or a division is special, in that type."""
+    numbers = torch.tensor([0.0, 1e-45, 1e-40, 3e-39, 1e-20, 0.125, 0.375, 0.5, 1.5, 2.5, 6.35, 31.75, 32.0,
+                            127.5, 128.5, 1e10, 1e38, 3e38, float("inf"), float("nan")])
+    numbers = torch.cat((numbers, -numbers))
+    return (numbers.view(-1, 1) + numbers.view(1, -1)).to(dtype)
+
+
+def in_steps(x, scale, zero_point):
+    """Quantised in float32 by NumPy, whose division is a true one; `scale` may be an array."""
+    with np.errstate(all="ignore"):
+        steps = np.rint(x.float().cpu().numpy() / np.float32(scale) + np.float32(zero_point))
+    return torch.from_numpy(np.asarray(np.clip(np.nan_to_num(steps, nan=0), -128, 127), np.int8))
+
+
+def in_row_steps(x):
+    values = np.abs(x.float().cpu().numpy())
+    largest = np.max(np.where(np.isnan(values), 0, values), axis=-1, initial=0)
+    scales = np.where(largest > 0, largest / np.float32(127), np.float32(1))
+    return in_steps(x, scales[..., None], 0), torch.from_numpy(np.asarray(scales))
+
+
+def quantisation_inputs(dtype, device):
+    yield special_numbers(dtype).to(device)
+    for shape in (*SHAPES, LARGE, (2, 5, 4, 6), *LONG_ROWS):
+        yield (8 * torch.randn(shape)).to(dtype).to(device)
+    for shape, layout in LAYOUTS.values():
+        yield layout((8 * torch.randn(shape)).to(dtype).to(device))
+
+
+def same_tensor(ours, wanted, strides):
+    return torch.equal(ours.cpu(), wanted) and ours.dtype == wanted.dtype and ours.stride() == strides
+
+
+def quantisation_faults(x):
+    scales = (0.05, 0.25, 1.0, 1e-40, 1e-20, 3e38, 0.0, -0.5, float("inf"), float("nan"))
+    strides = torch.empty_like(x).stride()
+    for scale, zero_point in ((scale, zero_point) for scale in scales for zero_point in (0, 3.0, -7.5)):
+        if not same_tensor(workbook_ops.quantize_int8(x, scale, zero_point),
+                           in_steps(x, scale, zero_point), strides):
+            yield f"{list(x.shape)} {x.dtype} {x.device}, scale {scale}, zero point {zero_point}"
+    if x.dim() == 0:
+        return
+    (q, scales), (wanted, wanted_scales) = workbook_ops.quantize_rows(x), in_row_steps(x)
+    contiguous = torch.empty(scales.shape).stride()
+    if not (same_tensor(q, wanted, strides) and same_tensor(scales, wanted_scales, contiguous)):
+        yield f"{list(x.shape)} {x.dtype} {x.device}, by rows"
+
+
+def quantised(x):
+    return workbook_ops.quantize_int8(x, 0.05, 3), *workbook_ops.quantize_rows(x)
+
+
+def check_quantisation():
+    torch.manual_seed(3)
+    inputs = [x for dtype in SHORT_TYPES for device in DEVICES for x in quantisation_inputs(dtype, device)]
+    found = [each for x in inputs for each in quantisation_faults(x)]
+    expect(f"quantisation: {len(inputs)} arrays to the last bit", not found, found[:5])
+    x = torch.randn(LARGE, requires_grad=True)
+    results = quantised(x)
+    expect("quantisation has no gradient", not any(each.requires_grad for each in results))
+    torch.set_num_threads(2)
+    again = quantised(x)
+    torch.set_num_threads(1)
+    expect("quantisation: the same with two threads", all(map(torch.equal, results, again)))
+
+
+def check_compiled_quantisation():
+    torch._dynamo.reset()
+    compiled = torch.compile(quantised, fullgraph=True, backend="aot_eager")
+    for shape in ((5, 7), (33, 2)):
+        x = torch.randn(shape, requires_grad=True, device=DEVICES[-1])
+        expect(f"quantisation: compiled in full, {shape}", all(map(torch.equal, compiled(x), quantised(x))))
+
+
 # --- PyTorch's own checks, and compiling ---
 
 
@@ -230,6 +309,8 @@ def samples():
             yield from ((kernels.bias_gelu, (a, row)), (kernels.bias_gelu_backward, (a, b, row, True)),
                         (kernels.bias_gelu, (a.t(), a[:, 0])), (kernels.bias_gelu_backward, (a, c, row)),
                         (kernels.bias_gelu_backward, (a.t(), a.t(), a[:, 0])))
+            for x in (a, turned, a[:0], a[:, :0]):
+                yield from ((kernels.quantize_int8, (x, 0.05, 3.0)), (kernels.quantize_rows, (x,)))
             seed = torch.tensor(7, device=device)
             rows = [(a, b, row), (a.t(), b.t(), a[:, 0]), (a, b, c), (a[:0], b[:0], row)]
             for x, y, weight in rows if dtype == torch.float32 else rows[:1]:
@@ -252,7 +333,7 @@ def check_opcheck():
             tests = (*tests, "test_aot_dispatch_dynamic")
         torch.library.opcheck(operator, arguments, test_utils=tests)  # raises
         checked.add(str(operator))
-    expect("opcheck finds nothing in any of 20 operators", len(checked) == 20, checked)
+    expect("opcheck finds nothing in any of 22 operators", len(checked) == 22, checked)
 
 
 def compiled_faults(case, backend, shapes):
@@ -312,8 +393,14 @@ def check_errors():
             lambda x, y, half: workbook_ops.bias_gelu(x, x),
         "x must have at least one dimension, which bias is added along":
             lambda x, y, half: workbook_ops.bias_gelu(x[0, 0], y),
-        "x must be float32, float16 or bfloat16, not ":
+        "gelu_dropout: x must be float32, float16 or bfloat16, not ":
             lambda x, y, half: workbook_ops.gelu_dropout(x.double()),
+        "quantize_int8: x must be float32, float16 or bfloat16, not ":
+            lambda x, y, half: workbook_ops.quantize_int8(x.double(), 1, 0),
+        "quantize_rows: x must be float32, float16 or bfloat16, not ":
+            lambda x, y, half: workbook_ops.quantize_rows(x.double()),
+        "quantize_rows: x must have at least one dimension, the last of which is a row":
+            lambda x, y, half: workbook_ops.quantize_rows(y[0]),
         "seed must be one int64, but is ":
             lambda x, y, half: kernels.gelu_dropout(x, y, 0.5),
         "p must be from 0 to 1, not 1.5":
@@ -339,6 +426,10 @@ def check_errors():
         "a and b must be on the same device, but are on cpu and meta":
             lambda: workbook_ops.add_relu(x, x.to("meta")),
         "2147483648 elements; 2147483647 is the most": lambda: workbook_ops.gelu(y[:1].expand(2**31)),
+        "quantize_int8: x has 2147483648 elements":
+            lambda: workbook_ops.quantize_int8(y[:1].expand(2**31), 1, 0),
+        "quantize_rows: x has 2147483648 elements": lambda: workbook_ops.quantize_rows(y[:1].expand(2**31)),
+        "for argument 'x' but instead found type 'float'": lambda: workbook_ops.quantize_rows(1.0),
         "for argument 'k' but instead found type 'float'": lambda: workbook_ops.multiply_add(x, 2.0, x),
         'approximate must be "none" or "tanh", not \'erf\'': lambda: workbook_ops.gelu(x, "erf"),
         "gelu_dropout: p must be from 0 to 1, not nan": lambda: workbook_ops.gelu_dropout(x, float("nan")),
@@ -434,6 +525,7 @@ def main():
     check_same_everywhere()
     check_dropout()
     check_norms()
+    check_quantisation()
     check_autograd()
     check_second_derivatives()
     check_errors()
@@ -442,6 +534,7 @@ def main():
         check_gpu()
     warnings.simplefilter("ignore")  # inductor has warnings of its own
     check_compiled()
+    check_compiled_quantisation()
     check_compiled_autocast()
     print("PyTorch", torch.__version__, "on", " and ".join(DEVICES))
 

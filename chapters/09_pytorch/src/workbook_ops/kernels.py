@@ -20,6 +20,9 @@ passes are operators too.
     residual_rms_norm(x, residual, weight, eps=1e-05) -> y, sum
     residual_rms_norm_backward(grad, grad_sum, sum, weight, eps=1e-05) -> dx, dweight
 
+    quantize_int8(x, scale, zero_point)
+    quantize_rows(x) -> q, scales
+
 The dx of residual_rms_norm_backward is dresidual as well, and grad_sum may be None. The seed of dropout is a
 tensor of one int64 on the device of x. The same seed drops the same elements, in the order of memory, on the
 CPU and on a GPU.
@@ -57,6 +60,8 @@ relu_layer_norm = _ops.relu_layer_norm.default
 relu_layer_norm_backward = _ops.relu_layer_norm_backward.default
 residual_rms_norm = _ops.residual_rms_norm.default
 residual_rms_norm_backward = _ops.residual_rms_norm_backward.default
+quantize_int8 = _ops.quantize_int8.default
+quantize_rows = _ops.quantize_rows.default
 
 # --- Fake implementations: what torch.compile learns of a result without computing it ---
 
@@ -241,3 +246,17 @@ def _(grad, grad_sum, sum, weight, eps=1e-5):
     if grad_sum is not None:
         _check_alike(op, float64=False, sum=sum, grad_sum=grad_sum)
     return sum.new_empty(sum.shape), weight.new_empty(weight.shape)
+
+
+@torch.library.register_fake("workbook_ops::quantize_int8")
+def _(x, scale, zero_point):
+    _check_type("quantize_int8", "x", x, float64=False)
+    return torch.empty_like(x, dtype=torch.int8)
+
+
+@torch.library.register_fake("workbook_ops::quantize_rows")
+def _(x):
+    op = "quantize_rows"
+    _check_type(op, "x", x, float64=False)
+    torch._check(x.dim() > 0, lambda: f"{op}: x must have at least one dimension, the last of which is a row")
+    return torch.empty_like(x, dtype=torch.int8), x.new_empty(x.shape[:-1], dtype=torch.float32)

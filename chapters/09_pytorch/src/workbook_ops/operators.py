@@ -243,3 +243,25 @@ def residual_rms_norm(x: Tensor, residual: Tensor, weight: Tensor,
     """
     inputs, wanted = _prepared(x, residual, weight)
     return _ResidualRmsNorm.apply(*inputs, eps) if wanted else kernels.residual_rms_norm(*inputs, eps)
+
+
+# --- Quantisation ---
+
+
+def quantize_int8(x: Tensor, scale: float, zero_point: float) -> Tensor:
+    """``clamp(round(x / scale + zero_point), -128, 127)`` as int8; a NaN becomes 0. Has no gradient.
+
+    Computed in float32 with a true division and rounded to the nearest, to even in the middle. A scale should
+    be positive; others give what the division gives. x must not be float64.
+    """
+    return kernels.quantize_int8(x, scale, zero_point)
+
+
+def quantize_rows(x: Tensor) -> tuple[Tensor, Tensor]:
+    """`quantize_int8` of each row with its own scale and zero point 0, and the scales. No gradients.
+
+    A row is the last dimension of x, and the scales are float32 of shape ``x.shape[:-1]``. A scale is the
+    largest absolute value of the row divided by 127, where a NaN is ignored, or 1 if that is 0. x is near
+    ``q * scales.unsqueeze(-1)``. x must not be float64.
+    """
+    return kernels.quantize_rows(x.detach() if isinstance(x, Tensor) else x)
