@@ -134,6 +134,40 @@ struct WorkbookQuantizeRows {
 void workbook_quantize_rows_cpu(const struct WorkbookQuantizeRows* task, int begin, int end);
 int workbook_quantize_rows_cuda(const struct WorkbookQuantizeRows* task, void* stream);
 
+/// What is made of each line of an array; reductions.hpp has a struct for each.
+enum WorkbookReductionKind { kSumOfSquares, kMeanAbs };
+
+/// x is outer x size x inner, and its lines have `size` elements, `inner` apart: out = the reduced lines,
+/// outer x inner. Where `parts` is more than 1, each line is summed in so many parts, whose sums part p
+/// leaves in row p of the scratch memory `partial`, parts x outer x inner, of float64 for float64 arrays and
+/// of float32 for all others. No size may be 0.
+struct WorkbookReduction {
+  int kind, type, outer, size, inner, parts;
+  const void* x;
+  void *out, *partial;
+};
+
+/// Sums [begin, end) of those of part 0, then part 1 and so on, by the calling thread.
+void workbook_reduction_cpu(const struct WorkbookReduction* task, int begin, int end);
+/// out from the sums of all parts, if there are several.
+void workbook_reduction_sum_cpu(const struct WorkbookReduction* task);
+/// Everything.
+int workbook_reduction_cuda(const struct WorkbookReduction* task, void* stream);
+
+/// How many parts fill the current device. Only the sizes and the type are read.
+int workbook_reduction_parts_cuda(const struct WorkbookReduction* task);
+
+/// The backward pass: dx = grad, repeated along each line, * slope(x). grad is outer x inner.
+struct WorkbookReductionBackward {
+  int kind, type, outer, size, inner;
+  const void *grad, *x;
+  void* dx;
+};
+
+/// The elements [begin, end) of dx, by the calling thread.
+void workbook_reduction_backward_cpu(const struct WorkbookReductionBackward* task, int begin, int end);
+int workbook_reduction_backward_cuda(const struct WorkbookReductionBackward* task, void* stream);
+
 /// 1 if the library was built with its GPU side.
 int workbook_has_cuda();
 

@@ -66,6 +66,9 @@ CONTENDERS = [
     Contender("relu_layer_norm", lambda x, w, b: workbook_ops.relu_layer_norm(x, w.shape, w, b),
               lambda x, w, b: F.layer_norm(torch.relu(x), w.shape, w, b), 1, 2, SHORT_TYPES),
     Contender("residual_rms_norm", workbook_ops.residual_rms_norm, eager_rms_norm, 2, 1, SHORT_TYPES),
+    Contender("sum_of_squares", lambda x: workbook_ops.sum_of_squares(x, -1),
+              lambda x: x.square().sum(-1), 1),
+    Contender("mean_abs", lambda x: workbook_ops.mean_abs(x, 0), lambda x: x.abs().mean(0), 1),
     Contender("quantize_int8", lambda x: workbook_ops.quantize_int8(x, 0.05, 0),
               lambda x: in_steps(x, 0.05), 1, 0, SHORT_TYPES, gradient=False),
     Contender("quantize_rows", workbook_ops.quantize_rows, eager_quantize_rows, 1, 0, SHORT_TYPES,
@@ -140,10 +143,13 @@ def print_levels(device):
 # --- Large arrays ---
 
 
-def forward_and_backward(function, tensors, grad):
+def results_of(function, tensors):
     results = function(*tensors)
-    grads = [grad] * len(results) if isinstance(results, tuple) else grad
-    return torch.autograd.grad(results, tensors, grads)
+    return results if isinstance(results, tuple) else (results,)
+
+
+def forward_and_backward(function, tensors, grads):
+    return torch.autograd.grad(results_of(function, tensors), tensors, grads)
 
 
 def print_large(device, rows, columns, only):
@@ -156,11 +162,11 @@ def print_large(device, rows, columns, only):
         for dtype in contender.types:
             plain = inputs_of(contender, rows, columns, dtype, device)
             leaves = inputs_of(contender, rows, columns, dtype, device, gradient=True)
-            grad = torch.randn_like(leaves[0])
             timed = {"eager": lambda: eager(*plain), "ours": lambda: ours(*plain)}
             if contender.gradient:
-                timed |= {"eager both": lambda: forward_and_backward(eager, leaves, grad),
-                          "ours both": lambda: forward_and_backward(ours, leaves, grad)}
+                grads = [torch.randn_like(result) for result in results_of(ours, plain)]
+                timed |= {"eager both": lambda: forward_and_backward(eager, leaves, grads),
+                          "ours both": lambda: forward_and_backward(ours, leaves, grads)}
             time_us = list(medians(timed, device, calls, wait=True).values())
             row = f"{contender.name:18}{str(dtype).removeprefix('torch.'):10}"
             for theirs, mine in zip(time_us[::2], time_us[1::2]):

@@ -20,11 +20,29 @@ struct Place {
         t(threadIdx.x % lanes),
         row(static_cast<size_t>(blockIdx.x) * (blockDim.x / lanes) + threadIdx.x / lanes) {}
   /// The sum of `value` over the threads of the row, in each of them.
+  __device__ double sum(double value) const;
   __device__ float sum(float value) const {
     return lanes <= 32 ? relu_layernorm::lanes_sum(value, static_cast<int>(lanes))
                        : block_sum_by_warps(value);
   }
 };
+
+/// As block_sum_by_warps().
+__device__ inline double Place::sum(double value) const {
+  __shared__ double sums[32];
+  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = lanes / 32;
+  const auto over = [](double mine, unsigned count) {
+    for (unsigned distance = count / 2; distance > 0; distance /= 2)
+      mine += __shfl_xor_sync(0xffffffffu, mine, distance);
+    return mine;
+  };
+  if (lanes <= 32) return over(value, lanes);
+  value = over(value, 32);
+  __syncthreads();  // every thread has read the sums of an earlier call
+  if (lane == 0) sums[warp] = value;
+  __syncthreads();
+  return over(lane < warps ? sums[lane] : 0.0, 32);
+}
 
 /// A thread's vectors of a row of `Arrays` arrays, as floats: t, t + lanes and so on. load(i, floats) loads
 /// vector i of each. The first ones are loaded once and kept, all others whenever they are needed.
@@ -82,13 +100,21 @@ inline unsigned lanes_of(int columns) {
                            : static_cast<unsigned>(relu_layernorm::row_threads(columns, kHeld, kMostThreads));
 }
 
+/// How the threads share rows: `lanes` for each, in blocks of `threads`.
+struct RowGrid {
+  unsigned lanes, threads, blocks;
+  RowGrid(int rows, int columns)
+      : lanes(lanes_of(columns)),
+        threads(lanes <= 32 ? unsigned{kShortThreads} : lanes),
+        blocks((static_cast<unsigned>(rows) - 1) / (threads / lanes) + 1) {}
+};
+
 /// Starts a kernel that takes arrays, rows, columns, the lanes of a row, and what else there is.
 template <class Kernel, class Arrays, class... More>
 void launch_rows(Kernel kernel, const Arrays& arrays, int rows, int columns, More... more) {
-  const unsigned lanes = lanes_of(columns), threads = lanes <= 32 ? unsigned{kShortThreads} : lanes;
-  const unsigned per_block = threads / lanes;
-  launch(kernel, (static_cast<unsigned>(rows) - 1) / per_block + 1, threads, arrays,
-         static_cast<unsigned>(rows), static_cast<unsigned>(columns), lanes, more...);
+  const RowGrid grid(rows, columns);
+  launch(kernel, grid.blocks, grid.threads, arrays, static_cast<unsigned>(rows),
+         static_cast<unsigned>(columns), grid.lanes, more...);
 }
 
 }  // namespace DEVICE::operators

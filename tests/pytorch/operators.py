@@ -16,7 +16,8 @@ import torch
 import torch._inductor.config
 import torch.nn.functional as F
 import workbook_ops
-from cases import CASES, SHORT_TYPES, TYPES, call, inputs_of, kept
+from cases import (CASES, SHORT_TYPES, TYPES, call, inputs_of, kept, mean_abs_case,
+                   sum_of_squares_case)
 from workbook_ops import kernels
 
 DEVICES = ("cpu", "cuda") if workbook_ops.CUDA_AVAILABLE else ("cpu",)
@@ -44,12 +45,16 @@ def fault(name, value, reference, bound, dtype):
         wanted = f"{dtype} {list(reference.shape)}"
         return f"{name} is {value.dtype} {list(value.shape)}, wanted {wanted}\n"
     error, most = (value.double() - reference).abs(), bound.of(dtype, reference)
-    wrong = ~(error <= most)  # a NaN is wrong
+    wrong = ~(error <= most) & ~(value.isnan() & reference.isnan())  # any other NaN is wrong
     if not wrong.any():
         return ""
     i = tuple(wrong.nonzero()[0].tolist())
     return (f"{name}: {int(wrong.sum())} of {wrong.numel()} wrong; {list(i)} is {value[i].item():.9g}, "
             f"wanted {reference[i].item():.9g} within {most[i].item():.2g}\n")
+
+
+def identical(a, b):
+    return torch.allclose(a, b, rtol=0, atol=0, equal_nan=True)
 
 
 def gradients_of(case, inputs, function=None):
@@ -76,7 +81,7 @@ def faults_of(case, shape, dtype, device, layout=lambda t: t):
         if result.stride() != eager.stride():
             found += f"strides of result {i} are {result.stride()}, PyTorch's {eager.stride()}\n"
     with torch.no_grad():
-        if not all(map(torch.equal, call(case.call, inputs), results)):
+        if not all(map(identical, call(case.call, inputs), results)):
             found += "without a gradient, the result is another one\n"
     for i, (value, each, bound) in enumerate(zip(gradients, wanted, case.backward(*grads, *bare))):
         found += fault(f"gradient {i}", value, each, bound, dtype)
@@ -212,6 +217,40 @@ def check_norms():
         expect(f"residual_rms_norm: the gradient of result {used} alone", near)
 
 
+def check_reductions():
+    """Dimensions between others, long lines, and elements at which a slope is special."""
+    shapes = [(3, 5, 7), (2, 33, 4), (5, 2, 40), (2, 3, 4, 5), (2, 0, 3), (0, 2, 3), (2, 257, 8),
+              (300, 9, 24)]
+    long = [*((shape, -1) for shape in LONG_ROWS), ((20_004, 2), 0), ((5000, 40), 0), ((20_004, 6, 2), 0),
+            ((40_001,), 0), ((3, 3001, 9), 1)]
+    runs = [(reduction(dim), shape, dtype, device) for reduction in (sum_of_squares_case, mean_abs_case)
+            for shape, dim in [*((shape, dim) for shape in shapes for dim in (1, -2)), *long]
+            for dtype in TYPES for device in DEVICES]
+    found = "".join(faults_of(*run) for run in runs)
+    expect(f"reductions: {len(runs)} dimensions between others and long lines", not found, found)
+    for reduction in (case(dim) for case in (sum_of_squares_case, mean_abs_case) for dim in range(3)):
+        inputs, results = inputs_of(reduction, (301, 9, 25), torch.bfloat16, "cpu"), []
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            results += gradients_of(reduction, inputs)[:2]
+        torch.set_num_threads(1)
+        same = all(torch.equal(*pair) for pair in zip(results[0] + results[1], results[2] + results[3]))
+        expect(f"{reduction.name}: the same with two threads, between other dimensions", same)
+    x = torch.randn(6, 4).t()
+    for backward in (kernels.sum_of_squares_backward, kernels.mean_abs_backward):
+        strides = backward(x.sum(0), x, 0).stride()
+        expect(f"{backward}: the gradient has the strides of x", strides == x.stride(), strides)
+    values = torch.tensor([0.0, -0.0, 1e-40, -3.0, float("inf"), float("-inf"), float("nan")])
+    for reduction in (sum_of_squares_case(0), mean_abs_case(0)):
+        for dtype, device in ((dtype, device) for dtype in TYPES for device in DEVICES):
+            x = values.to(dtype).to(device).requires_grad_()
+            ours, theirs = (torch.autograd.grad(function(x), x)[0].double()
+                            for function in (reduction.call, reduction.eager))
+            same = torch.allclose(ours, theirs, rtol=1e-2, atol=0, equal_nan=True)
+            alone = [torch.equal(reduction.call(v), reduction.eager(v)) for v in x.detach()[:6]]
+            expect(f"{reduction.name}: special values, {dtype}", same and all(alone), (ours, theirs, alone))
+
+
 # --- Quantisation ---
 
 
@@ -309,6 +348,11 @@ def samples():
             yield from ((kernels.bias_gelu, (a, row)), (kernels.bias_gelu_backward, (a, b, row, True)),
                         (kernels.bias_gelu, (a.t(), a[:, 0])), (kernels.bias_gelu_backward, (a, c, row)),
                         (kernels.bias_gelu_backward, (a.t(), a.t(), a[:, 0])))
+            for x, dim in ((a, 1), (turned, 0), (a[:0], -1), (c, -2)):
+                y = x.sum(dim)
+                yield from ((kernels.sum_of_squares, (x, dim)), (kernels.mean_abs, (x, dim)),
+                            (kernels.sum_of_squares_backward, (y, x, dim)),
+                            (kernels.mean_abs_backward, (y, x, dim)))
             for x in (a, turned, a[:0], a[:, :0]):
                 yield from ((kernels.quantize_int8, (x, 0.05, 3.0)), (kernels.quantize_rows, (x,)))
             seed = torch.tensor(7, device=device)
@@ -333,7 +377,7 @@ def check_opcheck():
             tests = (*tests, "test_aot_dispatch_dynamic")
         torch.library.opcheck(operator, arguments, test_utils=tests)  # raises
         checked.add(str(operator))
-    expect("opcheck finds nothing in any of 22 operators", len(checked) == 22, checked)
+    expect("opcheck finds nothing in any of 26 operators", len(checked) == 26, checked)
 
 
 def compiled_faults(case, backend, shapes):
@@ -395,6 +439,16 @@ def check_errors():
             lambda x, y, half: workbook_ops.bias_gelu(x[0, 0], y),
         "gelu_dropout: x must be float32, float16 or bfloat16, not ":
             lambda x, y, half: workbook_ops.gelu_dropout(x.double()),
+        "sum_of_squares: x must be float64, float32, float16 or bfloat16, not ":
+            lambda x, y, half: workbook_ops.sum_of_squares(x.int(), 0),
+        "sum_of_squares: dim must be from -2 to 1, not 2":
+            lambda x, y, half: workbook_ops.sum_of_squares(x, 2),
+        "mean_abs: dim must be from -1 to 0, not -2":
+            lambda x, y, half: workbook_ops.mean_abs(y[0], -2),
+        "grad must have the shape of the result, that of x without dimension 0, but is [2, 3] for [2, 3]":
+            lambda x, y, half: kernels.mean_abs_backward(x, x, 0),
+        "sum_of_squares_backward: x and grad must have the same type, but are ":
+            lambda x, y, half: kernels.sum_of_squares_backward(half[0], x, 0),
         "quantize_int8: x must be float32, float16 or bfloat16, not ":
             lambda x, y, half: workbook_ops.quantize_int8(x.double(), 1, 0),
         "quantize_rows: x must be float32, float16 or bfloat16, not ":
@@ -429,6 +483,8 @@ def check_errors():
         "quantize_int8: x has 2147483648 elements":
             lambda: workbook_ops.quantize_int8(y[:1].expand(2**31), 1, 0),
         "quantize_rows: x has 2147483648 elements": lambda: workbook_ops.quantize_rows(y[:1].expand(2**31)),
+        "mean_abs: x has 2147483648 elements": lambda: workbook_ops.mean_abs(y[:1].expand(2**31), 0),
+        "for argument 'dim' but instead found type 'tuple'": lambda: workbook_ops.mean_abs(x, (0, 1)),
         "for argument 'x' but instead found type 'float'": lambda: workbook_ops.quantize_rows(1.0),
         "for argument 'k' but instead found type 'float'": lambda: workbook_ops.multiply_add(x, 2.0, x),
         'approximate must be "none" or "tanh", not \'erf\'': lambda: workbook_ops.gelu(x, "erf"),
@@ -526,6 +582,7 @@ def main():
     check_dropout()
     check_norms()
     check_quantisation()
+    check_reductions()
     check_autograd()
     check_second_derivatives()
     check_errors()

@@ -8,7 +8,7 @@ GPU; dropout, norms and quantisation are not for float64. 16-bit elements are co
 once. Shapes must be equal: nothing is broadcast, since a kernel for that reads other bytes; expand a tensor
 first if you want it (it is copied). A tensor may have any strides and no elements at all, but at most
 2^31 - 1; the result has the strides that empty_like() gives for the first input, and is contiguous if it is
-normalised.
+normalised or reduced.
 
 Gradients work as usual; a second derivative raises a RuntimeError. A wrong type, shape or device raises a
 RuntimeError that says what is wrong and what is accepted. On a GPU, kernels run on the current stream and can
@@ -23,12 +23,13 @@ from typing import Any
 import torch
 
 from . import kernels
-from .operators import (add_mul_exp, add_relu, bias_gelu, gelu, gelu_dropout, layer_norm_relu, mul_tanh,
-                        multiply_add, quantize_int8, quantize_rows, relu_layer_norm, residual_rms_norm)
+from .operators import (add_mul_exp, add_relu, bias_gelu, gelu, gelu_dropout, layer_norm_relu, mean_abs,
+                        mul_tanh, multiply_add, quantize_int8, quantize_rows, relu_layer_norm,
+                        residual_rms_norm, sum_of_squares)
 
 __all__ = ["CUDA_AVAILABLE", "add_mul_exp", "add_relu", "bias_gelu", "gelu", "gelu_dropout", "kernels",
-           "layer_norm_relu", "mul_tanh", "multiply_add", "quantize_int8", "quantize_rows", "relu_layer_norm",
-           "residual_rms_norm"]
+           "layer_norm_relu", "mean_abs", "mul_tanh", "multiply_add", "quantize_int8", "quantize_rows",
+           "relu_layer_norm", "residual_rms_norm", "sum_of_squares"]
 
 CUDA_AVAILABLE: bool
 

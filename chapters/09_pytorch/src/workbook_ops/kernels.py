@@ -22,6 +22,8 @@ passes are operators too.
 
     quantize_int8(x, scale, zero_point)
     quantize_rows(x) -> q, scales
+    sum_of_squares(x, dim)          sum_of_squares_backward(grad, x, dim) -> dx
+    mean_abs(x, dim)                mean_abs_backward(grad, x, dim) -> dx
 
 The dx of residual_rms_norm_backward is dresidual as well, and grad_sum may be None. The seed of dropout is a
 tensor of one int64 on the device of x. The same seed drops the same elements, in the order of memory, on the
@@ -62,6 +64,10 @@ residual_rms_norm = _ops.residual_rms_norm.default
 residual_rms_norm_backward = _ops.residual_rms_norm_backward.default
 quantize_int8 = _ops.quantize_int8.default
 quantize_rows = _ops.quantize_rows.default
+sum_of_squares = _ops.sum_of_squares.default
+sum_of_squares_backward = _ops.sum_of_squares_backward.default
+mean_abs = _ops.mean_abs.default
+mean_abs_backward = _ops.mean_abs_backward.default
 
 # --- Fake implementations: what torch.compile learns of a result without computing it ---
 
@@ -260,3 +266,40 @@ def _(x):
     _check_type(op, "x", x, float64=False)
     torch._check(x.dim() > 0, lambda: f"{op}: x must have at least one dimension, the last of which is a row")
     return torch.empty_like(x, dtype=torch.int8), x.new_empty(x.shape[:-1], dtype=torch.float32)
+
+
+def _reduced_shape(op, x, dim):
+    _check_type(op, "x", x)
+    most = max(x.dim(), 1) - 1
+    torch._check(-most - 1 <= dim <= most, lambda: f"{op}: dim must be from {-most - 1} to {most}, not {dim}")
+    return [size for i, size in enumerate(x.shape) if i != dim % (most + 1)]
+
+
+def _check_reduced(op, grad, x, dim):
+    shape = _reduced_shape(op, x, dim)
+    _check_pair(op, "x", "grad", x, grad)
+    torch._check(list(grad.shape) == shape,
+                 lambda: f"{op}: grad must have the shape of the result, that of x without dimension {dim}, "
+                         f"but is {list(grad.shape)} for {list(x.shape)}")
+
+
+@torch.library.register_fake("workbook_ops::sum_of_squares")
+def _(x, dim):
+    return x.new_empty(_reduced_shape("sum_of_squares", x, dim))
+
+
+@torch.library.register_fake("workbook_ops::sum_of_squares_backward")
+def _(grad, x, dim):
+    _check_reduced("sum_of_squares_backward", grad, x, dim)
+    return torch.empty_like(x)
+
+
+@torch.library.register_fake("workbook_ops::mean_abs")
+def _(x, dim):
+    return x.new_empty(_reduced_shape("mean_abs", x, dim))
+
+
+@torch.library.register_fake("workbook_ops::mean_abs_backward")
+def _(grad, x, dim):
+    _check_reduced("mean_abs_backward", grad, x, dim)
+    return torch.empty_like(x)

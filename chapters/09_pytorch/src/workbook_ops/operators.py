@@ -265,3 +265,26 @@ def quantize_rows(x: Tensor) -> tuple[Tensor, Tensor]:
     ``q * scales.unsqueeze(-1)``. x must not be float64.
     """
     return kernels.quantize_rows(x.detach() if isinstance(x, Tensor) else x)
+
+
+# --- Reductions ---
+
+
+_SumOfSquares = _pair(kernels.sum_of_squares, kernels.sum_of_squares_backward,
+                      lambda inputs, result: inputs[:1])
+_MeanAbs = _pair(kernels.mean_abs, kernels.mean_abs_backward, lambda inputs, result: inputs[:1])
+
+
+def sum_of_squares(x: Tensor, dim: int) -> Tensor:
+    """``x.square().sum(dim)``, summed in float32 for 16-bit types and rounded once. Saves x."""
+    (x,), wanted = _prepared(x)
+    return _SumOfSquares.apply(x, dim) if wanted else kernels.sum_of_squares(x, dim)
+
+
+def mean_abs(x: Tensor, dim: int) -> Tensor:
+    """``x.abs().mean(dim)``, summed in float32 for 16-bit types and rounded once. Saves x.
+
+    The slope at 0 is 0, and the mean of no elements is NaN, as in PyTorch.
+    """
+    (x,), wanted = _prepared(x)
+    return _MeanAbs.apply(x, dim) if wanted else kernels.mean_abs(x, dim)
