@@ -99,10 +99,12 @@ inline void check_same_type_and_device(const char* op, const Input& a, const Inp
            Place{b.tensor});
 }
 
+inline void check_size(const char* op, const char* name, std::int64_t elements) {
+  if (elements > kMostElements)
+    refuse(op, name, " has ", elements, " elements; ", kMostElements, " is the most: split it");
+}
 inline void check_size(const char* op, const Input& input) {
-  if (input.tensor.numel() > kMostElements)
-    refuse(op, input.name, " has ", input.tensor.numel(), " elements; ", kMostElements,
-           " is the most: split it");
+  check_size(op, input.name, input.tensor.numel());
 }
 
 /// Returns the type that all inputs have.

@@ -168,6 +168,16 @@ struct WorkbookReductionBackward {
 void workbook_reduction_backward_cpu(const struct WorkbookReductionBackward* task, int begin, int end);
 int workbook_reduction_backward_cuda(const struct WorkbookReductionBackward* task, void* stream);
 
+/// y = GELU(x * weight^T + bias): x is rows x inputs, weight outputs x inputs, y rows x outputs, and bias has
+/// one element per output. For float32 and bfloat16, whose product is added up in float32 and not rounded.
+struct WorkbookLinearGelu {
+  int use_tanh, type, rows, inputs, outputs;
+  const void *x, *weight, *bias;
+  void* y;
+};
+
+int workbook_linear_gelu_cuda(const struct WorkbookLinearGelu* task, void* stream);
+
 /// 1 if the library was built with its GPU side.
 int workbook_has_cuda();
 

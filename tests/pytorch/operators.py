@@ -16,8 +16,8 @@ import torch
 import torch._inductor.config
 import torch.nn.functional as F
 import workbook_ops
-from cases import (CASES, SHORT_TYPES, TYPES, call, inputs_of, kept, mean_abs_case,
-                   sum_of_squares_case)
+from cases import (CASES, SHORT_TYPES, SMALLEST, TYPES, UNIT, call, inputs_of, kept, mean_abs_case, slope,
+                   slope_bound, sum_of_squares_case)
 from workbook_ops import kernels
 
 DEVICES = ("cpu", "cuda") if workbook_ops.CUDA_AVAILABLE else ("cpu",)
@@ -251,6 +251,131 @@ def check_reductions():
             expect(f"{reduction.name}: special values, {dtype}", same and all(alone), (ours, theirs, alone))
 
 
+# --- Linear and GELU ---
+
+
+def linear_bounds(x, weight, bias, grad, tanh, dtype):
+    """Result and gradients in float64, each with its largest error. x and grad are matrices. A product is
+    rounded to the type before bias and GELU; GELU's slope is at most 1.13, and changes by 0.8 at most."""
+    approximate = "tanh" if tanh else "none"
+    u, r = UNIT[torch.float32], UNIT[dtype]
+    product, terms = x @ weight.T, x.abs() @ weight.abs().T
+    sums = product + bias
+    of_sums = 1.01 * ((x.shape[1] + 3) * u * (terms + bias.abs()) + r * product.abs())
+    y = F.gelu(sums, approximate=approximate)
+    d, of_slope = grad * slope(sums, tanh), slope_bound(grad, sums, tanh)
+    of_d = 0.8 * grad.abs() * of_sums + of_slope.roundings * u * of_slope.magnitude
+    of_sum = (len(x) + 3) * u * d.abs().sum(0) + of_d.sum(0)
+    of_d = of_d + r * d.abs()
+    wanted = (y, d @ weight, d.T @ x, d.sum(0))
+    errors = (1.13 * of_sums + 10 * u * sums.abs(),
+              of_d @ weight.abs() + (d.shape[1] + 3) * u * (d.abs() @ weight.abs()),
+              of_d.T @ x.abs() + (len(x) + 3) * u * (d.abs().T @ x.abs()), of_sum)
+    return [(value, 1.01 * (error + r * value.abs()) + SMALLEST[dtype])
+            for value, error in zip(wanted, errors)]
+
+
+def linear_inputs(shape, inputs, outputs, dtype, device):
+    generator = torch.Generator().manual_seed(sum(shape) + inputs + outputs)
+    shapes = ((*shape, inputs), (outputs, inputs), (outputs,), (*shape, outputs))
+    scales = (1, max(1, inputs) ** -0.5, 1, 1)
+    return [(torch.randn(each, generator=generator) * scale).to(dtype).to(device)
+            for each, scale in zip(shapes, scales)]
+
+
+def linear_faults(inputs, tanh, backend):
+    *inputs, grad = inputs
+    leaves = [each.detach().requires_grad_() for each in inputs]
+    y = workbook_ops.linear_gelu(*leaves, "tanh" if tanh else "none", backend)
+    gradients = torch.autograd.grad(y, leaves, grad)
+    with torch.no_grad():
+        bare = workbook_ops.linear_gelu(*leaves, "tanh" if tanh else "none", backend)
+    x, weight, bias = (each.detach().double() for each in inputs)
+    rows = x.shape[:-1].numel()
+    bounds = linear_bounds(x.reshape(rows, x.shape[-1]), weight, bias,
+                           grad.double().reshape(rows, len(bias)), tanh, y.dtype)
+    where = f"{list(x.shape)} {list(weight.shape)} {y.dtype} {y.device} {backend} tanh {tanh}"
+    if not torch.equal(y, bare) or y.stride() != F.linear(*inputs).stride():
+        yield f"{where}: without a gradient, or strides"
+    for i, (value, (wanted, most)) in enumerate(zip((y, *gradients), bounds)):
+        wrong = (value.double() - wanted.view(value.shape)).abs() > most.view(value.shape)
+        if wrong.any() or value.dtype != y.dtype or value.isnan().any():
+            yield f"{where}: {int(wrong.sum())} of {wrong.numel()} wrong of value {i}"
+
+
+LINEAR_SHAPES = [((1,), 1, 1), ((2,), 3, 5), ((33,), 7, 9), ((), 5, 4), ((2, 3), 8, 16), ((2, 3, 4), 6, 2),
+                 ((129,), 65, 131), ((128,), 64, 128), ((0,), 3, 5), ((3,), 0, 5), ((3,), 5, 0),
+                 ((2, 0), 3, 4)]
+
+
+def check_linear():
+    found = []
+    for backend in ("auto", "cublas", "custom"):
+        types = (torch.float32, torch.bfloat16) if backend == "custom" else (*SHORT_TYPES, torch.float64)
+        runs = [(shape, dtype, device, tanh) for shape in LINEAR_SHAPES for dtype in types
+                for device in DEVICES for tanh in (False, True)]
+        for shape, dtype, device, tanh in runs:
+            found += linear_faults(linear_inputs(*shape, dtype, device), tanh, backend)
+        for dtype, device in ((dtype, device) for dtype in types for device in DEVICES):
+            x, weight, bias, grad = linear_inputs((9,), 14, 6, dtype, device)
+            turned = (x.t().contiguous().t(), weight.t().contiguous().t())
+            found += linear_faults((*turned, bias[:1].expand(6), grad[:1].expand(9, 6)), True, backend)
+            shifted = torch.cat((x.view(-1)[:1], x.view(-1)))[1:].view(9, 14)
+            found += linear_faults((shifted, weight, bias, grad), True, backend)
+        expect(f"linear_gelu, {backend}: {len(runs)} shapes and types", not found, found[:5])
+    x, weight, bias, _ = (each.requires_grad_() for each in linear_inputs((4,), 3, 5, torch.float32, "cpu"))
+    for backend in ("auto", "custom"):
+        y = workbook_ops.linear_gelu(x, weight.detach(), bias.detach(), "none", backend)
+        alone, = torch.autograd.grad(y.sum(), x)
+        full = torch.autograd.grad(workbook_ops.linear_gelu(x, weight, bias, "none", backend).sum(), x)[0]
+        expect(f"linear_gelu, {backend}: the gradient of x alone", torch.equal(alone, full))
+        first = torch.autograd.grad(workbook_ops.linear_gelu(x, weight, bias, "none", backend).sum(), x,
+                                    create_graph=True)
+        said = message(lambda: torch.autograd.grad(first[0].sum(), x))
+        expect(f"linear_gelu, {backend}: a second derivative raises", "not implemented" in said, said)
+        with torch.autocast("cpu", torch.bfloat16):
+            y = workbook_ops.linear_gelu(x, weight, bias, "none", backend)
+            gradients = torch.autograd.grad(y.sum(), (x, weight, bias))
+        types = (y.dtype, *(each.dtype for each in gradients))
+        expect(f"linear_gelu, {backend}: autocast", types == (torch.bfloat16, *[torch.float32] * 3), types)
+
+
+MODULES = [
+    (lambda: workbook_ops.LinearGELU(6, 4, "tanh"), lambda: torch.nn.Linear(6, 4),
+     lambda module, x: F.gelu(module(x), approximate="tanh")),
+    (lambda: workbook_ops.LinearGELU(6, 4, backend="custom"), lambda: torch.nn.Linear(6, 4),
+     lambda module, x: F.gelu(module(x))),
+    (lambda: workbook_ops.LayerNormReLU(6, 0.1), lambda: torch.nn.LayerNorm(6, 0.1),
+     lambda module, x: F.relu(module(x))),
+    (lambda: workbook_ops.ReLULayerNorm((3, 6), 0.1), lambda: torch.nn.LayerNorm((3, 6), 0.1),
+     lambda module, x: module(F.relu(x))),
+    (lambda: workbook_ops.ResidualRMSNorm(6, 0.1), lambda: torch.nn.RMSNorm(6, 0.1),
+     lambda module, x: module(x + x)),
+    (lambda: workbook_ops.GELUDropout(1.0), lambda: torch.nn.Dropout(1.0),
+     lambda module, x: module(F.gelu(x))),
+]
+
+
+def check_modules():
+    x = torch.randn(2, 3, 6)
+    for ours, theirs, combined in MODULES:
+        torch.manual_seed(2)
+        mine = ours()
+        torch.manual_seed(2)
+        other = theirs()
+        same = ([*mine.state_dict()] == [*other.state_dict()]
+                and all(map(torch.equal, mine.state_dict().values(), other.state_dict().values())))
+        for parameter in other.parameters():
+            torch.nn.init.normal_(parameter)
+        mine.load_state_dict(other.state_dict())
+        name, near = type(mine).__name__, True
+        for training in (True, False):
+            mine.train(training), other.train(training)
+            results = mine(x, x)[0] if name == "ResidualRMSNorm" else mine(x)
+            near = near and torch.allclose(results, combined(other, x), rtol=1e-4, atol=1e-5)
+        expect(f"{name}: as PyTorch's modules, from the same parameters, {mine}", same and near)
+
+
 # --- Quantisation ---
 
 
@@ -321,6 +446,21 @@ def check_quantisation():
     expect("quantisation: the same with two threads", all(map(torch.equal, results, again)))
 
 
+def check_compiled_linear():
+    x, weight, bias, grad = linear_inputs((5,), 7, 3, torch.float32, DEVICES[-1])
+    leaves = [each.requires_grad_() for each in (x, weight, bias)]
+    for backend in ("auto", "custom"):
+        torch._dynamo.reset()
+        compiled = torch.compile(workbook_ops.linear_gelu, fullgraph=True, backend="aot_eager")
+        results = [(y, *torch.autograd.grad(y, leaves, grad)) for y in (
+            function(*leaves, "tanh", backend) for function in (compiled, workbook_ops.linear_gelu))]
+        expect(f"linear_gelu, {backend}: compiled in full", all(map(torch.equal, *results)))
+        with torch.autocast("cpu", torch.bfloat16):
+            same = torch.equal(compiled(x.cpu(), weight.cpu(), bias.cpu(), "tanh", backend),
+                               workbook_ops.linear_gelu(x.cpu(), weight.cpu(), bias.cpu(), "tanh", backend))
+        expect(f"linear_gelu, {backend}: compiled under autocast", same)
+
+
 def check_compiled_quantisation():
     torch._dynamo.reset()
     compiled = torch.compile(quantised, fullgraph=True, backend="aot_eager")
@@ -348,6 +488,8 @@ def samples():
             yield from ((kernels.bias_gelu, (a, row)), (kernels.bias_gelu_backward, (a, b, row, True)),
                         (kernels.bias_gelu, (a.t(), a[:, 0])), (kernels.bias_gelu_backward, (a, c, row)),
                         (kernels.bias_gelu_backward, (a.t(), a.t(), a[:, 0])))
+            for x, weight in ((a, b), (turned, c.t()), (a[:0], b), (a[:, :0], b[:, :0])):
+                yield (kernels.linear_gelu, (x, weight, weight.sum(1)))
             for x, dim in ((a, 1), (turned, 0), (a[:0], -1), (c, -2)):
                 y = x.sum(dim)
                 yield from ((kernels.sum_of_squares, (x, dim)), (kernels.mean_abs, (x, dim)),
@@ -377,7 +519,7 @@ def check_opcheck():
             tests = (*tests, "test_aot_dispatch_dynamic")
         torch.library.opcheck(operator, arguments, test_utils=tests)  # raises
         checked.add(str(operator))
-    expect("opcheck finds nothing in any of 26 operators", len(checked) == 26, checked)
+    expect("opcheck finds nothing in any of 27 operators", len(checked) == 27, checked)
 
 
 def compiled_faults(case, backend, shapes):
@@ -449,6 +591,16 @@ def check_errors():
             lambda x, y, half: kernels.mean_abs_backward(x, x, 0),
         "sum_of_squares_backward: x and grad must have the same type, but are ":
             lambda x, y, half: kernels.sum_of_squares_backward(half[0], x, 0),
+        "linear_gelu: x must be float32 or bfloat16, not ":
+            lambda x, y, half: kernels.linear_gelu(half, half, half[:, 0]),
+        "x must have at least one dimension, the last of which is multiplied":
+            lambda x, y, half: kernels.linear_gelu(y[0], x, y),
+        "weight must have two dimensions, the second one 3, that of the last dimension of x, but is [3]":
+            lambda x, y, half: kernels.linear_gelu(x, y, y),
+        "bias must have the shape [2], that of the first dimension of weight, but is [3]":
+            lambda x, y, half: kernels.linear_gelu(x, x, y),
+        "linear_gelu: x and weight must have the same type, but are ":
+            lambda x, y, half: workbook_ops.linear_gelu(x, half, y[:2], backend="custom"),
         "quantize_int8: x must be float32, float16 or bfloat16, not ":
             lambda x, y, half: workbook_ops.quantize_int8(x.double(), 1, 0),
         "quantize_rows: x must be float32, float16 or bfloat16, not ":
@@ -484,6 +636,10 @@ def check_errors():
             lambda: workbook_ops.quantize_int8(y[:1].expand(2**31), 1, 0),
         "quantize_rows: x has 2147483648 elements": lambda: workbook_ops.quantize_rows(y[:1].expand(2**31)),
         "mean_abs: x has 2147483648 elements": lambda: workbook_ops.mean_abs(y[:1].expand(2**31), 0),
+        'backend must be "auto", "cublas" or "custom", not \'fast\'':
+            lambda: workbook_ops.linear_gelu(x, x, y[:2], backend="fast"),
+        "linear_gelu: the result has 2147483648 elements":
+            lambda: kernels.linear_gelu(y[:1].expand(2**16, 1), y[:1].expand(2**15, 1), y[:1].expand(2**15)),
         "for argument 'dim' but instead found type 'tuple'": lambda: workbook_ops.mean_abs(x, (0, 1)),
         "for argument 'x' but instead found type 'float'": lambda: workbook_ops.quantize_rows(1.0),
         "for argument 'k' but instead found type 'float'": lambda: workbook_ops.multiply_add(x, 2.0, x),
@@ -583,6 +739,8 @@ def main():
     check_norms()
     check_quantisation()
     check_reductions()
+    check_linear()
+    check_modules()
     check_autograd()
     check_second_derivatives()
     check_errors()
@@ -592,6 +750,7 @@ def main():
     warnings.simplefilter("ignore")  # inductor has warnings of its own
     check_compiled()
     check_compiled_quantisation()
+    check_compiled_linear()
     check_compiled_autocast()
     print("PyTorch", torch.__version__, "on", " and ".join(DEVICES))
 

@@ -22,6 +22,7 @@ passes are operators too.
 
     quantize_int8(x, scale, zero_point)
     quantize_rows(x) -> q, scales
+    linear_gelu(x, weight, bias, tanh=False)
     sum_of_squares(x, dim)          sum_of_squares_backward(grad, x, dim) -> dx
     mean_abs(x, dim)                mean_abs_backward(grad, x, dim) -> dx
 
@@ -64,6 +65,7 @@ residual_rms_norm = _ops.residual_rms_norm.default
 residual_rms_norm_backward = _ops.residual_rms_norm_backward.default
 quantize_int8 = _ops.quantize_int8.default
 quantize_rows = _ops.quantize_rows.default
+linear_gelu = _ops.linear_gelu.default
 sum_of_squares = _ops.sum_of_squares.default
 sum_of_squares_backward = _ops.sum_of_squares_backward.default
 mean_abs = _ops.mean_abs.default
@@ -303,3 +305,21 @@ def _(x, dim):
 def _(grad, x, dim):
     _check_reduced("mean_abs_backward", grad, x, dim)
     return torch.empty_like(x)
+
+
+@torch.library.register_fake("workbook_ops::linear_gelu")
+def _(x, weight, bias, tanh=False):
+    op = "linear_gelu"
+    _check_type(op, "x", x, float64=False)
+    torch._check(x.dtype != torch.float16, lambda: f"{op}: x must be float32 or bfloat16, not {x.dtype}")
+    _check_pair(op, "x", "weight", x, weight)
+    _check_pair(op, "x", "bias", x, bias)
+    torch._check(x.dim() > 0,
+                 lambda: f"{op}: x must have at least one dimension, the last of which is multiplied")
+    torch._check(weight.dim() == 2 and weight.shape[1] == x.shape[-1],
+                 lambda: f"{op}: weight must have two dimensions, the second one {x.shape[-1]}, that of the "
+                         f"last dimension of x, but is {list(weight.shape)}")
+    torch._check(bias.dim() == 1 and bias.shape[0] == weight.shape[0],
+                 lambda: f"{op}: bias must have the shape [{weight.shape[0]}], that of the first dimension "
+                         f"of weight, but is {list(bias.shape)}")
+    return x.new_empty((*x.shape[:-1], weight.shape[0]))
