@@ -1,6 +1,6 @@
 /// \file
-/// Quantisation to int8 on the CPU: plain loops, which the compiler turns into vector instructions. What an
-/// element becomes is chapter 03's quantize.cuh, as for a GPU.
+/// Quantisation to int8 on the CPU: plain loops, which the compiler turns into vector instructions. The
+/// formula of an element is that of chapter 03's quantize.cuh, as on a GPU.
 #include "../03_quantize_int8/quantize.cuh"
 #include "cpu_elements.hpp"
 

@@ -134,7 +134,7 @@ struct WorkbookQuantizeRows {
 void workbook_quantize_rows_cpu(const struct WorkbookQuantizeRows* task, int begin, int end);
 int workbook_quantize_rows_cuda(const struct WorkbookQuantizeRows* task, void* stream);
 
-/// What is made of each line of an array; reductions.hpp has a struct for each.
+/// How each line of an array is reduced; reductions.hpp has a struct for each.
 enum WorkbookReductionKind { kSumOfSquares, kMeanAbs };
 
 /// x is outer x size x inner, and its lines have `size` elements, `inner` apart: out = the reduced lines,

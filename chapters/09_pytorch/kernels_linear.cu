@@ -35,6 +35,13 @@ Arrays arrays_of(const WorkbookLinearGelu& task) {
   return arrays;
 }
 
+/// Both stages have tiles of 128 rows, and a grid has at most 65535 blocks along y.
+constexpr int kMostRows = 65535 * 128;
+
+void check_rows(int rows) {
+  if (rows > kMostRows) throw std::runtime_error("x has more than 8388480 rows: split it");
+}
+
 void check_tensor_cores() {
   int device = 0, major = 0;
   check(cudaGetDevice(&device));
@@ -44,6 +51,7 @@ void check_tensor_cores() {
 
 template <class Formula>
 void run_linear_gelu(const WorkbookLinearGelu& task) {
+  check_rows(task.rows);
   if (task.type == kFloat32) {
     launch_warp_tiles(arrays_of<linear_gelu::Arrays, float>(task), static_cast<float*>(task.y),
                       linear_gelu::AsItIs{}, Epilogue<Formula, float>{static_cast<const float*>(task.bias)});

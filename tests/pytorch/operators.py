@@ -309,7 +309,8 @@ LINEAR_SHAPES = [((1,), 1, 1), ((2,), 3, 5), ((33,), 7, 9), ((), 5, 4), ((2, 3),
 
 
 def check_linear():
-    found = []
+    found, matmul = [], torch.backends.cuda.matmul  # sums of 16-bit products shall not be rounded on the way
+    matmul.allow_fp16_reduced_precision_reduction = matmul.allow_bf16_reduced_precision_reduction = False
     for backend in ("auto", "cublas", "custom"):
         types = (torch.float32, torch.bfloat16) if backend == "custom" else (*SHORT_TYPES, torch.float64)
         runs = [(shape, dtype, device, tanh) for shape in LINEAR_SHAPES for dtype in types
