@@ -9,6 +9,7 @@
 #include <torch/csrc/stable/tensor.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <optional>
@@ -98,10 +99,12 @@ inline void check_same_type_and_device(const char* op, const Input& a, const Inp
            Place{b.tensor});
 }
 
+inline void check_size(const char* op, const char* name, std::int64_t elements) {
+  if (elements > kMostElements)
+    refuse(op, name, " has ", elements, " elements; ", kMostElements, " is the most: split it");
+}
 inline void check_size(const char* op, const Input& input) {
-  if (input.tensor.numel() > kMostElements)
-    refuse(op, input.name, " has ", input.tensor.numel(), " elements; ", kMostElements,
-           " is the most: split it");
+  check_size(op, input.name, input.tensor.numel());
 }
 
 /// Returns the type that all inputs have.
@@ -120,11 +123,20 @@ inline int check_alike(const char* op, Inputs inputs, bool float64 = true) {
 
 // --- Memory ---
 
+/// empty_like(), but with elements of another type.
+inline Tensor empty_like(const Tensor& t, ScalarType type) {
+  using torch::stable::detail::from;
+  const StableIValue none = from(std::nullopt);
+  std::array<StableIValue, 6> stack = {from(t), from(std::optional(type)), none, none, none, none};
+  TORCH_ERROR_CODE_CHECK(torch_call_dispatcher("aten::empty_like", "", stack.data(), TORCH_ABI_VERSION));
+  return torch::stable::detail::to<Tensor>(stack[0]);
+}
+
 /// `t` with the strides of `result`, copied if it has others. Loops then run over memory in one order, in
 /// whatever order the dimensions are.
 inline Tensor like(const Tensor& t, const Tensor& result) {
   if (t.strides().equals(result.strides())) return t;
-  Tensor copy = torch::stable::empty_like(result);
+  Tensor copy = empty_like(result, t.scalar_type());
   torch::stable::copy_(copy, t);
   return copy;
 }
@@ -135,8 +147,10 @@ struct RowResult {
   Tensor result, rows;
 
   RowResult(const Tensor& input, const Tensor& input_rows)
-      : result(torch::stable::empty_like(input)),
-        rows(result.is_contiguous() ? result : torch::stable::empty_like(input_rows)) {}
+      : RowResult(input, input_rows, input.scalar_type()) {}
+  RowResult(const Tensor& input, const Tensor& input_rows, ScalarType type)
+      : result(empty_like(input, type)),
+        rows(result.is_contiguous() ? result : empty_like(input_rows, type)) {}
   /// To be called when `rows` has been computed.
   Tensor finished() {
     if (!result.is_contiguous()) torch::stable::copy_(result, rows);

@@ -1,5 +1,5 @@
 /// \file
-/// For the loops of the CPU: elements of 16 bits as floats and back, and sums of columns.
+/// For the loops of the CPU: elements of 16 bits as floats and back, rows in chunks, and sums of columns.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -75,15 +75,16 @@ inline void narrow(const float* from, Half* to, int n) {
   for (; i < n; ++i) to[i] = narrow_one(from[i]);
 }
 
-// --- Arrays of floats are used where they are ---
+// --- Arrays of floats and doubles are used where they are ---
 
-/// n elements as floats, in the buffer unless they are floats.
+/// n elements as floats, in the buffer unless they are floats. Doubles stay doubles.
 template <class T>
 const float* floats_of(const T* from, float* buffer, int n) {
   widen(from, buffer, n);
   return buffer;
 }
 inline const float* floats_of(const float* from, float*, int) { return from; }
+inline const double* floats_of(const double* from, double*, int) { return from; }
 
 /// Where floats are written that store_floats() brings to `to`.
 template <class T>
@@ -91,10 +92,36 @@ float* floats_for(T*, float* buffer) {
   return buffer;
 }
 inline float* floats_for(float* to, float*) { return to; }
+inline double* floats_for(double* to, double*) { return to; }
 
 template <class T>
 void store_floats(const float* from, T* to, int n) {
   if constexpr (!std::is_same_v<T, float>) narrow(from, to, n);
+}
+inline void store_floats(const double*, double*, int) {}
+
+// --- Rows ---
+
+/// Calls function(first, n, at) for runs of n elements of the range [begin, end) that stay inside one period,
+/// whose element `at` is that of element `first`.
+template <class Function>
+void for_runs(std::int64_t period, std::int64_t begin, std::int64_t end, Function function) {
+  for (std::int64_t first = begin; first < end;) {
+    const std::int64_t at = first % period, n = std::min(end - first, period - at);
+    function(first, static_cast<int>(n), at);
+    first += n;
+  }
+}
+
+// A row is taken in chunks of kRowChunk columns. A row of one chunk is converted to floats once, a longer one
+// in each pass.
+constexpr int kRowChunk = 1024;
+
+/// Calls function(at, n) for the columns [at, at + n) of each chunk.
+template <class Function>
+void for_chunks(std::int64_t columns, Function function) {
+  for (std::int64_t at = 0; at < columns; at += kRowChunk)
+    function(at, static_cast<int>(std::min<std::int64_t>(kRowChunk, columns - at)));
 }
 
 // --- Sums of columns ---
@@ -104,14 +131,16 @@ inline std::int64_t first_row(int rows, int parts, int part) {
   return static_cast<std::int64_t>(rows) * part / parts;
 }
 
-/// out[c] = the sum of partial[p * apart + c] over the parts.
+/// out[c] = the sum of partial[p * apart + c] over the parts, divided by `divisor`.
 template <class T>
-void sum_parts(const Compute<T>* partial, int parts, std::int64_t apart, std::int64_t columns, T* out) {
+void sum_parts(const Compute<T>* partial, int parts, std::int64_t apart, std::int64_t columns, T* out,
+               Compute<T> divisor = 1) {
   for (std::int64_t first = 0; first < columns; first += kChunk) {
     const int n = static_cast<int>(std::min<std::int64_t>(kChunk, columns - first));
     Compute<T> sums[kChunk] = {};
     for (std::int64_t p = 0; p < parts; ++p)
       for (int i = 0; i < n; ++i) sums[i] += partial[p * apart + first + i];
+    for (int i = 0; i < n; ++i) sums[i] /= divisor;
     narrow(sums, out + first, n);
   }
 }

@@ -24,17 +24,6 @@ namespace {
 
 // --- One formula ---
 
-/// Calls function(first, n, at) for runs of n elements of the range [begin, end) that stay inside one period,
-/// whose element `at` is that of element `first`.
-template <class Function>
-void for_runs(int period, std::int64_t begin, std::int64_t end, Function function) {
-  for (std::int64_t first = begin; first < end;) {
-    const std::int64_t at = first % period, n = std::min(end - first, period - at);
-    function(first, static_cast<int>(n), at);
-    first += n;
-  }
-}
-
 constexpr int kGroup = 16;  // elements: a multiple of every vector's width
 
 /// The formula at n elements of arrays of C, a multiple of kGroup. Inlined, a loop of one group would become

@@ -9,17 +9,6 @@
 namespace workbook_ops {
 namespace {
 
-// A row is taken in chunks of kNormChunk columns. A row of one chunk is converted to floats once, a longer
-// one in each pass.
-constexpr int kNormChunk = 1024;
-
-/// Calls function(at, n) for the columns [at, at + n) of each chunk.
-template <class Function>
-void for_chunks(int columns, Function function) {
-  for (std::int64_t at = 0; at < columns; at += kNormChunk)
-    function(at, static_cast<int>(std::min<std::int64_t>(kNormChunk, columns - at)));
-}
-
 /// An array's elements as floats; those that it was last asked for are kept.
 template <class T>
 class Floats {
@@ -32,7 +21,7 @@ class Floats {
   }
 
  private:
-  float buffer_[kNormChunk];
+  float buffer_[kRowChunk];
   const T* kept_ = nullptr;
   const float* floats_ = nullptr;
 };
@@ -81,7 +70,7 @@ Moments moments_of(int columns, float epsilon, Values values) {
 /// sum = x + residual for one row, rounded.
 template <class T>
 void add_residual(const WorkbookNorm& task, std::int64_t row) {
-  float buffers[3][kNormChunk];
+  float buffers[3][kRowChunk];
   for_chunks(task.columns, [&](std::int64_t at, int n) {
     const float* x = floats_of(static_cast<const T*>(task.x) + row + at, buffers[0], n);
     const float* residual = floats_of(static_cast<const T*>(task.residual) + row + at, buffers[1], n);
@@ -96,7 +85,7 @@ void add_residual(const WorkbookNorm& task, std::int64_t row) {
 template <class Norm, class T>
 void norm_rows(const WorkbookNorm& task, int begin, int end) {
   Floats<T> x, weights, biases;
-  float buffer[kNormChunk];
+  float buffer[kRowChunk];
   for (std::int64_t row = std::int64_t{begin} * task.columns; begin < end; ++begin, row += task.columns) {
     if constexpr (Norm::kResidual) add_residual<T>(task, row);
     const auto values = [&](std::int64_t at, int n) {
@@ -142,7 +131,7 @@ void norm_backward_part(const WorkbookNormBackward& task, int part) {
   float* dbias = dweight + columns;
   std::fill(dweight, dbias + columns, 0.0f);
   Floats<T> x, grads, weights, biases, grad_sums;
-  float z[kNormChunk], g[kNormChunk], buffer[kNormChunk];
+  float z[kRowChunk], g[kRowChunk], buffer[kRowChunk];
 
   const std::int64_t end = first_row(task.rows, task.parts, part + 1);
   for (std::int64_t r = first_row(task.rows, task.parts, part); r < end; ++r) {
@@ -176,7 +165,7 @@ void norm_backward_part(const WorkbookNormBackward& task, int part) {
     const float mean_gz = static_cast<float>(products / columns);
 
     for_chunks(columns, [&](std::int64_t at, int n) {
-      if (columns > kNormChunk) {  // z and g are those of the last chunk
+      if (columns > kRowChunk) {  // z and g are those of the last chunk
         const Sources from = sources(at, n);
 #pragma omp simd
         for (int i = 0; i < n; ++i) {

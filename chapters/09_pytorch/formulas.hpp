@@ -9,8 +9,6 @@
 
 #ifdef __CUDACC__
 #include "gelu.hpp"  // the chapters' GELU, in float32
-#elif !defined(__device__)
-#define __device__  // means nothing to a host compiler
 #endif
 
 namespace workbook_ops {

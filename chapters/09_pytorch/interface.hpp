@@ -108,6 +108,76 @@ void workbook_norm_backward_sum_cpu(const struct WorkbookNormBackward* task);
 /// Everything, in three kernels.
 int workbook_norm_backward_cuda(const struct WorkbookNormBackward* task, void* stream);
 
+/// q = x in steps of `scale`, to int8: x / scale + zero_point in float32, rounded to the nearest, to even in
+/// the middle, and clamped to [-128, 127]; a NaN becomes 0. Not for float64.
+struct WorkbookQuantize {
+  int type, n;
+  float scale, zero_point;
+  const void* x;
+  signed char* q;
+};
+
+/// The elements [begin, end), by the calling thread.
+void workbook_quantize_cpu(const struct WorkbookQuantize* task, int begin, int end);
+int workbook_quantize_cuda(const struct WorkbookQuantize* task, void* stream);
+
+/// The same with a scale for each row, which maps the largest absolute value of the row to 127; a NaN is
+/// ignored, and a row of zeros has the scale 1. x and q are rows x columns. Not for float64.
+struct WorkbookQuantizeRows {
+  int type, rows, columns;
+  const void* x;
+  signed char* q;
+  float* scales;
+};
+
+/// The rows [begin, end), by the calling thread.
+void workbook_quantize_rows_cpu(const struct WorkbookQuantizeRows* task, int begin, int end);
+int workbook_quantize_rows_cuda(const struct WorkbookQuantizeRows* task, void* stream);
+
+/// How each line of an array is reduced; reductions.hpp has a struct for each.
+enum WorkbookReductionKind { kSumOfSquares, kMeanAbs };
+
+/// x is outer x size x inner, and its lines have `size` elements, `inner` apart: out = the reduced lines,
+/// outer x inner. Where `parts` is more than 1, each line is summed in so many parts, whose sums part p
+/// leaves in row p of the scratch memory `partial`, parts x outer x inner, of float64 for float64 arrays and
+/// of float32 for all others. No size may be 0.
+struct WorkbookReduction {
+  int kind, type, outer, size, inner, parts;
+  const void* x;
+  void *out, *partial;
+};
+
+/// Sums [begin, end) of those of part 0, then part 1 and so on, by the calling thread.
+void workbook_reduction_cpu(const struct WorkbookReduction* task, int begin, int end);
+/// out from the sums of all parts, if there are several.
+void workbook_reduction_sum_cpu(const struct WorkbookReduction* task);
+/// Everything.
+int workbook_reduction_cuda(const struct WorkbookReduction* task, void* stream);
+
+/// How many parts fill the current device. Only the sizes and the type are read.
+int workbook_reduction_parts_cuda(const struct WorkbookReduction* task);
+
+/// The backward pass: dx = grad, repeated along each line, * slope(x). grad is outer x inner.
+struct WorkbookReductionBackward {
+  int kind, type, outer, size, inner;
+  const void *grad, *x;
+  void* dx;
+};
+
+/// The elements [begin, end) of dx, by the calling thread.
+void workbook_reduction_backward_cpu(const struct WorkbookReductionBackward* task, int begin, int end);
+int workbook_reduction_backward_cuda(const struct WorkbookReductionBackward* task, void* stream);
+
+/// y = GELU(x * weight^T + bias): x is rows x inputs, weight outputs x inputs, y rows x outputs, and bias has
+/// one element per output. For float32 and bfloat16, whose product is added up in float32 and not rounded.
+struct WorkbookLinearGelu {
+  int use_tanh, type, rows, inputs, outputs;
+  const void *x, *weight, *bias;
+  void* y;
+};
+
+int workbook_linear_gelu_cuda(const struct WorkbookLinearGelu* task, void* stream);
+
 /// 1 if the library was built with its GPU side.
 int workbook_has_cuda();
 

@@ -79,18 +79,19 @@ __device__ void sum_columns(unsigned rows, unsigned columns, Add add, Store stor
 
 constexpr int kPartRows = 32;  // rows at a time of sum_parts()
 
-/// out[s][c] = the sum of partial[p][s][c] over the parts, for both sums, or one where out1 is null.
+/// out[s][c] = the sum of partial[p][s][c] over the parts divided by `divisor`, for both sums, or one where
+/// out1 is null.
 template <class T>
 __global__ void sum_parts(const Compute<T>* __restrict__ partial, T* __restrict__ out0, T* __restrict__ out1,
-                          unsigned parts, unsigned columns) {
+                          unsigned parts, unsigned columns, Compute<T> divisor) {
   const unsigned all = out1 ? 2 * columns : columns;
   sum_columns<1, 1, kPartRows, Compute<T>>(
       parts, all, [&](size_t p, unsigned c, Compute<T>(&sums)[1][1]) { sums[0][0] += partial[p * all + c]; },
       [&](int, unsigned c, Compute<T> sum) {
         if (c < columns)
-          out0[c] = narrow<T>(sum);
+          out0[c] = narrow<T>(sum / divisor);
         else
-          out1[c - columns] = narrow<T>(sum);
+          out1[c - columns] = narrow<T>(sum / divisor);
       });
 }
 
@@ -102,10 +103,11 @@ bool aligned(Pointers... pointers) {
 }
 
 template <class T>
-void launch_sum_parts(const Compute<T>* partial, T* out0, T* out1, int parts, int columns) {
+void launch_sum_parts(const Compute<T>* partial, T* out0, T* out1, int parts, int columns,
+                      Compute<T> divisor = 1) {
   const unsigned all = (out1 ? 2u : 1u) * static_cast<unsigned>(columns);
   launch(sum_parts<T>, (all - 1) / kLanes + 1, dim3(kLanes, kPartRows), partial, out0, out1,
-         static_cast<unsigned>(parts), static_cast<unsigned>(columns));
+         static_cast<unsigned>(parts), static_cast<unsigned>(columns), divisor);
 }
 
 inline thread_local std::string last_error;

@@ -7,75 +7,12 @@
 #include "../04_relu_layernorm/11_warp_a_row.cuh"
 #include "../04_relu_layernorm/14_half.cuh"
 #include "../04_relu_layernorm/16_residual.cuh"
-#include "kernels.gpu.cuh"
 #include "norms.hpp"
+#include "rows.gpu.cuh"
 
 namespace DEVICE::operators {
 
 namespace stages = relu_layernorm;
-
-// --- Rows ---
-
-/// Elements of each array that a thread keeps of its row, which is read again where it is longer than that.
-constexpr int kHeld = 16;
-constexpr int kShortThreads = 128, kMostThreads = 512;
-
-/// `lanes` neighbouring threads share a row: 8, 16 or 32 of them, or if more, the whole block.
-struct Place {
-  unsigned lanes, t;
-  size_t row;
-  __device__ explicit Place(unsigned lanes)
-      : lanes(lanes),
-        t(threadIdx.x % lanes),
-        row(static_cast<size_t>(blockIdx.x) * (blockDim.x / lanes) + threadIdx.x / lanes) {}
-  /// The sum of `value` over the threads of the row, in each of them.
-  __device__ float sum(float value) const {
-    return lanes <= 32 ? stages::lanes_sum(value, static_cast<int>(lanes)) : block_sum_by_warps(value);
-  }
-};
-
-/// A thread's vectors of a row of `Arrays` arrays, as floats: t, t + lanes and so on. load(i, floats) loads
-/// vector i of each. The first ones are loaded once and kept, all others whenever they are needed.
-template <int Arrays, int Width, class Load>
-struct Row {
-  static constexpr int kVectors = kHeld / Width;
-  unsigned vectors, lanes, t;
-  Load load;
-  float held[kVectors][Arrays][Width];
-
-  __device__ Row(const Place& place, unsigned vectors, Load load)
-      : vectors(vectors), lanes(place.lanes), t(place.t), load(load) {
-#pragma unroll
-    for (int j = 0; j < kVectors; ++j)
-      if (t + j * lanes < vectors) load(t + j * lanes, held[j]);
-  }
-  template <class Function>
-  __device__ void each(Function function) const {
-#pragma unroll
-    for (int j = 0; j < kVectors; ++j)
-      if (t + j * lanes < vectors) function(t + j * lanes, held[j]);
-    for (size_t i = t + size_t{kVectors} * lanes; i < vectors; i += lanes) {
-      float again[Arrays][Width];
-      load(static_cast<unsigned>(i), again);
-      function(static_cast<unsigned>(i), again);
-    }
-  }
-};
-
-/// Vector i of an array as floats.
-template <int Width, class T>
-__device__ void load_vector(const T* array, size_t i, float (&to)[Width]) {
-  const auto vector = reinterpret_cast<const Vector<Width, T>*>(array)[i];
-#pragma unroll
-  for (int j = 0; j < Width; ++j) to[j] = to_float(vector.element[j]);
-}
-template <int Width, class T>
-__device__ void store_vector(T* array, size_t i, const float (&from)[Width]) {
-  Vector<Width, T> vector;
-#pragma unroll
-  for (int j = 0; j < Width; ++j) vector.element[j] = from_float<T>(from[j]);
-  reinterpret_cast<Vector<Width, T>*>(array)[i] = vector;
-}
 
 struct Moments {
   float mean, inverse;
@@ -247,25 +184,6 @@ __global__ void norm_columns(Backward<T> arrays, unsigned rows, unsigned columns
 }
 
 // --- On the host ---
-
-/// Rows whose threads belong to one warp; a stage with a block per row has too little work for one.
-bool is_short(int columns) { return columns <= 32 * kHeld; }
-
-/// Threads that share a row.
-unsigned lanes_of(int columns) {
-  unsigned lanes = 8;
-  while (lanes < 32 && lanes * kHeld < static_cast<unsigned>(columns)) lanes *= 2;
-  return is_short(columns) ? lanes : static_cast<unsigned>(stages::row_threads(columns, kHeld, kMostThreads));
-}
-
-/// A kernel of this file with `lanes_of` the columns for each row.
-template <class Kernel, class Arrays>
-void launch_rows(Kernel kernel, const Arrays& arrays, int rows, int columns, float epsilon) {
-  const unsigned lanes = lanes_of(columns), threads = lanes <= 32 ? unsigned{kShortThreads} : lanes;
-  const unsigned per_block = threads / lanes;
-  launch(kernel, (static_cast<unsigned>(rows) - 1) / per_block + 1, threads, arrays,
-         static_cast<unsigned>(rows), static_cast<unsigned>(columns), lanes, epsilon);
-}
 
 /// Launches a stage of chapter 04 if one is for such rows.
 template <class T>

@@ -23,7 +23,7 @@ SHORT_TYPES = TYPES[1:]
 
 class Contender(NamedTuple):
     """An operator and what people write without it, `inputs` with the full shape and `rows` with only that of
-    the last dimension."""
+    the last dimension. Without `gradient`, the forward pass is all there is."""
 
     name: str
     ours: Callable
@@ -31,11 +31,21 @@ class Contender(NamedTuple):
     inputs: int
     rows: int = 0
     types: tuple = TYPES
+    gradient: bool = True
 
 
 def eager_rms_norm(x, residual, weight):
     total = x + residual
     return F.rms_norm(total, weight.shape, weight, 1e-5), total
+
+
+def in_steps(x, scale):
+    return (x / scale).round().clamp(-128, 127).to(torch.int8)
+
+
+def eager_quantize_rows(x):
+    scales = x.abs().amax(-1, keepdim=True).float() / 127
+    return in_steps(x, scales), scales
 
 
 CONTENDERS = [
@@ -53,6 +63,13 @@ CONTENDERS = [
     Contender("relu_layer_norm", lambda x, w, b: workbook_ops.relu_layer_norm(x, w.shape, w, b),
               lambda x, w, b: F.layer_norm(torch.relu(x), w.shape, w, b), 1, 2, SHORT_TYPES),
     Contender("residual_rms_norm", workbook_ops.residual_rms_norm, eager_rms_norm, 2, 1, SHORT_TYPES),
+    Contender("sum_of_squares", lambda x: workbook_ops.sum_of_squares(x, -1),
+              lambda x: x.square().sum(-1), 1),
+    Contender("mean_abs", lambda x: workbook_ops.mean_abs(x, 0), lambda x: x.abs().mean(0), 1),
+    Contender("quantize_int8", lambda x: workbook_ops.quantize_int8(x, 0.05, 0),
+              lambda x: in_steps(x, 0.05), 1, 0, SHORT_TYPES, gradient=False),
+    Contender("quantize_rows", workbook_ops.quantize_rows, eager_quantize_rows, 1, 0, SHORT_TYPES,
+              gradient=False),
 ]
 
 
@@ -82,10 +99,13 @@ def medians(contenders, device, calls):
     return {name: statistics.median(values) for name, values in samples.items()}
 
 
-def forward_and_backward(function, tensors, grad):
+def results_of(function, tensors):
     results = function(*tensors)
-    grads = [grad] * len(results) if isinstance(results, tuple) else grad
-    return torch.autograd.grad(results, tensors, grads)
+    return results if isinstance(results, tuple) else (results,)
+
+
+def forward_and_backward(function, tensors, grads):
+    return torch.autograd.grad(results_of(function, tensors), tensors, grads)
 
 
 def print_times(device, rows, columns, only):
@@ -98,16 +118,14 @@ def print_times(device, rows, columns, only):
         for dtype in contender.types:
             plain = inputs_of(contender, rows, columns, dtype, device)
             leaves = inputs_of(contender, rows, columns, dtype, device, gradient=True)
-            grad = torch.randn_like(leaves[0])
-            time_us = medians({
-                "eager": lambda: eager(*plain),
-                "ours": lambda: ours(*plain),
-                "eager both": lambda: forward_and_backward(eager, leaves, grad),
-                "ours both": lambda: forward_and_backward(ours, leaves, grad),
-            }, device, calls)
+            timed = {"eager": lambda: eager(*plain), "ours": lambda: ours(*plain)}
+            if contender.gradient:
+                grads = [torch.randn_like(result) for result in results_of(ours, plain)]
+                timed |= {"eager both": lambda: forward_and_backward(eager, leaves, grads),
+                          "ours both": lambda: forward_and_backward(ours, leaves, grads)}
+            time_us = list(medians(timed, device, calls).values())
             row = f"{contender.name:18}{str(dtype).removeprefix('torch.'):10}"
-            for theirs, mine in ((time_us["eager"], time_us["ours"]),
-                                 (time_us["eager both"], time_us["ours both"])):
+            for theirs, mine in zip(time_us[::2], time_us[1::2]):
                 row += f"{theirs:10.0f}{mine:10.0f}{mine / theirs:7.2f}"
             print(row, flush=True)
 

@@ -3,6 +3,10 @@
 #pragma once
 #include "interface.hpp"
 
+#if !defined(__CUDACC__) && !defined(__device__)
+#define __device__  // means nothing to a host compiler
+#endif
+
 namespace workbook_ops {
 
 /// Calls `function` with a null pointer to an element of that type, for operators without float64. Half and

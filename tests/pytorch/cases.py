@@ -299,6 +299,36 @@ def rms_gradients(g, g_sum, x, r, weight):
     return [of_x, of_x, column_bound(g * n.z, g.abs() * n.magnitude, roundings, weight)]
 
 
+# --- Reductions ---
+
+
+def sum_roundings(x, dim):
+    """A thread, or a lane of a vector, adds up a part of its row one by one, and no more than a column."""
+    size = x.shape[dim] if x.dim() else 1
+    return (size / 32 + 40) if dim == -1 else size + 20
+
+
+def sum_of_squares_case(dim):
+    return Case(f"sum_of_squares, dim {dim}", lambda x: workbook_ops.sum_of_squares(x, dim),
+                lambda x: x.square().sum(dim), 1,
+                lambda x: Bound(x.square().sum(dim), sum_roundings(x, dim)),
+                lambda g, x: [Bound((2 * repeated(g, x, dim) * x).abs(), 2)], same_alone=False,
+                elementwise=False)
+
+
+def mean_abs_case(dim):
+    return Case(f"mean_abs, dim {dim}", lambda x: workbook_ops.mean_abs(x, dim),
+                lambda x: x.abs().mean(dim), 1,
+                lambda x: Bound(x.abs().mean(dim), sum_roundings(x, dim)),
+                lambda g, x: [Bound(repeated(g, x, dim).abs() / max(1, x.shape[dim] if x.dim() else 1), 2)],
+                same_alone=False, elementwise=False)
+
+
+def repeated(g, x, dim):
+    """The gradient of a line for each of its elements."""
+    return g.unsqueeze(dim).expand_as(x) if x.dim() else g
+
+
 CASES = [
     Case("multiply_add", workbook_ops.multiply_add, lambda q, k, v: q * k + v, 3,
          lambda q, k, v: Bound((q * k).abs() + v.abs(), 2), multiply_add_gradients),
@@ -316,6 +346,7 @@ CASES = [
          lambda x, r, weight: rms_norm(x + r, weight), 2, rms_bound, rms_gradients,
          lambda dtype: lambda x, r, weight: rms_norm(rounded(x + r, dtype), weight), 1, SHORT_TYPES,
          elementwise=False),
+    sum_of_squares_case(-1), sum_of_squares_case(0), mean_abs_case(-1), mean_abs_case(0),
 ]
 
 

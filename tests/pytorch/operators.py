@@ -11,11 +11,13 @@ import warnings
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from checks import expect
 
+import numpy as np
 import torch
 import torch._inductor.config
 import torch.nn.functional as F
 import workbook_ops
-from cases import CASES, SHORT_TYPES, TYPES, call, inputs_of, kept
+from cases import (CASES, SHORT_TYPES, SMALLEST, TYPES, UNIT, call, inputs_of, kept, mean_abs_case, slope,
+                   slope_bound, sum_of_squares_case)
 from workbook_ops import kernels
 
 DEVICES = ("cpu", "cuda") if workbook_ops.CUDA_AVAILABLE else ("cpu",)
@@ -43,12 +45,16 @@ def fault(name, value, reference, bound, dtype):
         wanted = f"{dtype} {list(reference.shape)}"
         return f"{name} is {value.dtype} {list(value.shape)}, wanted {wanted}\n"
     error, most = (value.double() - reference).abs(), bound.of(dtype, reference)
-    wrong = ~(error <= most)  # a NaN is wrong
+    wrong = ~(error <= most) & ~(value.isnan() & reference.isnan())  # any other NaN is wrong
     if not wrong.any():
         return ""
     i = tuple(wrong.nonzero()[0].tolist())
     return (f"{name}: {int(wrong.sum())} of {wrong.numel()} wrong; {list(i)} is {value[i].item():.9g}, "
             f"wanted {reference[i].item():.9g} within {most[i].item():.2g}\n")
+
+
+def identical(a, b):
+    return torch.allclose(a, b, rtol=0, atol=0, equal_nan=True)
 
 
 def gradients_of(case, inputs, function=None):
@@ -75,7 +81,7 @@ def faults_of(case, shape, dtype, device, layout=lambda t: t):
         if result.stride() != eager.stride():
             found += f"strides of result {i} are {result.stride()}, PyTorch's {eager.stride()}\n"
     with torch.no_grad():
-        if not all(map(torch.equal, call(case.call, inputs), results)):
+        if not all(map(identical, call(case.call, inputs), results)):
             found += "without a gradient, the result is another one\n"
     for i, (value, each, bound) in enumerate(zip(gradients, wanted, case.backward(*grads, *bare))):
         found += fault(f"gradient {i}", value, each, bound, dtype)
@@ -211,6 +217,259 @@ def check_norms():
         expect(f"residual_rms_norm: the gradient of result {used} alone", near)
 
 
+def check_reductions():
+    """Dimensions between others, long lines, and elements at which a slope is special."""
+    shapes = [(3, 5, 7), (2, 33, 4), (5, 2, 40), (2, 3, 4, 5), (2, 0, 3), (0, 2, 3), (2, 257, 8),
+              (300, 9, 24)]
+    long = [*((shape, -1) for shape in LONG_ROWS), ((20_004, 2), 0), ((5000, 40), 0), ((20_004, 6, 2), 0),
+            ((40_001,), 0), ((3, 3001, 9), 1)]
+    runs = [(reduction(dim), shape, dtype, device) for reduction in (sum_of_squares_case, mean_abs_case)
+            for shape, dim in [*((shape, dim) for shape in shapes for dim in (1, -2)), *long]
+            for dtype in TYPES for device in DEVICES]
+    found = "".join(faults_of(*run) for run in runs)
+    expect(f"reductions: {len(runs)} dimensions between others and long lines", not found, found)
+    for reduction in (case(dim) for case in (sum_of_squares_case, mean_abs_case) for dim in range(3)):
+        inputs, results = inputs_of(reduction, (301, 9, 25), torch.bfloat16, "cpu"), []
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            results += gradients_of(reduction, inputs)[:2]
+        torch.set_num_threads(1)
+        same = all(torch.equal(*pair) for pair in zip(results[0] + results[1], results[2] + results[3]))
+        expect(f"{reduction.name}: the same with two threads, between other dimensions", same)
+    x = torch.randn(6, 4).t()
+    for backward in (kernels.sum_of_squares_backward, kernels.mean_abs_backward):
+        strides = backward(x.sum(0), x, 0).stride()
+        expect(f"{backward}: the gradient has the strides of x", strides == x.stride(), strides)
+    values = torch.tensor([0.0, -0.0, 1e-40, -3.0, float("inf"), float("-inf"), float("nan")])
+    for reduction in (sum_of_squares_case(0), mean_abs_case(0)):
+        for dtype, device in ((dtype, device) for dtype in TYPES for device in DEVICES):
+            x = values.to(dtype).to(device).requires_grad_()
+            ours, theirs = (torch.autograd.grad(function(x), x)[0].double()
+                            for function in (reduction.call, reduction.eager))
+            same = torch.allclose(ours, theirs, rtol=1e-2, atol=0, equal_nan=True)
+            alone = [torch.equal(reduction.call(v), reduction.eager(v)) for v in x.detach()[:6]]
+            expect(f"{reduction.name}: special values, {dtype}", same and all(alone), (ours, theirs, alone))
+
+
+# --- Linear and GELU ---
+
+
+def linear_bounds(x, weight, bias, grad, tanh, dtype):
+    """Result and gradients in float64, each with its largest error. x and grad are matrices. A product is
+    rounded to the type before bias and GELU; GELU's slope is at most 1.13, and changes by 0.8 at most."""
+    approximate = "tanh" if tanh else "none"
+    u, r = UNIT[torch.float32], UNIT[dtype]
+    product, terms = x @ weight.T, x.abs() @ weight.abs().T
+    sums = product + bias
+    of_sums = 1.01 * ((x.shape[1] + 3) * u * (terms + bias.abs()) + r * product.abs())
+    y = F.gelu(sums, approximate=approximate)
+    d, of_slope = grad * slope(sums, tanh), slope_bound(grad, sums, tanh)
+    of_d = 0.8 * grad.abs() * of_sums + of_slope.roundings * u * of_slope.magnitude
+    of_sum = (len(x) + 3) * u * d.abs().sum(0) + of_d.sum(0)
+    of_d = of_d + r * d.abs()
+    wanted = (y, d @ weight, d.T @ x, d.sum(0))
+    errors = (1.13 * of_sums + 10 * u * sums.abs(),
+              of_d @ weight.abs() + (d.shape[1] + 3) * u * (d.abs() @ weight.abs()),
+              of_d.T @ x.abs() + (len(x) + 3) * u * (d.abs().T @ x.abs()), of_sum)
+    return [(value, 1.01 * (error + r * value.abs()) + SMALLEST[dtype])
+            for value, error in zip(wanted, errors)]
+
+
+def linear_inputs(shape, inputs, outputs, dtype, device):
+    generator = torch.Generator().manual_seed(sum(shape) + inputs + outputs)
+    shapes = ((*shape, inputs), (outputs, inputs), (outputs,), (*shape, outputs))
+    scales = (1, max(1, inputs) ** -0.5, 1, 1)
+    return [(torch.randn(each, generator=generator) * scale).to(dtype).to(device)
+            for each, scale in zip(shapes, scales)]
+
+
+def linear_faults(inputs, tanh, backend):
+    *inputs, grad = inputs
+    leaves = [each.detach().requires_grad_() for each in inputs]
+    y = workbook_ops.linear_gelu(*leaves, "tanh" if tanh else "none", backend)
+    gradients = torch.autograd.grad(y, leaves, grad)
+    with torch.no_grad():
+        bare = workbook_ops.linear_gelu(*leaves, "tanh" if tanh else "none", backend)
+    x, weight, bias = (each.detach().double() for each in inputs)
+    rows = x.shape[:-1].numel()
+    bounds = linear_bounds(x.reshape(rows, x.shape[-1]), weight, bias,
+                           grad.double().reshape(rows, len(bias)), tanh, y.dtype)
+    where = f"{list(x.shape)} {list(weight.shape)} {y.dtype} {y.device} {backend} tanh {tanh}"
+    if not torch.equal(y, bare) or y.stride() != F.linear(*inputs).stride():
+        yield f"{where}: without a gradient, or strides"
+    for i, (value, (wanted, most)) in enumerate(zip((y, *gradients), bounds)):
+        wrong = (value.double() - wanted.view(value.shape)).abs() > most.view(value.shape)
+        if wrong.any() or value.dtype != y.dtype or value.isnan().any():
+            yield f"{where}: {int(wrong.sum())} of {wrong.numel()} wrong of value {i}"
+
+
+LINEAR_SHAPES = [((1,), 1, 1), ((2,), 3, 5), ((33,), 7, 9), ((), 5, 4), ((2, 3), 8, 16), ((2, 3, 4), 6, 2),
+                 ((129,), 65, 131), ((128,), 64, 128), ((0,), 3, 5), ((3,), 0, 5), ((3,), 5, 0),
+                 ((2, 0), 3, 4)]
+
+
+def check_linear():
+    found, matmul = [], torch.backends.cuda.matmul  # sums of 16-bit products shall not be rounded on the way
+    matmul.allow_fp16_reduced_precision_reduction = matmul.allow_bf16_reduced_precision_reduction = False
+    for backend in ("auto", "cublas", "custom"):
+        types = (torch.float32, torch.bfloat16) if backend == "custom" else (*SHORT_TYPES, torch.float64)
+        runs = [(shape, dtype, device, tanh) for shape in LINEAR_SHAPES for dtype in types
+                for device in DEVICES for tanh in (False, True)]
+        for shape, dtype, device, tanh in runs:
+            found += linear_faults(linear_inputs(*shape, dtype, device), tanh, backend)
+        for dtype, device in ((dtype, device) for dtype in types for device in DEVICES):
+            x, weight, bias, grad = linear_inputs((9,), 14, 6, dtype, device)
+            turned = (x.t().contiguous().t(), weight.t().contiguous().t())
+            found += linear_faults((*turned, bias[:1].expand(6), grad[:1].expand(9, 6)), True, backend)
+            shifted = torch.cat((x.view(-1)[:1], x.view(-1)))[1:].view(9, 14)
+            found += linear_faults((shifted, weight, bias, grad), True, backend)
+        expect(f"linear_gelu, {backend}: {len(runs)} shapes and types", not found, found[:5])
+    x, weight, bias, _ = (each.requires_grad_() for each in linear_inputs((4,), 3, 5, torch.float32, "cpu"))
+    for backend in ("auto", "custom"):
+        y = workbook_ops.linear_gelu(x, weight.detach(), bias.detach(), "none", backend)
+        alone, = torch.autograd.grad(y.sum(), x)
+        full = torch.autograd.grad(workbook_ops.linear_gelu(x, weight, bias, "none", backend).sum(), x)[0]
+        expect(f"linear_gelu, {backend}: the gradient of x alone", torch.equal(alone, full))
+        first = torch.autograd.grad(workbook_ops.linear_gelu(x, weight, bias, "none", backend).sum(), x,
+                                    create_graph=True)
+        said = message(lambda: torch.autograd.grad(first[0].sum(), x))
+        expect(f"linear_gelu, {backend}: a second derivative raises", "not implemented" in said, said)
+        with torch.autocast("cpu", torch.bfloat16):
+            y = workbook_ops.linear_gelu(x, weight, bias, "none", backend)
+            gradients = torch.autograd.grad(y.sum(), (x, weight, bias))
+        types = (y.dtype, *(each.dtype for each in gradients))
+        expect(f"linear_gelu, {backend}: autocast", types == (torch.bfloat16, *[torch.float32] * 3), types)
+
+
+MODULES = [
+    (lambda: workbook_ops.LinearGELU(6, 4, "tanh"), lambda: torch.nn.Linear(6, 4),
+     lambda module, x: F.gelu(module(x), approximate="tanh")),
+    (lambda: workbook_ops.LinearGELU(6, 4, backend="custom"), lambda: torch.nn.Linear(6, 4),
+     lambda module, x: F.gelu(module(x))),
+    (lambda: workbook_ops.LayerNormReLU(6, 0.1), lambda: torch.nn.LayerNorm(6, 0.1),
+     lambda module, x: F.relu(module(x))),
+    (lambda: workbook_ops.ReLULayerNorm((3, 6), 0.1), lambda: torch.nn.LayerNorm((3, 6), 0.1),
+     lambda module, x: module(F.relu(x))),
+    (lambda: workbook_ops.ResidualRMSNorm(6, 0.1), lambda: torch.nn.RMSNorm(6, 0.1),
+     lambda module, x: module(x + x)),
+    (lambda: workbook_ops.GELUDropout(1.0), lambda: torch.nn.Dropout(1.0),
+     lambda module, x: module(F.gelu(x))),
+]
+
+
+def check_modules():
+    x = torch.randn(2, 3, 6)
+    for ours, theirs, combined in MODULES:
+        torch.manual_seed(2)
+        mine = ours()
+        torch.manual_seed(2)
+        other = theirs()
+        same = ([*mine.state_dict()] == [*other.state_dict()]
+                and all(map(torch.equal, mine.state_dict().values(), other.state_dict().values())))
+        for parameter in other.parameters():
+            torch.nn.init.normal_(parameter)
+        mine.load_state_dict(other.state_dict())
+        name, near = type(mine).__name__, True
+        for training in (True, False):
+            mine.train(training), other.train(training)
+            results = mine(x, x)[0] if name == "ResidualRMSNorm" else mine(x)
+            near = near and torch.allclose(results, combined(other, x), rtol=1e-4, atol=1e-5)
+        expect(f"{name}: as PyTorch's modules, from the same parameters, {mine}", same and near)
+
+
+# --- Quantisation ---
+
+
+def special_numbers(dtype):
+    """Every pair's sum of some numbers at which rounding, clamping or a division is special, in that type."""
+    numbers = torch.tensor([0.0, 1e-45, 1e-40, 3e-39, 1e-20, 0.125, 0.375, 0.5, 1.5, 2.5, 6.35, 31.75, 32.0,
+                            127.5, 128.5, 1e10, 1e38, 3e38, float("inf"), float("nan")])
+    numbers = torch.cat((numbers, -numbers))
+    return (numbers.view(-1, 1) + numbers.view(1, -1)).to(dtype)
+
+
+def in_steps(x, scale, zero_point):
+    """Quantised in float32 by NumPy, whose division is a true one; `scale` may be an array."""
+    with np.errstate(all="ignore"):
+        steps = np.rint(x.float().cpu().numpy() / np.float32(scale) + np.float32(zero_point))
+    return torch.from_numpy(np.asarray(np.clip(np.nan_to_num(steps, nan=0), -128, 127), np.int8))
+
+
+def in_row_steps(x):
+    values = np.abs(x.float().cpu().numpy())
+    largest = np.max(np.where(np.isnan(values), 0, values), axis=-1, initial=0)
+    scales = np.where(largest > 0, largest / np.float32(127), np.float32(1))
+    return in_steps(x, scales[..., None], 0), torch.from_numpy(np.asarray(scales))
+
+
+def quantisation_inputs(dtype, device):
+    yield special_numbers(dtype).to(device)
+    for shape in (*SHAPES, LARGE, (2, 5, 4, 6), *LONG_ROWS):
+        yield (8 * torch.randn(shape)).to(dtype).to(device)
+    for shape, layout in LAYOUTS.values():
+        yield layout((8 * torch.randn(shape)).to(dtype).to(device))
+
+
+def same_tensor(ours, wanted, strides):
+    return torch.equal(ours.cpu(), wanted) and ours.dtype == wanted.dtype and ours.stride() == strides
+
+
+def quantisation_faults(x):
+    scales = (0.05, 0.25, 1.0, 1e-40, 1e-20, 3e38, 0.0, -0.5, float("inf"), float("nan"))
+    strides = torch.empty_like(x).stride()
+    for scale, zero_point in ((scale, zero_point) for scale in scales for zero_point in (0, 3.0, -7.5)):
+        if not same_tensor(workbook_ops.quantize_int8(x, scale, zero_point),
+                           in_steps(x, scale, zero_point), strides):
+            yield f"{list(x.shape)} {x.dtype} {x.device}, scale {scale}, zero point {zero_point}"
+    if x.dim() == 0:
+        return
+    (q, scales), (wanted, wanted_scales) = workbook_ops.quantize_rows(x), in_row_steps(x)
+    contiguous = torch.empty(scales.shape).stride()
+    if not (same_tensor(q, wanted, strides) and same_tensor(scales, wanted_scales, contiguous)):
+        yield f"{list(x.shape)} {x.dtype} {x.device}, by rows"
+
+
+def quantised(x):
+    return workbook_ops.quantize_int8(x, 0.05, 3), *workbook_ops.quantize_rows(x)
+
+
+def check_quantisation():
+    torch.manual_seed(3)
+    inputs = [x for dtype in SHORT_TYPES for device in DEVICES for x in quantisation_inputs(dtype, device)]
+    found = [each for x in inputs for each in quantisation_faults(x)]
+    expect(f"quantisation: {len(inputs)} arrays to the last bit", not found, found[:5])
+    x = torch.randn(LARGE, requires_grad=True)
+    results = quantised(x)
+    expect("quantisation has no gradient", not any(each.requires_grad for each in results))
+    torch.set_num_threads(2)
+    again = quantised(x)
+    torch.set_num_threads(1)
+    expect("quantisation: the same with two threads", all(map(torch.equal, results, again)))
+
+
+def check_compiled_linear():
+    x, weight, bias, grad = linear_inputs((5,), 7, 3, torch.float32, DEVICES[-1])
+    leaves = [each.requires_grad_() for each in (x, weight, bias)]
+    for backend in ("auto", "custom"):
+        torch._dynamo.reset()
+        compiled = torch.compile(workbook_ops.linear_gelu, fullgraph=True, backend="aot_eager")
+        results = [(y, *torch.autograd.grad(y, leaves, grad)) for y in (
+            function(*leaves, "tanh", backend) for function in (compiled, workbook_ops.linear_gelu))]
+        expect(f"linear_gelu, {backend}: compiled in full", all(map(torch.equal, *results)))
+        with torch.autocast("cpu", torch.bfloat16):
+            same = torch.equal(compiled(x.cpu(), weight.cpu(), bias.cpu(), "tanh", backend),
+                               workbook_ops.linear_gelu(x.cpu(), weight.cpu(), bias.cpu(), "tanh", backend))
+        expect(f"linear_gelu, {backend}: compiled under autocast", same)
+
+
+def check_compiled_quantisation():
+    torch._dynamo.reset()
+    compiled = torch.compile(quantised, fullgraph=True, backend="aot_eager")
+    for shape in ((5, 7), (33, 2)):
+        x = torch.randn(shape, requires_grad=True, device=DEVICES[-1])
+        expect(f"quantisation: compiled in full, {shape}", all(map(torch.equal, compiled(x), quantised(x))))
+
+
 # --- PyTorch's own checks, and compiling ---
 
 
@@ -230,6 +489,15 @@ def samples():
             yield from ((kernels.bias_gelu, (a, row)), (kernels.bias_gelu_backward, (a, b, row, True)),
                         (kernels.bias_gelu, (a.t(), a[:, 0])), (kernels.bias_gelu_backward, (a, c, row)),
                         (kernels.bias_gelu_backward, (a.t(), a.t(), a[:, 0])))
+            for x, weight in ((a, b), (turned, c.t()), (a[:0], b), (a[:, :0], b[:, :0])):
+                yield (kernels.linear_gelu, (x, weight, weight.sum(1)))
+            for x, dim in ((a, 1), (turned, 0), (a[:0], -1), (c, -2)):
+                y = x.sum(dim)
+                yield from ((kernels.sum_of_squares, (x, dim)), (kernels.mean_abs, (x, dim)),
+                            (kernels.sum_of_squares_backward, (y, x, dim)),
+                            (kernels.mean_abs_backward, (y, x, dim)))
+            for x in (a, turned, a[:0], a[:, :0]):
+                yield from ((kernels.quantize_int8, (x, 0.05, 3.0)), (kernels.quantize_rows, (x,)))
             seed = torch.tensor(7, device=device)
             rows = [(a, b, row), (a.t(), b.t(), a[:, 0]), (a, b, c), (a[:0], b[:0], row)]
             for x, y, weight in rows if dtype == torch.float32 else rows[:1]:
@@ -252,7 +520,7 @@ def check_opcheck():
             tests = (*tests, "test_aot_dispatch_dynamic")
         torch.library.opcheck(operator, arguments, test_utils=tests)  # raises
         checked.add(str(operator))
-    expect("opcheck finds nothing in any of 20 operators", len(checked) == 20, checked)
+    expect("opcheck finds nothing in any of 27 operators", len(checked) == 27, checked)
 
 
 def compiled_faults(case, backend, shapes):
@@ -312,8 +580,34 @@ def check_errors():
             lambda x, y, half: workbook_ops.bias_gelu(x, x),
         "x must have at least one dimension, which bias is added along":
             lambda x, y, half: workbook_ops.bias_gelu(x[0, 0], y),
-        "x must be float32, float16 or bfloat16, not ":
+        "gelu_dropout: x must be float32, float16 or bfloat16, not ":
             lambda x, y, half: workbook_ops.gelu_dropout(x.double()),
+        "sum_of_squares: x must be float64, float32, float16 or bfloat16, not ":
+            lambda x, y, half: workbook_ops.sum_of_squares(x.int(), 0),
+        "sum_of_squares: dim must be from -2 to 1, not 2":
+            lambda x, y, half: workbook_ops.sum_of_squares(x, 2),
+        "mean_abs: dim must be from -1 to 0, not -2":
+            lambda x, y, half: workbook_ops.mean_abs(y[0], -2),
+        "grad must have the shape of the result, that of x without dimension 0, but is [2, 3] for [2, 3]":
+            lambda x, y, half: kernels.mean_abs_backward(x, x, 0),
+        "sum_of_squares_backward: x and grad must have the same type, but are ":
+            lambda x, y, half: kernels.sum_of_squares_backward(half[0], x, 0),
+        "linear_gelu: x must be float32 or bfloat16, not ":
+            lambda x, y, half: kernels.linear_gelu(half, half, half[:, 0]),
+        "x must have at least one dimension, the last of which is multiplied":
+            lambda x, y, half: kernels.linear_gelu(y[0], x, y),
+        "weight must have two dimensions, the second one 3, that of the last dimension of x, but is [3]":
+            lambda x, y, half: kernels.linear_gelu(x, y, y),
+        "bias must have the shape [2], that of the first dimension of weight, but is [3]":
+            lambda x, y, half: kernels.linear_gelu(x, x, y),
+        "linear_gelu: x and weight must have the same type, but are ":
+            lambda x, y, half: workbook_ops.linear_gelu(x, half, y[:2], backend="custom"),
+        "quantize_int8: x must be float32, float16 or bfloat16, not ":
+            lambda x, y, half: workbook_ops.quantize_int8(x.double(), 1, 0),
+        "quantize_rows: x must be float32, float16 or bfloat16, not ":
+            lambda x, y, half: workbook_ops.quantize_rows(x.double()),
+        "quantize_rows: x must have at least one dimension, the last of which is a row":
+            lambda x, y, half: workbook_ops.quantize_rows(y[0]),
         "seed must be one int64, but is ":
             lambda x, y, half: kernels.gelu_dropout(x, y, 0.5),
         "p must be from 0 to 1, not 1.5":
@@ -339,6 +633,16 @@ def check_errors():
         "a and b must be on the same device, but are on cpu and meta":
             lambda: workbook_ops.add_relu(x, x.to("meta")),
         "2147483648 elements; 2147483647 is the most": lambda: workbook_ops.gelu(y[:1].expand(2**31)),
+        "quantize_int8: x has 2147483648 elements":
+            lambda: workbook_ops.quantize_int8(y[:1].expand(2**31), 1, 0),
+        "quantize_rows: x has 2147483648 elements": lambda: workbook_ops.quantize_rows(y[:1].expand(2**31)),
+        "mean_abs: x has 2147483648 elements": lambda: workbook_ops.mean_abs(y[:1].expand(2**31), 0),
+        'backend must be "auto", "cublas" or "custom", not \'fast\'':
+            lambda: workbook_ops.linear_gelu(x, x, y[:2], backend="fast"),
+        "linear_gelu: the result has 2147483648 elements":
+            lambda: kernels.linear_gelu(y[:1].expand(2**16, 1), y[:1].expand(2**15, 1), y[:1].expand(2**15)),
+        "for argument 'dim' but instead found type 'tuple'": lambda: workbook_ops.mean_abs(x, (0, 1)),
+        "for argument 'x' but instead found type 'float'": lambda: workbook_ops.quantize_rows(1.0),
         "for argument 'k' but instead found type 'float'": lambda: workbook_ops.multiply_add(x, 2.0, x),
         'approximate must be "none" or "tanh", not \'erf\'': lambda: workbook_ops.gelu(x, "erf"),
         "gelu_dropout: p must be from 0 to 1, not nan": lambda: workbook_ops.gelu_dropout(x, float("nan")),
@@ -434,6 +738,10 @@ def main():
     check_same_everywhere()
     check_dropout()
     check_norms()
+    check_quantisation()
+    check_reductions()
+    check_linear()
+    check_modules()
     check_autograd()
     check_second_derivatives()
     check_errors()
@@ -442,6 +750,8 @@ def main():
         check_gpu()
     warnings.simplefilter("ignore")  # inductor has warnings of its own
     check_compiled()
+    check_compiled_quantisation()
+    check_compiled_linear()
     check_compiled_autocast()
     print("PyTorch", torch.__version__, "on", " and ".join(DEVICES))
 

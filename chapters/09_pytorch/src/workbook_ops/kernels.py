@@ -20,6 +20,12 @@ passes are operators too.
     residual_rms_norm(x, residual, weight, eps=1e-05) -> y, sum
     residual_rms_norm_backward(grad, grad_sum, sum, weight, eps=1e-05) -> dx, dweight
 
+    quantize_int8(x, scale, zero_point)
+    quantize_rows(x) -> q, scales
+    linear_gelu(x, weight, bias, tanh=False)
+    sum_of_squares(x, dim)          sum_of_squares_backward(grad, x, dim) -> dx
+    mean_abs(x, dim)                mean_abs_backward(grad, x, dim) -> dx
+
 The dx of residual_rms_norm_backward is dresidual as well, and grad_sum may be None. The seed of dropout is a
 tensor of one int64 on the device of x. The same seed drops the same elements, in the order of memory, on the
 CPU and on a GPU.
@@ -57,6 +63,13 @@ relu_layer_norm = _ops.relu_layer_norm.default
 relu_layer_norm_backward = _ops.relu_layer_norm_backward.default
 residual_rms_norm = _ops.residual_rms_norm.default
 residual_rms_norm_backward = _ops.residual_rms_norm_backward.default
+quantize_int8 = _ops.quantize_int8.default
+quantize_rows = _ops.quantize_rows.default
+linear_gelu = _ops.linear_gelu.default
+sum_of_squares = _ops.sum_of_squares.default
+sum_of_squares_backward = _ops.sum_of_squares_backward.default
+mean_abs = _ops.mean_abs.default
+mean_abs_backward = _ops.mean_abs_backward.default
 
 # --- Fake implementations: what torch.compile learns of a result without computing it ---
 
@@ -241,3 +254,72 @@ def _(grad, grad_sum, sum, weight, eps=1e-5):
     if grad_sum is not None:
         _check_alike(op, float64=False, sum=sum, grad_sum=grad_sum)
     return sum.new_empty(sum.shape), weight.new_empty(weight.shape)
+
+
+@torch.library.register_fake("workbook_ops::quantize_int8")
+def _(x, scale, zero_point):
+    _check_type("quantize_int8", "x", x, float64=False)
+    return torch.empty_like(x, dtype=torch.int8)
+
+
+@torch.library.register_fake("workbook_ops::quantize_rows")
+def _(x):
+    op = "quantize_rows"
+    _check_type(op, "x", x, float64=False)
+    torch._check(x.dim() > 0, lambda: f"{op}: x must have at least one dimension, the last of which is a row")
+    return torch.empty_like(x, dtype=torch.int8), x.new_empty(x.shape[:-1], dtype=torch.float32)
+
+
+def _reduced_shape(op, x, dim):
+    _check_type(op, "x", x)
+    most = max(x.dim(), 1) - 1
+    torch._check(-most - 1 <= dim <= most, lambda: f"{op}: dim must be from {-most - 1} to {most}, not {dim}")
+    return [size for i, size in enumerate(x.shape) if i != dim % (most + 1)]
+
+
+def _check_reduced(op, grad, x, dim):
+    shape = _reduced_shape(op, x, dim)
+    _check_pair(op, "x", "grad", x, grad)
+    torch._check(list(grad.shape) == shape,
+                 lambda: f"{op}: grad must have the shape of the result, that of x without dimension {dim}, "
+                         f"but is {list(grad.shape)} for {list(x.shape)}")
+
+
+@torch.library.register_fake("workbook_ops::sum_of_squares")
+def _(x, dim):
+    return x.new_empty(_reduced_shape("sum_of_squares", x, dim))
+
+
+@torch.library.register_fake("workbook_ops::sum_of_squares_backward")
+def _(grad, x, dim):
+    _check_reduced("sum_of_squares_backward", grad, x, dim)
+    return torch.empty_like(x)
+
+
+@torch.library.register_fake("workbook_ops::mean_abs")
+def _(x, dim):
+    return x.new_empty(_reduced_shape("mean_abs", x, dim))
+
+
+@torch.library.register_fake("workbook_ops::mean_abs_backward")
+def _(grad, x, dim):
+    _check_reduced("mean_abs_backward", grad, x, dim)
+    return torch.empty_like(x)
+
+
+@torch.library.register_fake("workbook_ops::linear_gelu")
+def _(x, weight, bias, tanh=False):
+    op = "linear_gelu"
+    _check_type(op, "x", x, float64=False)
+    torch._check(x.dtype != torch.float16, lambda: f"{op}: x must be float32 or bfloat16, not {x.dtype}")
+    _check_pair(op, "x", "weight", x, weight)
+    _check_pair(op, "x", "bias", x, bias)
+    torch._check(x.dim() > 0,
+                 lambda: f"{op}: x must have at least one dimension, the last of which is multiplied")
+    torch._check(weight.dim() == 2 and weight.shape[1] == x.shape[-1],
+                 lambda: f"{op}: weight must have two dimensions, the second one {x.shape[-1]}, that of the "
+                         f"last dimension of x, but is {list(weight.shape)}")
+    torch._check(bias.dim() == 1 and bias.shape[0] == weight.shape[0],
+                 lambda: f"{op}: bias must have the shape [{weight.shape[0]}], that of the first dimension "
+                         f"of weight, but is {list(bias.shape)}")
+    return x.new_empty((*x.shape[:-1], weight.shape[0]))

@@ -3,11 +3,13 @@
 from typing import Literal, Sequence
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from . import kernels
 
 Approximation = Literal["none", "tanh"]
+Backend = Literal["auto", "cublas", "custom"]
 
 
 def _in_autocast(device):
@@ -243,3 +245,101 @@ def residual_rms_norm(x: Tensor, residual: Tensor, weight: Tensor,
     """
     inputs, wanted = _prepared(x, residual, weight)
     return _ResidualRmsNorm.apply(*inputs, eps) if wanted else kernels.residual_rms_norm(*inputs, eps)
+
+
+# --- Quantisation ---
+
+
+def quantize_int8(x: Tensor, scale: float, zero_point: float) -> Tensor:
+    """``clamp(round(x / scale + zero_point), -128, 127)`` as int8; a NaN becomes 0. Has no gradient.
+
+    Computed in float32 with a true division and rounded to the nearest, to even in the middle. A scale should
+    be positive; others give what the division gives. x must not be float64.
+    """
+    return kernels.quantize_int8(x, scale, zero_point)
+
+
+def quantize_rows(x: Tensor) -> tuple[Tensor, Tensor]:
+    """`quantize_int8` of each row with its own scale and zero point 0, and the scales. No gradients.
+
+    A row is the last dimension of x, and the scales are float32 of shape ``x.shape[:-1]``. A scale is the
+    largest absolute value of the row divided by 127, where a NaN is ignored, or 1 if that is 0. x is near
+    ``q * scales.unsqueeze(-1)``. x must not be float64.
+    """
+    return kernels.quantize_rows(x.detach() if isinstance(x, Tensor) else x)
+
+
+# --- Reductions ---
+
+
+_SumOfSquares = _pair(kernels.sum_of_squares, kernels.sum_of_squares_backward,
+                      lambda inputs, result: inputs[:1])
+_MeanAbs = _pair(kernels.mean_abs, kernels.mean_abs_backward, lambda inputs, result: inputs[:1])
+
+
+def sum_of_squares(x: Tensor, dim: int) -> Tensor:
+    """``x.square().sum(dim)``, summed in float32 for 16-bit types and rounded once. Saves x."""
+    (x,), wanted = _prepared(x)
+    return _SumOfSquares.apply(x, dim) if wanted else kernels.sum_of_squares(x, dim)
+
+
+def mean_abs(x: Tensor, dim: int) -> Tensor:
+    """``x.abs().mean(dim)``, summed in float32 for 16-bit types and rounded once. Saves x.
+
+    The slope at 0 is 0, and the mean of no elements is NaN, as in PyTorch.
+    """
+    (x,), wanted = _prepared(x)
+    return _MeanAbs.apply(x, dim) if wanted else kernels.mean_abs(x, dim)
+
+
+# --- Linear and GELU ---
+
+
+def _in_autocast_type(*tensors):
+    """Under autocast, the tensors in its type, as for PyTorch's own linear."""
+    if not all(isinstance(tensor, Tensor) for tensor in tensors) or not _in_autocast(tensors[0].device.type):
+        return tensors
+    dtype = torch.get_autocast_dtype(tensors[0].device.type)
+    return tuple(tensor if tensor.dtype == torch.float64 else tensor.to(dtype) for tensor in tensors)
+
+
+class _LinearGelu(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, weight, bias, tanh):
+        ctx.save_for_backward(x, weight, bias)
+        ctx.tanh = tanh
+        return kernels.linear_gelu(x, weight, bias, tanh)
+
+    @staticmethod
+    def backward(ctx, grad):
+        x, weight, bias = ctx.saved_tensors
+        product = F.linear(x, weight)
+        dproduct, dbias = _gradient(kernels.bias_gelu_backward, grad, product, bias, ctx.tanh)
+        need_x, need_weight, *_ = ctx.needs_input_grad
+        dx = dproduct @ weight if need_x else None
+        rows = dproduct.flatten(0, -2) if dproduct.dim() > 1 else dproduct.unsqueeze(0)
+        dweight = rows.t() @ x.reshape(len(rows), weight.shape[1]) if need_weight else None
+        return dx, dweight, dbias, None
+
+
+def linear_gelu(x: Tensor, weight: Tensor, bias: Tensor, approximate: Approximation = "none",
+                backend: Backend = "auto") -> Tensor:
+    """``gelu(linear(x, weight, bias), approximate=approximate)`` of ``torch.nn.functional``.
+
+    backend "cublas": PyTorch's product, rounded to the type of x, then `bias_gelu`. Saves x, weight, bias and
+    the product. Types as for `bias_gelu`.
+    backend "custom": on a GPU one kernel, whose product is never stored, on the CPU as "cublas". Saves x,
+    weight and bias; the backward pass computes the product again. For float32 and bfloat16, the latter from
+    compute capability 8.0 on.
+    backend "auto": "cublas".
+
+    Under autocast, all inputs are cast to its type, as for PyTorch's linear.
+    """
+    tanh = _use_tanh("linear_gelu", approximate)
+    if backend not in ("auto", "cublas", "custom"):
+        raise ValueError(f'linear_gelu: backend must be "auto", "cublas" or "custom", not {backend!r}')
+    x, weight, bias = _in_autocast_type(x, weight, bias)
+    if backend != "custom":
+        return bias_gelu(F.linear(x, weight), bias, approximate)
+    inputs, wanted = _prepared(x, weight, bias)
+    return _LinearGelu.apply(*inputs, tanh) if wanted else kernels.linear_gelu(*inputs, tanh)

@@ -1,0 +1,172 @@
+/// \file
+/// The operators that reduce one dimension, on the CPU: plain loops, which the compiler turns into vector
+/// instructions.
+#include "cpu_elements.hpp"
+#include "reductions.hpp"
+
+namespace workbook_ops {
+namespace {
+
+constexpr std::int64_t kRowsAtOnce = 256;  // that are added up in the arrays' own precision
+
+/// The sum of the terms of n neighbouring elements.
+template <class Reduction, class T>
+double sum_row(const T* x, std::int64_t n) {
+  using C = Compute<T>;
+  C buffer[kRowChunk];
+  double sum = 0;
+  for_chunks(n, [&](std::int64_t at, int length) {
+    const C* v = floats_of(x + at, buffer, length);
+    C of_chunk = 0;
+#pragma omp simd reduction(+ : of_chunk)
+    for (int i = 0; i < length; ++i) of_chunk += Reduction::term(v[i]);
+    sum += of_chunk;
+  });
+  return sum;
+}
+
+/// totals[i] = the sum of the terms of column i of `rows` rows, which are `apart` elements apart; n columns.
+template <class Reduction, class T>
+void sum_columns(const T* x, std::int64_t rows, std::int64_t apart, int n, double* totals) {
+  using C = Compute<T>;
+  C buffer[kRowChunk], sums[kRowChunk];
+  std::fill_n(totals, n, 0.0);
+  // Short rows that follow each other are converted together.
+  const std::int64_t together = n == apart ? std::min<std::int64_t>(kRowsAtOnce, kRowChunk / n) : 1;
+  for (std::int64_t first = 0; first < rows; first += kRowsAtOnce) {
+    std::fill_n(sums, n, C(0));
+    const std::int64_t end = std::min(rows, first + kRowsAtOnce);
+    for (std::int64_t r = first; r < end; r += together) {
+      const int elements = static_cast<int>(std::min(together, end - r)) * n;
+      const C* v = floats_of(x + r * apart, buffer, elements);
+      for (int row = 0; row < elements; row += n)
+#pragma omp simd
+        for (int i = 0; i < n; ++i) sums[i] += Reduction::term(v[row + i]);
+    }
+    for (int i = 0; i < n; ++i) totals[i] += sums[i];
+  }
+}
+
+template <class Reduction>
+std::int64_t divisor_of(int size) {
+  return Reduction::kMean ? size : 1;
+}
+
+/// Part `part` of the lines [line, line + n), n <= kRowChunk, which are neighbours.
+template <class Reduction, class T>
+void reduce_lines(const WorkbookReduction& task, int part, std::int64_t line, int n) {
+  using C = Compute<T>;
+  const std::int64_t inner = task.inner, lines = inner * task.outer;
+  const std::int64_t first = first_row(task.size, task.parts, part);
+  const std::int64_t rows = first_row(task.size, task.parts, part + 1) - first;
+  const T* x = static_cast<const T*>(task.x) + (line / inner * task.size + first) * inner + line % inner;
+  double totals[kRowChunk];
+  if (inner == 1)
+    totals[0] = sum_row<Reduction>(x, rows);
+  else
+    sum_columns<Reduction>(x, rows, inner, n, totals);
+
+  C sums[kRowChunk];
+  const double divisor = task.parts == 1 ? static_cast<double>(divisor_of<Reduction>(task.size)) : 1;
+  for (int i = 0; i < n; ++i) sums[i] = static_cast<C>(totals[i] / divisor);
+  if (task.parts == 1)
+    narrow(sums, static_cast<T*>(task.out) + line, n);
+  else
+    std::copy_n(sums, n, static_cast<C*>(task.partial) + part * lines + line);
+}
+
+template <class Reduction, class T>
+void reduce_range(const WorkbookReduction& task, int begin, int end) {
+  const std::int64_t lines = std::int64_t{task.outer} * task.inner;
+  for_runs(lines, begin, end, [&](std::int64_t sum, int of_part, std::int64_t line) {
+    const int part = static_cast<int>(sum / lines);
+    for_runs(task.inner, line, line + of_part, [&](std::int64_t start, int neighbours, std::int64_t) {
+      for_chunks(neighbours,
+                 [&](std::int64_t at, int n) { reduce_lines<Reduction, T>(task, part, start + at, n); });
+    });
+  });
+}
+
+/// dx of n neighbouring elements from `first` on; grads[i] is the gradient of the line of element i.
+template <class Reduction, class T>
+void backward_chunk(const WorkbookReductionBackward& task, const Compute<T>* grads, std::int64_t first,
+                    int n) {
+  using C = Compute<T>;
+  C buffer[kRowChunk], results[kRowChunk];
+  const C divisor = static_cast<C>(divisor_of<Reduction>(task.size));
+  const C* v = floats_of(static_cast<const T*>(task.x) + first, buffer, n);
+  T* out = static_cast<T*>(task.dx) + first;
+  C* dx = floats_for(out, results);
+#pragma omp simd
+  for (int i = 0; i < n; ++i) dx[i] = grads[i] / divisor * Reduction::slope(v[i]);
+  store_floats(dx, out, n);
+}
+
+/// to[i] = row[(first + i) % length].
+template <class C>
+void repeat(const C* row, std::int64_t length, std::int64_t first, C* to, std::int64_t n) {
+  if (length == 1) return static_cast<void>(std::fill_n(to, n, row[0]));
+  for (std::int64_t i = 0; i < n; ++i, first = first + 1 == length ? 0 : first + 1) to[i] = row[first];
+}
+
+/// Where the gradients of a row of lines fit a chunk, they are repeated for a chunk of whole rows.
+template <class Reduction, class T>
+void backward_short_rows(const WorkbookReductionBackward& task, std::int64_t begin, std::int64_t end) {
+  using C = Compute<T>;
+  C buffer[kRowChunk], repeated[kRowChunk];
+  const std::int64_t inner = task.inner, plane = inner * task.size, whole = kRowChunk / inner * inner;
+  for_runs(plane, begin, end, [&](std::int64_t first, std::int64_t length, std::int64_t at) {
+    const T* grad = static_cast<const T*>(task.grad) + first / plane * inner;
+    repeat(floats_of(grad, buffer, task.inner), inner, at % inner, repeated, std::min(length, whole));
+    for (std::int64_t done = 0; done < length; done += whole)
+      backward_chunk<Reduction, T>(task, repeated, first + done,
+                                   static_cast<int>(std::min(whole, length - done)));
+  });
+}
+
+template <class Reduction, class T>
+void backward_long_rows(const WorkbookReductionBackward& task, std::int64_t begin, std::int64_t end) {
+  Compute<T> buffer[kRowChunk];
+  const std::int64_t inner = task.inner, plane = inner * task.size;
+  for_runs(inner, begin, end, [&](std::int64_t first, int length, std::int64_t column) {
+    const T* grad = static_cast<const T*>(task.grad) + first / plane * inner + column;
+    for_chunks(length, [&](std::int64_t at, int n) {
+      backward_chunk<Reduction, T>(task, floats_of(grad + at, buffer, n), first + at, n);
+    });
+  });
+}
+
+}  // namespace
+}  // namespace workbook_ops
+
+using namespace workbook_ops;
+
+void workbook_reduction_cpu(const WorkbookReduction* task, int begin, int end) {
+  with_reduction(task->kind, [&]<class Reduction>(Reduction) {
+    with_type<Half, BFloat16>(task->type,
+                              [&]<class T>(T*) { reduce_range<Reduction, T>(*task, begin, end); });
+  });
+}
+
+void workbook_reduction_sum_cpu(const WorkbookReduction* task) {
+  if (task->parts == 1) return;
+  const std::int64_t lines = std::int64_t{task->outer} * task->inner;
+  with_reduction(task->kind, [&]<class Reduction>(Reduction) {
+    with_type<Half, BFloat16>(task->type, [&]<class T>(T*) {
+      using C = Compute<T>;
+      sum_parts(static_cast<const C*>(task->partial), task->parts, lines, lines, static_cast<T*>(task->out),
+                static_cast<C>(divisor_of<Reduction>(task->size)));
+    });
+  });
+}
+
+void workbook_reduction_backward_cpu(const WorkbookReductionBackward* task, int begin, int end) {
+  with_reduction(task->kind, [&]<class Reduction>(Reduction) {
+    with_type<Half, BFloat16>(task->type, [&]<class T>(T*) {
+      if (task->inner <= kRowChunk)
+        backward_short_rows<Reduction, T>(*task, begin, end);
+      else
+        backward_long_rows<Reduction, T>(*task, begin, end);
+    });
+  });
+}
