@@ -17,11 +17,12 @@ struct PingPongStorage {
   Barrier may_multiply[2];
 };
 
-/// y = gelu(x * w^T + bias) in bfloat16; blocks and grid as in stage 6, with kSharedBytes<PingPongStorage>.
-template <class Gelu>
+/// y = gelu(x * w^T + bias) in bfloat16, with a bias in float32 or bfloat16; blocks and grid as in stage 6,
+/// with kSharedBytes<PingPongStorage>.
+template <class Gelu, class T>
 __global__ void __launch_bounds__(kBlockThreads<2>)
-    linear_ping_pong(const __grid_constant__ Inputs in, const __grid_constant__ CUtensorMap y,
-                     const float* bias, int m, int k, int n) {
+    linear_ping_pong(const __grid_constant__ Inputs in, const __grid_constant__ CUtensorMap y, const T* bias,
+                     int m, int k, int n) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   using P = PingPongPipeline;
   auto& [pipeline, staging, may_multiply] = in_shared_memory<PingPongStorage>();
@@ -73,18 +74,18 @@ __global__ void __launch_bounds__(kBlockThreads<2>)
 
 // --- On the host ---
 
-template <class Gelu>
-void launch_ping_pong(const Arrays& a, const __nv_bfloat16* y) {
+template <class Gelu, class T>
+void launch_ping_pong(const Arrays& a, const T* bias, const __nv_bfloat16* y) {
   using P = PingPongPipeline;
-  launch_shared(linear_ping_pong<Gelu>, persistent_blocks<P>(a.m, a.n), kBlockThreads<2>,
+  launch_shared(linear_ping_pong<Gelu, T>, persistent_blocks<P>(a.m, a.n), kBlockThreads<2>,
                 kSharedBytes<PingPongStorage>, inputs_of<P>(a.x, a.w, a.m, a.k, a.n), output_map(y, a.m, a.n),
-                a.bias, a.m, a.k, a.n);
+                bias, a.m, a.k, a.n);
 }
 
 struct PingPong {
   static void run(const Data& data) {
     const Arrays a = arrays(data);
-    launch_ping_pong<FastGelu>(a, a.y);
+    launch_ping_pong<FastGelu>(a, a.bias, a.y);
   }
   /// Each of the four warps that share 128 rows loads each sector of the bias twice.
   static Traffic traffic(const Shape& s) {
@@ -97,7 +98,7 @@ struct PingPong {
 struct PingPongTanh : PingPong {
   static void run(const Data& data) {
     const Arrays a = arrays(data);
-    launch_ping_pong<FastGeluTanh>(a, a.y_tanh);
+    launch_ping_pong<FastGeluTanh>(a, a.bias, a.y_tanh);
   }
 };
 

@@ -29,11 +29,11 @@ __host__ __device__ inline int wide_pairs(int m, int n) {
   return tile_count(m, n, 2 * WidePipeline::BM, WidePipeline::BN);
 }
 
-/// y = gelu(x * w^T + bias) in bfloat16, in blocks of kWideThreads; inputs and clusters as in stage 7, and
-/// kSharedBytes<WideStorage>.
-template <class Gelu>
+/// y = gelu(x * w^T + bias) in bfloat16, with a bias in float32 or bfloat16, in blocks of kWideThreads;
+/// inputs and clusters as in stage 7, and kSharedBytes<WideStorage>.
+template <class Gelu, class T>
 __global__ void __launch_bounds__(kWideThreads, 1) __cluster_dims__(2)
-    linear_wide(const __grid_constant__ Inputs in, const __grid_constant__ CUtensorMap y, const float* bias,
+    linear_wide(const __grid_constant__ Inputs in, const __grid_constant__ CUtensorMap y, const T* bias,
                 int m, int k, int n) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   using P = WidePipeline;
@@ -86,17 +86,17 @@ __global__ void __launch_bounds__(kWideThreads, 1) __cluster_dims__(2)
 
 // --- On the host ---
 
-template <class Gelu>
-void launch_wide(const Arrays& a, const __nv_bfloat16* y) {
-  launch_shared(linear_wide<Gelu>, blocks_for_pairs(wide_pairs(a.m, a.n)), kWideThreads,
+template <class Gelu, class T>
+void launch_wide(const Arrays& a, const T* bias, const __nv_bfloat16* y) {
+  launch_shared(linear_wide<Gelu, T>, blocks_for_pairs(wide_pairs(a.m, a.n)), kWideThreads,
                 kSharedBytes<WideStorage>, inputs_for_clusters<WidePipeline>(a.x, a.w, a.m, a.k, a.n),
-                output_map(y, a.m, a.n), a.bias, a.m, a.k, a.n);
+                output_map(y, a.m, a.n), bias, a.m, a.k, a.n);
 }
 
 struct Wide {
   static void run(const Data& data) {
     const Arrays a = arrays(data);
-    launch_wide<FastGelu>(a, a.y);
+    launch_wide<FastGelu>(a, a.bias, a.y);
   }
   /// Each of the four warps that share 128 rows loads each sector of the bias twice.
   static Traffic traffic(const Shape& s) {
@@ -109,7 +109,7 @@ struct Wide {
 struct WideTanh : Wide {
   static void run(const Data& data) {
     const Arrays a = arrays(data);
-    launch_wide<FastGeluTanh>(a, a.y_tanh);
+    launch_wide<FastGeluTanh>(a, a.bias, a.y_tanh);
   }
 };
 

@@ -3,18 +3,20 @@
 /// in shared memory for the TMA to store.
 #pragma once
 #include "fast_gelu.gpu.cuh"
+#include "halves.hpp"
 #include "hopper.sm90a.cuh"
 
 namespace DEVICE::tensor_cores {
 
 // [epilogue]
 /// Sets the accumulators of a tile that starts at `column` to the bias of their columns. n is even.
-template <int Rows64, int Accumulators>
-__device__ void start_with_bias(float (&acc)[Rows64][Accumulators], const float* bias, int column, int n) {
+template <int Rows64, int Accumulators, class T>
+__device__ void start_with_bias(float (&acc)[Rows64][Accumulators], const T* bias, int column, int n) {
 #pragma unroll
   for (int j = 0; j < Accumulators; j += 4) {
     const int mine = column + 2 * j + threadIdx.x % 4 * 2;
-    const float even = mine < n ? bias[mine] : 0.0f, odd = mine < n ? bias[mine + 1] : 0.0f;
+    const float even = mine < n ? to_float(bias[mine]) : 0.0f;
+    const float odd = mine < n ? to_float(bias[mine + 1]) : 0.0f;
 #pragma unroll
     for (int r = 0; r < Rows64; ++r) {
       acc[r][j] = acc[r][j + 2] = even;

@@ -227,5 +227,6 @@ void workbook_gelu_dropout_cpu(const WorkbookGeluDropout* task, int begin, int e
 
 #ifndef WORKBOOK_OPS_CUDA
 int workbook_has_cuda() { return 0; }
+int workbook_has_hopper() { return 0; }
 const char* workbook_error() { return ""; }
 #endif

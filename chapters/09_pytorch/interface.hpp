@@ -181,6 +181,9 @@ int workbook_linear_gelu_cuda(const struct WorkbookLinearGelu* task, void* strea
 /// 1 if the library was built with its GPU side.
 int workbook_has_cuda();
 
+/// 1 if that has the kernels for compute capability 9.0, of linear_gelu in bfloat16.
+int workbook_has_hopper();
+
 /// The message of this thread's last error.
 const char* workbook_error();
 

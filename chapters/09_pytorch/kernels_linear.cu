@@ -1,12 +1,15 @@
 /// \file
-/// Linear and GELU in one kernel: 10_epilogue of chapter 05 for float32, on tensor cores 1_wmma of chapter 06
-/// for bfloat16. Their epilogues take a float32 bias; here it has the type of all arrays.
+/// Linear and GELU in one kernel: 10_epilogue of chapter 05 for float32, and chapter 06 on tensor cores for
+/// bfloat16. There it is 1_wmma, or on compute capability 9.0, where the shape suits it, a kernel of
+/// kernels_linear.sm90a.cu. The epilogues of the chapters take a float32 bias; here it has the type of all
+/// arrays.
 #include <stdexcept>
 
 #include "../05_linear_gelu/10_epilogue.cuh"
 #include "../06_tensor_cores/1_wmma.cuh"
 #include "formulas.hpp"
 #include "kernels.gpu.cuh"
+#include "linear_hopper.hpp"
 
 namespace DEVICE::operators {
 
@@ -42,25 +45,42 @@ void check_rows(int rows) {
   if (rows > kMostRows) throw std::runtime_error("x has more than 8388480 rows: split it");
 }
 
-void check_tensor_cores() {
-  int device = 0, major = 0;
+/// The compute capability of the current device, such as 90 for 9.0.
+int compute_capability() {
+  int device = 0, major = 0, minor = 0;
   check(cudaGetDevice(&device));
   check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-  if (major < 8) throw std::runtime_error("bfloat16 needs a GPU of compute capability 8.0 or newer");
+  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
+  return 10 * major + minor;
+}
+
+#ifdef WORKBOOK_OPS_HOPPER
+/// Whether the TMA can copy the matrices: their rows must be whole multiples of 16 bytes.
+bool suits_hopper(const WorkbookLinearGelu& task) {
+  return task.inputs > 0 && task.inputs % 8 == 0 && task.outputs % 8 == 0 &&
+         aligned(task.x, task.weight, task.y);
+}
+#endif
+
+template <class Formula>
+void run_bfloat16(const WorkbookLinearGelu& task) {
+  const int capability = compute_capability();
+  if (capability < 80) throw std::runtime_error("bfloat16 needs a GPU of compute capability 8.0 or newer");
+#ifdef WORKBOOK_OPS_HOPPER
+  if (capability == 90 && suits_hopper(task)) return workbook_ops::launch_on_hopper(task);
+#endif
+  check_rows(task.rows);
+  using T = __nv_bfloat16;
+  launch_wmma(arrays_of<tensor_cores::Arrays, T>(task), static_cast<T*>(task.y),
+              Epilogue<Formula, T>{static_cast<const T*>(task.bias)});
 }
 
 template <class Formula>
 void run_linear_gelu(const WorkbookLinearGelu& task) {
+  if (task.type != kFloat32) return run_bfloat16<Formula>(task);
   check_rows(task.rows);
-  if (task.type == kFloat32) {
-    launch_warp_tiles(arrays_of<linear_gelu::Arrays, float>(task), static_cast<float*>(task.y),
-                      linear_gelu::AsItIs{}, Epilogue<Formula, float>{static_cast<const float*>(task.bias)});
-  } else {
-    check_tensor_cores();
-    using T = __nv_bfloat16;
-    launch_wmma(arrays_of<tensor_cores::Arrays, T>(task), static_cast<T*>(task.y),
-                Epilogue<Formula, T>{static_cast<const T*>(task.bias)});
-  }
+  launch_warp_tiles(arrays_of<linear_gelu::Arrays, float>(task), static_cast<float*>(task.y),
+                    linear_gelu::AsItIs{}, Epilogue<Formula, float>{static_cast<const float*>(task.bias)});
 }
 
 }  // namespace DEVICE::operators
@@ -74,4 +94,12 @@ int workbook_linear_gelu_cuda(const WorkbookLinearGelu* task, void* stream) {
     else
       run_linear_gelu<workbook_ops::BiasGelu>(*task);
   });
+}
+
+int workbook_has_hopper() {
+#ifdef WORKBOOK_OPS_HOPPER
+  return 1;
+#else
+  return 0;
+#endif
 }

@@ -301,6 +301,8 @@ inline CUtensorMap tensor_map(const __nv_bfloat16* matrix, int rows, int columns
     void* found = nullptr;
     cudaDriverEntryPointQueryResult how;
     check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &how));
+    if (!found)
+      throw Error("the driver has no cuTensorMapEncodeTiled: it must be one for CUDA 12.0 or newer");
     return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(found);
   }();
   const cuuint64_t size[] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows)};
@@ -312,7 +314,8 @@ inline CUtensorMap tensor_map(const __nv_bfloat16* matrix, int rows, int columns
              tile, every, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
              CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS)
-    throw Error("the TMA cannot copy this matrix: it and its rows must start at multiples of 16 bytes");
+    throw Error("the TMA cannot copy this matrix (CUresult " + std::to_string(result) +
+                "): it and its rows must start at multiples of 16 bytes");
   return map;
 }
 

@@ -1,0 +1,48 @@
+/// \file
+/// Linear and GELU on tensor cores of compute capability 9.0: 9_ping_pong and 9_wide of chapter 06. Compiled
+/// for sm_90a alone.
+#include "../06_tensor_cores/9_ping_pong.sm90a.cuh"
+#include "../06_tensor_cores/9_wide.sm90a.cuh"
+#include "linear_hopper.hpp"
+
+namespace DEVICE::operators {
+
+/// 9_wide is faster where its larger tiles fill many waves, so that the last one hardly counts, and where k
+/// is long beside the epilogue (table "Ping-pong and wider tiles" of docs/tensor_cores_measured.md).
+bool is_for_wide(const tensor_cores::Arrays& a) {
+  constexpr int kManyWaves = 16, kLong = 1024;
+  const int clusters = multiprocessors() / 2;
+  return a.k >= kLong && tensor_cores::wide_pairs(a.m, a.n) >= kManyWaves * clusters;
+}
+
+template <class Gelu>
+void launch_gelu(const tensor_cores::Arrays& a, const __nv_bfloat16* bias, const __nv_bfloat16* y) {
+  if (is_for_wide(a))
+    tensor_cores::launch_wide<Gelu>(a, bias, y);
+  else
+    tensor_cores::launch_ping_pong<Gelu>(a, bias, y);
+}
+
+/// Tensor maps are made by the driver, for its current context. A thread that PyTorch has started, such as
+/// one of autograd, may not have one yet; choosing the device once more makes it current.
+void make_context_current() {
+  int device = 0;
+  check(cudaGetDevice(&device));
+  check(cudaSetDevice(device), "cudaSetDevice");
+}
+
+}  // namespace DEVICE::operators
+
+using namespace DEVICE::operators;
+
+void workbook_ops::launch_on_hopper(const WorkbookLinearGelu& task) {
+  const auto array = [](const void* start) { return static_cast<__nv_bfloat16*>(const_cast<void*>(start)); };
+  DEVICE::tensor_cores::Arrays arrays = {};
+  arrays.m = task.rows, arrays.k = task.inputs, arrays.n = task.outputs;
+  arrays.x = array(task.x), arrays.w = array(task.weight);
+  make_context_current();
+  if (task.use_tanh)
+    launch_gelu<DEVICE::FastGeluTanh>(arrays, array(task.bias), array(task.y));
+  else
+    launch_gelu<DEVICE::FastGelu>(arrays, array(task.bias), array(task.y));
+}
