@@ -322,16 +322,69 @@ class _LinearGelu(torch.autograd.Function):
         return dx, dweight, dbias, None
 
 
+@torch.compiler.assume_constant_result
+def _is_hopper(device_index):
+    return torch.cuda.get_device_capability(device_index) == (9, 0)
+
+
+def _is_aligned(matrix):
+    """Whether the operator gets the bfloat16 matrix at a multiple of 16 bytes.
+
+    It copies a matrix that is not contiguous. torch.compile cannot trace storage_offset(); there, a matrix
+    that is not aligned goes to the slower kernel.
+    """
+    return (torch.compiler.is_compiling() or not matrix.is_contiguous()
+            or matrix.storage_offset() % 8 == 0)
+
+
+def _suits_hopper(x, weight, bias):
+    """Whether "custom" would run a kernel for compute capability 9.0 (suits_hopper in kernels_linear.cu)."""
+    return (kernels.BUILT_FOR_HOPPER and _may_be_fused(x, weight, bias) and x.dtype == torch.bfloat16
+            and x.shape[-1] % 8 == 0 and len(weight) % 8 == 0
+            and _is_aligned(x) and _is_aligned(weight) and _is_hopper(x.device.index))
+
+
+def _may_be_fused(x, weight, bias):
+    """Whether these are tensors that fit together, on a GPU and not empty. If not, others say what is wrong.
+    """
+    tensors = (x, weight, bias)
+    return (all(isinstance(each, Tensor) and each.is_cuda for each in tensors)
+            and weight.dtype == bias.dtype == x.dtype and weight.device == bias.device == x.device
+            and x.dim() > 0 and weight.dim() == 2 and weight.shape[1] == x.shape[-1]
+            and bias.shape == weight.shape[:1] and x.numel() > 0 and weight.numel() > 0)
+
+
+def _chosen_backend(x, weight, bias, tanh, wanted):
+    """What backend "auto" is, from times on an H100. `wanted`: whether a gradient is.
+
+    cuBLASLt's epilogue has the tanh form alone, and leaves nothing for a backward pass. Whether computing the
+    product again costs less than storing it has not been measured.
+    """
+    if not wanted and not tanh and _suits_hopper(x, weight, bias):
+        return "custom"
+    return "cublas"
+
+
+def _linear_gelu_tanh(x, weight, bias):
+    """With the epilogue of cuBLASLt, in one kernel. On a GPU, PyTorch's use_gelu is the tanh form."""
+    rows = x.flatten(0, -2) if x.dim() > 1 else x.unsqueeze(0)
+    y = torch._addmm_activation(bias, rows, weight.t(), use_gelu=True)
+    return y.view(*x.shape[:-1], len(weight))
+
+
 def linear_gelu(x: Tensor, weight: Tensor, bias: Tensor, approximate: Approximation = "none",
                 backend: Backend = "auto") -> Tensor:
     """``gelu(linear(x, weight, bias), approximate=approximate)`` of ``torch.nn.functional``.
 
     backend "cublas": PyTorch's product, rounded to the type of x, then `bias_gelu`. Saves x, weight, bias and
-    the product. Types as for `bias_gelu`.
+    the product. Types as for `bias_gelu`. On a GPU, the tanh form without a gradient is one kernel with an
+    epilogue of cuBLASLt, whose product is not rounded, except for float64.
     backend "custom": on a GPU one kernel, whose product is never stored, on the CPU as "cublas". Saves x,
     weight and bias; the backward pass computes the product again. For float32 and bfloat16, the latter from
-    compute capability 8.0 on.
-    backend "auto": "cublas".
+    compute capability 8.0 on. The fast kernels for bfloat16 run on compute capability 9.0, if both sizes of
+    weight are multiples of 8, and x and weight start at multiples of 16 bytes.
+    backend "auto": "custom" if that is such a fast kernel, approximate is "none" and no gradient is wanted;
+    else "cublas".
 
     Under autocast, all inputs are cast to its type, as for PyTorch's linear.
     """
@@ -339,7 +392,11 @@ def linear_gelu(x: Tensor, weight: Tensor, bias: Tensor, approximate: Approximat
     if backend not in ("auto", "cublas", "custom"):
         raise ValueError(f'linear_gelu: backend must be "auto", "cublas" or "custom", not {backend!r}')
     x, weight, bias = _in_autocast_type(x, weight, bias)
-    if backend != "custom":
-        return bias_gelu(F.linear(x, weight), bias, approximate)
     inputs, wanted = _prepared(x, weight, bias)
-    return _LinearGelu.apply(*inputs, tanh) if wanted else kernels.linear_gelu(*inputs, tanh)
+    if backend == "auto":
+        backend = _chosen_backend(*inputs, tanh, wanted)
+    if backend == "custom":
+        return _LinearGelu.apply(*inputs, tanh) if wanted else kernels.linear_gelu(*inputs, tanh)
+    if tanh and not wanted and _may_be_fused(*inputs) and inputs[0].dtype != torch.float64:
+        return _linear_gelu_tanh(*inputs)
+    return bias_gelu(F.linear(x, weight), bias, approximate)
