@@ -541,6 +541,13 @@ def calls(what, _):
     return page_text(rows if chosen else [heading, "", *rows])
 
 
+@quotes({"operators: plots/data/h100/calls/operators.json": "the table of chapters/09_pytorch/measure.py"})
+def operators(path, _):
+    sys.path.insert(0, str(ROOT / "chapters" / "09_pytorch"))
+    import measured
+    return page_text(measured.table(load(ROOT / path)))
+
+
 # --- What Nsight Compute has said ---
 
 
@@ -735,7 +742,8 @@ def main():
 
     stale = []
     pages = [page.resolve() for page in arguments.pages]
-    for page in pages or [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+    for page in pages or [ROOT / "README.md", ROOT / "chapters/09_pytorch/README.md",
+                          *sorted((ROOT / "docs").glob("*.md"))]:
         try:
             old = page.read_text()
         except (OSError, ValueError) as unread:

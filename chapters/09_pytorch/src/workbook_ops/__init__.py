@@ -18,6 +18,8 @@ linear_gelu computes in autocast's type, as PyTorch's linear does.
 
 LinearGELU, LayerNormReLU, ReLULayerNorm, ResidualRMSNorm and GELUDropout are modules of these operators.
 
+`rewrite` puts `linear_gelu` into a model that has Linear and GELU, and `backend` does so in torch.compile.
+
 CUDA_AVAILABLE: whether there is a GPU that these operators can use. `kernels` has the bare operators.
 """
 
@@ -30,11 +32,13 @@ from .modules import GELUDropout, LayerNormReLU, LinearGELU, ReLULayerNorm, Resi
 from .operators import (add_mul_exp, add_relu, bias_gelu, gelu, gelu_dropout, layer_norm_relu, linear_gelu,
                         mean_abs, mul_tanh, multiply_add, quantize_int8, quantize_rows, relu_layer_norm,
                         residual_rms_norm, sum_of_squares)
+from .rewriting import Report, backend, rewrite
 
-__all__ = ["CUDA_AVAILABLE", "GELUDropout", "LayerNormReLU", "LinearGELU", "ReLULayerNorm", "ResidualRMSNorm",
-           "add_mul_exp", "add_relu", "bias_gelu", "gelu", "gelu_dropout", "kernels", "layer_norm_relu",
-           "linear_gelu", "mean_abs", "mul_tanh", "multiply_add", "quantize_int8", "quantize_rows",
-           "relu_layer_norm", "residual_rms_norm", "sum_of_squares"]
+__all__ = ["CUDA_AVAILABLE", "GELUDropout", "LayerNormReLU", "LinearGELU", "ReLULayerNorm", "Report",
+           "ResidualRMSNorm", "add_mul_exp", "add_relu", "backend", "bias_gelu", "gelu", "gelu_dropout",
+           "kernels", "layer_norm_relu", "linear_gelu", "mean_abs", "mul_tanh", "multiply_add",
+           "quantize_int8", "quantize_rows", "relu_layer_norm", "residual_rms_norm", "rewrite",
+           "sum_of_squares"]
 
 CUDA_AVAILABLE: bool
 

@@ -1,0 +1,276 @@
+"""What check_ops.py runs in the Python that has PyTorch: `rewrite` and `backend` on models, results compared
+with those of the models as they were."""
+
+import copy
+import functools
+import pathlib
+import sys
+from typing import Callable, NamedTuple
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from checks import expect
+
+import torch
+import torch.nn.functional as F
+import workbook_ops
+from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
+
+
+class Calls(TorchDispatchMode):
+    """Counts the calls of the library's forward operators."""
+
+    count = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        name = str(function)
+        self.count += name.startswith("workbook_ops.") and "backward" not in name
+        return function(*args, **(kwargs or {}))
+
+
+# --- Models ---
+
+
+class Model(nn.Module):
+    """A model of layers by name; `forward` gets the model and x."""
+
+    def __init__(self, forward, **layers):
+        super().__init__()
+        self.function = forward
+        for name, layer in layers.items():
+            self.add_module(name, layer)
+
+    def forward(self, x):
+        return self.function(self, x)
+
+
+class Block(nn.Module):
+    """The second half of a transformer's block, with a dropout that reads self.training."""
+
+    def __init__(self, approximate="none"):
+        super().__init__()
+        self.norm, self.up, self.act = nn.LayerNorm(8), nn.Linear(8, 32), nn.GELU(approximate)
+        self.down = nn.Linear(32, 8)
+
+    def forward(self, x, scale=1.0):
+        y = self.down(self.act(self.up(self.norm(x))))
+        return x + scale * F.dropout(y, 0.5, self.training)
+
+
+class Branching(nn.Module):
+    """Cannot be traced as a whole; its blocks can."""
+
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block(), Block("tanh")])
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x) if x.sum() < 1e9 else x
+        return x
+
+
+class Counting(Block):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, x):
+        self.calls.add_(1)
+        return super().forward(x) + self.calls
+
+
+def changes_its_input(model, x):
+    y = model.up(x)
+    x.zero_()
+    return F.gelu(y)
+
+
+def remembers(model, x):
+    model.last = F.gelu(model.up(x))
+    return model.last
+
+
+def shared_weight(model, x):
+    y = F.gelu(F.linear(x, model.up.weight, model.up.bias), approximate="tanh")
+    return F.linear(y, model.up.weight.t())
+
+
+def up():
+    return nn.Linear(8, 32)
+
+
+def altered(change):
+    model = nn.Sequential(up(), nn.GELU())
+    change(model)
+    return model
+
+
+class Case(NamedTuple):
+    model: Callable[[], nn.Module]
+    replaced: list[str]
+    left: list[str] = []  # how the entries begin
+
+
+NO_LINEAR = "its input does not come from a Linear"
+CASES = {
+    "modules": Case(lambda: nn.Sequential(up(), nn.GELU(), nn.Linear(32, 8)), ["0, 1"]),
+    "modules, tanh": Case(lambda: nn.Sequential(up(), nn.GELU("tanh")), ["0, 1"]),
+    "functions": Case(lambda: Model(lambda m, x: F.gelu(m.up(x)), up=up()), ["up, gelu"]),
+    "functions that share a weight": Case(lambda: Model(shared_weight, up=up()), ["linear, gelu"]),
+    "one Linear called twice":
+        Case(lambda: Model(lambda m, x: F.gelu(m.up(x)) + F.gelu(m.up(-x), approximate="tanh"), up=up()),
+             ["up, gelu", "up, gelu_1"]),
+    "a transformer's blocks": Case(lambda: nn.Sequential(Block(), Block("tanh")),
+                                   ["0.up, 0.act", "1.up, 1.act"]),
+    "children of what cannot be traced":
+        Case(Branching, ["blocks.0.up, blocks.0.act", "blocks.1.up, blocks.1.act"],
+             ["the model itself: it cannot be traced (TraceError: "]),
+    "a buffer that forward changes": Case(Counting, ["up, act"]),
+    "the Linear's result used twice":
+        Case(lambda: Model(lambda m, x: (lambda y: F.gelu(y) + y)(m.up(x)), up=up()), [],
+             ["gelu: the result of the Linear is used elsewhere as well"]),
+    "another input": Case(lambda: nn.Sequential(nn.LayerNorm(8), nn.GELU()), [], [f"1: {NO_LINEAR}"]),
+    "no bias": Case(lambda: nn.Sequential(nn.Linear(8, 32, bias=False), nn.GELU()), [],
+                    ["1: the Linear has no bias"]),
+    "a subclass": Case(lambda: nn.Sequential(type("Mine", (nn.Linear,), {})(8, 32), nn.GELU()),
+                       ["linear, 1"]),
+    "a weight norm": Case(lambda: altered(lambda m: nn.utils.parametrizations.weight_norm(m[0])), [],
+                          [f"1: {NO_LINEAR}"]),
+    "a hook": Case(lambda: altered(lambda m: m[0].register_forward_hook(lambda _, x, y: 2 * y)), [],
+                   ["1: 0 has hooks or a forward of its own"]),
+    "a block with a hook":
+        Case(lambda: altered(lambda m: (m.insert(0, Block()),
+                                        m[0].register_forward_hook(lambda _, x, y: 2 * y))),
+             ["1, 2", "0.up, 0.act"]),
+    "another forward":
+        Case(lambda: altered(lambda m: setattr(m[0], "forward", lambda x: x)), [],
+             ["1: 0 has hooks or a forward of its own"]),
+    "noise": Case(lambda: Model(lambda m, x: F.gelu(m.up(x)) + torch.rand(32), up=up()), [],
+                  ["the model itself: its forward makes tensors that do not depend on its inputs"]),
+    "an attribute": Case(lambda: Model(remembers, up=up()), [],
+                         ["the model itself: its forward sets the attribute last"]),
+    "a layer of torch.nn":
+        Case(lambda: nn.Sequential(nn.TransformerEncoderLayer(8, 2, 32, activation="gelu", batch_first=True)),
+             [], ["0: torch.fx does not look into TransformerEncoderLayer of torch.nn"]),
+}
+
+
+# --- Comparisons ---
+
+
+def results(model, training):
+    """The output for fixed inputs, and the gradients of all parameters."""
+    model.train(training)
+    torch.manual_seed(1)
+    x = torch.randn(2, 5, 8, requires_grad=True)
+    y = model(x)
+    y.square().sum().backward()
+    gradients = [x.grad, *(each.grad for each in model.parameters())]
+    model.zero_grad()
+    return [y, *gradients]
+
+
+def same(ones, others):
+    return all(one is other or torch.allclose(one, other, atol=1e-5, rtol=1e-4)
+               for one, other in zip(ones, others, strict=True))
+
+
+def check_case(name, case):
+    torch.manual_seed(0)
+    model = case.model()
+    before, names = copy.deepcopy(model), list(model.state_dict())
+    model.train(False)
+    report = workbook_ops.rewrite(model)
+    expect(f"{name}: {len(report.replaced)} replaced, {len(report.left)} left",
+           report.replaced == case.replaced and len(report.left) == len(case.left)
+           and all(map(str.startswith, report.left, case.left)), report)
+    expect("... the class, the mode and the state are as before",
+           type(model) is type(before) and not model.training and names == list(model.state_dict()))
+    for each in (model, copy.deepcopy(model)):
+        reference = copy.deepcopy(before)
+        right = [same(results(each, training), results(reference, training)) for training in (True, False)]
+        expect("... so are results and gradients", all(right), right)
+    with Calls() as calls:
+        model(torch.randn(2, 5, 8))
+    expect("... the operator is called", calls.count == len(case.replaced), calls.count)
+
+
+def check_modes():
+    """A frozen block keeps its mode, though the model is in training."""
+    torch.manual_seed(0)
+    model = nn.Sequential(Block(), Block())
+    before = copy.deepcopy(model)
+    workbook_ops.rewrite(model)
+    outputs = []
+    for each in (model, before):
+        each.train()
+        each[1].eval()
+        torch.manual_seed(1)
+        outputs.append(each(torch.ones(2, 8)))
+    expect("a model with a frozen block", torch.allclose(*outputs, atol=1e-6), outputs)
+
+
+def check_order():
+    model = Model(changes_its_input, up=up())
+    wanted = model(torch.ones(2, 8))
+    report = workbook_ops.rewrite(model)
+    with torch.no_grad():
+        y = model(torch.ones(2, 8))
+    expect("an input that is changed before the GELU",
+           report.replaced == ["up, gelu"] and torch.allclose(y, wanted, atol=1e-6), report)
+
+
+def check_again():
+    model = nn.Sequential(up(), nn.GELU())
+    workbook_ops.rewrite(model)
+    report = workbook_ops.rewrite(model)
+    expect("a second call says that there was a first one",
+           str(report) == "left the model itself: its forward has been exchanged before", report)
+    block = Block()
+    workbook_ops.rewrite(block)
+    x = torch.ones(2, 8)
+    expect("arguments by name", torch.equal(block(x, scale=0.0), x) and torch.equal(block(x=x, scale=0.0), x))
+
+
+def check_saved():
+    """A state that was saved before is loaded after, and the other way round."""
+    torch.manual_seed(0)
+    old, new = Block().eval(), Block().eval()
+    workbook_ops.rewrite(new)
+    new.load_state_dict(old.state_dict())
+    x = torch.randn(3, 8)
+    expect("a state from before rewrite()", torch.allclose(old(x), new(x), atol=1e-6))
+    fresh = Block().eval()
+    fresh.load_state_dict(new.state_dict())
+    expect("a state from after rewrite()", torch.allclose(fresh(x), new(x), atol=1e-6))
+
+
+def check_backend():
+    backend = functools.partial(workbook_ops.backend, inner="aot_eager")
+    torch.manual_seed(0)
+    encoder = nn.TransformerEncoderLayer(8, 2, 32, dropout=0.0, activation="gelu", batch_first=True)
+    for name, model in (("a transformer's blocks", nn.Sequential(Block(), Block("tanh"))),
+                        ("a layer of torch.nn", encoder)):
+        compiled = torch.compile(copy.deepcopy(model), backend=backend, fullgraph=True)
+        # Dropout draws other numbers when compiled.
+        expect(f"backend: {name}", same(results(model, False), results(compiled, False)))
+    rewritten = nn.Sequential(Block(), Block())
+    reference = copy.deepcopy(rewritten)
+    workbook_ops.rewrite(rewritten)
+    compiled = torch.compile(rewritten, backend="aot_eager", fullgraph=True)
+    expect("torch.compile takes a rewritten model", same(results(reference, False), results(compiled, False)))
+
+
+def main():
+    torch.set_num_threads(1)
+    for name, case in CASES.items():
+        check_case(name, case)
+    check_modes()
+    check_order()
+    check_again()
+    check_saved()
+    check_backend()
+
+
+main()
