@@ -355,14 +355,17 @@ def _may_be_fused(x, weight, bias):
 
 
 def _chosen_backend(x, weight, bias, tanh, wanted):
-    """What backend "auto" is, from times on an H100. `wanted`: whether a gradient is.
+    """What backend "auto" is, from times on an H100 (132 multiprocessors). `wanted`: whether a gradient is.
 
-    cuBLASLt's epilogue has the tanh form alone, and leaves nothing for a backward pass. Whether computing the
-    product again costs less than storing it has not been measured.
+    "custom" has tiles of 128 x 128 or larger. With few of them, or long sums, cuBLASLt is faster, which can
+    divide the sums; but its epilogue has the tanh form alone, and leaves nothing for a backward pass. Whether
+    computing the product again costs less than storing it has not been measured.
     """
-    if not wanted and not tanh and _suits_hopper(x, weight, bias):
-        return "custom"
-    return "cublas"
+    if wanted or not _suits_hopper(x, weight, bias):
+        return "cublas"
+    outputs, inputs = weight.shape
+    tiles = x.numel() // inputs * outputs / 128**2
+    return "custom" if tiles >= (1024 if tanh else 128) and inputs <= 4096 else "cublas"
 
 
 def _linear_gelu_tanh(x, weight, bias):
@@ -383,7 +386,7 @@ def linear_gelu(x: Tensor, weight: Tensor, bias: Tensor, approximate: Approximat
     weight and bias; the backward pass computes the product again. For float32 and bfloat16, the latter from
     compute capability 8.0 on. The fast kernels for bfloat16 run on compute capability 9.0, if both sizes of
     weight are multiples of 8, and x and weight start at multiples of 16 bytes.
-    backend "auto": "custom" if that is such a fast kernel, approximate is "none" and no gradient is wanted;
+    backend "auto": "custom" if that is such a fast kernel, no gradient is wanted, and the result is large;
     else "cublas".
 
     Under autocast, all inputs are cast to its type, as for PyTorch's linear.
