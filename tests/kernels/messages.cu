@@ -44,10 +44,7 @@ __global__ void barrier_in_tree(const float* in, float* out, bool in_if) {
   out[t] = part[0];
 }
 
-__global__ void barrier_in_tree(const float* in, float* out, bool in_if) {
-  launch(kernel::barrier_in_tree, 1, 64, in, out, in_if);
-}
-void swap_within(const float* in, float* out, int width, int mistake) {
+__global__ void swap_within(const float* in, float* out, int width, int mistake) {
   __shared__ float line[128];
   const int t = threadIdx.x;
   line[t] = in[t];
@@ -181,6 +178,9 @@ void tiled_sum(const float* in, float* out, int tiles, int mistake) {
 }
 void tree_sum_in_loop(const float* in, float* out, int mistake) {
   launch(kernel::tree_sum_in_loop, 1, 64, in, out, mistake);
+}
+void barrier_in_tree(const float* in, float* out, bool in_if) {
+  launch(kernel::barrier_in_tree, 1, 64, in, out, in_if);
 }
 void swap_within(const float* in, float* out, int threads, int width, int mistake) {
   launch(kernel::swap_within, 1, threads, in, out, width, mistake);
