@@ -244,11 +244,12 @@ Verdict verdict_of(const std::string& text, const Outcome& outcome) {
     return {false, wrapped(fmt::format("Not run: {}.", refused), 2) + "\n" + bold("Not yet.") + "\n",
             "not run"};
   const std::string wrong = cases_text(verdict, false);
-  // A note may say why a result is wrong.
-  const std::string notes = notes_text(verdict);
-  const std::string body = cases_text(verdict, true) + wrong + (wrong.empty() ? "" : notes) +
-                           outputs_text(verdict) + mistakes_text(verdict) + budget_text(verdict) +
-                           predictions_text(verdict) + (wrong.empty() ? notes : "") +
+  const std::string notes = notes_text(verdict), mistakes = mistakes_text(verdict);
+  // A note may say why a result is wrong; a finding says it better.
+  const bool notes_first = !wrong.empty() && mistakes.find("look at:") == std::string::npos;
+  const std::string body = cases_text(verdict, true) + wrong + (notes_first ? notes : "") +
+                           outputs_text(verdict) + mistakes + budget_text(verdict) +
+                           predictions_text(verdict) + (notes_first ? "" : notes) +
                            output_text(outcome.output);
   const std::string lesson = verdict.at("lesson");
   if (status == VerdictStatus::kSolved)

@@ -17,6 +17,7 @@ __device__ inline float warp_largest(float value) {
 }
 // [warp_largest]
 
+// [by_warps]
 /// The same over a block of up to 1024 threads, whole warps: each warp finds its largest value, then every
 /// warp the largest of these.
 __device__ inline float block_largest_by_warps(float value) {
@@ -28,6 +29,7 @@ __device__ inline float block_largest_by_warps(float value) {
   __syncthreads();
   return warp_largest(lane < blockDim.x / 32 ? found[lane] : 0.0f);
 }
+// [by_warps]
 
 /// The largest absolute value in one vector.
 __device__ inline float largest_of(float x) { return fabsf(x); }

@@ -6,6 +6,7 @@
 
 #include "cpu/device.hpp"
 #include "cpu/names.hpp"
+#include "cpu/scheduler.hpp"
 #include "cpu/source_line.hpp"
 
 namespace cpu {
@@ -18,10 +19,10 @@ bool in_one_function(const SourceLine& one, const SourceLine& other) {
   return one.file == other.file && one.function == other.function;
 }
 
-/// Whether the barrier that the block passed last is in a line between two others.
-bool last_barrier_between(const SourceLine& first, const SourceLine& last) {
-  if (!device().block.last_barrier) return false;
-  const SourceLine& barrier = source_line(device().block.last_barrier);
+/// Whether the instruction of a barrier, if it is not 0, is in a line between two others.
+bool is_between(std::uintptr_t instruction, const SourceLine& first, const SourceLine& last) {
+  if (!instruction) return false;
+  const SourceLine& barrier = source_line(instruction);
   return in_one_function(barrier, first) && in_one_function(barrier, last) && first.line < barrier.line &&
          barrier.line < last.line;
 }
@@ -35,7 +36,8 @@ std::string missing_in_line(const std::string& line, const std::string& barrier,
         line, barrier);
   return fmt::format(
       "if {} is in a loop, is {} missing between one iteration and the next? If a single iteration reads "
-      "what another thread writes: read into a variable, pass the barrier, then write.",
+      "what another thread writes: should that thread write at all? If so, read into a variable, pass the "
+      "barrier, then write.",
       line, barrier);
 }
 
@@ -44,10 +46,10 @@ std::string missing_in_line(const std::string& line, const std::string& barrier,
 void set_names_syncwarp(bool names) { names_syncwarp = names; }
 
 std::string missing_barrier(const RacingAccess& one, const RacingAccess& other, Needs needs) {
-  const std::string barrier =
-      needs == Needs::kBlock || !names_syncwarp ? "a __syncthreads()"
-      : needs == Needs::kWarp                   ? "a __syncwarp()"
-                              : "a __syncwarp() (or a __syncthreads(), if other warps use the array as well)";
+  const std::string barrier = needs == Needs::kBlock || !names_syncwarp ? "a __syncthreads()"
+                              : needs == Needs::kWarp
+                                  ? "a __syncwarp()"
+                                  : "a __syncthreads() (or a __syncwarp(), if no other warp uses the array)";
   if (!one.instruction || !other.instruction)
     return fmt::format("is {} missing between the two accesses, or between two iterations of a loop?",
                        barrier);
@@ -58,11 +60,17 @@ std::string missing_barrier(const RacingAccess& one, const RacingAccess& other, 
   std::uintptr_t first = one.instruction, last = other.instruction;
   if (source_line(last).line < source_line(first).line) std::swap(first, last);
   const std::string from = place_text(first), to = place_text(last);
-  if (last_barrier_between(source_line(first), source_line(last)))
+  const std::uintptr_t waiting = scheduler().waiting_at(), passed = device().block.last_barrier;
+  if (is_between(waiting, source_line(first), source_line(last)) && !(passed && same_line(passed, waiting)))
+    return fmt::format(
+        "threads wait at the barrier at {}, and others have gone on to {} without it: is the barrier inside "
+        "an `if`? All threads of the block must reach it.",
+        place_text(waiting), to);
+  if (is_between(passed, source_line(first), source_line(last)))
     return fmt::format(
         "is {} missing after {}, before {} runs again (in a loop, or in another call)? The barrier at {} "
         "only separates {} from the {} that follows it.",
-        barrier, to, from, place_text(device().block.last_barrier), from, to);
+        barrier, to, from, place_text(passed), from, to);
   return fmt::format(
       "is {} missing between {} and {}? Or after {}, before {} runs again (in a loop, or in another call)?",
       barrier, from, to, to, from);

@@ -205,6 +205,12 @@ void Scheduler::wait(ThreadState state) {
   current_ = thread.number;
 }
 
+std::uintptr_t Scheduler::waiting_at() const {
+  for (unsigned t = 0; t < threads_.count(); ++t)
+    if (threads_.state[t] == ThreadState::kAtBarrier) return threads_.waits_at[t];
+  return 0;
+}
+
 BarrierVote Scheduler::barrier(BarrierOperation operation, bool predicate, std::uintptr_t instruction) {
   BlockState& block = device().block;
   block.steps.count_call(instruction);

@@ -29,6 +29,8 @@ class Scheduler {
   /// Makes the scheduler ready for another launch after one that was ended early.
   void abandon();
   const Region& stacks() const { return fibers_.stacks(); }
+  /// Where a thread waits for the others of its block: the instruction of the barrier. 0 when none does.
+  std::uintptr_t waiting_at() const;
 
   // Called by the running thread. Each call suspends it.
 

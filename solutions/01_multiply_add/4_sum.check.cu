@@ -50,8 +50,8 @@ const Limit kLimits[] = {
      "a float of x is needed once: do neighbouring threads load neighbouring floats, and is what they add up "
      "in between in registers and shared memory?"},
     {Cost::kSharedWavefronts, wavefronts,
-     "a warp with one thread at work takes as long as a full one: are the threads that add neighbours, and "
-     "what they read in different banks?",
+     "a warp with one thread at work takes as long as a full one: does only one thread of each pair add, are "
+     "these threads neighbours, and is what they read in different banks?",
      blocks},
     {Cost::kAtomics, none,
      "atomic additions come in another order in each run, and with it come other last bits"},

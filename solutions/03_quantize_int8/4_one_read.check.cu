@@ -80,21 +80,23 @@ const Shape kShapes[] = {{{1, 1, 1}},    {{3, 2, 1}},    {{6, 31, 1}},   {{7, 33
 }  // namespace
 
 Exercise exercise() {
-  return {.learnt =
-              "A block can keep a row that it needs twice in registers, which are its largest and fastest "
-              "memory.",
-          .lesson = "docs/03_quantize_int8.md, stage 8",
-          .arrays = kArrays,
-          .array_count = sizeof kArrays / sizeof kArrays[0],
-          .fill = fill,
-          .output = "q scales",
-          .roundings = roundings,
-          .limits = kLimits,
-          .limit_count = sizeof kLimits / sizeof kLimits[0],
-          .dims = "RxC",
-          .shapes = kShapes,
-          .shape_count = sizeof kShapes / sizeof kShapes[0],
-          .timed_shape = {{16384, 2048, 1}}};
+  return {
+      .learnt =
+          "A block can keep a row that it needs twice in registers, which are its largest and fastest "
+          "memory. The counts do not tell registers from shared or local memory: a compiler keeps an array "
+          "in registers if it knows all its indices.",
+      .lesson = "docs/03_quantize_int8.md, stage 8",
+      .arrays = kArrays,
+      .array_count = sizeof kArrays / sizeof kArrays[0],
+      .fill = fill,
+      .output = "q scales",
+      .roundings = roundings,
+      .limits = kLimits,
+      .limit_count = sizeof kLimits / sizeof kLimits[0],
+      .dims = "RxC",
+      .shapes = kShapes,
+      .shape_count = sizeof kShapes / sizeof kShapes[0],
+      .timed_shape = {{16384, 2048, 1}}};
 }
 
 }  // namespace DEVICE

@@ -29,6 +29,21 @@ __global__ void tree_sum_in_loop(const float* in, float* out, int mistake) {
   if (t == 0) out[0] = tree[0];
 }
 
+__global__ void barrier_in_tree(const float* in, float* out, bool in_if) {
+  __shared__ float part[64];
+  const int t = threadIdx.x;
+  part[t] = in[t];
+  __syncthreads();
+  for (int half = 32; half > 0; half /= 2) {
+    if (t < half) {
+      part[t] += part[t + half];
+      if (in_if) __syncthreads();
+    }
+    if (!in_if) __syncthreads();
+  }
+  out[t] = part[0];
+}
+
 __global__ void swap_within(const float* in, float* out, int width, int mistake) {
   __shared__ float line[128];
   const int t = threadIdx.x;
@@ -163,6 +178,9 @@ void tiled_sum(const float* in, float* out, int tiles, int mistake) {
 }
 void tree_sum_in_loop(const float* in, float* out, int mistake) {
   launch(kernel::tree_sum_in_loop, 1, 64, in, out, mistake);
+}
+void barrier_in_tree(const float* in, float* out, bool in_if) {
+  launch(kernel::barrier_in_tree, 1, 64, in, out, in_if);
 }
 void swap_within(const float* in, float* out, int threads, int width, int mistake) {
   launch(kernel::swap_within, 1, threads, in, out, width, mistake);

@@ -78,12 +78,21 @@ TEST_CASE_METHOD(Messages, "hint of a race: a tile that is not complete, and one
                                         " only separates " + load + " from the " + use + " that follows"));
 }
 
+TEST_CASE_METHOD(Messages, "hint of a race: a barrier inside an if") {
+  const auto in = counting<float>(64), out = zeros<float>(64);
+  const std::string told = hint(
+      message(1, [&](int mistake) { test_kernels::barrier_in_tree(in->data(), out->data(), mistake == 1); }));
+  CHECK(told == "threads wait at the barrier at " + line_of("if (in_if) __syncthreads();") +
+                    ", and others have gone on to " + line_of("out[t] = part[0];") +
+                    " without it: is the barrier inside an `if`? All threads of the block must reach it.");
+}
+
 TEST_CASE_METHOD(Messages, "hint of a race in one line: between the rounds of a loop, or within one") {
   const auto in = counting<float>(64), out = zeros<float>(1);
   const std::string told = hint(
       message(1, [&](int mistake) { test_kernels::tree_sum_in_loop(in->data(), out->data(), mistake); }));
   CHECK_THAT(told, ContainsSubstring("if " + line_of("tree[t] += tree[t + half]") +
-                                     " is in a loop, is a __syncwarp()"));
+                                     " is in a loop, is a __syncthreads() (or a __syncwarp()"));
   CHECK_THAT(told, ContainsSubstring("missing between one iteration and the next?"));
   CHECK_THAT(told, ContainsSubstring("read into a variable, pass the barrier, then write"));
   const auto x = zeros<float>(64);
@@ -104,7 +113,7 @@ TEST_CASE_METHOD(Messages,
   CHECK_THAT(told(32, 32), ContainsSubstring("is a __syncwarp() missing "));
   CHECK(told(32, 32).find("__syncthreads") == std::string::npos);
   const std::string either =
-      "is a __syncwarp() (or a __syncthreads(), if other warps use the array as well) missing ";
+      "is a __syncthreads() (or a __syncwarp(), if no other warp uses the array) missing ";
   CHECK_THAT(told(128, 2), ContainsSubstring(either));
   CHECK_THAT(told(128, 32), ContainsSubstring(either + "between " + read + " and " + write));
   CHECK_THAT(told(64, 64), ContainsSubstring("is a __syncthreads() missing "));
