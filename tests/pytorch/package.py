@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import sys
 
@@ -16,8 +17,9 @@ OLDEST = (2, 10)
 def kept_environment():
     """The newest environment with PyTorch that the launcher keeps, ~/.cache/workbook/torch-VERSION."""
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
-    kept = sorted((cache / "workbook").glob("torch-*/bin/python"))
-    return str(kept[-1].parents[1]) if kept else None
+    kept = [path.parents[1] for path in (cache / "workbook").glob("torch-*/bin/python")]
+    newest = max(kept, key=lambda path: [int(part) for part in re.findall(r"\d+", path.name)], default=None)
+    return str(newest) if newest else None
 
 
 def torch_python():

@@ -1,9 +1,12 @@
 """What check_ops.py runs in the Python that has PyTorch: `rewrite` and `backend` on models, results compared
 with those of the models as they were."""
 
+import contextlib
 import copy
 import functools
+import io
 import pathlib
+import re
 import sys
 from typing import Callable, NamedTuple
 
@@ -246,6 +249,20 @@ def check_saved():
     expect("a state from after rewrite()", torch.allclose(fresh(x), new(x), atol=1e-6))
 
 
+def check_readmes():
+    """The examples of the READMEs print the output that stands below them."""
+    root = pathlib.Path(__file__).resolve().parents[2]
+    for page in (root / "README.md", root / "chapters/09_pytorch/README.md"):
+        quoted = re.findall(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```", page.read_text(), re.S | re.M)
+        for code, wanted in quoted:
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(code, {"torch": torch, "workbook_ops": workbook_ops})
+            expect(f"{page.relative_to(root)}: the output of an example", printed.getvalue() == wanted,
+                   printed.getvalue())
+        expect("... there is one", quoted)
+
+
 def check_backend():
     backend = functools.partial(workbook_ops.backend, inner="aot_eager")
     torch.manual_seed(0)
@@ -270,6 +287,7 @@ def main():
     check_order()
     check_again()
     check_saved()
+    check_readmes()
     check_backend()
 
 
