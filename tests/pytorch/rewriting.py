@@ -253,7 +253,8 @@ def check_readmes():
     """The examples of the READMEs print the output that stands below them."""
     root = pathlib.Path(__file__).resolve().parents[2]
     for page in (root / "README.md", root / "chapters/09_pytorch/README.md"):
-        quoted = re.findall(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```", page.read_text(), re.S | re.M)
+        block = r"((?:(?!```).*\n)*)```\n"
+        quoted = re.findall(f"^```python\n{block}\n```text\n{block}", page.read_text(), re.M)
         for code, wanted in quoted:
             printed = io.StringIO()
             with contextlib.redirect_stdout(printed):
