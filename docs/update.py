@@ -742,7 +742,7 @@ def main():
 
     stale = []
     pages = [page.resolve() for page in arguments.pages]
-    for page in pages or [ROOT / "README.md", ROOT / "chapters/09_pytorch/README.md",
+    for page in pages or [ROOT / "README.md", *sorted((ROOT / "chapters").glob("*/README.md")),
                           *sorted((ROOT / "docs").glob("*.md"))]:
         try:
             old = page.read_text()
