@@ -1,5 +1,5 @@
 # Programs that judge exercises. Each holds the exercise's specification and one or more versions of the code: a file
-# (the reader's, the solution, a mutant) in a namespace of its own. None is part of `all`: a file that does not compile
+# (the reader's, the solution, a slip) in a namespace of its own. None is part of `all`: a file that does not compile
 # stops nothing but its own check.
 
 # The files of an exercise are solutions/CHAPTER/NAME.check.cu, the specification, and NAME.answer.cu, which says how a

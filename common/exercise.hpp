@@ -76,7 +76,7 @@ struct Prediction {
   int slip_count = 0;
 };
 
-/// The contents of the file that is judged: the reader's, the solution, or a mutant. It is compiled apart
+/// The contents of the file that is judged: the reader's, the solution, or a test's. It is compiled apart
 /// from the specification, together with `k_name.answer.cu`, whose `answer()` returns this.
 struct Answer {
   void (*run)(const Data&) = nullptr;   ///< calls its code; or

@@ -25,7 +25,7 @@ std::optional<VerdictStatus> verdict_status_named(const std::string& text);
 
 /// A file that is judged.
 struct Version {
-  const char* name;  ///< "reader", "solution", "mutant_tail"
+  const char* name;  ///< "reader", "solution", "slip_tail"
   Answer (*answer)();
   const char* path = nullptr;  ///< of the file, whose text is looked at as well; null: it is not
 };

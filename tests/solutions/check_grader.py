@@ -1,15 +1,14 @@
 """The grader of an exercise: it passes what is right and refuses what is wrong, for the right reason.
 
-    check_grader.py PROGRAM WRONG                  the skeleton, the solution and the mutants
-    check_grader.py --answers PROGRAM RIGHT WRONG  whole files, right and wrong
-    check_grader.py --gpu PROGRAM                  on a GPU: all that is right is right there
+    check_grader.py PROGRAM ANSWERS            the skeleton, the solution and the slips
+    check_grader.py --answers PROGRAM ANSWERS  the right and the wrong answers
+    check_grader.py --gpu PROGRAM              on a GPU: all that is right is right there
 
-RIGHT is a folder of .cuh files, WRONG one of patches against the solution, the mutants, and of .cuh files.
-The first line of each says what is special about it: "// one warp per row", "# the tail is dropped". In a
-wrong file it goes on with " | text": `text` must be in one of the verdict's complaints. These are why a file
-was not run, the messages of wrong cases, "over budget: WHAT: QUESTION", and for a prediction "NAME: more",
-"NAME: fewer" and so on, and "NAME: MISTAKE" where the cause of the number is known. In a right file it may go
-on with " | text", which must be in a note.
+ANSWERS is the exercise's file tests/exercises/CHAPTER/NAME.answers, which answers.py explains. The text of a
+slip or a wrong answer must be in one of the verdict's complaints. These are why a file was not run, the
+messages of wrong cases, "over budget: WHAT: QUESTION", and for a prediction "NAME: more", "NAME: fewer" and
+so on, and "NAME: MISTAKE" where the cause of the number is known. The text of a right answer must be in its
+note; without a text, the answer has no note.
 """
 
 import json
@@ -18,9 +17,10 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from answers import Mistake, parse
 from checks import expect, run, skip
 
-LEAST_MUTANTS, LEAST_RIGHT, LEAST_WRONG = 6, 6, 10
+LEAST_SLIPS, LEAST_RIGHT, LEAST_WRONG = 6, 6, 10
 NO_GPU, NOTHING_TO_TIME = 3, 4  # the grader's exit statuses
 
 
@@ -52,15 +52,6 @@ def judge(program, version):
     return verdict["status"] == "solved", complaints(verdict), verdict["notes"]
 
 
-def first_line(path):
-    """The text of a file's first line, and the text after the bar, if any."""
-    line = path.read_text().splitlines()[0]
-    begin, what = line.partition(" ")[::2]
-    what, _, text = what.partition(" | ")
-    expect(f"{path.name} begins with what is special about it", begin in ("#", "//") and what, line)
-    return what, text
-
-
 def expect_solved(program, version, what, note=""):
     solved, found, notes = judge(program, version)
     expect(f"{version} passes: {what}", solved and not found, "\n".join(found[:3]))
@@ -70,31 +61,43 @@ def expect_solved(program, version, what, note=""):
 
 
 def expect_refused(program, version, what, text):
-    expect(f"{version} has a text to look for", text)
     solved, found, _ = judge(program, version)
     expect(f"{version} is refused: {what} ({text})", not solved and any(text in one for one in found),
            "\n".join(found[:3]) or "it was accepted")
 
 
-def check_mutants(program, wrong):
+def expect_at_least(least, kind, answers):
+    names = [answer.name for answer in answers if answer.kind in kind.split(" or ")]
+    expect(f"there are at least {least} answers of kind {kind}", len(names) >= least, names)
+
+
+def check_slips(program, answers):
     solved, found, _ = judge(program, "skeleton")
     expect("the skeleton is refused", not solved and found, found)
     expect_solved(program, "solution", "it is the solution")
-    patches = sorted(wrong.glob("*.patch"))
-    expect(f"there are at least {LEAST_MUTANTS} mutants", len(patches) >= LEAST_MUTANTS, patches)
-    for patch in patches:
-        expect_refused(program, f"mutant_{patch.stem}", *first_line(patch))
+    for answer in answers:
+        if answer.kind == "slip":
+            expect_refused(program, answer.version, answer.what, answer.text)
+    expect_at_least(LEAST_SLIPS, "slip", answers)
 
 
-def check_answers(program, right, wrong):
-    answers, mistakes = sorted(right.glob("*.cuh")), sorted(wrong.glob("*.cuh"))
-    for path in answers:
-        expect_solved(program, f"right_{path.stem}", *first_line(path))
-    for path in mistakes:
-        expect_refused(program, f"wrong_{path.stem}", *first_line(path))
-    expect(f"there are at least {LEAST_RIGHT} right answers", len(answers) >= LEAST_RIGHT, answers)
-    count = len(mistakes) + len(list(wrong.glob("*.patch")))
-    expect(f"there are at least {LEAST_WRONG} wrong ones", count >= LEAST_WRONG, count)
+def check_answers(program, answers):
+    for answer in answers:
+        if answer.kind == "right":
+            expect_solved(program, answer.version, answer.what, answer.text)
+        if answer.kind == "wrong":
+            expect_refused(program, answer.version, answer.what, answer.text)
+    expect_at_least(LEAST_RIGHT, "right", answers)
+    expect_at_least(LEAST_WRONG, "slip or wrong", answers)
+
+
+def answers_of(path):
+    """The answers that a file lists, or the end of this test."""
+    expect(f"there is {path}", path.is_file(), "write it: docs/adding_an_exercise.md says how")
+    try:
+        return parse(path)
+    except Mistake as mistake:
+        sys.exit(f"FAILED: {mistake}")
 
 
 def on_gpu(program):
@@ -114,9 +117,9 @@ def main():
     if sys.argv[1] == "--gpu":
         on_gpu(sys.argv[2])
     elif sys.argv[1] == "--answers":
-        check_answers(sys.argv[2], *map(pathlib.Path, sys.argv[3:]))
+        check_answers(sys.argv[2], answers_of(pathlib.Path(sys.argv[3])))
     else:
-        check_mutants(sys.argv[1], pathlib.Path(sys.argv[2]))
+        check_slips(sys.argv[1], answers_of(pathlib.Path(sys.argv[2])))
 
 
 main()

@@ -1,19 +1,16 @@
-# For each exercise two programs with all that must be judged rightly. One has the skeleton, the solution, and the mutants
-# tests/mutants/CHAPTER/NAME/*.patch. The other, of the thorough tests, has whole files: the right answers
-# tests/answers/right/CHAPTER/NAME/*.cuh and the wrong ones tests/mutants/CHAPTER/NAME/*.cuh. The reader's own file plays no
-# part.
+# For each exercise two programs with all that must be judged rightly, which tests/exercises/CHAPTER/NAME.answers lists. One
+# has the skeleton, the solution, and the slips, which are edits of it. The other, of the thorough tests, has the right and
+# the wrong answers. The reader's own file plays no part.
 add_custom_target(exercise_versions)
 add_dependencies(tests_all exercise_versions)
 
-# version_files(VARIABLE PREFIX FILE...)
-# Sets VARIABLE to pairs of a version's name, PREFIX and the file's, and the file.
-function(version_files variable prefix)
-  set(pairs "")
-  foreach(file IN LISTS ARGN)
-    cmake_path(GET file STEM stem)
-    list(APPEND pairs ${prefix}${stem} ${file})
-  endforeach()
-  set(${variable} ${pairs} PARENT_SCOPE)
+# version_files(VARIABLE KIND FILE FOLDER)
+# Sets VARIABLE to pairs of a version's name and its file in FOLDER, for the answers of that kind in FILE.
+function(version_files variable kind file folder)
+  file(READ ${file} text)
+  string(REGEX MATCHALL "\n=== ${kind} [A-Za-z0-9_]+" versions "\n${text}")
+  list(TRANSFORM versions REPLACE "\n=== ${kind} (.+)" "${kind}_\\1;${folder}/${kind}_\\1.cuh")
+  set(${variable} ${versions} PARENT_SCOPE)
 endfunction()
 
 function(add_exercise_test exercise)
@@ -21,8 +18,18 @@ function(add_exercise_test exercise)
   cmake_path(GET exercise FILENAME name)
   set(specification ${CMAKE_SOURCE_DIR}/solutions/${chapter}/${name}.check.cu)
   set(solution ${CMAKE_SOURCE_DIR}/solutions/${chapter}/${name}.cuh)
+  file(GLOB answers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/exercises/${exercise}.answers)
   set(target versions_${chapter}_${name})
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${exercise})
+  if(NOT answers)
+    add_check("exercise ${exercise}: the grader" tests/solutions/check_grader.py ${target} tests/exercises/${exercise}.answers)
+    return() # the test says that they are missing
+  endif()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${answers})
+  file(MAKE_DIRECTORY ${folder})
+  version_files(slips slip ${answers} ${folder})
+  version_files(right right ${answers} ${folder})
+  version_files(wrong wrong ${answers} ${folder})
 
   set(skeleton ${folder}/skeleton.cuh)
   add_custom_command(
@@ -30,49 +37,45 @@ function(add_exercise_test exercise)
     COMMAND workbook skeleton ${solution} > ${skeleton}
     DEPENDS workbook ${solution}
     VERBATIM)
-  file(MAKE_DIRECTORY ${folder})
-  set(files skeleton ${skeleton} solution ${solution})
-  set(mutants)
-
-  file(GLOB patches CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/mutants/${exercise}/*.patch)
-  foreach(patch IN LISTS patches)
-    cmake_path(GET patch STEM stem)
-    list(APPEND mutants ${folder}/mutant_${stem}.cuh)
-    list(APPEND files mutant_${stem} ${folder}/mutant_${stem}.cuh)
-  endforeach()
-  set(apply_patch ${CMAKE_CURRENT_SOURCE_DIR}/solutions/apply_patch.py)
+  # A version that stays as it was keeps its time. So a change of one compiles only the program that has it.
+  set(script ${CMAKE_CURRENT_SOURCE_DIR}/solutions/answers.py)
+  set(stamp ${folder}/answers.stamp)
+  set(made ${slips} ${right} ${wrong})
+  list(FILTER made INCLUDE REGEX "/")
+  file(GLOB stages CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/chapters/${chapter}/*.cuh)
   add_custom_command(
-    OUTPUT ${mutants}
-    COMMAND Python3::Interpreter ${apply_patch} ${solution} ${folder} ${patches}
-    DEPENDS ${apply_patch} ${solution} ${patches}
+    OUTPUT ${stamp}
+    BYPRODUCTS ${made}
+    COMMAND Python3::Interpreter ${script} ${answers} ${solution} ${folder}
+    COMMAND ${CMAKE_COMMAND} -E touch ${stamp}
+    DEPENDS ${script} ${answers} ${solution} ${stages}
     VERBATIM)
+  add_custom_target(made_${chapter}_${name} DEPENDS ${stamp} ${skeleton})
+
+  set(files skeleton ${skeleton} solution ${solution} ${slips})
   add_exercise_versions(${target}_cpu cpu ${specification} ${files})
-  target_sources(${target}_cpu PRIVATE ${skeleton} ${mutants}) # so that they are made first
-  target_compile_options(${target}_cpu PRIVATE -w) # what skeletons and mutants leave unused is part of the mistake
+  add_dependencies(${target}_cpu made_${chapter}_${name})
+  target_compile_options(${target}_cpu PRIVATE -w) # what skeletons and slips leave unused is part of the mistake
   add_exercise_program(${target} ${chapter}_${name} judge_exercise cpu ${files})
   target_link_libraries(${target} PRIVATE ${target}_cpu)
   add_dependencies(exercise_versions ${target})
-  add_check("exercise ${exercise}: the grader" tests/solutions/check_grader.py $<TARGET_FILE:${target}> tests/mutants/${exercise})
+  add_check("exercise ${exercise}: the grader" tests/solutions/check_grader.py $<TARGET_FILE:${target}> ${answers})
 
-  set(right_folder tests/answers/right/${exercise})
-  file(GLOB right CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${right_folder}/*.cuh)
-  file(GLOB wrong CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/mutants/${exercise}/*.cuh)
-  version_files(right_files right_ ${right})
-  version_files(wrong_files wrong_ ${wrong})
-  set(answers answers_${chapter}_${name})
-  add_exercise_versions(${answers}_cpu cpu ${specification} ${right_files} ${wrong_files})
-  target_compile_options(${answers}_cpu PRIVATE -w)
-  add_exercise_program(${answers} ${chapter}_${name} judge_exercise cpu ${right_files} ${wrong_files})
-  target_link_libraries(${answers} PRIVATE ${answers}_cpu)
-  add_dependencies(tests_thorough ${answers})
+  set(other answers_${chapter}_${name})
+  add_exercise_versions(${other}_cpu cpu ${specification} ${right} ${wrong})
+  add_dependencies(${other}_cpu made_${chapter}_${name})
+  target_compile_options(${other}_cpu PRIVATE -w)
+  add_exercise_program(${other} ${chapter}_${name} judge_exercise cpu ${right} ${wrong})
+  target_link_libraries(${other} PRIVATE ${other}_cpu)
+  add_dependencies(tests_thorough ${other})
   add_thorough_check("exercise ${exercise}: answers in other styles" tests/solutions/check_grader.py --answers
-                     $<TARGET_FILE:${answers}> ${right_folder} tests/mutants/${exercise})
+                     $<TARGET_FILE:${other}> ${answers})
 
   if(WORKBOOK_HAS_NVCC)
-    add_exercise_versions(${target}_gpu gpu ${specification} skeleton ${skeleton} solution ${solution} ${right_files})
-    target_sources(${target}_gpu PRIVATE ${skeleton})
+    add_exercise_versions(${target}_gpu gpu ${specification} skeleton ${skeleton} solution ${solution} ${right})
+    add_dependencies(${target}_gpu made_${chapter}_${name})
     target_compile_options(${target}_gpu PRIVATE -diag-suppress=177,550) # variables that nothing uses yet
-    add_exercise_program(gpu_${target} ${chapter}_${name} time_exercise gpu skeleton ${skeleton} solution ${solution} ${right_files})
+    add_exercise_program(gpu_${target} ${chapter}_${name} time_exercise gpu skeleton ${skeleton} solution ${solution} ${right})
     target_link_libraries(gpu_${target} PRIVATE ${target}_gpu)
     add_dependencies(tests_thorough gpu_${target})
     add_dependencies(on_gpu gpu_${target})
@@ -85,6 +88,7 @@ if(Python3_FOUND)
   foreach(exercise IN LISTS exercises)
     add_exercise_test(${exercise})
   endforeach()
+  add_check("exercises: the form of the files of answers" tests/solutions/check_answers.py)
   add_check("exercise 07.5: its numbers are those of the committed data" tests/solutions/check_budget.py)
   add_check("exercises: committed skeletons come from their solutions" tests/solutions/check_skeletons.py $<TARGET_FILE:workbook>)
 endif()
