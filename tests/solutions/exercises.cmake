@@ -31,13 +31,8 @@ function(add_exercise_test exercise)
   version_files(right right ${answers} ${folder})
   version_files(wrong wrong ${answers} ${folder})
 
+  # A file that stays as it was keeps its time. So a change of one compiles only the programs that have it.
   set(skeleton ${folder}/skeleton.cuh)
-  add_custom_command(
-    OUTPUT ${skeleton}
-    COMMAND workbook skeleton ${solution} > ${skeleton}
-    DEPENDS workbook ${solution}
-    VERBATIM)
-  # A version that stays as it was keeps its time. So a change of one compiles only the program that has it.
   set(script ${CMAKE_CURRENT_SOURCE_DIR}/solutions/answers.py)
   set(stamp ${folder}/answers.stamp)
   set(made ${slips} ${right} ${wrong})
@@ -45,12 +40,14 @@ function(add_exercise_test exercise)
   file(GLOB stages CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/chapters/${chapter}/*.cuh)
   add_custom_command(
     OUTPUT ${stamp}
-    BYPRODUCTS ${made}
+    BYPRODUCTS ${skeleton} ${made}
+    COMMAND workbook skeleton ${solution} > ${skeleton}.new
+    COMMAND ${CMAKE_COMMAND} -E copy_if_different ${skeleton}.new ${skeleton}
     COMMAND Python3::Interpreter ${script} ${answers} ${solution} ${folder}
     COMMAND ${CMAKE_COMMAND} -E touch ${stamp}
-    DEPENDS ${script} ${answers} ${solution} ${stages}
+    DEPENDS workbook ${script} ${answers} ${solution} ${stages}
     VERBATIM)
-  add_custom_target(made_${chapter}_${name} DEPENDS ${stamp} ${skeleton})
+  add_custom_target(made_${chapter}_${name} DEPENDS ${stamp})
 
   set(files skeleton ${skeleton} solution ${solution} ${slips})
   add_exercise_versions(${target}_cpu cpu ${specification} ${files})
