@@ -286,26 +286,19 @@ def _check_reduced(op, grad, x, dim):
                          f"but is {list(grad.shape)} for {list(x.shape)}")
 
 
-@torch.library.register_fake("workbook_ops::sum_of_squares")
-def _(x, dim):
-    return x.new_empty(_reduced_shape("sum_of_squares", x, dim))
+def _register_reduction(op):
+    @torch.library.register_fake(f"workbook_ops::{op}")
+    def _(x, dim):
+        return x.new_empty(_reduced_shape(op, x, dim))
+
+    @torch.library.register_fake(f"workbook_ops::{op}_backward")
+    def _(grad, x, dim):
+        _check_reduced(f"{op}_backward", grad, x, dim)
+        return torch.empty_like(x)
 
 
-@torch.library.register_fake("workbook_ops::sum_of_squares_backward")
-def _(grad, x, dim):
-    _check_reduced("sum_of_squares_backward", grad, x, dim)
-    return torch.empty_like(x)
-
-
-@torch.library.register_fake("workbook_ops::mean_abs")
-def _(x, dim):
-    return x.new_empty(_reduced_shape("mean_abs", x, dim))
-
-
-@torch.library.register_fake("workbook_ops::mean_abs_backward")
-def _(grad, x, dim):
-    _check_reduced("mean_abs_backward", grad, x, dim)
-    return torch.empty_like(x)
+for _op in ("sum_of_squares", "mean_abs"):
+    _register_reduction(_op)
 
 
 @torch.library.register_fake("workbook_ops::linear_gelu")

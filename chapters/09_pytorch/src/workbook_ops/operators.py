@@ -402,4 +402,6 @@ def linear_gelu(x: Tensor, weight: Tensor, bias: Tensor, approximate: Approximat
         return _LinearGelu.apply(*inputs, tanh) if wanted else kernels.linear_gelu(*inputs, tanh)
     if tanh and not wanted and _may_be_fused(*inputs) and inputs[0].dtype != torch.float64:
         return _linear_gelu_tanh(*inputs)
-    return bias_gelu(F.linear(x, weight), bias, approximate)
+    x, weight, bias = inputs
+    product = F.linear(x, weight)
+    return _BiasGelu.apply(product, bias, tanh) if wanted else kernels.bias_gelu(product, bias, tanh)
