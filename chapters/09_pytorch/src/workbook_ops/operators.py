@@ -193,26 +193,29 @@ def _layer_norm(op, function, operator, x, normalized_shape, weight, bias, eps):
     if isinstance(weight, Tensor) and shape != tuple(weight.shape):
         raise RuntimeError(f"{op}: weight must have the normalized shape {list(shape)}, but is "
                            f"{list(weight.shape)}")
+    if isinstance(x, Tensor):
+        weight = x.new_ones(shape) if weight is None else weight
+        bias = x.new_zeros(shape) if bias is None else bias
     inputs, wanted = _prepared(x, weight, bias)
     return function.apply(*inputs, eps) if wanted else operator(*inputs, eps)
 
 
-def layer_norm_relu(x: Tensor, normalized_shape: int | Sequence[int], weight: Tensor, bias: Tensor,
-                    eps: float = 1e-5) -> Tensor:
+def layer_norm_relu(x: Tensor, normalized_shape: int | Sequence[int], weight: Tensor | None = None,
+                    bias: Tensor | None = None, eps: float = 1e-5) -> Tensor:
     """``relu(torch.nn.functional.layer_norm(x, normalized_shape, weight, bias, eps))``. Saves all tensors.
 
-    The backward pass computes mean and deviation of each row again, and sums the gradients of weight and bias
-    in float32.
+    A weight or bias that is None counts as ones or zeros, which are made for the call. The backward pass
+    computes mean and deviation of each row again, and sums the gradients of weight and bias in float32.
     """
     return _layer_norm("layer_norm_relu", _LayerNormRelu, kernels.layer_norm_relu, x, normalized_shape,
                        weight, bias, eps)
 
 
-def relu_layer_norm(x: Tensor, normalized_shape: int | Sequence[int], weight: Tensor, bias: Tensor,
-                    eps: float = 1e-5) -> Tensor:
+def relu_layer_norm(x: Tensor, normalized_shape: int | Sequence[int], weight: Tensor | None = None,
+                    bias: Tensor | None = None, eps: float = 1e-5) -> Tensor:
     """``torch.nn.functional.layer_norm(relu(x), normalized_shape, weight, bias, eps)``. Saves x and weight.
 
-    The backward pass is that of `layer_norm_relu`.
+    None, and the backward pass, as for `layer_norm_relu`.
     """
     return _layer_norm("relu_layer_norm", _ReluLayerNorm, kernels.relu_layer_norm, x, normalized_shape,
                        weight, bias, eps)
@@ -405,3 +408,47 @@ def linear_gelu(x: Tensor, weight: Tensor, bias: Tensor, approximate: Approximat
     x, weight, bias = inputs
     product = F.linear(x, weight)
     return _BiasGelu.apply(product, bias, tanh) if wanted else kernels.bias_gelu(product, bias, tanh)
+
+
+# --- Attention ---
+
+
+def _without_gradient(op, instead, *tensors):
+    tensors, wanted = _prepared(*tensors)
+    if wanted:
+        raise RuntimeError(f"{op}: its gradient is not implemented: call it under torch.no_grad(), or use "
+                           f"{instead}")
+    return tensors
+
+
+def _scale_of(q, scale):
+    if scale is None and isinstance(q, Tensor) and q.dim() > 0:
+        return q.shape[-1] ** -0.5 if q.shape[-1] else 1.0
+    return 1.0 if scale is None else scale
+
+
+def attention(q: Tensor, k: Tensor, v: Tensor, causal: bool = False, scale: float | None = None) -> Tensor:
+    """``softmax(q @ k^T * scale) @ v`` for each head, with sums in float32. No gradient: raises.
+
+    q is ``[..., heads, queries, d]``, k and v are ``[..., key_heads, keys, d]``; heads that share a key head
+    stand side by side, as with enable_gqa of ``scaled_dot_product_attention``. float32 and bfloat16, d of at
+    most 128. scale is 1 / sqrt(d) by default. The result is contiguous.
+
+    causal: the last query sees all keys, and each query before it one key less. So the last ones belong
+    together, where PyTorch's is_causal has the first ones. A query that sees no key has zeros.
+
+    On a GPU the scores never reach memory. bfloat16 needs compute capability 8.0; with 16 queries or fewer,
+    the keys are divided among several blocks. On the CPU it is PyTorch's scaled_dot_product_attention.
+    """
+    q, k, v = _without_gradient("attention", "scaled_dot_product_attention", q, k, v)
+    return kernels.attention(q, k, v, _scale_of(q, scale), causal)
+
+
+def attention_scores(q: Tensor, k: Tensor, scale: float | None = None, causal: bool = False) -> Tensor:
+    """``softmax(q @ k^T * scale)``, the weights of `attention`, of shape ``[..., heads, queries, keys]``.
+
+    As there, but for at most 1024 keys, and in bfloat16 for d of at most 64. On a GPU it is one kernel, on
+    the CPU it is made of PyTorch's operators, in float32.
+    """
+    q, k = _without_gradient("attention_scores", "PyTorch's matmul and softmax", q, k)
+    return kernels.attention_scores(q, k, _scale_of(q, scale), causal)
