@@ -1,4 +1,4 @@
-"""The table of what measure.py has stored. It needs no PyTorch, since the pages quote it."""
+"""The tables of what measure.py and models.py store. They need no PyTorch, since the pages quote them."""
 
 WAYS = ("eager", "compiled", "ours")
 HEADING = (f"{'':28}{'forward':>27}{'forward and backward':>27}",
@@ -20,3 +20,37 @@ def heading_of(run):
 
 def table(run):
     return [*heading_of(run), *map(row_of, run["times"])]
+
+
+# --- models.py ---
+
+MODEL_WAYS = ("eager", "compiled", "ours", "both")
+
+
+def model_rows(run):
+    rows = [f"{'':22}{'forward':>32}{'forward and backward':>32}",
+            f"{run['type'] + ', us':14}{'tokens':>8}" + 2 * "".join(f"{way:>8}" for way in MODEL_WAYS)]
+    for entry in run["models"]:
+        batch, length = entry["tokens"]
+        row = f"{entry['model']:14}{f'{batch} x {length}':>8}"
+        for times in zip(*(entry["times"][way] for way in MODEL_WAYS)):
+            row += "".join(f"{each:8.0f}" for each in times)
+        rows.append(row)
+    return rows
+
+
+def loss_rows(run):
+    rows = [f"{'':14}{'first loss':>14}{'after ' + str(run['steps']) + ' steps':>16}{'ours':>12}"
+            f"{'largest difference':>22}"]
+    for entry in run["losses"]:
+        first, last = entry["eager"]
+        rows.append(f"{entry['model']:14}{first:14.6f}{last:16.6f}{entry['ours'][-1]:12.6f}"
+                    f"{entry['difference']:22.1e}")
+    return rows
+
+
+def linear_rows(run):
+    ways = [way for way in run["linear"][0] if way != "rows"]
+    rows = [f"{'rows':>8}" + "".join(f"{way:>18}" for way in ways)]
+    rows += [f"{entry['rows']:8}" + "".join(f"{entry[way]:18.2f}" for way in ways) for entry in run["linear"]]
+    return rows

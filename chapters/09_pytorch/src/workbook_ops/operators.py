@@ -1,15 +1,19 @@
 """The operators, with gradients. The package's documentation says what all of them have in common."""
 
-from typing import Literal, Sequence
+import functools
+from typing import Callable, Literal, ParamSpec, Sequence, TypeVar
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.overrides import handle_torch_function, has_torch_function
 
 from . import kernels
 
 Approximation = Literal["none", "tanh"]
 Backend = Literal["auto", "cublas", "custom"]
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
 
 
 def _in_autocast(device):
@@ -34,6 +38,19 @@ def _prepared(*tensors):
         # (pytorch#181146). Two views of it are two tensors.
         tensors = tuple(tensor.view_as(tensor) for tensor in tensors)
     return tensors, wanted
+
+
+def _traceable(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+    """An operator that torch.fx, and other classes with __torch_function__, can record as one call."""
+
+    @functools.wraps(function)
+    def call(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
+        inputs = (*args, *kwargs.values())
+        if has_torch_function(inputs):
+            return handle_torch_function(call, inputs, *args, **kwargs)
+        return function(*args, **kwargs)
+
+    return call
 
 
 def _use_tanh(op, approximate):
@@ -106,6 +123,7 @@ class _MultiplyAdd(torch.autograd.Function):
         return None if k is None else grad * k, None if q is None else grad * q, grad
 
 
+@_traceable
 def multiply_add(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """``q * k + v``. All three have one shape. Saves q if k needs a gradient, and k if q does."""
     (q, k, v), wanted = _prepared(q, k, v)
@@ -126,24 +144,28 @@ _BiasGelu = _pair(kernels.bias_gelu, kernels.bias_gelu_backward, lambda inputs, 
 _GeluDropout = _pair(kernels.gelu_dropout, kernels.gelu_dropout_backward, lambda inputs, result: inputs[:2])
 
 
+@_traceable
 def add_mul_exp(x: Tensor, y: Tensor) -> Tensor:
     """``exp((x + y) * 2)``. Both have one shape. Saves the result."""
     (x, y), wanted = _prepared(x, y)
     return _AddMulExp.apply(x, y) if wanted else kernels.add_mul_exp(x, y)
 
 
+@_traceable
 def add_relu(a: Tensor, b: Tensor) -> Tensor:
     """``relu(a + b)``; a NaN stays one. Both have one shape. Saves the result."""
     (a, b), wanted = _prepared(a, b)
     return _AddRelu.apply(a, b) if wanted else kernels.add_relu(a, b)
 
 
+@_traceable
 def mul_tanh(a: Tensor, b: Tensor) -> Tensor:
     """``tanh(a * b)``. Both have one shape. Saves a and b."""
     (a, b), wanted = _prepared(a, b)
     return _MulTanh.apply(a, b) if wanted else kernels.mul_tanh(a, b)
 
 
+@_traceable
 def gelu(x: Tensor, approximate: Approximation = "none") -> Tensor:
     """``torch.nn.functional.gelu(x, approximate=approximate)``. Saves x."""
     tanh = _use_tanh("gelu", approximate)
@@ -151,6 +173,7 @@ def gelu(x: Tensor, approximate: Approximation = "none") -> Tensor:
     return _Gelu.apply(x, tanh) if wanted else kernels.gelu(x, tanh)
 
 
+@_traceable
 def bias_gelu(x: Tensor, bias: Tensor, approximate: Approximation = "none") -> Tensor:
     """``gelu(x + bias)``, with a bias of shape ``x.shape[-1:]``. Saves x and bias.
 
@@ -161,6 +184,7 @@ def bias_gelu(x: Tensor, bias: Tensor, approximate: Approximation = "none") -> T
     return _BiasGelu.apply(x, bias, tanh) if wanted else kernels.bias_gelu(x, bias, tanh)
 
 
+@_traceable
 def gelu_dropout(x: Tensor, p: float = 0.5, training: bool = True,
                  approximate: Approximation = "none") -> Tensor:
     """``dropout(gelu(x), p, training)`` of ``torch.nn.functional``. Saves x and a seed, and no mask.
@@ -200,6 +224,7 @@ def _layer_norm(op, function, operator, x, normalized_shape, weight, bias, eps):
     return function.apply(*inputs, eps) if wanted else operator(*inputs, eps)
 
 
+@_traceable
 def layer_norm_relu(x: Tensor, normalized_shape: int | Sequence[int], weight: Tensor | None = None,
                     bias: Tensor | None = None, eps: float = 1e-5) -> Tensor:
     """``relu(torch.nn.functional.layer_norm(x, normalized_shape, weight, bias, eps))``. Saves all tensors.
@@ -211,6 +236,7 @@ def layer_norm_relu(x: Tensor, normalized_shape: int | Sequence[int], weight: Te
                        weight, bias, eps)
 
 
+@_traceable
 def relu_layer_norm(x: Tensor, normalized_shape: int | Sequence[int], weight: Tensor | None = None,
                     bias: Tensor | None = None, eps: float = 1e-5) -> Tensor:
     """``torch.nn.functional.layer_norm(relu(x), normalized_shape, weight, bias, eps)``. Saves x and weight.
@@ -239,6 +265,7 @@ class _ResidualRmsNorm(torch.autograd.Function):
         return dx, dx, dweight, None
 
 
+@_traceable
 def residual_rms_norm(x: Tensor, residual: Tensor, weight: Tensor,
                       eps: float = 1e-5) -> tuple[Tensor, Tensor]:
     """``rms_norm(sum, weight.shape, weight, eps)`` of ``torch.nn.functional``, and ``sum = x + residual``.
@@ -253,6 +280,7 @@ def residual_rms_norm(x: Tensor, residual: Tensor, weight: Tensor,
 # --- Quantisation ---
 
 
+@_traceable
 def quantize_int8(x: Tensor, scale: float, zero_point: float) -> Tensor:
     """``clamp(round(x / scale + zero_point), -128, 127)`` as int8; a NaN becomes 0. Has no gradient.
 
@@ -262,6 +290,7 @@ def quantize_int8(x: Tensor, scale: float, zero_point: float) -> Tensor:
     return kernels.quantize_int8(x, scale, zero_point)
 
 
+@_traceable
 def quantize_rows(x: Tensor) -> tuple[Tensor, Tensor]:
     """`quantize_int8` of each row with its own scale and zero point 0, and the scales. No gradients.
 
@@ -280,12 +309,14 @@ _SumOfSquares = _pair(kernels.sum_of_squares, kernels.sum_of_squares_backward,
 _MeanAbs = _pair(kernels.mean_abs, kernels.mean_abs_backward, lambda inputs, result: inputs[:1])
 
 
+@_traceable
 def sum_of_squares(x: Tensor, dim: int) -> Tensor:
     """``x.square().sum(dim)``, summed in float32 for 16-bit types and rounded once. Saves x."""
     (x,), wanted = _prepared(x)
     return _SumOfSquares.apply(x, dim) if wanted else kernels.sum_of_squares(x, dim)
 
 
+@_traceable
 def mean_abs(x: Tensor, dim: int) -> Tensor:
     """``x.abs().mean(dim)``, summed in float32 for 16-bit types and rounded once. Saves x.
 
@@ -378,6 +409,7 @@ def _linear_gelu_tanh(x, weight, bias):
     return y.view(*x.shape[:-1], len(weight))
 
 
+@_traceable
 def linear_gelu(x: Tensor, weight: Tensor, bias: Tensor, approximate: Approximation = "none",
                 backend: Backend = "auto") -> Tensor:
     """``gelu(linear(x, weight, bias), approximate=approximate)`` of ``torch.nn.functional``.
@@ -427,6 +459,7 @@ def _scale_of(q, scale):
     return 1.0 if scale is None else scale
 
 
+@_traceable
 def attention(q: Tensor, k: Tensor, v: Tensor, causal: bool = False, scale: float | None = None) -> Tensor:
     """``softmax(q @ k^T * scale) @ v`` for each head, with sums in float32. No gradient: raises.
 
@@ -444,6 +477,7 @@ def attention(q: Tensor, k: Tensor, v: Tensor, causal: bool = False, scale: floa
     return kernels.attention(q, k, v, _scale_of(q, scale), causal)
 
 
+@_traceable
 def attention_scores(q: Tensor, k: Tensor, scale: float | None = None, causal: bool = False) -> Tensor:
     """``softmax(q @ k^T * scale)``, the weights of `attention`, of shape ``[..., heads, queries, keys]``.
 
