@@ -28,13 +28,13 @@ MODEL_WAYS = ("eager", "compiled", "ours", "both")
 
 
 def model_rows(run):
-    rows = [f"{'':22}{'forward':>32}{'forward and backward':>32}",
-            f"{run['type'] + ', us':14}{'tokens':>8}" + 2 * "".join(f"{way:>8}" for way in MODEL_WAYS)]
+    rows = [f"{'':22}{'forward':>36}{'forward and backward':>36}",
+            f"{run['type'] + ', us':14}{'tokens':>8}" + 2 * "".join(f"{way:>9}" for way in MODEL_WAYS)]
     for entry in run["models"]:
         batch, length = entry["tokens"]
         row = f"{entry['model']:14}{f'{batch} x {length}':>8}"
         for times in zip(*(entry["times"][way] for way in MODEL_WAYS)):
-            row += "".join(f"{each:8.0f}" for each in times)
+            row += "".join(f"{each:9.0f}" for each in times)
         rows.append(row)
     return rows
 
