@@ -28,15 +28,16 @@ MODEL_WAYS = ("eager", "compiled", "ours", "both")
 
 
 def model_rows(run):
-    rows = [f"{'':22}{'forward':>36}{'forward and backward':>36}",
-            f"{run['type'] + ', us':14}{'tokens':>8}" + 2 * "".join(f"{way:>9}" for way in MODEL_WAYS)]
-    for entry in run["models"]:
-        batch, length = entry["tokens"]
-        row = f"{entry['model']:14}{f'{batch} x {length}':>8}"
-        for times in zip(*(entry["times"][way] for way in MODEL_WAYS)):
-            row += "".join(f"{each:9.0f}" for each in times)
-        rows.append(row)
-    return rows
+    rows = []
+    for at, what in enumerate(("forward", "forward and backward")):
+        title = f"{what}, {run['type']}, us"
+        rows += [f"{title:40}" + "".join(f"{way:>10}" for way in MODEL_WAYS)]
+        for entry in run["models"]:
+            tokens = "{} x {} tokens".format(*entry["tokens"])
+            rows.append(f"{entry['model']:14}{tokens:26}"
+                        + "".join(f"{entry['times'][way][at]:10.0f}" for way in MODEL_WAYS))
+        rows.append("")
+    return rows[:-1]
 
 
 def loss_rows(run):
