@@ -72,15 +72,15 @@ Tensor run_attention(const char* op, const Tensor& q, const Tensor& k, const Ten
   if (result.numel() == 0) return result;
   if (task.keys == 0) return torch::stable::zero_(result);
   const Tensor queries = torch::stable::contiguous(q), keys = torch::stable::contiguous(k);
-  const std::optional<Tensor> values = v ? std::optional(torch::stable::contiguous(*v)) : std::nullopt;
+  const Tensor values = v ? torch::stable::contiguous(*v) : keys;
   task.q = queries.data_ptr();
   task.k = keys.data_ptr();
-  task.v = values ? values->data_ptr() : nullptr;
+  task.v = v ? values.data_ptr() : nullptr;
   task.out = result.data_ptr();
-  std::optional<Tensor> scratch;
+  Tensor scratch = result;  // is replaced if there is one
   if (const long long floats = v ? workbook_attention_scratch(&task) : 0) {
     scratch = torch::stable::new_empty(q, {floats}, ScalarType::Float);
-    task.scratch = scratch->data_ptr();
+    task.scratch = scratch.data_ptr();
   }
   run_on(
       op, result, 0, 1, [](int, int) {},
