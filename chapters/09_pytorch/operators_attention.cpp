@@ -44,6 +44,7 @@ WorkbookAttention check_attention(const char* op, const Tensor& q, const Tensor&
   if (of_q.d > most_d) refuse(op, "d is ", of_q.d, "; ", most_d, " is the most");
   if (!v && of_k.rows > kMostScoreKeys)
     refuse(op, "there are ", of_k.rows, " keys; ", kMostScoreKeys, " is the most");
+  if (!(scale > 0)) refuse(op, "scale must be positive, not ", scale);
   check_size(op, {"q", q});
   check_size(op, {"k", k});
   const auto as_int = [](std::int64_t size) { return static_cast<int>(size); };

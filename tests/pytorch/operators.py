@@ -362,7 +362,7 @@ def check_linear_on_gpu():
     found, hopper = [], torch.cuda.get_device_capability() == (9, 0)
     for *shape, suits in GPU_SHAPES:
         inputs = linear_inputs(*shape, torch.bfloat16, "cuda")
-        if operators._suits_hopper(*inputs[:3]) != (suits and hopper):
+        if operators._suits_hopper(*inputs[:2]) != (suits and hopper):
             found.append(f"{shape}: the choice of kernel")
         for tanh in (False, True):
             for backend in ("auto", "custom"):

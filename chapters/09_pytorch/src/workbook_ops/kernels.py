@@ -329,7 +329,7 @@ def _(x, weight, bias, tanh=False):
 MOST_D, MOST_SCORE_D, MOST_SCORE_KEYS = 128, 64, 1024  # of the kernels; MOST_SCORE_D is for bfloat16
 
 
-def _check_attention(op, q, k, v=None):
+def _check_attention(op, scale, q, k, v=None):
     _check_type(op, "q", q, float64=False)
     torch._check(q.dtype != torch.float16, lambda: f"{op}: q must be float32 or bfloat16, not {q.dtype}")
     _check_pair(op, "q", "k", q, k)
@@ -346,17 +346,18 @@ def _check_attention(op, q, k, v=None):
     torch._check(q.shape[-1] <= most_d, lambda: f"{op}: d is {q.shape[-1]}; {most_d} is the most")
     torch._check(v is not None or k.shape[-2] <= MOST_SCORE_KEYS,
                  lambda: f"{op}: there are {k.shape[-2]} keys; {MOST_SCORE_KEYS} is the most")
+    torch._check(scale > 0, lambda: f"{op}: scale must be positive, not {scale:g}")
 
 
 @torch.library.register_fake("workbook_ops::attention")
 def _(q, k, v, scale, causal=False):
-    _check_attention("attention", q, k, v)
+    _check_attention("attention", scale, q, k, v)
     return q.new_empty(q.shape)
 
 
 @torch.library.register_fake("workbook_ops::attention_scores")
 def _(q, k, scale, causal=False):
-    _check_attention("attention_scores", q, k)
+    _check_attention("attention_scores", scale, q, k)
     return q.new_empty((*q.shape[:-1], k.shape[-2]))
 
 
@@ -367,7 +368,7 @@ def _visible(queries, keys):
 
 @torch.library.impl("workbook_ops::attention", "CPU")
 def _(q, k, v, scale, causal=False):
-    _check_attention("attention", q, k, v)
+    _check_attention("attention", scale, q, k, v)
     queries, keys = q.shape[-2], k.shape[-2]
     result = q.new_zeros(q.shape)
     if result.numel() == 0 or keys == 0:
@@ -382,7 +383,7 @@ def _(q, k, v, scale, causal=False):
 
 @torch.library.impl("workbook_ops::attention_scores", "CPU")
 def _(q, k, scale, causal=False):
-    _check_attention("attention_scores", q, k)
+    _check_attention("attention_scores", scale, q, k)
     k = k.repeat_interleave(q.shape[-3] // max(1, k.shape[-3]), -3)
     scores = torch.matmul(q.float(), k.float().transpose(-2, -1)).mul_(scale)
     queries, keys = scores.shape[-2:]

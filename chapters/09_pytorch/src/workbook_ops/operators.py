@@ -357,6 +357,7 @@ class _LinearGelu(torch.autograd.Function):
 
 
 @torch.compiler.assume_constant_result
+@functools.cache
 def _is_hopper(device_index):
     return torch.cuda.get_device_capability(device_index) == (9, 0)
 
@@ -371,39 +372,37 @@ def _is_aligned(matrix):
             or matrix.storage_offset() % 8 == 0)
 
 
-def _suits_hopper(x, weight, bias):
-    """Whether "custom" would run a kernel for compute capability 9.0 (suits_hopper in kernels_linear.cu)."""
-    return (kernels.BUILT_FOR_HOPPER and _may_be_fused(x, weight, bias) and x.dtype == torch.bfloat16
-            and x.shape[-1] % 8 == 0 and len(weight) % 8 == 0
-            and _is_aligned(x) and _is_aligned(weight) and _is_hopper(x.device.index))
-
-
 def _may_be_fused(x, weight, bias):
     """Whether these are tensors that fit together, on a GPU and not empty. If not, others say what is wrong.
     """
-    tensors = (x, weight, bias)
-    return (all(isinstance(each, Tensor) and each.is_cuda for each in tensors)
-            and weight.dtype == bias.dtype == x.dtype and weight.device == bias.device == x.device
-            and x.dim() > 0 and weight.dim() == 2 and weight.shape[1] == x.shape[-1]
-            and bias.shape == weight.shape[:1] and x.numel() > 0 and weight.numel() > 0)
+    return (x.is_cuda and weight.dim() == 2 and x.dim() > 0 and weight.shape[1] == x.shape[-1]
+            and bias.shape == weight.shape[:1] and weight.dtype == bias.dtype == x.dtype
+            and x.numel() > 0 and weight.numel() > 0)
 
 
-def _chosen_backend(x, weight, bias, tanh, wanted):
-    """What backend "auto" is, from times on an H100 (132 multiprocessors). `wanted`: whether a gradient is.
+def _suits_hopper(x, weight):
+    """Whether "custom" runs a kernel for compute capability 9.0 (suits_hopper in kernels_linear.cu)."""
+    return (x.dtype == torch.bfloat16 and kernels.BUILT_FOR_HOPPER and x.shape[-1] % 8 == 0
+            and len(weight) % 8 == 0 and _is_aligned(x) and _is_aligned(weight) and _is_hopper(x.device.index))
+
+
+def _is_faster(x, weight, tanh):
+    """Whether backend "custom" is faster where no gradient is wanted, from times on an H100 (132
+    multiprocessors).
 
     "custom" has tiles of 128 x 128 or larger. With few of them, or long sums, cuBLASLt is faster, which can
     divide the sums; but its epilogue has the tanh form alone, and leaves nothing for a backward pass. Whether
     computing the product again costs less than storing it has not been measured.
     """
-    if wanted or not _suits_hopper(x, weight, bias):
-        return "cublas"
     outputs, inputs = weight.shape
     tiles = x.numel() // inputs * outputs / 128**2
-    return "custom" if tiles >= (1024 if tanh else 128) and inputs <= 4096 else "cublas"
+    return tiles >= (1024 if tanh else 128) and inputs <= 4096 and _suits_hopper(x, weight)
 
 
 def _linear_gelu_tanh(x, weight, bias):
     """With the epilogue of cuBLASLt, in one kernel. On a GPU, PyTorch's use_gelu is the tanh form."""
+    if x.dim() == 2:
+        return torch._addmm_activation(bias, x, weight.t(), use_gelu=True)
     rows = x.flatten(0, -2) if x.dim() > 1 else x.unsqueeze(0)
     y = torch._addmm_activation(bias, rows, weight.t(), use_gelu=True)
     return y.view(*x.shape[:-1], len(weight))
@@ -429,15 +428,15 @@ def linear_gelu(x: Tensor, weight: Tensor, bias: Tensor, approximate: Approximat
     tanh = _use_tanh("linear_gelu", approximate)
     if backend not in ("auto", "cublas", "custom"):
         raise ValueError(f'linear_gelu: backend must be "auto", "cublas" or "custom", not {backend!r}')
-    x, weight, bias = _in_autocast_type(x, weight, bias)
-    inputs, wanted = _prepared(x, weight, bias)
-    if backend == "auto":
-        backend = _chosen_backend(*inputs, tanh, wanted)
+    inputs, wanted = _prepared(*_in_autocast_type(x, weight, bias))
+    fused = not wanted and all([isinstance(each, Tensor) for each in inputs]) and _may_be_fused(*inputs)
+    if backend == "auto" and fused and _is_faster(*inputs[:2], tanh):
+        backend = "custom"
     if backend == "custom":
         return _LinearGelu.apply(*inputs, tanh) if wanted else kernels.linear_gelu(*inputs, tanh)
-    if tanh and not wanted and _may_be_fused(*inputs) and inputs[0].dtype != torch.float64:
-        return _linear_gelu_tanh(*inputs)
     x, weight, bias = inputs
+    if tanh and fused and x.dtype != torch.float64:
+        return _linear_gelu_tanh(x, weight, bias)
     product = F.linear(x, weight)
     return _BiasGelu.apply(product, bias, tanh) if wanted else kernels.bias_gelu(product, bias, tanh)
 
@@ -465,7 +464,7 @@ def attention(q: Tensor, k: Tensor, v: Tensor, causal: bool = False, scale: floa
 
     q is ``[..., heads, queries, d]``, k and v are ``[..., key_heads, keys, d]``; heads that share a key head
     stand side by side, as with enable_gqa of ``scaled_dot_product_attention``. float32 and bfloat16, d of at
-    most 128. scale is 1 / sqrt(d) by default. The result is contiguous.
+    most 128. scale is positive, 1 / sqrt(d) by default. The result is contiguous.
 
     causal: the last query sees all keys, and each query before it one key less. So the last ones belong
     together, where PyTorch's is_causal has the first ones. A query that sees no key has zeros.
