@@ -382,8 +382,9 @@ def _may_be_fused(x, weight, bias):
 
 def _suits_hopper(x, weight):
     """Whether "custom" runs a kernel for compute capability 9.0 (suits_hopper in kernels_linear.cu)."""
-    return (x.dtype == torch.bfloat16 and kernels.BUILT_FOR_HOPPER and x.shape[-1] % 8 == 0
-            and len(weight) % 8 == 0 and _is_aligned(x) and _is_aligned(weight) and _is_hopper(x.device.index))
+    return (x.dtype == torch.bfloat16 and kernels.BUILT_FOR_HOPPER
+            and x.shape[-1] % 8 == 0 and len(weight) % 8 == 0
+            and _is_aligned(x) and _is_aligned(weight) and _is_hopper(x.device.index))
 
 
 def _is_faster(x, weight, tanh):
