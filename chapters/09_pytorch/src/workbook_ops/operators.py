@@ -356,10 +356,12 @@ class _LinearGelu(torch.autograd.Function):
         return dx, dweight, dbias, None
 
 
+_capability = functools.cache(torch.cuda.get_device_capability)
+
+
 @torch.compiler.assume_constant_result
-@functools.cache
 def _is_hopper(device_index):
-    return torch.cuda.get_device_capability(device_index) == (9, 0)
+    return _capability(device_index) == (9, 0)
 
 
 def _is_aligned(matrix):
