@@ -183,18 +183,20 @@ def linear_times(width, device, dtype):
 
 
 def traced(model, x, path):
-    """Runs a forward pass under PyTorch's profiler and stores its trace. Returns the operators that Python
-    calls, and the kernels: (name, start, duration) in us from the first call on."""
-    for _ in range(3):
-        inference(model, x)
-    with torch.profiler.profile() as profile:
-        inference(model, x)
-        if x.is_cuda:
-            torch.cuda.synchronize()
+    """Runs forward passes under PyTorch's profiler and stores its trace. Returns the operators that Python
+    calls in the last one, and the kernels: (name, start, duration) in us from the first call on."""
+    with torch.profiler.profile(acc_events=True) as profile:
+        for _ in range(5):
+            with torch.profiler.record_function("pass"):
+                inference(model, x)
+                if x.is_cuda:
+                    torch.cuda.synchronize()
     profile.export_chrome_trace(str(path))
     events = [each for each in json.loads(path.read_text())["traceEvents"] if each.get("ph") == "X"]
+    last = max(each["ts"] for each in events if each["name"] == "pass" and each["cat"] == "user_annotation")
     operators, kernels = (sorted((each["ts"], each["dur"], each["name"]) for each in events
-                                 if each.get("cat") == category) for category in ("cpu_op", "kernel"))
+                                 if each.get("cat") == category and each["ts"] > last)
+                          for category in ("cpu_op", "kernel"))
     begin, called, end = operators[0][0], [], 0
     for start, duration, name in operators:
         if start >= end:  # else the one before has called it
