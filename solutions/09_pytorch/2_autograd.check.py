@@ -12,8 +12,8 @@ LESSON = "docs/09_pytorch.md, stage 5: autograd only where it is wanted"
 
 # Tensors that may be kept, by whether x and y need a gradient.
 ALLOWED = {(True, True): 2, (True, False): 2, (False, True): 1}
-WANTED = {(True, True): "x and y need gradients", (True, False): "x needs a gradient",
-          (False, True): "y needs a gradient"}
+WANTED = {(True, True): "both need gradients", (True, False): "only x needs a gradient",
+          (False, True): "only y needs a gradient"}
 ROUNDINGS = 16  # of the largest factor: that many units in the last place may a result be off
 
 
@@ -21,14 +21,15 @@ class Kept:
     """Notes the tensors that autograd keeps, each memory once."""
 
     def __init__(self):
-        self.bytes_of = {}
+        self.tensors = []
 
     def pack(self, tensor):
-        self.bytes_of[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
+        self.tensors.append(tensor.detach())
         return tensor
 
     def total(self):
-        return sum(self.bytes_of.values())
+        storages = [tensor.untyped_storage() for tensor in self.tensors]
+        return sum({storage.data_ptr(): storage.nbytes() for storage in storages}.values())
 
 
 def _forward(answer, x, y):
@@ -131,24 +132,39 @@ def _nodes(first):
 
 
 def _changes_fault(answer, wanted):
-    """Whether autograd notices a change of a tensor that the gradient needs."""
-    for changed in ("x", "y")[:ALLOWED[wanted]]:  # y's gradient needs x alone
+    """Whether the gradient is right, or an error, where an input has changed before the backward pass."""
+    for changed in "xy":
         leaves = _values(3, LAYOUTS["contiguous"], torch.float32, wanted)
         x, y = (leaf * 1 for leaf in leaves)  # leaves cannot be changed in place
+        _, *right = _reference(x, y, torch.ones_like(x))
         result = answer.silu_mul(x, y)
         hidden = _hidden(result, x)
         if hidden:
-            return (f"ctx.{hidden} keeps a tensor. Autograd does not see it: its bytes are not counted, "
-                    "and nobody notices if it changes before the backward pass. ctx.save_for_backward is "
-                    "the place for it")
+            return (f"ctx.{hidden} keeps a tensor. Autograd does not see it: its bytes are not counted, and "
+                    "nobody notices if it changes before the backward pass. ctx.save_for_backward is the "
+                    "place for it")
         with torch.no_grad():
             {"x": x, "y": y}[changed].add_(1)
         try:
             result.sum().backward()
         except RuntimeError:
             continue
-        return (f"{changed} was changed in place after the forward pass, and backward raised no error. Is "
-                "it kept by save_for_backward, itself and no copy or detached one?")
+        for name, leaf, want in zip("xy", leaves, right):
+            if leaf.requires_grad and _difference(name, leaf.grad, want, torch.float32):
+                return (f"{changed} was changed in place after the forward pass. The gradient of {name} is "
+                        "wrong then, and backward raises no error: is what it needs kept by "
+                        "save_for_backward, and with nothing like detach() before?")
+    return ""
+
+
+def _copy_fault(answer, wanted):
+    """Whether a copy of an input is kept in place of the input, which is in memory anyway."""
+    x, y = _values(6, LAYOUTS["contiguous"], torch.float32, wanted)
+    _, kept = _forward(answer, x, y)
+    for name, each in (("x", x), ("y", y)):
+        others = [one for one in kept.tensors if one.shape == x.shape and one.data_ptr() != each.data_ptr()]
+        if any(torch.equal(one.to(each.dtype), each) for one in others):
+            return f"a copy of {name} is kept, which takes memory of its own: keep {name} itself"
     return ""
 
 
@@ -167,28 +183,42 @@ def _compile_fault(answer, wanted):
     return f"{fault}. In eager mode it is right" if fault else ""
 
 
+def _for_each(judged):
+    """What is wrong in the first case of `WANTED` in which something is."""
+    for wanted, how in WANTED.items():
+        fault = judged(wanted)
+        if fault:
+            return f"where {how}: {fault}"
+    return ""
+
+
+def _values_fault(answer, layout, dtype):
+    def judged(wanted):
+        return _gradient_fault(answer, *_values(2, LAYOUTS[layout], dtype, wanted), wanted)
+
+    return _for_each(judged)
+
+
 def check(answer, verdict):
-    for wanted, how in WANTED.items():
-        for layout, make in LAYOUTS.items():
-            for dtype in DTYPES if layout == "contiguous" else DTYPES[1:2]:
-                x, y = _values(2, make, dtype, wanted)
-                kind = str(dtype).removeprefix("torch.")
-                verdict.case("x".join(map(str, x.shape)), f"{how}, {kind}, {layout}",
-                             lambda: _gradient_fault(answer, x, y, wanted))
+    for dtype in DTYPES:
+        verdict.case("24x20", str(dtype).removeprefix("torch."),
+                     lambda: _values_fault(answer, "contiguous", dtype))
+    for shape, layout in (("20x24", "transposed"), ("24x10", "every second column")):
+        verdict.case(shape, layout, lambda: _values_fault(answer, layout, torch.float32))
     if not verdict.all_right():
         return
-    for wanted, how in WANTED.items():
-        verdict.case("24x20", f"{how}, an input changes before backward",
-                     lambda: _changes_fault(answer, wanted))
+    verdict.case("24x20", "an input changes before the backward pass",
+                 lambda: _for_each(lambda wanted: _changes_fault(answer, wanted)))
+    verdict.case("24x20", "what is kept", lambda: _for_each(lambda wanted: _copy_fault(answer, wanted)))
     if not verdict.all_right():
         return
-    verdict.case("24x20", f"{WANTED[True, True]}, compiled", lambda: _compile_fault(answer, (True, True)))
+    verdict.case("24x20", "compiled", lambda: _compile_fault(answer, (True, True)))
     if not verdict.all_right():
         return
     for wanted, how in WANTED.items():
         verdict.limit(f"bytes kept, {how}", _kept_bytes(answer, wanted), 4 * ALLOWED[wanted],
                       ("which of the kept tensors could backward compute again, and which gradient needs "
-                       "each?"),
-                      per_element=True)
+                       "each?"), per_element=True)
     verdict.limit("bytes kept in bfloat16", _kept_bytes(answer, (True, True), torch.bfloat16), 4,
-                  "is a tensor kept in a wider type than it came in?", per_element=True)
+                  "could one of the kept tensors be computed again, or is it in a wider type?",
+                  per_element=True)

@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 import traceback
+import warnings
 
 import torch
 
@@ -100,6 +101,8 @@ class Verdict:
         text = "".join(traceback.format_exception(error))
         number = self.line_in(text)
         where = self.line_text(number) if number else f"in {self.answer.name}"
+        if type(error).__module__.startswith("torch._dynamo"):
+            where = f"torch.compile stops at {where}"
         return f"{where}: {type(error).__name__}: {_beginning(str(error))}"
 
 
@@ -143,6 +146,7 @@ def _loaded_answer(verdict, exercise):
 
 
 def _judge_here(exercise, verdict):
+    warnings.simplefilter("ignore")  # PyTorch's, about damaged graphs for example; the verdict says it better
     verdict.write()
     answer = _loaded_answer(verdict, exercise)
     if answer:

@@ -52,7 +52,7 @@ class Place:
         for name in ("solutions", "plots", "docs", "chapters", "cli"):
             shutil.rmtree(self.root / name, ignore_errors=True)
         for name in ("solutions", "plots", "docs"):
-            shutil.copytree(ROOT / name, self.root / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(ROOT / name, self.root / name, ignore=shutil.ignore_patterns("__pycache__", "09_pytorch"))
         for lesson in (ROOT / "chapters").glob("*/lesson.json"):
             copy = self.root / lesson.relative_to(ROOT)
             copy.parent.mkdir(parents=True, exist_ok=True)

@@ -20,6 +20,7 @@ the answer, or how it differs from the solution:
 Exit status 4 where there is no Python with PyTorch 2.10 or newer.
 """
 
+import importlib
 import os
 import pathlib
 import re
@@ -86,6 +87,8 @@ class Grader:
         self.name, self.folder = name, pathlib.Path(folder)
         self.exercise, self.judge = judge.exercise_named(name), judge.judge
         judge.prepare(self.exercise)
+        if self.exercise.COMPILES:
+            importlib.import_module("torch._inductor.lowering")  # torch.compile would, in each child
 
     def verdict(self, answer):
         file = self.folder / f"{self.name}.py"
