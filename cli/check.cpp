@@ -46,8 +46,7 @@ void stamp(const Workbook& workbook, const ExerciseFiles& exercise) {
 Verdict judged_in_python(const Workbook& workbook, const ExerciseFiles& exercise) {
   const std::string python = python_with_pytorch();
   const ResultFile result(workbook.state_folder);
-  const Outcome outcome =
-      run_limited(python_judge(python, exercise, result.path()), python_judging_limits());
+  const Outcome outcome = run_limited(python_judge(python, exercise, result.path()), python_judging_limits());
   return verdict_of(result.text(), outcome);
 }
 

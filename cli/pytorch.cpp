@@ -44,7 +44,8 @@ bool is_complete(const fs::path& environment) { return !file_exists(environment.
 
 std::string python_with_pytorch() {
   if (const std::string named = from_environment("WORKBOOK_TORCH"); !named.empty()) {
-    const std::string python = fs::is_directory(named) ? (fs::path(named) / "bin" / "python").string() : named;
+    const std::string python =
+        fs::is_directory(named) ? (fs::path(named) / "bin" / "python").string() : named;
     if (has_pytorch(python)) return python;
     throw MachineError(fmt::format(
         "WORKBOOK_TORCH is {}, which has no PyTorch 2.10 or newer; it must be a Python that has it, or the "

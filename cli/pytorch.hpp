@@ -12,9 +12,9 @@
 
 namespace workbook {
 
-/// A Python that has PyTorch 2.10 or newer: the one that WORKBOOK_TORCH of the environment names, itself or by
-/// its folder; or else python3, or the environment that `./workbook run 09` makes. \throws MachineError that
-/// says what is missing and how to get it
+/// A Python that has PyTorch 2.10 or newer: the one that WORKBOOK_TORCH of the environment names, itself or
+/// by its folder; or else python3, or the environment that `./workbook run 09` makes. \throws MachineError
+/// that says what is missing and how to get it
 std::string python_with_pytorch();
 
 /// The call that judges the reader's file and writes the verdict to `result`, in the form of
@@ -22,7 +22,7 @@ std::string python_with_pytorch();
 std::vector<std::string> python_judge(const std::string& python, const ExerciseFiles& exercise,
                                       const std::string& result);
 
-/// What that call may use. It stops the reader's code itself, after a time that is shorter.
+/// The limits of that call. It stops the reader's code itself, after a shorter time.
 Limits python_judging_limits();
 
 }  // namespace workbook

@@ -20,9 +20,9 @@ std::string without_indentation(const std::string& line) {
 std::string uncommented(const std::string& line, const std::string& slashes) {
   const auto begin = line.find(slashes);
   if (begin == std::string::npos || begin != line.find_first_not_of(' '))
-    throw MachineError(fmt::format(
-        "a solution lacks {} END SOLUTION, or its skeleton has a line that is no comment: \"{}\"", slashes,
-        line));
+    throw MachineError(
+        fmt::format("a solution lacks {} END SOLUTION, or its skeleton has a line that is no comment: \"{}\"",
+                    slashes, line));
   const auto end = begin + slashes.size();
   if (end == line.size()) return "";
   return line.substr(0, begin) + line.substr(end + (line[end] == ' ' ? 1 : 0));
@@ -58,8 +58,7 @@ std::string only(Part wanted, const std::string& solution) {
     }
   }
   if (part != Part::kShared || regions == 0)
-    throw MachineError(
-        fmt::format("a solution lacks {} END SOLUTION, or has no markers at all", slashes));
+    throw MachineError(fmt::format("a solution lacks {} END SOLUTION, or has no markers at all", slashes));
   return out;
 }
 

@@ -46,7 +46,7 @@ def _same(a, b):
 
 
 def _side_effect(operator, args, before, results):
-    """What the operator does to its arguments although its schema does not say so."""
+    """Says what the operator does to its arguments although its schema does not say so."""
     for described, now, then in zip(operator._schema.arguments, args, before):
         if not isinstance(now, torch.Tensor):
             continue

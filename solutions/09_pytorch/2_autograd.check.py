@@ -184,7 +184,7 @@ def _compile_fault(answer, wanted):
 
 
 def _for_each(judged):
-    """What is wrong in the first case of `WANTED` in which something is."""
+    """Judges each case of `WANTED`, and returns what is wrong in the first in which something is."""
     for wanted, how in WANTED.items():
         fault = judged(wanted)
         if fault:

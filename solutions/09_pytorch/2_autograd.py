@@ -8,7 +8,7 @@ Write silu_mul(x, y) so that it keeps less:
 
 - x and y have one shape and one type, float32, float64 or bfloat16; any strides. Either of them may be the
   only one that needs a gradient.
-- What is kept goes through autograd (save_for_backward), which notices it if somebody changes x or y before
+- Tensors are kept through autograd (save_for_backward), which notices it if somebody changes x or y before
   the backward pass, and raises an error.
 - Values and gradients are right within a few roundings of their type, for y = 0 as well.
 - torch.compile(fullgraph=True) takes it.

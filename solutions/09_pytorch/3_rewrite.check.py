@@ -128,7 +128,7 @@ def _inputs():
 
 
 def _results(model, backward):
-    """What it returns, and the gradients of its parameters, by the parameter."""
+    """The results of a model, and the gradients of its parameters, by name."""
     for parameter in model.parameters():
         parameter.grad = None
     returned = model(_inputs())

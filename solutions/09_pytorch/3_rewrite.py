@@ -79,7 +79,7 @@ def operands(graph, linear, modules):
 
 
 def approximation(gelu, modules):
-    """Of the GELU: "none" or "tanh"."""
+    """The approximation of a GELU: "none" or "tanh"."""
     if gelu.op == "call_module":
         return modules[gelu.target].approximate
     return gelu.kwargs.get("approximate", "none")  # F.gelu takes it by keyword alone

@@ -42,12 +42,15 @@ def without_pytorch():
 
 def verdicts():
     solution = call("the solution is shown on request", ["solution", "09.3", "--reveal"], SOLVED, "def fuse")
-    call("what the reader starts with is refused", ["check", "09.3"], NOT_YET, "Not yet.", "./workbook hint 09.3")
-    call("so is a file that is not there", ["check", "09.3"], NOT_YET, "it is not Python: line 1",
-         **written("def fuse(:\n"))
-    call("a loop without end is stopped", ["check", "09.3"], NOT_YET, "Still running after 3 s", "It was in line 3",
-         WORKBOOK_JUDGING_SECONDS="3", **written("def fuse(graph_module):\n    while True:\n        pass\n"))
-    call("the solution is accepted", ["check", "09.3"], SOLVED, "Solved.", "./workbook diff 09.3", **written(solution))
+    call("what the reader starts with is refused", ["check", "09.3"], NOT_YET, "Not yet.",
+         "./workbook hint 09.3")
+    FILE.write_text("def fuse(:\n")
+    call("so is a file with a mistake", ["check", "09.3"], NOT_YET, "it is not Python: line 1")
+    FILE.write_text("def fuse(graph_module):\n    while True:\n        pass\n")
+    call("a loop without end is stopped", ["check", "09.3"], NOT_YET, "Still running after 3 s",
+         "It was in line", WORKBOOK_JUDGING_SECONDS="3")
+    FILE.write_text(solution)
+    call("the solution is accepted", ["check", "09.3"], SOLVED, "Solved.", "./workbook diff 09.3")
     call("... and so it stands in the list", ["list"], SOLVED, "[x] 09.3_rewrite")
     call("diff has nothing to show", ["diff", "09.3"], SOLVED, "Your file is the solution")
     call("view is for kernels", ["view", "09.3"], BAD_USAGE, "09.3_rewrite is in Python")
@@ -55,15 +58,10 @@ def verdicts():
     call("predict has no questions here", ["predict", "09"], BAD_USAGE, "docs/09_pytorch.md")
 
 
-def written(text):
-    FILE.write_text(text)
-    return {}
-
-
 def watch():
     near, far = pty.openpty()
-    watching = subprocess.Popen([COPY / "workbook", "watch", "09.3"], stdin=far, stdout=far, stderr=far, cwd=COPY,
-                                start_new_session=True)
+    watching = subprocess.Popen([COPY / "workbook", "watch", "09.3"], stdin=far, stdout=far, stderr=far,
+                                cwd=COPY, start_new_session=True)
     try:
         shown = until(near, KEYS)
         expect("watch checks at once", "Not yet." in shown, shown)
@@ -77,7 +75,7 @@ def watch():
 
 
 def until(near, text, seconds=120):
-    """What is shown up to the text."""
+    """Waits until the text is shown. Returns everything up to it."""
     end, shown = time.monotonic() + seconds, ""
     while text not in shown and time.monotonic() < end:
         if select.select([near], [], [], 0.2)[0]:

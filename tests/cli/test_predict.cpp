@@ -13,6 +13,7 @@
 #include "overview.hpp"
 #include "paths.hpp"
 #include "predict.hpp"
+#include "run.hpp"
 
 namespace test_predict {
 using namespace workbook;
@@ -42,9 +43,8 @@ std::string printed(const std::function<void()>& run) {
 /// The chapters of this tree, with a state of their own.
 struct Place {
   fs::path state = fs::temp_directory_path() / ("workbook-predict-" + std::to_string(getpid()));
-  Workbook workbook = {
-      source_dir(), fs::path(bin_dir()).parent_path(), state, {kChapter, "01_multiply_add"}, {},
-      {kChapter, "01_multiply_add"}};
+  Workbook workbook = {source_dir(), fs::path(bin_dir()).parent_path(), state, {kChapter, "01_multiply_add"},
+                       {},           {kChapter, "01_multiply_add"}};
   Place() { fs::create_directories(state); }
   ~Place() { fs::remove_all(state); }
 

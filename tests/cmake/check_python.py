@@ -1,5 +1,5 @@
-"""flake8 finds nothing in the Python files: in the exercises as they were committed last, in the others as they
-are. .flake8 has its options. Exit status 4 where it is missing.
+"""flake8 finds nothing in the Python files: in the exercises as they were committed last, in the others as
+they are. .flake8 has its options. Exit status 4 where it is missing.
 """
 
 import importlib.util
