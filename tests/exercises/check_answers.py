@@ -9,8 +9,9 @@ A file NAME.answers has sections, each of which begins with one of
     === right NAME: what is special about it
     === wrong NAME: what is wrong | a text that one of the grader's complaints has
 
-After "gpu: " the text is that of a complaint on a GPU; without one the answer is accepted. What follows is
-the answer, or how it differs from the solution:
+After "gpu: " the text is that of a complaint on a GPU; without one the answer is accepted. After
+"torch 2.11: " it is one with that version; with others the answer is not judged. Below the head is the answer,
+or how it differs from the solution:
 
     --- the solution has
     lines, which the solution has once
@@ -27,6 +28,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from importlib import metadata
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "pytorch"), str(ROOT / "solutions" / "09_pytorch")]
@@ -108,11 +110,13 @@ class Grader:
                "\n".join(found[:3]) or "it was accepted")
 
     def check(self, kind, title, what, complaint, answer):
-        on_gpu = complaint.startswith("gpu: ")
-        if kind == "right" or on_gpu and not HAS_GPU:
+        where, text = re.fullmatch(r"(?:(gpu|torch [\d.]+): )?(.*)", complaint).groups()
+        if where and where != "gpu" and where.split()[1] not in metadata.version("torch"):
+            print(f"not judged: {self.name}: {title}, which is about {where}")
+        elif kind == "right" or where == "gpu" and not HAS_GPU:
             self.expect_solved(title, what, answer)
         else:
-            self.expect_refused(title, what, complaint.removeprefix("gpu: "), answer)
+            self.expect_refused(title, what, text, answer)
 
 
 def check_exercise(name, everything):
