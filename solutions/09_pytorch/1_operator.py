@@ -1,4 +1,4 @@
-"""Exercise 09.1, operator: make a kernel an operator that PyTorch can check, plan with and compile.
+"""Exercise 09.1, operator: make a kernel an operator of PyTorch, with a fake.
 
 `given.quantize_rows(x, q, scales, rows, columns, stream)` starts a kernel: for each row of x it stores a
 scale and a row of int8 numbers (its comment in given.py says it in full). It gets addresses, so it reads a

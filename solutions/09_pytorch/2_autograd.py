@@ -1,4 +1,4 @@
-"""Exercise 09.2, autograd: save or recompute what the backward pass of a fused operator needs.
+"""Exercise 09.2, autograd: save or recompute what the backward pass needs.
 
 silu(x) * y, with silu(x) = x * sigmoid(x), stands in the middle of the MLP of many language models. Between
 forward and backward, autograd keeps what the gradients need: for the formula below x, silu(x) and y, so 12

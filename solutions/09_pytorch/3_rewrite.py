@@ -1,4 +1,4 @@
-"""Exercise 09.3, rewrite: replace Linear and GELU by one fused operator in a graph.
+"""Exercise 09.3, rewrite: replace Linear and GELU in a graph by one operator.
 
 `fuse(graph_module)` gets a traced model (torch.fx). Its graph is a list of nodes: node.op says what kind a
 node is ("call_module", "call_function", ...), node.target what is called, node.args and node.kwargs are its

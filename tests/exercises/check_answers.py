@@ -10,8 +10,8 @@ A file NAME.answers has sections, each of which begins with one of
     === wrong NAME: what is wrong | a text that one of the grader's complaints has
 
 After "gpu: " the text is that of a complaint on a GPU; without one the answer is accepted. After
-"torch 2.11: " it is one with that version; with others the answer is not judged. Below the head is the answer,
-or how it differs from the solution:
+"torch 2.11: " it is one with that version; with others the answer is not judged. Below the head is the
+answer, or how it differs from the solution:
 
     --- the solution has
     lines, which the solution has once

@@ -1,4 +1,4 @@
-"""Exercise 09.4, break: find and remove a graph break, and a compilation for every call.
+"""Exercise 09.4, break: find and remove a graph break.
 
 ClippedBlock is a block of a model: Linear, GELU, and two things that its author needs for a stable start of
 training. A result whose norm is above `limit` is scaled down to it, and during the first `warm_up` calls the
