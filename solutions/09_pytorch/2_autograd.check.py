@@ -14,7 +14,7 @@ LESSON = "docs/09_pytorch.md, stage 5: autograd only where it is wanted"
 ALLOWED = {(True, True): 2, (True, False): 2, (False, True): 1}
 WANTED = {(True, True): "both need gradients", (True, False): "only x needs a gradient",
           (False, True): "only y needs a gradient"}
-ROUNDINGS = 16  # of the largest factor: that many units in the last place may a result be off
+ROUNDINGS = 16  # a result may be off by so many units in the last place, of itself plus 1
 
 
 class Kept:
