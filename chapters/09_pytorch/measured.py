@@ -55,3 +55,6 @@ def linear_rows(run):
     rows = [f"{'rows':>8}" + "".join(f"{way:>18}" for way in ways)]
     rows += [f"{entry['rows']:8}" + "".join(f"{entry[way]:18.2f}" for way in ways) for entry in run["linear"]]
     return rows
+
+
+MODEL_TABLES = {"losses": loss_rows, "models": model_rows, "linear": linear_rows}
