@@ -12,6 +12,7 @@
 #include "harness/terminal.hpp"
 #include "lesson.hpp"
 #include "process.hpp"
+#include "pytorch.hpp"
 #include "result_file.hpp"
 #include "verdict.hpp"
 
@@ -42,11 +43,19 @@ void stamp(const Workbook& workbook, const ExerciseFiles& exercise) {
   replace_file(file, content);
 }
 
+Verdict judged_in_python(const Workbook& workbook, const ExerciseFiles& exercise) {
+  const std::string python = python_with_pytorch();
+  const ResultFile result(workbook.state_folder);
+  const Outcome outcome = run_limited(python_judge(python, exercise, result.path()), python_judging_limits());
+  return verdict_of(result.text(), outcome);
+}
+
 Verdict judged(const Workbook& workbook, const ExerciseFiles& exercise) {
   if (!file_exists(exercise.file))
     return {false,
             fmt::format("  The file is not there. ./workbook reset {} restores it.\n", exercise.number()),
             "the file is not there"};
+  if (exercise.is_python()) return judged_in_python(workbook, exercise);
   const std::string errors = build_judge(workbook, exercise);
   if (!errors.empty())
     return {false, fmt::format("{}\n{} It does not compile.\n", errors, bold("Not yet.")),
@@ -83,7 +92,7 @@ ExitStatus check_exercise(const Workbook& workbook, const ExerciseFiles& exercis
 /// Times the reader's file and the solution in the same run, where the workbook was built with a GPU; prints
 /// nothing without one. The times are advice and do not change the verdict.
 void time_exercise_on_gpu(const Workbook& workbook, const ExerciseFiles& exercise) {
-  if (!kGpuSide) return;
+  if (!kGpuSide || exercise.is_python()) return;
   const Build build = build_target(workbook, program("time", exercise));
   if (!build.done) {
     fmt::print("\nOn the GPU: it does not compile there.\n{}", build.errors);
@@ -183,14 +192,25 @@ ExitStatus check_command(const Workbook& workbook, const std::string& name) {
 
 ExitStatus check_all_command(const Workbook& workbook) {
   ExitStatus status = kDone;
+  std::string lacks;  // what an exercise needs that this machine does not have
   for (const ExerciseFiles& exercise : workbook.exercises) {
-    const Verdict verdict = judged(workbook, exercise);
+    Verdict verdict;
+    try {
+      verdict = judged(workbook, exercise);
+    } catch (const MachineError& error) {
+      if (!exercise.is_python()) throw;
+      lacks = error.what();
+      fmt::print("  {:24} {}\n", exercise.id(), "not judged: PyTorch is missing");
+      continue;
+    }
     note(workbook, exercise, verdict.solved);
     if (!verdict.solved) status = kWrong;
     fmt::print("  {:24} {}\n", exercise.id(), verdict.in_short);
     fflush(stdout);
   }
-  return status;
+  if (lacks.empty()) return status;
+  fmt::print("\n{}", wrapped(fmt::format("Not judged: {}.", lacks), 0));
+  return kMachineLacks;
 }
 
 }  // namespace workbook

@@ -13,6 +13,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// How the name of a specification ends, and that of what the reader edits.
+constexpr std::pair<const char*, const char*> kEndings[] = {{".check.cu", ".cuh"}, {".check.py", ".py"}};
+
 /// The number that a name begins with: 12 of "12_tile".
 int leading_number(const std::string& name) { return std::atoi(name.c_str()); }
 
@@ -75,24 +78,27 @@ std::string ExerciseFiles::goal() const {
 
 std::vector<ExerciseFiles> all_exercises(const fs::path& root, const std::vector<std::string>& chapters) {
   std::vector<ExerciseFiles> all;
-  const std::string ending = ".check.cu";
   for (const std::string& chapter : chapters) {
     const fs::path solutions = root / "solutions" / chapter;
     if (!file_exists(solutions)) continue;
-    std::vector<std::string> names;
+    std::vector<std::string> names;  // "1_fuse.cuh"
     std::error_code error;
     for (fs::directory_iterator entry(solutions, error), end; !error && entry != end;
          entry.increment(error)) {
       const std::string file = entry->path().filename().string();
-      if (file.ends_with(ending)) names.push_back(file.substr(0, file.size() - ending.size()));
+      for (const auto& [specification, suffix] : kEndings)
+        if (file.ends_with(specification))
+          names.push_back(file.substr(0, file.size() - std::string(specification).size()) + suffix);
     }
     if (error) throw MachineError(fmt::format("{} cannot be read ({})", solutions.string(), error.message()));
     std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
       return std::pair(leading_number(a), a) < std::pair(leading_number(b), b);
     });
-    for (const std::string& name : names)
-      all.push_back({chapter, name, root / "chapters" / chapter / "exercises" / (name + ".cuh"),
-                     solutions / (name + ".cuh"), solutions / (name + ".hints.md")});
+    for (const std::string& file : names) {
+      const std::string name = fs::path(file).stem().string();
+      all.push_back({chapter, name, root / "chapters" / chapter / "exercises" / file, solutions / file,
+                     solutions / (name + ".hints.md")});
+    }
   }
   return all;
 }

@@ -16,6 +16,8 @@ struct ExerciseFiles {
   std::filesystem::path solution;  ///< what the skeleton is made from
   std::filesystem::path hints;     ///< numbered, in Markdown
 
+  /// Whether it is written in Python, and judged there (solutions/CHAPTER/NAME.check.py).
+  bool is_python() const { return file.extension() == ".py"; }
   std::string number() const;                               ///< "01.1"
   std::string id() const;                                   ///< "01.1_fuse"
   std::string key() const { return chapter + "/" + name; }  ///< in the state: "01_multiply_add/1_fuse"
@@ -24,7 +26,7 @@ struct ExerciseFiles {
 };
 
 /// All exercises of the tree at `root`, in the order of the lessons: those with a specification
-/// solutions/CHAPTER/NAME.check.cu.
+/// solutions/CHAPTER/NAME.check.cu, or NAME.check.py where the exercise is in Python.
 std::vector<ExerciseFiles> all_exercises(const std::filesystem::path& root,
                                          const std::vector<std::string>& chapters);
 

@@ -235,7 +235,8 @@ Predicted predicted_of(const Workbook& workbook, const std::string& chapter, con
 }
 
 std::vector<std::string> chapters_of_predict(const Workbook& workbook, const std::string& name) {
-  return {chapter_to_predict(workbook, name)};
+  const std::string chapter = chapter_to_predict(workbook, name);
+  return has_program(workbook, chapter) ? std::vector{chapter} : std::vector<std::string>{};
 }
 
 int predict_command(const Workbook& workbook, const std::string& name, bool as_json, std::istream& in) {
@@ -243,7 +244,10 @@ int predict_command(const Workbook& workbook, const std::string& name, bool as_j
   const std::string number = chapter.substr(0, chapter.find('_'));
   const Lesson lesson = lesson_of(workbook, chapter);
   if (lesson.questions.empty())
-    throw UsageError(fmt::format("{} has no predictions to make; ./workbook run {} counts", chapter, number));
+    throw UsageError(
+        fmt::format("{0} has no predictions to make here; ./workbook run {1} {2}, and docs/{0}.md asks its "
+                    "questions",
+                    chapter, number, has_program(workbook, chapter) ? "counts" : "measures"));
   if (!as_json) fmt::print("Counting on the CPU device ...\n\n");
   fflush(stdout);
   const std::optional<json> run = counts_of(workbook, chapter, lesson);

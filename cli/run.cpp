@@ -27,14 +27,24 @@ std::vector<std::string> chapters_matching(const Workbook& workbook, const std::
   return found;
 }
 
+bool has_program(const Workbook& workbook, const std::string& chapter) {
+  return std::find(workbook.programs.begin(), workbook.programs.end(), chapter) != workbook.programs.end();
+}
+
 namespace {
 
-/// All chapters that the names match; without names, all chapters.
+/// All chapters with a program that the names match; without names, all of these. \throws UsageError
 std::vector<std::string> chapters_named(const Workbook& workbook, const std::vector<std::string>& names) {
   std::vector<std::string> chapters;
   for (const std::string& name : names)
-    for (const std::string& chapter : chapters_matching(workbook, name)) chapters.push_back(chapter);
-  return chapters.empty() ? workbook.chapters : chapters;
+    for (const std::string& chapter : chapters_matching(workbook, name)) {
+      if (!has_program(workbook, chapter))
+        throw UsageError(
+            fmt::format("{} is in Python, and a command of its own runs and times it: ./workbook run {}",
+                        chapter, chapter.substr(0, chapter.find('_'))));
+      chapters.push_back(chapter);
+    }
+  return chapters.empty() ? workbook.programs : chapters;
 }
 
 std::string program(const Workbook& workbook, const std::string& chapter) {
@@ -115,7 +125,7 @@ std::vector<std::string> targets_of_plots(const Workbook& workbook, const std::s
   if (!folder.empty() && !fs::is_directory(folder, error))
     throw UsageError(
         fmt::format("{} is not a folder; plots draws the JSON that `bench` has written to one", folder));
-  std::vector<std::string> targets = workbook.chapters;
+  std::vector<std::string> targets = workbook.programs;
   if (folder.empty()) targets.push_back("claims");  // of which a picture shows an element
   return targets;
 }
@@ -169,7 +179,7 @@ int plots_command(const Workbook& workbook, const std::string& folder, bool comp
   const fs::path counts = workbook.build / "plots";
   require_folder(counts / "traces");
   std::vector<std::string> traces;
-  for (const std::string& chapter : workbook.chapters) {
+  for (const std::string& chapter : workbook.programs) {
     fmt::print("counting {} ...\n", chapter);
     fflush(stdout);
     traces.push_back((counts / "traces" / (chapter + ".json")).string());

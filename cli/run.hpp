@@ -10,6 +10,9 @@ namespace workbook {
 /// alone. \throws UsageError
 std::vector<std::string> chapters_matching(const Workbook& workbook, const std::string& name);
 
+/// Whether the build has a program of the chapter.
+bool has_program(const Workbook& workbook, const std::string& chapter);
+
 /// The chapters that `run` and `bench` need built, and the programs that `plots` does; none where the command
 /// only prints help. \throws UsageError and MachineError for what the command would refuse
 std::vector<std::string> chapters_of_run(const Workbook& workbook, const std::vector<std::string>& words);

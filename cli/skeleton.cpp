@@ -16,14 +16,21 @@ std::string without_indentation(const std::string& line) {
   return begin == std::string::npos ? "" : line.substr(begin);
 }
 
-/// "  // x" -> "  x", "//" -> "".
-std::string uncommented(const std::string& line) {
-  const auto slashes = line.find("//");
-  if (slashes == std::string::npos || slashes != line.find_first_not_of(' '))
-    throw MachineError(fmt::format(
-        "a solution lacks // END SOLUTION, or its skeleton has a line that is no comment: \"{}\"", line));
-  if (slashes + 2 == line.size()) return "";
-  return line.substr(0, slashes) + line.substr(slashes + (line[slashes + 2] == ' ' ? 3 : 2));
+/// "  // x" -> "  x", "//" -> "", where `slashes` begins a comment: "//", in Python "#".
+std::string uncommented(const std::string& line, const std::string& slashes) {
+  const auto begin = line.find(slashes);
+  if (begin == std::string::npos || begin != line.find_first_not_of(' '))
+    throw MachineError(
+        fmt::format("a solution lacks {} END SOLUTION, or its skeleton has a line that is no comment: \"{}\"",
+                    slashes, line));
+  const auto end = begin + slashes.size();
+  if (end == line.size()) return "";
+  return line.substr(0, begin) + line.substr(end + (line[end] == ' ' ? 1 : 0));
+}
+
+/// What begins a comment in the solution.
+std::string slashes_of(const std::string& solution) {
+  return solution.find("# BEGIN SOLUTION") == std::string::npos ? "//" : "#";
 }
 
 /// The lines of the shared parts and of `wanted`. Lines of the skeleton lose their slashes.
@@ -36,21 +43,22 @@ std::string only(Part wanted, const std::string& solution) {
     if (part != from) throw MachineError(fmt::format("a solution's markers are not in order at {}", marker));
     part = to;
   };
+  const std::string slashes = slashes_of(solution);
   for (std::string line; std::getline(lines, line);) {
     const std::string word = without_indentation(line);
-    if (word == "// BEGIN SOLUTION") {
+    if (word == slashes + " BEGIN SOLUTION") {
       pass(Part::kShared, Part::kSolution, word.c_str());
       ++regions;
-    } else if (word == "// SKELETON") {
+    } else if (word == slashes + " SKELETON") {
       pass(Part::kSolution, Part::kSkeleton, word.c_str());
-    } else if (word == "// END SOLUTION") {
+    } else if (word == slashes + " END SOLUTION") {
       pass(Part::kSkeleton, Part::kShared, word.c_str());
     } else if (part == Part::kShared || part == wanted) {
-      out += (part == Part::kSkeleton ? uncommented(line) : line) + "\n";
+      out += (part == Part::kSkeleton ? uncommented(line, slashes) : line) + "\n";
     }
   }
   if (part != Part::kShared || regions == 0)
-    throw MachineError("a solution lacks // END SOLUTION, or has no markers at all");
+    throw MachineError(fmt::format("a solution lacks {} END SOLUTION, or has no markers at all", slashes));
   return out;
 }
 

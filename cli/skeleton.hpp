@@ -1,7 +1,7 @@
 /// \file
 /// A solution file also contains the skeleton of its exercise: between `// BEGIN SOLUTION` and `// SKELETON`
 /// is what the reader has to write, and from there to `// END SOLUTION`, as comments, what the skeleton has
-/// in its place.
+/// in its place. In Python the markers begin with `#`.
 #pragma once
 
 #include <string>

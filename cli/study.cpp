@@ -56,7 +56,7 @@ fs::path free_name(const Workbook& workbook, const ExerciseFiles& exercise) {
   require_workbook_folder(folder);
   fs::path path;
   for (int i = 1; path.empty() || file_exists(path); ++i)
-    path = folder / fmt::format("{}.{}.cuh", exercise.name, i);
+    path = folder / fmt::format("{}.{}{}", exercise.name, i, exercise.file.extension().string());
   return path;
 }
 
@@ -91,7 +91,8 @@ ExitStatus diff_command(const Workbook& workbook, const std::string& name, bool 
   const ExerciseFiles& exercise = workbook.exercise(name);
   require_solved(workbook, exercise, reveal, "diff");
   file_text(exercise.file);  // throws when it does not exist
-  const fs::path plain = workbook.state_folder / fmt::format("solution-{}.cuh", exercise.id());
+  const fs::path plain =
+      workbook.state_folder / fmt::format("solution-{}{}", exercise.id(), exercise.file.extension().string());
   require_workbook_folder(workbook.state_folder);
   replace_file(plain, plain_solution_of(file_text(exercise.solution)));
   const Outcome outcome =

@@ -78,6 +78,17 @@ std::string outputs_text(const json& verdict) {
   return "";
 }
 
+/// Whether a case's message is a finding of the CPU device, which has several lines and begins with its kind.
+/// Other mistakes have one line.
+bool is_finding(const std::string& message) { return message.find('\n') != std::string::npos; }
+
+/// Whether the CPU device found the cause of a wrong case.
+bool has_finding(const json& verdict) {
+  const json& cases = verdict.at("cases");
+  return std::any_of(cases.begin(), cases.end(),
+                     [](const json& one) { return !one.at("right") && is_finding(one.at("message")); });
+}
+
 /// The message of the first mistake of each kind.
 std::string mistakes_text(const json& verdict) {
   std::set<std::string> kinds;
@@ -85,8 +96,7 @@ std::string mistakes_text(const json& verdict) {
   for (const json& one : verdict.at("cases")) {
     if (one.at("right")) continue;
     const std::string message = one.at("message");
-    // A finding of the CPU device has several lines, and the first one begins with its kind.
-    const bool finding = message.find('\n') != std::string::npos;
+    const bool finding = is_finding(message);
     if (!kinds.insert(finding ? message.substr(0, message.find(':')) : "").second) continue;
     const std::string how = one.at("how");
     out += fmt::format("\n  {} = {}{}:\n{}", verdict.at("dims").get<std::string>(),
@@ -244,11 +254,11 @@ Verdict verdict_of(const std::string& text, const Outcome& outcome) {
     return {false, wrapped(fmt::format("Not run: {}.", refused), 2) + "\n" + bold("Not yet.") + "\n",
             "not run"};
   const std::string wrong = cases_text(verdict, false);
-  const std::string notes = notes_text(verdict), mistakes = mistakes_text(verdict);
+  const std::string notes = notes_text(verdict);
   // A note may say why a result is wrong; a finding says it better.
-  const bool notes_first = !wrong.empty() && mistakes.find("look at:") == std::string::npos;
+  const bool notes_first = !wrong.empty() && !has_finding(verdict);
   const std::string body = cases_text(verdict, true) + wrong + (notes_first ? notes : "") +
-                           outputs_text(verdict) + mistakes + budget_text(verdict) +
+                           outputs_text(verdict) + mistakes_text(verdict) + budget_text(verdict) +
                            predictions_text(verdict) + (notes_first ? "" : notes) +
                            output_text(outcome.output);
   const std::string lesson = verdict.at("lesson");

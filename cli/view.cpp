@@ -131,6 +131,9 @@ ExitStatus view_exercise(const Workbook& workbook, const ViewRequest& request,
     throw UsageError(fmt::format("{} is not there; ./workbook reset {} restores it",
                                  workbook.shown(exercise.file), exercise.number()));
   if (!request.lines) page_folder(request.folder);
+  if (exercise.is_python())
+    throw UsageError(
+        fmt::format("{} is in Python, and view shows what the lines of a kernel cost", exercise.id()));
   const std::string errors = build_judge(workbook, exercise);
   if (!errors.empty()) {
     fmt::print(stderr, "{}\n{} does not compile.\n", errors, workbook.shown(exercise.file));

@@ -138,8 +138,11 @@ std::string version() { return kVersion; }
 Workbook find_workbook() {
   require_own_build();
   const fs::path root = kRoot;
-  const std::vector<std::string> chapters(std::begin(kChapters), std::end(kChapters));
-  return {root, kBuild, root / ".workbook", chapters, all_exercises(root, chapters)};
+  const std::vector<std::string> programs(std::begin(kPrograms), std::end(kPrograms));
+  std::vector<std::string> chapters = programs;
+  chapters.insert(chapters.end(), std::begin(kPythonChapters), std::end(kPythonChapters));
+  std::sort(chapters.begin(), chapters.end());
+  return {root, kBuild, root / ".workbook", chapters, all_exercises(root, chapters), programs};
 }
 
 fs::path build_lock(const Workbook& workbook) { return workbook.build / "workbook.lock"; }

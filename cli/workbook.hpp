@@ -15,8 +15,9 @@ namespace workbook {
 /// The workbook that this program was built from.
 struct Workbook {
   std::filesystem::path root, build, state_folder;
-  std::vector<std::string> chapters;
+  std::vector<std::string> chapters;  ///< in the order of the lessons
   std::vector<ExerciseFiles> exercises;
+  std::vector<std::string> programs = {};  ///< chapters of which the build has a program: not those in Python
 
   /// Whether the last check found the exercise solved.
   bool is_solved(const ExerciseFiles& exercise) const;

@@ -114,3 +114,9 @@ function(add_chapter name)
   set_property(GLOBAL APPEND PROPERTY WORKBOOK_CHAPTERS ${name})
   add_exercises(${name})
 endfunction()
+
+# add_python_chapter(NAME)
+# A chapter without an executable. `check` judges its exercises in Python, without a build.
+function(add_python_chapter name)
+  set_property(GLOBAL APPEND PROPERTY WORKBOOK_PYTHON_CHAPTERS ${name})
+endfunction()

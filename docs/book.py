@@ -36,7 +36,7 @@ ORDER = [
     ("Concepts", ["tables.md", "play.md", "view.md", "threads.md", "memory.md", "cpu_device.md",
                   "measuring.md", "ncu.md", "choosing.md", "model_against_machine.md", "claims.md",
                   "exact_division.md", "row_clusters.md", "tensor_cores_measured.md",
-                  "further.md"]),
+                  "pytorch_models.md", "further.md"]),
     ("Reference", ["glossary.md", "reference.md", "supported_cuda.md", "json.md", "licences.md",
                    "../CHANGELOG.md"]),
     ("Adding to it", ["../CONTRIBUTING.md", "adding_*.md"]),

@@ -548,6 +548,17 @@ def operators(path, _):
     return page_text(measured.table(load(ROOT / path)))
 
 
+@quotes({"models: plots/data/h100/calls/models.json models":
+         "a table of chapters/09_pytorch/models.py: losses, models or linear"})
+def models(what, _):
+    sys.path.insert(0, str(ROOT / "chapters" / "09_pytorch"))
+    import measured
+    path, table = what.split()
+    run = load(ROOT / path)
+    heading = f"{run['device']}, PyTorch {run['torch']}, {run['date']}, {run['command']}"
+    return page_text([heading, "", *measured.MODEL_TABLES[table](run)])
+
+
 # --- What Nsight Compute has said ---
 
 

@@ -1214,6 +1214,35 @@ def draw_call_costs(_):
     return picture
 
 
+MODELS = "plots/data/h100/calls/models.json"  # what chapters/09_pytorch/models.py --trace --json has stored
+OF_OURS = ("workbook_ops::", "gpu::", "aten::_addmm_activation", "gelubias")  # names of operators and kernels
+
+
+def draw_profile(_):
+    """The host's operators and the GPU's kernels in a forward pass of one block of a transformer."""
+    run = json.loads((ROOT / MODELS).read_text())
+    end = max(start + duration for profile in run["profiles"].values() for lane in profile.values()
+              for _, start, duration in lane)
+    picture = Picture("A forward pass of a block of a transformer, as PyTorch's profiler sees it", 190)
+    picture.heading(LEFT, 14, f"{run['device']}: a forward pass of 128 tokens")
+    left, scale = 76, (WIDTH - 76 - LEFT) / end
+    for row, (way, profile) in enumerate(run["profiles"].items()):
+        for line, (lane, events) in enumerate(profile.items()):
+            y = 34 + 66 * row + 26 * line
+            picture.right_text(left - 6, y + 9, f"{way}, host" if lane == "host" else "GPU", "", 10)
+            picture.box(left, y, end * scale, 18, "idle", 0)
+            for name, start, duration in events:
+                kind = "orange" if any(part in name for part in OF_OURS) else "blue"
+                picture.box(left + start * scale, y, max(duration * scale, 0.8), 18, kind, 0)
+        busy = sum(duration for _, _, duration in profile["gpu"])
+        last = max(start + duration for _, start, duration in profile["gpu"])
+        picture.left_text(left, 34 + 66 * row + 50, f"{len(profile['gpu'])} kernels; the GPU is busy for "
+                          f"{busy:.0f} of {last:.0f} µs", "", 9)
+    says = "Blue: PyTorch's. Orange: operators of workbook_ops, and what they start."
+    picture.left_text(LEFT, 178, says, size=10)
+    return picture
+
+
 PICTURES = {
     "grid_and_guard": draw_grid_and_guard,
     "round_trip": draw_round_trip,
@@ -1242,6 +1271,7 @@ PICTURES = {
     "running_maximum": draw_running_maximum,
     "causal_tiles": draw_causal_tiles,
     "calls": draw_calls,
+    "profile": draw_profile,
     "call_costs": draw_call_costs,
 }
 

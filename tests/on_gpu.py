@@ -114,7 +114,9 @@ def gpu_tests_tasks(programs, options):
 def pytorch_tasks(programs, options):
     checker = ROOT / "tests" / "pytorch" / "check_ops.py"
     folder = programs.parent / "tests" / "pytorch"
-    return [Task("pytorch", "operators", [sys.executable, checker, folder], 300)]
+    answers = ROOT / "tests" / "pytorch" / "check_exercises.py"
+    return [Task("pytorch", "operators", [sys.executable, checker, folder], 300),
+            Task("pytorch", "answers to 09.1", [sys.executable, answers, "--all", "1_operator"], 300)]
 
 
 def find_sanitizer():

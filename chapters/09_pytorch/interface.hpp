@@ -178,6 +178,22 @@ struct WorkbookLinearGelu {
 
 int workbook_linear_gelu_cuda(const struct WorkbookLinearGelu* task, void* stream);
 
+/// Attention: out = softmax(q * k^T * scale) * v, or without v the softmax alone. q is heads x queries x d, k
+/// and v are key_heads x keys x d; heads that share a key head stand side by side. With `causal`, the last
+/// query sees all keys, and each query before it one key less; a query that sees none has zeros. For float32
+/// and bfloat16, with sums in float32 and d of at most 128; without v for at most 1024 keys, and for bfloat16
+/// d of at most 64. Where workbook_attention_scratch() is not 0, `scratch` has so many floats; else it is
+/// null.
+struct WorkbookAttention {
+  int causal, type, heads, key_heads, queries, keys, d;
+  float scale;
+  const void *q, *k, *v;
+  void *out, *scratch;
+};
+
+int workbook_attention_cuda(const struct WorkbookAttention* task, void* stream);
+long long workbook_attention_scratch(const struct WorkbookAttention* task);
+
 /// 1 if the library was built with its GPU side.
 int workbook_has_cuda();
 

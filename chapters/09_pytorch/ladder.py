@@ -216,12 +216,19 @@ def commit():
     return done.stdout.strip() or "unknown"
 
 
-def name_of(device):
+def name_of(device, threads):
     import torch
     if device == "cuda":
         return torch.cuda.get_device_name()
     models = re.findall(r"^model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text(), re.M)
-    return f"{models[0] if models else 'CPU'}, one thread"
+    return f"{models[0] if models else 'CPU'}, {'one thread' if threads == 1 else f'{threads} threads'}"
+
+
+def origin(device, command, threads):
+    """Where, when and how times are measured."""
+    import torch
+    return {"device": name_of(device, threads), "torch": torch.__version__,
+            "date": str(datetime.date.today()), "commit": commit(), "command": command}
 
 
 def parsed():
@@ -237,7 +244,6 @@ def main():
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it without a traceback
     options = parsed()
     try:
-        import torch
         import workbook_ops
     except ImportError as missing:
         end(3, f"{missing}: ./workbook run 09 builds what is needed")
@@ -249,8 +255,7 @@ def main():
     if options.device == "cuda" and not has_gpu:
         end(3, "there is no GPU that workbook_ops can use")
     device = options.device or ("cuda" if has_gpu else "cpu")
-    run = {"device": name_of(device), "torch": torch.__version__, "date": str(datetime.date.today()),
-           "commit": commit(), "command": f"./workbook run 09 --device {device}"}
+    run = origin(device, f"./workbook run 09 --device {device}", threads=1)
     print(f"q * k + v in float32, {run['device']}, PyTorch {run['torch']}\n", flush=True)
     rungs = [rung for rung in RUNGS if (device == "cuda" or rung not in GRAPHS)
              and (options.bare or rung != BARE)]

@@ -9,7 +9,6 @@ times single calls.
 """
 
 import argparse
-import datetime
 import functools
 import json
 import pathlib
@@ -158,10 +157,9 @@ def main():
     options = parsed()
     device, rows, columns = options.device, options.rows, options.columns
     of_type = f" --type {options.type}" if options.type else ""
-    card = torch.cuda.get_device_name() if device == "cuda" else f"CPU, {torch.get_num_threads()} threads"
-    run = {"device": card, "torch": torch.__version__, "date": str(datetime.date.today()),
-           "commit": ladder.commit(), "command": f"measure.py --rows {rows} --columns {columns}{of_type}",
-           "rows": rows, "columns": columns, "times": []}
+    command = f"measure.py --rows {rows} --columns {columns}{of_type}"
+    run = ladder.origin(device, command, torch.get_num_threads())
+    run |= {"rows": rows, "columns": columns, "times": []}
     print("\n".join(heading_of(run)), flush=True)
     for contender in (each for each in CONTENDERS if options.operator in (None, each.name)):
         for dtype in (each for each in contender.types if options.type in (None, name_of(each))):

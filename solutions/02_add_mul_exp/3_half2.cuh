@@ -6,7 +6,7 @@
 /// array begins at some multiple of 4 bytes: enough for a `__half2`, but not for wider loads.
 ///
 /// Goal: one launch; half the requests; 4 bytes read and 2 bytes written per element (up to 5 and 2.5 where
-/// arrays begin inside a sector); a * x + y rounded once to half; the work spread over the grid.
+/// arrays begin inside a sector); rounded to half at the end alone; the work spread over the grid.
 #pragma once
 #include "device.hpp"
 

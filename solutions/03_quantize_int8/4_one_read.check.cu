@@ -89,7 +89,7 @@ Exercise exercise() {
       .arrays = kArrays,
       .array_count = sizeof kArrays / sizeof kArrays[0],
       .fill = fill,
-      .output = "q scales",
+      .output = "scales q",  // q follows from the scales, so a mistake in them is named first
       .roundings = roundings,
       .limits = kLimits,
       .limit_count = sizeof kLimits / sizeof kLimits[0],

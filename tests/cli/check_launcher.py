@@ -185,8 +185,9 @@ def copied_and_moved(clone, folder):
 def copy_as_found(clone):
     """The tree as it is, without what is built, and with the exercises as a reader finds them first."""
     copy_tree(clone)
-    for specification in ROOT.glob("solutions/*/*.check.cu"):
-        solution = specification.with_name(specification.name.removesuffix(".check.cu") + ".cuh")
+    for specification in ROOT.glob("solutions/*/*.check.*"):
+        suffix = ".py" if specification.suffix == ".py" else ".cuh"
+        solution = specification.with_name(specification.name.partition(".")[0] + suffix)
         skeleton = run(ROOT / "workbook", "skeleton", solution, check=True).stdout
         exercise = clone / "chapters" / solution.parent.name / "exercises" / solution.name
         exercise.parent.mkdir(parents=True, exist_ok=True)

@@ -13,6 +13,7 @@
 #include "overview.hpp"
 #include "paths.hpp"
 #include "predict.hpp"
+#include "run.hpp"
 
 namespace test_predict {
 using namespace workbook;
@@ -42,8 +43,8 @@ std::string printed(const std::function<void()>& run) {
 /// The chapters of this tree, with a state of their own.
 struct Place {
   fs::path state = fs::temp_directory_path() / ("workbook-predict-" + std::to_string(getpid()));
-  Workbook workbook = {
-      source_dir(), fs::path(bin_dir()).parent_path(), state, {kChapter, "01_multiply_add"}, {}};
+  Workbook workbook = {source_dir(), fs::path(bin_dir()).parent_path(), state, {kChapter, "01_multiply_add"},
+                       {},           {kChapter, "01_multiply_add"}};
   Place() { fs::create_directories(state); }
   ~Place() { fs::remove_all(state); }
 
@@ -148,6 +149,18 @@ TEST_CASE("predict: the overview and the list say which predictions are made") {
   CHECK_THAT(list(false), ContainsSubstring("[x] predictions made"));
   const auto known = nlohmann::json::parse(list(true));
   CHECK(known[0]["predictions"] == nlohmann::json{{"asked", 6}, {"answered", 6}});
+}
+
+TEST_CASE("predict: a chapter in Python has no program to build, and no predictions") {
+  const Place place;
+  Workbook more = place.workbook;
+  more.chapters.push_back("09_pytorch");
+  CHECK(chapters_of_predict(more, "09").empty());
+  std::istringstream in;
+  CHECK_THROWS_WITH(predict_command(more, "09", /*as_json=*/false, in),
+                    ContainsSubstring("./workbook run 09 measures, and docs/09_pytorch.md asks"));
+  CHECK(chapters_of_run(more, {}) == more.programs);
+  CHECK_THROWS_WITH(chapters_of_run(more, {"01", "9"}), ContainsSubstring("./workbook run 09"));
 }
 
 TEST_CASE("predict: without a name it takes the first chapter with predictions to make") {

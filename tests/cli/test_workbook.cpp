@@ -97,6 +97,27 @@ TEST_CASE("the nearest names come first") {
   CHECK(nearest("x", {}, 3).empty());
 }
 
+TEST_CASE("exercises in Python are those with a specification in Python") {
+  const std::vector<ExerciseFiles> found = all_exercises(source_dir(), {"08_attention", "09_pytorch"});
+  REQUIRE(found.size() >= 8);
+  CHECK_FALSE(found.front().is_python());
+  const ExerciseFiles& last = found.back();
+  CHECK(last.is_python());
+  CHECK(last.id() == "09.4_break");
+  CHECK(last.file == fs::path(source_dir()) / "chapters/09_pytorch/exercises/4_break.py");
+  CHECK(last.goal().starts_with("find and remove"));
+}
+
+TEST_CASE("a solution in Python makes its skeleton and itself without markers") {
+  const std::string solution =
+      "a\n  # BEGIN SOLUTION\n  # why\n  right()\n  # SKELETON\n  # # TODO\n  #\n  #   wrong()\n"
+      "  # END SOLUTION\nb\n";
+  CHECK(skeleton_of(solution) == "a\n  # TODO\n\n    wrong()\nb\n");
+  CHECK(plain_solution_of(solution) == "a\n  # why\n  right()\nb\n");
+  CHECK_THROWS_WITH(skeleton_of("# BEGIN SOLUTION\n# SKELETON\ncode()\n# END SOLUTION\n"),
+                    ContainsSubstring("# END SOLUTION"));
+}
+
 TEST_CASE("a solution makes its skeleton and itself without markers") {
   const std::string solution =
       "a\n  // BEGIN SOLUTION\n  right();\n  // SKELETON\n  // // TODO\n  //\n  //   wrong();\n"
@@ -497,7 +518,7 @@ TEST_CASE("every chapter says what is learnt in it, in a sentence or two") {
   const Workbook place = {source_dir(), "", folder.path, {}, {}};
   int chapters = 0;
   for (const auto& entry : fs::directory_iterator(source_dir() + "/chapters")) {
-    if (!fs::exists(entry.path() / "chapter.cu")) continue;
+    if (!fs::is_directory(entry)) continue;
     const std::string learnt = lesson_of(place, entry.path().filename().string()).learnt;
     INFO(entry.path());
     CHECK(learnt.size() > 80);

@@ -37,7 +37,7 @@ def main():
     listed = run("git", "ls-tree", "-r", "--name-only", "HEAD", "chapters", cwd=ROOT)
     if listed.returncode != 0:
         skip("the exercises: this is no git checkout, so what was committed is not known")
-    exercises = [path for path in listed.stdout.splitlines() if "/exercises/" in path]
+    exercises = [path for path in listed.stdout.splitlines() if "/exercises/" in path and ".cu" in path]
     for path in exercises:
         text = run("git", "show", f"HEAD:{path}", cwd=ROOT).stdout
         checked = run(*CHECK, f"--assume-filename={path}", input=text, cwd=ROOT)

@@ -1,7 +1,7 @@
 """The operators of chapter 09: values, gradients, fakes and errors, in a Python that has PyTorch.
 
-    python3 tests/pytorch/check_ops.py FOLDER           builds the package in FOLDER, runs rewriting.py and
-                                                        operators.py
+    python3 tests/pytorch/check_ops.py FOLDER           builds the package in FOLDER, runs rewriting.py,
+                                                        attention.py and operators.py
     python3 tests/pytorch/check_ops.py FOLDER --cuda    compiles its GPU side for one architecture
 
 Exit status 4 where there is no Python with PyTorch 2.10 or newer, or no nvcc for --cuda.
@@ -35,7 +35,7 @@ def main():
         return compile_cuda(python, folder)
     has_gpu = any(pathlib.Path("/dev").glob("nvidia[0-9]*"))
     package = build(python, folder, f"-DWORKBOOK_OPS_CUDA={'AUTO' if has_gpu else 'OFF'}")
-    for tests in ("rewriting.py", "operators.py"):
+    for tests in ("rewriting.py", "attention.py", "operators.py"):
         # Not captured: what is tested shows as it goes.
         done = subprocess.run([python, ROOT / "tests" / "pytorch" / tests],
                               env={**os.environ, "PYTHONPATH": str(package)})

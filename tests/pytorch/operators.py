@@ -362,7 +362,7 @@ def check_linear_on_gpu():
     found, hopper = [], torch.cuda.get_device_capability() == (9, 0)
     for *shape, suits in GPU_SHAPES:
         inputs = linear_inputs(*shape, torch.bfloat16, "cuda")
-        if operators._suits_hopper(*inputs[:3]) != (suits and hopper):
+        if operators._suits_hopper(*inputs[:2]) != (suits and hopper):
             found.append(f"{shape}: the choice of kernel")
         for tanh in (False, True):
             for backend in ("auto", "custom"):
@@ -406,6 +406,10 @@ MODULES = [
      lambda module, x: F.gelu(module(x))),
     (lambda: workbook_ops.LayerNormReLU(6, 0.1), lambda: torch.nn.LayerNorm(6, 0.1),
      lambda module, x: F.relu(module(x))),
+    (lambda: workbook_ops.LayerNormReLU(6, 0.1, bias=False), lambda: torch.nn.LayerNorm(6, 0.1, bias=False),
+     lambda module, x: F.relu(module(x))),
+    (lambda: workbook_ops.ReLULayerNorm(6, 0.1, False), lambda: torch.nn.LayerNorm(6, 0.1, False),
+     lambda module, x: module(F.relu(x))),
     (lambda: workbook_ops.ReLULayerNorm((3, 6), 0.1), lambda: torch.nn.LayerNorm((3, 6), 0.1),
      lambda module, x: module(F.relu(x))),
     (lambda: workbook_ops.ResidualRMSNorm(6, 0.1), lambda: torch.nn.RMSNorm(6, 0.1),

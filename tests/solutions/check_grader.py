@@ -28,7 +28,7 @@ def report_of(*command):
     """Exit status, and what the program wrote to the file that is its last argument."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "verdict.json"
-        done = run(*command, path, timeout=120)
+        done = run(*command, path, timeout=600)
         written = json.loads(path.read_text()) if path.exists() else {}
         return done.returncode, written
 

@@ -28,10 +28,11 @@ def committed(path):
 def main():
     if git("rev-parse", "HEAD").returncode != 0:
         skip("this is no git checkout, so what was committed is not known")
-    specifications = sorted(ROOT.glob("solutions/*/*.check.cu"))
+    specifications = sorted(ROOT.glob("solutions/*/*.check.*"))
     expect("there are exercises", specifications)
     for specification in specifications:
-        chapter, name = specification.parent.name, specification.name.removesuffix(".check.cu") + ".cuh"
+        suffix = {".cu": ".cuh", ".py": ".py"}[specification.suffix]
+        chapter, name = specification.parent.name, specification.name.partition(".")[0] + suffix
         exercise = f"chapters/{chapter}/exercises/{name}"
         with tempfile.NamedTemporaryFile() as solution:
             solution.write(committed(f"solutions/{chapter}/{name}"))

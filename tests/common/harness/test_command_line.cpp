@@ -88,7 +88,7 @@ TEST_CASE("a chapter verifies, counts, and says what is next, in 80 columns") {
 }
 
 TEST_CASE("every chapter prints at most 45 lines of 80 columns") {
-  for (const std::string& chapter : workbook::find_workbook().chapters) {
+  for (const std::string& chapter : workbook::find_workbook().programs) {
     // Each chapter takes one of these sizes; check_lesson_form.py looks at those that the lessons show.
     Outcome outcome{2, ""};
     for (const char* size : {"1000", "64x128", "64x64x64", "1x1x64x64x64"})
@@ -350,7 +350,7 @@ TEST_CASE("no array is so large that an int could not index it") {
 
   check_refused(run(program("03_quantize_int8") + "--device cpu --size 65536x65536"), 2,
                 {"--size 65536x65536: R x C is 4294967296 elements", "the most is 2147418112"});
-  for (const std::string& name : workbook::find_workbook().chapters)
+  for (const std::string& name : workbook::find_workbook().programs)
     for (const char* size : {"2147483647", "65536x65536", "65536x1x65536"})
       check_refused(run(program(name) + "--device cpu --size " + size), 2, {"--size"});
 }

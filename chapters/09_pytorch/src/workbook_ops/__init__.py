@@ -4,17 +4,17 @@
     y = workbook_ops.bias_gelu(x, bias)
 
 Inputs are tensors of float64, float32, float16 or bfloat16, all of one type and on one device, the CPU or a
-GPU; dropout, norms and quantisation are not for float64. 16-bit elements are computed in float32 and rounded
-once. Shapes must be equal: nothing is broadcast, since a kernel for that reads other bytes; expand a tensor
-first if you want it (it is copied). A tensor may have any strides and no elements at all, but at most
-2^31 - 1; the result has the strides that empty_like() gives for the first input, and is contiguous if it is
-normalised or reduced.
+GPU; dropout, norms and quantisation are not for float64, and attention is for float32 and bfloat16. 16-bit
+elements are computed in float32 and rounded once. Shapes must be equal: nothing is broadcast, since a kernel
+for that reads other bytes; expand a tensor first if you want it (it is copied). A tensor may have any strides
+and no elements at all, but at most 2^31 - 1; the result has the strides that empty_like() gives for the first
+input, and is contiguous if it is normalised, reduced, or of attention.
 
-Gradients work as usual; a second derivative raises a RuntimeError. A wrong type, shape or device raises a
-RuntimeError that says what is wrong and what is accepted. On a GPU, kernels run on the current stream and can
-be captured in a CUDA graph. torch.compile(fullgraph=True) takes all operators as they are. Under autocast
-they compute in the type of their inputs; inputs of different types are cast to the widest one first. Only
-linear_gelu computes in autocast's type, as PyTorch's linear does.
+Gradients work as usual; a second derivative raises a RuntimeError, and so does a gradient of attention. A
+wrong type, shape or device raises a RuntimeError that says what is wrong and what is accepted. On a GPU,
+kernels run on the current stream and can be captured in a CUDA graph. torch.compile(fullgraph=True) takes all
+operators as they are. Under autocast they compute in the type of their inputs; inputs of different types are
+cast to the widest one first. Only linear_gelu computes in autocast's type, as PyTorch's linear does.
 
 LinearGELU, LayerNormReLU, ReLULayerNorm, ResidualRMSNorm and GELUDropout are modules of these operators.
 
@@ -29,16 +29,16 @@ import torch
 
 from . import kernels
 from .modules import GELUDropout, LayerNormReLU, LinearGELU, ReLULayerNorm, ResidualRMSNorm
-from .operators import (add_mul_exp, add_relu, bias_gelu, gelu, gelu_dropout, layer_norm_relu, linear_gelu,
-                        mean_abs, mul_tanh, multiply_add, quantize_int8, quantize_rows, relu_layer_norm,
-                        residual_rms_norm, sum_of_squares)
+from .operators import (add_mul_exp, add_relu, attention, attention_scores, bias_gelu, gelu, gelu_dropout,
+                        layer_norm_relu, linear_gelu, mean_abs, mul_tanh, multiply_add, quantize_int8,
+                        quantize_rows, relu_layer_norm, residual_rms_norm, sum_of_squares)
 from .rewriting import Report, backend, rewrite
 
 __all__ = ["CUDA_AVAILABLE", "GELUDropout", "LayerNormReLU", "LinearGELU", "ReLULayerNorm", "Report",
-           "ResidualRMSNorm", "add_mul_exp", "add_relu", "backend", "bias_gelu", "gelu", "gelu_dropout",
-           "kernels", "layer_norm_relu", "linear_gelu", "mean_abs", "mul_tanh", "multiply_add",
-           "quantize_int8", "quantize_rows", "relu_layer_norm", "residual_rms_norm", "rewrite",
-           "sum_of_squares"]
+           "ResidualRMSNorm", "add_mul_exp", "add_relu", "attention", "attention_scores", "backend",
+           "bias_gelu", "gelu", "gelu_dropout", "kernels", "layer_norm_relu", "linear_gelu", "mean_abs",
+           "mul_tanh", "multiply_add", "quantize_int8", "quantize_rows", "relu_layer_norm",
+           "residual_rms_norm", "rewrite", "sum_of_squares"]
 
 CUDA_AVAILABLE: bool
 

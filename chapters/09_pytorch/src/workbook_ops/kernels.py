@@ -23,6 +23,8 @@ passes are operators too.
     quantize_int8(x, scale, zero_point)
     quantize_rows(x) -> q, scales
     linear_gelu(x, weight, bias, tanh=False)
+    attention(q, k, v, scale, causal=False)
+    attention_scores(q, k, scale, causal=False)
     sum_of_squares(x, dim)          sum_of_squares_backward(grad, x, dim) -> dx
     mean_abs(x, dim)                mean_abs_backward(grad, x, dim) -> dx
 
@@ -37,6 +39,7 @@ import ctypes
 import pathlib
 
 import torch
+import torch.nn.functional as F
 
 C_LAYER = str(pathlib.Path(__file__).parent / "_operators.so")
 torch.ops.load_library(C_LAYER)
@@ -67,6 +70,8 @@ residual_rms_norm_backward = _ops.residual_rms_norm_backward.default
 quantize_int8 = _ops.quantize_int8.default
 quantize_rows = _ops.quantize_rows.default
 linear_gelu = _ops.linear_gelu.default
+attention = _ops.attention.default
+attention_scores = _ops.attention_scores.default
 sum_of_squares = _ops.sum_of_squares.default
 sum_of_squares_backward = _ops.sum_of_squares_backward.default
 mean_abs = _ops.mean_abs.default
@@ -286,26 +291,19 @@ def _check_reduced(op, grad, x, dim):
                          f"but is {list(grad.shape)} for {list(x.shape)}")
 
 
-@torch.library.register_fake("workbook_ops::sum_of_squares")
-def _(x, dim):
-    return x.new_empty(_reduced_shape("sum_of_squares", x, dim))
+def _register_reduction(op):
+    @torch.library.register_fake(f"workbook_ops::{op}")
+    def _(x, dim):
+        return x.new_empty(_reduced_shape(op, x, dim))
+
+    @torch.library.register_fake(f"workbook_ops::{op}_backward")
+    def _(grad, x, dim):
+        _check_reduced(f"{op}_backward", grad, x, dim)
+        return torch.empty_like(x)
 
 
-@torch.library.register_fake("workbook_ops::sum_of_squares_backward")
-def _(grad, x, dim):
-    _check_reduced("sum_of_squares_backward", grad, x, dim)
-    return torch.empty_like(x)
-
-
-@torch.library.register_fake("workbook_ops::mean_abs")
-def _(x, dim):
-    return x.new_empty(_reduced_shape("mean_abs", x, dim))
-
-
-@torch.library.register_fake("workbook_ops::mean_abs_backward")
-def _(grad, x, dim):
-    _check_reduced("mean_abs_backward", grad, x, dim)
-    return torch.empty_like(x)
+for _op in ("sum_of_squares", "mean_abs"):
+    _register_reduction(_op)
 
 
 @torch.library.register_fake("workbook_ops::linear_gelu")
@@ -324,3 +322,73 @@ def _(x, weight, bias, tanh=False):
                  lambda: f"{op}: bias must have the shape [{weight.shape[0]}], that of the first dimension "
                          f"of weight, but is {list(bias.shape)}")
     return x.new_empty((*x.shape[:-1], weight.shape[0]))
+
+
+# --- Attention ---
+
+MOST_D, MOST_SCORE_D, MOST_SCORE_KEYS = 128, 64, 1024  # of the kernels; MOST_SCORE_D is for bfloat16
+
+
+def _check_attention(op, scale, q, k, v=None):
+    _check_type(op, "q", q, float64=False)
+    torch._check(q.dtype != torch.float16, lambda: f"{op}: q must be float32 or bfloat16, not {q.dtype}")
+    _check_pair(op, "q", "k", q, k)
+    if v is not None:
+        _check_alike(op, k=k, v=v)
+    fits = q.dim() >= 3 and k.dim() == q.dim() and k.shape[:-3] == q.shape[:-3] and k.shape[-1] == q.shape[-1]
+    torch._check(fits, lambda: f"{op}: q must have the dimensions [..., heads, queries, d] and k "
+                               f"[..., heads, keys, d], but are {list(q.shape)} and {list(k.shape)}")
+    heads, key_heads = q.shape[-3], k.shape[-3]
+    torch._check(heads % key_heads == 0 if key_heads else heads == 0,
+                 lambda: f"{op}: the heads of q must be a multiple of those of k, but are {heads} and "
+                         f"{key_heads}")
+    most_d = MOST_D if v is not None or q.dtype == torch.float32 else MOST_SCORE_D
+    torch._check(q.shape[-1] <= most_d, lambda: f"{op}: d is {q.shape[-1]}; {most_d} is the most")
+    torch._check(v is not None or k.shape[-2] <= MOST_SCORE_KEYS,
+                 lambda: f"{op}: there are {k.shape[-2]} keys; {MOST_SCORE_KEYS} is the most")
+    torch._check(scale > 0, lambda: f"{op}: scale must be positive, not {scale:g}")
+
+
+@torch.library.register_fake("workbook_ops::attention")
+def _(q, k, v, scale, causal=False):
+    _check_attention("attention", scale, q, k, v)
+    return q.new_empty(q.shape)
+
+
+@torch.library.register_fake("workbook_ops::attention_scores")
+def _(q, k, scale, causal=False):
+    _check_attention("attention_scores", scale, q, k)
+    return q.new_empty((*q.shape[:-1], k.shape[-2]))
+
+
+def _visible(queries, keys):
+    """Which keys a query sees with a causal mask: the last query all."""
+    return torch.ones(queries, keys, dtype=torch.bool).tril(keys - queries)
+
+
+@torch.library.impl("workbook_ops::attention", "CPU")
+def _(q, k, v, scale, causal=False):
+    _check_attention("attention", scale, q, k, v)
+    queries, keys = q.shape[-2], k.shape[-2]
+    result = q.new_zeros(q.shape)
+    if result.numel() == 0 or keys == 0:
+        return result
+    first = max(0, queries - keys) if causal else 0  # queries before it see no key
+    mask = _visible(queries - first, keys) if causal else None
+    heads = (each.reshape(1, -1, *each.shape[-2:]) for each in (q[..., first:, :], k, v))
+    o = F.scaled_dot_product_attention(*heads, attn_mask=mask, scale=scale, enable_gqa=True)
+    result[..., first:, :] = o.view(*q.shape[:-2], queries - first, q.shape[-1])
+    return result
+
+
+@torch.library.impl("workbook_ops::attention_scores", "CPU")
+def _(q, k, scale, causal=False):
+    _check_attention("attention_scores", scale, q, k)
+    k = k.repeat_interleave(q.shape[-3] // max(1, k.shape[-3]), -3)
+    scores = torch.matmul(q.float(), k.float().transpose(-2, -1)).mul_(scale)
+    queries, keys = scores.shape[-2:]
+    if not causal:
+        return scores.softmax(-1).to(q.dtype)
+    weights = scores.masked_fill_(~_visible(queries, keys), -torch.inf).softmax(-1)
+    weights[..., :max(0, queries - keys), :] = 0.0  # these queries see no key
+    return weights.to(q.dtype)

@@ -27,18 +27,14 @@ class LinearGELU(nn.Linear):
 
 
 class LayerNormReLU(nn.LayerNorm):
-    """``nn.LayerNorm`` and then ReLU as one operator, `layer_norm_relu`. Has weight and bias."""
-
-    def __init__(self, normalized_shape: int | Sequence[int], eps: float = 1e-5, device: Any = None,
-                 dtype: Any = None) -> None:
-        super().__init__(normalized_shape, eps, device=device, dtype=dtype)
+    """``nn.LayerNorm`` and then ReLU as one operator, `layer_norm_relu`."""
 
     def forward(self, x: Tensor) -> Tensor:
         return operators.layer_norm_relu(x, self.normalized_shape, self.weight, self.bias, self.eps)
 
 
-class ReLULayerNorm(LayerNormReLU):
-    """ReLU and then ``nn.LayerNorm`` as one operator, `relu_layer_norm`. Has weight and bias."""
+class ReLULayerNorm(nn.LayerNorm):
+    """ReLU and then ``nn.LayerNorm`` as one operator, `relu_layer_norm`."""
 
     def forward(self, x: Tensor) -> Tensor:
         return operators.relu_layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)

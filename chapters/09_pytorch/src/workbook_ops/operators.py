@@ -1,15 +1,19 @@
 """The operators, with gradients. The package's documentation says what all of them have in common."""
 
-from typing import Literal, Sequence
+import functools
+from typing import Callable, Literal, ParamSpec, Sequence, TypeVar
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.overrides import handle_torch_function, has_torch_function
 
 from . import kernels
 
 Approximation = Literal["none", "tanh"]
 Backend = Literal["auto", "cublas", "custom"]
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
 
 
 def _in_autocast(device):
@@ -34,6 +38,19 @@ def _prepared(*tensors):
         # (pytorch#181146). Two views of it are two tensors.
         tensors = tuple(tensor.view_as(tensor) for tensor in tensors)
     return tensors, wanted
+
+
+def _traceable(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+    """An operator that torch.fx, and other classes with __torch_function__, can record as one call."""
+
+    @functools.wraps(function)
+    def call(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
+        inputs = (*args, *kwargs.values())
+        if has_torch_function(inputs):
+            return handle_torch_function(call, inputs, *args, **kwargs)
+        return function(*args, **kwargs)
+
+    return call
 
 
 def _use_tanh(op, approximate):
@@ -106,6 +123,7 @@ class _MultiplyAdd(torch.autograd.Function):
         return None if k is None else grad * k, None if q is None else grad * q, grad
 
 
+@_traceable
 def multiply_add(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """``q * k + v``. All three have one shape. Saves q if k needs a gradient, and k if q does."""
     (q, k, v), wanted = _prepared(q, k, v)
@@ -126,24 +144,28 @@ _BiasGelu = _pair(kernels.bias_gelu, kernels.bias_gelu_backward, lambda inputs, 
 _GeluDropout = _pair(kernels.gelu_dropout, kernels.gelu_dropout_backward, lambda inputs, result: inputs[:2])
 
 
+@_traceable
 def add_mul_exp(x: Tensor, y: Tensor) -> Tensor:
     """``exp((x + y) * 2)``. Both have one shape. Saves the result."""
     (x, y), wanted = _prepared(x, y)
     return _AddMulExp.apply(x, y) if wanted else kernels.add_mul_exp(x, y)
 
 
+@_traceable
 def add_relu(a: Tensor, b: Tensor) -> Tensor:
     """``relu(a + b)``; a NaN stays one. Both have one shape. Saves the result."""
     (a, b), wanted = _prepared(a, b)
     return _AddRelu.apply(a, b) if wanted else kernels.add_relu(a, b)
 
 
+@_traceable
 def mul_tanh(a: Tensor, b: Tensor) -> Tensor:
     """``tanh(a * b)``. Both have one shape. Saves a and b."""
     (a, b), wanted = _prepared(a, b)
     return _MulTanh.apply(a, b) if wanted else kernels.mul_tanh(a, b)
 
 
+@_traceable
 def gelu(x: Tensor, approximate: Approximation = "none") -> Tensor:
     """``torch.nn.functional.gelu(x, approximate=approximate)``. Saves x."""
     tanh = _use_tanh("gelu", approximate)
@@ -151,6 +173,7 @@ def gelu(x: Tensor, approximate: Approximation = "none") -> Tensor:
     return _Gelu.apply(x, tanh) if wanted else kernels.gelu(x, tanh)
 
 
+@_traceable
 def bias_gelu(x: Tensor, bias: Tensor, approximate: Approximation = "none") -> Tensor:
     """``gelu(x + bias)``, with a bias of shape ``x.shape[-1:]``. Saves x and bias.
 
@@ -161,6 +184,7 @@ def bias_gelu(x: Tensor, bias: Tensor, approximate: Approximation = "none") -> T
     return _BiasGelu.apply(x, bias, tanh) if wanted else kernels.bias_gelu(x, bias, tanh)
 
 
+@_traceable
 def gelu_dropout(x: Tensor, p: float = 0.5, training: bool = True,
                  approximate: Approximation = "none") -> Tensor:
     """``dropout(gelu(x), p, training)`` of ``torch.nn.functional``. Saves x and a seed, and no mask.
@@ -193,26 +217,31 @@ def _layer_norm(op, function, operator, x, normalized_shape, weight, bias, eps):
     if isinstance(weight, Tensor) and shape != tuple(weight.shape):
         raise RuntimeError(f"{op}: weight must have the normalized shape {list(shape)}, but is "
                            f"{list(weight.shape)}")
+    if isinstance(x, Tensor):
+        weight = x.new_ones(shape) if weight is None else weight
+        bias = x.new_zeros(shape) if bias is None else bias
     inputs, wanted = _prepared(x, weight, bias)
     return function.apply(*inputs, eps) if wanted else operator(*inputs, eps)
 
 
-def layer_norm_relu(x: Tensor, normalized_shape: int | Sequence[int], weight: Tensor, bias: Tensor,
-                    eps: float = 1e-5) -> Tensor:
+@_traceable
+def layer_norm_relu(x: Tensor, normalized_shape: int | Sequence[int], weight: Tensor | None = None,
+                    bias: Tensor | None = None, eps: float = 1e-5) -> Tensor:
     """``relu(torch.nn.functional.layer_norm(x, normalized_shape, weight, bias, eps))``. Saves all tensors.
 
-    The backward pass computes mean and deviation of each row again, and sums the gradients of weight and bias
-    in float32.
+    A weight or bias that is None counts as ones or zeros, which are made for the call. The backward pass
+    computes mean and deviation of each row again, and sums the gradients of weight and bias in float32.
     """
     return _layer_norm("layer_norm_relu", _LayerNormRelu, kernels.layer_norm_relu, x, normalized_shape,
                        weight, bias, eps)
 
 
-def relu_layer_norm(x: Tensor, normalized_shape: int | Sequence[int], weight: Tensor, bias: Tensor,
-                    eps: float = 1e-5) -> Tensor:
+@_traceable
+def relu_layer_norm(x: Tensor, normalized_shape: int | Sequence[int], weight: Tensor | None = None,
+                    bias: Tensor | None = None, eps: float = 1e-5) -> Tensor:
     """``torch.nn.functional.layer_norm(relu(x), normalized_shape, weight, bias, eps)``. Saves x and weight.
 
-    The backward pass is that of `layer_norm_relu`.
+    None, and the backward pass, as for `layer_norm_relu`.
     """
     return _layer_norm("relu_layer_norm", _ReluLayerNorm, kernels.relu_layer_norm, x, normalized_shape,
                        weight, bias, eps)
@@ -236,6 +265,7 @@ class _ResidualRmsNorm(torch.autograd.Function):
         return dx, dx, dweight, None
 
 
+@_traceable
 def residual_rms_norm(x: Tensor, residual: Tensor, weight: Tensor,
                       eps: float = 1e-5) -> tuple[Tensor, Tensor]:
     """``rms_norm(sum, weight.shape, weight, eps)`` of ``torch.nn.functional``, and ``sum = x + residual``.
@@ -250,6 +280,7 @@ def residual_rms_norm(x: Tensor, residual: Tensor, weight: Tensor,
 # --- Quantisation ---
 
 
+@_traceable
 def quantize_int8(x: Tensor, scale: float, zero_point: float) -> Tensor:
     """``clamp(round(x / scale + zero_point), -128, 127)`` as int8; a NaN becomes 0. Has no gradient.
 
@@ -259,6 +290,7 @@ def quantize_int8(x: Tensor, scale: float, zero_point: float) -> Tensor:
     return kernels.quantize_int8(x, scale, zero_point)
 
 
+@_traceable
 def quantize_rows(x: Tensor) -> tuple[Tensor, Tensor]:
     """`quantize_int8` of each row with its own scale and zero point 0, and the scales. No gradients.
 
@@ -277,12 +309,14 @@ _SumOfSquares = _pair(kernels.sum_of_squares, kernels.sum_of_squares_backward,
 _MeanAbs = _pair(kernels.mean_abs, kernels.mean_abs_backward, lambda inputs, result: inputs[:1])
 
 
+@_traceable
 def sum_of_squares(x: Tensor, dim: int) -> Tensor:
     """``x.square().sum(dim)``, summed in float32 for 16-bit types and rounded once. Saves x."""
     (x,), wanted = _prepared(x)
     return _SumOfSquares.apply(x, dim) if wanted else kernels.sum_of_squares(x, dim)
 
 
+@_traceable
 def mean_abs(x: Tensor, dim: int) -> Tensor:
     """``x.abs().mean(dim)``, summed in float32 for 16-bit types and rounded once. Saves x.
 
@@ -322,9 +356,12 @@ class _LinearGelu(torch.autograd.Function):
         return dx, dweight, dbias, None
 
 
+_capability = functools.cache(torch.cuda.get_device_capability)
+
+
 @torch.compiler.assume_constant_result
 def _is_hopper(device_index):
-    return torch.cuda.get_device_capability(device_index) == (9, 0)
+    return _capability(device_index) == (9, 0)
 
 
 def _is_aligned(matrix):
@@ -337,44 +374,44 @@ def _is_aligned(matrix):
             or matrix.storage_offset() % 8 == 0)
 
 
-def _suits_hopper(x, weight, bias):
-    """Whether "custom" would run a kernel for compute capability 9.0 (suits_hopper in kernels_linear.cu)."""
-    return (kernels.BUILT_FOR_HOPPER and _may_be_fused(x, weight, bias) and x.dtype == torch.bfloat16
+def _may_be_fused(x, weight, bias):
+    """Whether these are tensors that fit together, on a GPU and not empty. If not, others say what is wrong.
+    """
+    return (x.is_cuda and weight.dim() == 2 and x.dim() > 0 and weight.shape[1] == x.shape[-1]
+            and bias.shape == weight.shape[:1] and weight.dtype == bias.dtype == x.dtype
+            and x.numel() > 0 and weight.numel() > 0)
+
+
+def _suits_hopper(x, weight):
+    """Whether "custom" runs a kernel for compute capability 9.0 (suits_hopper in kernels_linear.cu)."""
+    return (x.dtype == torch.bfloat16 and kernels.BUILT_FOR_HOPPER
             and x.shape[-1] % 8 == 0 and len(weight) % 8 == 0
             and _is_aligned(x) and _is_aligned(weight) and _is_hopper(x.device.index))
 
 
-def _may_be_fused(x, weight, bias):
-    """Whether these are tensors that fit together, on a GPU and not empty. If not, others say what is wrong.
-    """
-    tensors = (x, weight, bias)
-    return (all(isinstance(each, Tensor) and each.is_cuda for each in tensors)
-            and weight.dtype == bias.dtype == x.dtype and weight.device == bias.device == x.device
-            and x.dim() > 0 and weight.dim() == 2 and weight.shape[1] == x.shape[-1]
-            and bias.shape == weight.shape[:1] and x.numel() > 0 and weight.numel() > 0)
-
-
-def _chosen_backend(x, weight, bias, tanh, wanted):
-    """What backend "auto" is, from times on an H100 (132 multiprocessors). `wanted`: whether a gradient is.
+def _is_faster(x, weight, tanh):
+    """Whether backend "custom" is faster where no gradient is wanted, from times on an H100 (132
+    multiprocessors).
 
     "custom" has tiles of 128 x 128 or larger. With few of them, or long sums, cuBLASLt is faster, which can
     divide the sums; but its epilogue has the tanh form alone, and leaves nothing for a backward pass. Whether
     computing the product again costs less than storing it has not been measured.
     """
-    if wanted or not _suits_hopper(x, weight, bias):
-        return "cublas"
     outputs, inputs = weight.shape
     tiles = x.numel() // inputs * outputs / 128**2
-    return "custom" if tiles >= (1024 if tanh else 128) and inputs <= 4096 else "cublas"
+    return tiles >= (1024 if tanh else 128) and inputs <= 4096 and _suits_hopper(x, weight)
 
 
 def _linear_gelu_tanh(x, weight, bias):
     """With the epilogue of cuBLASLt, in one kernel. On a GPU, PyTorch's use_gelu is the tanh form."""
+    if x.dim() == 2:
+        return torch._addmm_activation(bias, x, weight.t(), use_gelu=True)
     rows = x.flatten(0, -2) if x.dim() > 1 else x.unsqueeze(0)
     y = torch._addmm_activation(bias, rows, weight.t(), use_gelu=True)
     return y.view(*x.shape[:-1], len(weight))
 
 
+@_traceable
 def linear_gelu(x: Tensor, weight: Tensor, bias: Tensor, approximate: Approximation = "none",
                 backend: Backend = "auto") -> Tensor:
     """``gelu(linear(x, weight, bias), approximate=approximate)`` of ``torch.nn.functional``.
@@ -394,12 +431,60 @@ def linear_gelu(x: Tensor, weight: Tensor, bias: Tensor, approximate: Approximat
     tanh = _use_tanh("linear_gelu", approximate)
     if backend not in ("auto", "cublas", "custom"):
         raise ValueError(f'linear_gelu: backend must be "auto", "cublas" or "custom", not {backend!r}')
-    x, weight, bias = _in_autocast_type(x, weight, bias)
-    inputs, wanted = _prepared(x, weight, bias)
-    if backend == "auto":
-        backend = _chosen_backend(*inputs, tanh, wanted)
+    inputs, wanted = _prepared(*_in_autocast_type(x, weight, bias))
+    fused = not wanted and all([isinstance(each, Tensor) for each in inputs]) and _may_be_fused(*inputs)
+    if backend == "auto" and fused and _is_faster(*inputs[:2], tanh):
+        backend = "custom"
     if backend == "custom":
         return _LinearGelu.apply(*inputs, tanh) if wanted else kernels.linear_gelu(*inputs, tanh)
-    if tanh and not wanted and _may_be_fused(*inputs) and inputs[0].dtype != torch.float64:
-        return _linear_gelu_tanh(*inputs)
-    return bias_gelu(F.linear(x, weight), bias, approximate)
+    x, weight, bias = inputs
+    if tanh and fused and x.dtype != torch.float64:
+        return _linear_gelu_tanh(x, weight, bias)
+    product = F.linear(x, weight)
+    return _BiasGelu.apply(product, bias, tanh) if wanted else kernels.bias_gelu(product, bias, tanh)
+
+
+# --- Attention ---
+
+
+def _without_gradient(op, instead, *tensors):
+    tensors, wanted = _prepared(*tensors)
+    if wanted:
+        raise RuntimeError(f"{op}: its gradient is not implemented: call it under torch.no_grad(), or use "
+                           f"{instead}")
+    return tensors
+
+
+def _scale_of(q, scale):
+    if scale is None and isinstance(q, Tensor) and q.dim() > 0:
+        return q.shape[-1] ** -0.5 if q.shape[-1] else 1.0
+    return 1.0 if scale is None else scale
+
+
+@_traceable
+def attention(q: Tensor, k: Tensor, v: Tensor, causal: bool = False, scale: float | None = None) -> Tensor:
+    """``softmax(q @ k^T * scale) @ v`` for each head, with sums in float32. No gradient: raises.
+
+    q is ``[..., heads, queries, d]``, k and v are ``[..., key_heads, keys, d]``; heads that share a key head
+    stand side by side, as with enable_gqa of ``scaled_dot_product_attention``. float32 and bfloat16, d of at
+    most 128. scale is positive, 1 / sqrt(d) by default. The result is contiguous.
+
+    causal: the last query sees all keys, and each query before it one key less. So the last ones belong
+    together, where PyTorch's is_causal has the first ones. A query that sees no key has zeros.
+
+    On a GPU the scores never reach memory. bfloat16 needs compute capability 8.0; with 16 queries or fewer,
+    the keys are divided among several blocks. On the CPU it is PyTorch's scaled_dot_product_attention.
+    """
+    q, k, v = _without_gradient("attention", "scaled_dot_product_attention", q, k, v)
+    return kernels.attention(q, k, v, _scale_of(q, scale), causal)
+
+
+@_traceable
+def attention_scores(q: Tensor, k: Tensor, scale: float | None = None, causal: bool = False) -> Tensor:
+    """``softmax(q @ k^T * scale)``, the weights of `attention`, of shape ``[..., heads, queries, keys]``.
+
+    As there, but for at most 1024 keys, and in bfloat16 for d of at most 64. On a GPU it is one kernel, on
+    the CPU it is made of PyTorch's operators, in float32.
+    """
+    q, k = _without_gradient("attention_scores", "PyTorch's matmul and softmax", q, k)
+    return kernels.attention_scores(q, k, _scale_of(q, scale), causal)
