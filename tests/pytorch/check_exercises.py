@@ -5,9 +5,9 @@
     python3 tests/pytorch/check_exercises.py --all [NAME...]  all answers in tests/exercises/09_pytorch
 
 A file NAME.answers has the form that tests/solutions/answers.py describes. A body is a whole file here, and
-edits change the solution. The text of a wrong answer is that of a complaint. After "gpu: " it is one on a GPU,
-and without one the answer is accepted; after "torch 2.11: " it is one with that version, and with others the
-answer is not judged.
+edits change the solution. The text of a wrong answer is that of a complaint: after "gpu: " of one on a GPU,
+without which the answer is accepted; after "torch 2.11: " of one with that version, and with others the answer
+is not judged.
 
 Exit status 4 where there is no Python with PyTorch 2.10 or newer.
 """
