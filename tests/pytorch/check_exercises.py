@@ -6,8 +6,8 @@
 
 A file NAME.answers has the form that tests/solutions/answers.py describes. A body is a whole file here, and
 edits change the solution. The text of a wrong answer is that of a complaint: after "gpu: " of one on a GPU,
-without which the answer is accepted; after "torch 2.11: " of one with that version, and with others the answer
-is not judged.
+without which the answer is accepted; after "torch 2.11: " of one with that version, and with others it is not
+judged.
 
 Exit status 4 where there is no Python with PyTorch 2.10 or newer.
 """
