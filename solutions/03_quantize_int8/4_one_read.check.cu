@@ -53,9 +53,10 @@ void reference_q(const Data& host, double* expected, double* magnitude) {
   }
 }
 
+/// q follows from the scales, so a mistake in them is named first.
 const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
-                         {"q", Type::kInt8, Role::kOutput, elements, reference_q},
-                         {"scales", Type::kFloat32, Role::kOutput, rows, reference_scales}};
+                         {"scales", Type::kFloat32, Role::kOutput, rows, reference_scales},
+                         {"q", Type::kInt8, Role::kOutput, elements, reference_q}};
 
 int roundings(const Shape&) { return 1; }
 
@@ -89,7 +90,7 @@ Exercise exercise() {
       .arrays = kArrays,
       .array_count = sizeof kArrays / sizeof kArrays[0],
       .fill = fill,
-      .output = "scales q",  // q follows from the scales, so a mistake in them is named first
+      .output = "scales q",
       .roundings = roundings,
       .limits = kLimits,
       .limit_count = sizeof kLimits / sizeof kLimits[0],
