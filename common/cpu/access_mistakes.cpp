@@ -57,8 +57,8 @@ std::string index_hint(const Access& access, const Buffer& buffer) {
     return "is the index computed right, for example an int that overflows, or an unsigned 0 - 1? Or was "
            "the array released?";
   return below ? "can the index be negative for some thread, as i - 1 is at i = 0?"
-               : "does a guard such as `if (i < n)` keep out every thread that has no element, and does it "
-                 "test the index that is used here?";
+               : "does a guard such as `if (i < n)` keep out every thread that has no element? Does it test "
+                 "the index that is used here, and is its limit right for this size?";
 }
 
 std::string shared_line(const Access& access) {
@@ -150,13 +150,14 @@ void outside_shared(Access access) {
 void uninitialised_shared(Access access) {
   if (is_noted("uninitialised shared memory", access.instruction)) return;
   const Access load = {access.instruction, access.address, access.size, AccessKind::kLoad};
-  stop_or_note({"uninitialised shared memory",
-                access_line(load, shared_name(access.address, access.size) +
-                                      ", which nothing in this block has written yet,"),
-                fmt::format("does another thread write it, and is a __syncthreads() missing before {}? Or "
-                            "is it never written?",
-                            place_text(access.instruction)),
-                access.instruction});
+  stop_or_note(
+      {"uninitialised shared memory",
+       access_line(
+           load, shared_name(access.address, access.size) + ", which nothing in this block has written yet,"),
+       fmt::format("which thread writes it, and does a block of {} have that one? If so, is a "
+                   "__syncthreads() missing before {}?",
+                   plural(device().launch.threads_per_block, "thread"), place_text(access.instruction)),
+       access.instruction});
 }
 
 namespace {
@@ -173,11 +174,14 @@ Mistake race_between(const Race& race) {
   const std::uint32_t in_block = device().launch.threads_per_block;
   const Site* earlier = device().block.sites.numbered(race.earlier_site);
   const bool is_volatile = race.access.manner == AccessManner::kVolatile || (earlier && earlier->is_volatile);
-  if (race.thread / in_block != race.earlier_thread / in_block)
-    return {"race in device memory", both_accesses(race) + "\n  and nothing orders the two",
-            is_volatile ? volatile_race(blocks_race()) : blocks_race(), race.access.instruction};
   const RacingAccess first = {earlier ? earlier->instruction : 0,
                               earlier ? earlier->kind : AccessKind::kLoad};
+  if (race.thread / in_block != race.earlier_thread / in_block) {
+    const bool both_write = first.kind == AccessKind::kStore && race.access.kind == AccessKind::kStore;
+    return {"race in device memory", both_accesses(race) + "\n  and nothing orders the two",
+            is_volatile ? volatile_race(blocks_race(false)) : blocks_race(both_write),
+            race.access.instruction};
+  }
   const std::string details = both_accesses(race) + "\n  with no barrier between the two";
   const Needs needs = needed_after(race);
   std::string look_at = missing_barrier(first, {race.access.instruction, race.access.kind}, needs);
@@ -187,8 +191,14 @@ Mistake race_between(const Race& race) {
 }
 
 Mistake same_value_stored(const Race& race) {
+  const std::uint32_t in_block = device().launch.threads_per_block;
+  const bool of_two_blocks = race.thread / in_block != race.earlier_thread / in_block;
   return {"same value stored by several threads", both_accesses(race) + "\n  and both store the same value",
-          "CUDA calls this a race all the same: let one thread store it.", race.access.instruction};
+          of_two_blocks
+              ? "CUDA calls this a race all the same: should both blocks have this element? Which part "
+                "of its index tells the blocks apart?"
+              : "CUDA calls this a race all the same: let one thread store it.",
+          race.access.instruction};
 }
 
 Mistake ordered_by_shuffle(const Race& race) {
@@ -212,6 +222,26 @@ void copy_in_flight(Access access, const AsyncCopy& copy) {
        access.instruction});
 }
 
+namespace {
+
+std::string alignment_hint(std::uintptr_t address, unsigned size) {
+  const std::string rule =
+      fmt::format("a GPU loads or stores {0} bytes at once only at a multiple of {0}", size);
+  const Buffer* array = memory().nearest(address);
+  if (!array) return rule + ": is this address one, for every thread?";
+  if (array->data.begin % size == 0)
+    return fmt::format(
+        "{}. {} begins at one: which elements come before this address, and does each step from there span "
+        "{} bytes?",
+        rule, array->name, size);
+  return fmt::format(
+      "{}, and {} does not begin at one: where is its first one, and is that the same element in the other "
+      "arrays?",
+      rule, array->name);
+}
+
+}  // namespace
+
 void misaligned(Access access, bool can_go_on) {
   if (is_noted("misaligned access", access.instruction)) return;
   const unsigned size = access.size;
@@ -219,10 +249,7 @@ void misaligned(Access access, bool can_go_on) {
   stop({"misaligned access",
         access_line(access, fmt::format("{} bytes at address {:#x}, which is not a multiple of {}", size,
                                         access.address, size)),
-        fmt::format("a GPU loads or stores {0} bytes at once only at a multiple of {0}: handle the "
-                    "elements before the first multiple one by one",
-                    size),
-        access.instruction});
+        alignment_hint(access.address, size), access.instruction});
 }
 
 void not_device_memory(Access access) {

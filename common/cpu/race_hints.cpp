@@ -71,14 +71,22 @@ std::string missing_barrier(const RacingAccess& one, const RacingAccess& other, 
         "is {} missing after {}, before {} runs again (in a loop, or in another call)? The barrier at {} "
         "only separates {} from the {} that follows it.",
         barrier, to, from, place_text(passed), from, to);
+  if (one.kind == AccessKind::kStore && other.kind == AccessKind::kStore)
+    return fmt::format(
+        "{} and {} both write it: which of the two threads should? If both should, is {} missing between the "
+        "two lines?",
+        from, to, barrier);
   return fmt::format(
       "is {} missing between {} and {}? Or after {}, before {} runs again (in a loop, or in another call)?",
       barrier, from, to, to, from);
 }
 
-std::string blocks_race() {
-  return "blocks run in any order: let each block write only what no other block touches, use an atomic, or "
-         "split the kernel into two launches";
+std::string blocks_race(bool both_write) {
+  return both_write
+             ? "which block should write this element? Does the index of the other one go past its "
+               "block's part, or leave the block's number out? If both must write, use an atomic"
+             : "blocks run in any order: let each block write only what no other block touches, use an "
+               "atomic, or split the kernel into two launches";
 }
 
 std::string volatile_race(const std::string& otherwise) {

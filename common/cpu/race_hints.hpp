@@ -33,7 +33,7 @@ void set_names_syncwarp(bool names);
 std::string missing_barrier(const RacingAccess& one, const RacingAccess& other, Needs needs);
 
 /// The hint for a race between threads of two blocks.
-std::string blocks_race();
+std::string blocks_race(bool both_write);
 
 /// The hint for a race of a volatile access, between two warps or blocks: it may be a flag that one of them
 /// waits for, and then a barrier would wait for ever. `otherwise` is the hint if it is none.

@@ -106,14 +106,18 @@ bool Steps::was_for_store() {
 
 void Steps::check_budget(std::uintptr_t instruction) const {
   if (taken_ <= budget_) return;
-  std::string look_at = notes().has("same value stored by several threads")
-                            ? "threads store what others have stored, so the loop may only be long: does "
-                              "its index grow by enough in each iteration? Or does what it waits for never "
-                              "change?"
-                            : "does what the loop waits for ever change?";
-  look_at += " If the kernel needs more steps, set WORKBOOK_STEPS to their number";
-  if (device().launch.blocks() > 1)
-    look_at += ". Does it wait for a later block? Blocks run one after another on the CPU device";
+  std::string look_at;
+  if (notes().has("same value stored by several threads")) {
+    look_at =
+        "threads store what others have stored, so the loop may only be long: does its index grow by "
+        "enough in each iteration? Or is it meant to wait for another thread?";
+  } else {
+    look_at =
+        "does what the loop waits for ever change? If the kernel needs more steps, set WORKBOOK_STEPS to "
+        "their number";
+    if (device().launch.blocks() > 1)
+      look_at += ". Does it wait for a later block? Blocks run one after another on the CPU device";
+  }
   stop_launch({"infinite loop",
                fmt::format("  {} is at {}\n  Still running after {}: an infinite loop?",
                            running_thread_name(), place_text(instruction), workbook::plural(budget_, "step")),

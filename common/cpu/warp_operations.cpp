@@ -110,8 +110,8 @@ void WarpOperations::check_complete(const Warp& warp) const {
                    place_text(threads_.waits_at[caller]), missing_lane(caller, warp)),
        collective
            ? "whole warps must reach it: it cannot be inside an if that only some lanes take"
-           : "the mask may only name lanes that make the same call, not those that an if or a return keeps "
-             "out"});
+           : "all lanes that the mask names must make the same call: which `if` or return keeps one out, and "
+             "can the call stand before it?"});
 }
 
 /// The first lane that the caller waits for, and why it cannot come.

@@ -548,7 +548,8 @@ std::optional<VerdictStatus> verdict_status_named(const std::string& text) {
   return std::nullopt;
 }
 
-/// The lesson that introduces __syncwarp().
+/// The lesson that introduces __syncwarp(). In an exercise whose blocks have several sizes, another one
+/// helps: not all of its blocks are one warp.
 constexpr std::string_view kTeachesSyncwarp = "docs/03";
 
 int judge_exercise(int argc, const char* const* argv, const Exercise& exercise, const Version* versions,
@@ -557,7 +558,7 @@ int judge_exercise(int argc, const char* const* argv, const Exercise& exercise, 
   const bool views = argc >= 4 && std::string_view(argv[3]) == "view";
   if (!version || (views ? argc > 5 : argc > 3)) return kBadUsage;
   setenv("WORKBOOK_STEPS", kSteps, /*overwrite=*/0);
-  cpu::set_names_syncwarp(std::string_view(exercise.lesson) >= kTeachesSyncwarp);
+  cpu::set_names_syncwarp(std::string_view(exercise.lesson) >= kTeachesSyncwarp && !exercise.blocks);
   if (views)
     return status_of([&] { return view_or_refuse(exercise, *version, argv[2], argc == 5 ? argv[4] : ""); });
   return status_of([&] {

@@ -46,6 +46,11 @@ long long read(const Shape& s) { return 2 * written(s); }
 
 const Limit kLimits[] = {
     {Cost::kLaunches, one, "can one kernel do the pairs and the odd element?"},
+    {Cost::kLoadRequests, loads,
+     "does each load fetch two halves at least, which are copied to a variable before its members are used, "
+     "and does only one thread load each of them?"},
+    {Cost::kStoreRequests, warps,
+     "does each store write two halves at least, and only one thread each of them?"},
     {.cost = Cost::kReadBytes,
      .allowed = read,
      .excess = "x and y are needed once: do several threads load the same elements?",
@@ -54,11 +59,6 @@ const Limit kLimits[] = {
      .allowed = written,
      .excess = "out must be written once: do several threads store the same elements?",
      .scattered = kScatteredStores},
-    {Cost::kLoadRequests, loads,
-     "does each load fetch two halves at least, which are copied to a variable before its members are used, "
-     "and does only one thread load each of them?"},
-    {Cost::kStoreRequests, warps,
-     "does each store write two halves at least, and only one thread each of them?"},
 };
 
 /// 513: one element after 256 pairs, which fill a block. The last is a prime.

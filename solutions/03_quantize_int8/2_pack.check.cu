@@ -32,6 +32,10 @@ long long one_write(const Shape& s) { return sector_bytes(elements(s), 1); }
 
 const Limit kLimits[] = {
     {Cost::kLaunches, one, "can one kernel do the vectors and what is left over?"},
+    {Cost::kLoadRequests, warps,
+     "does each load fetch four elements, which are copied to a float4 variable before its members are used, "
+     "and does only one thread load each of them?"},
+    {Cost::kStoreRequests, warps, "does each store write four bytes, and only one thread each of them?"},
     {.cost = Cost::kReadBytes,
      .allowed = one_read,
      .excess = "x is needed once: do several threads load the same elements?",
@@ -40,10 +44,6 @@ const Limit kLimits[] = {
      .allowed = one_write,
      .excess = "q must be written once: do several threads store the same elements?",
      .scattered = kScatteredStores},
-    {Cost::kLoadRequests, warps,
-     "does each load fetch four elements, which are copied to a float4 variable before its members are used, "
-     "and does only one thread load each of them?"},
-    {Cost::kStoreRequests, warps, "does each store write four bytes, and only one thread each of them?"},
 };
 
 }  // namespace

@@ -17,12 +17,15 @@ const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
 
 const Limit kLimits[] = {
     {Cost::kLaunches, one, "can one kernel do the work of all three?"},
-    {Cost::kReadBytes, array_bytes,
-     "a fused kernel reads each element of x once, and nothing else: does it read back what another kernel "
-     "has "
-     "computed?"},
-    {Cost::kWrittenBytes, array_bytes,
-     "only y must be written: does the mask or the result of GELU still go through memory?"},
+    {.cost = Cost::kReadBytes,
+     .allowed = array_bytes,
+     .excess = "a fused kernel reads each element of x once, and nothing else: does it read back what it or "
+               "another kernel has stored?",
+     .scattered = kScatteredLoads},
+    {.cost = Cost::kWrittenBytes,
+     .allowed = array_bytes,
+     .excess = "only y must be written: does the mask or the result of GELU still go through memory?",
+     .scattered = kScatteredStores},
 };
 
 }  // namespace

@@ -34,8 +34,9 @@ const Limit kLimits[] = {
      "a warp needs one request for a float4 of x per lane, and one for a call per lane: is x loaded as "
      "float4? Is draw() called once for four elements, and its result kept in a variable?"},
     {Cost::kReadBytes, x_and_offsets,
-     "each call of draw() costs a warp a sector of 32 bytes: is it called once for four elements? Do "
-     "neighbouring threads load neighbouring float4?"},
+     "do neighbouring threads load neighbouring float4? Each call of draw() costs a warp a sector of 32 "
+     "bytes: "
+     "is it called once for four elements?"},
     {Cost::kStoreRequests, warps, "y can be stored as float4 too: is it?"},
     {Cost::kWrittenBytes, array_bytes, "do neighbouring threads store neighbouring float4?"},
 };

@@ -36,7 +36,10 @@ long long y_and_sectors(const Shape& s) { return array_bytes(s) + 32 * words(s);
 
 const Limit kLimits[] = {
     {Cost::kLaunches, one, "can the kernel that computes y store the mask as well?"},
-    {Cost::kReadBytes, array_bytes, "only x is needed: is y, the mask or an element of x read again?"},
+    {.cost = Cost::kReadBytes,
+     .allowed = array_bytes,
+     .excess = "only x is needed: is y, the mask or an element of x read again?",
+     .scattered = kScatteredLoads},
     {Cost::kLoadRequests, words, "the lanes of a warp load 32 elements of x in one request: do they?"},
     {Cost::kAtomics, none, "a vote returns all 32 bits at once: can it take the place of the atomics?"},
     {Cost::kStoreRequests, two_stores,

@@ -37,15 +37,17 @@ long long x_and_dy(const Shape& s) { return 2 * array_bytes(s); }
 
 const Limit kLimits[] = {
     {Cost::kLaunches, one, "can one kernel draw the mask and compute dx?"},
-    {Cost::kReadBytes, x_and_dy,
-     "each element of x and dy is needed once, and nothing else: is a mask stored and loaded? Do "
-     "neighbouring "
-     "lanes load neighbouring float4?"},
-    {Cost::kWrittenBytes, array_bytes,
-     "only dx must be written: is a mask written as well? Do neighbouring lanes store neighbouring float4?"},
     {Cost::kLoadRequests, two_loads,
      "a warp can load 128 elements of x in one request, and of dy in another: are all loads float4?"},
     {Cost::kStoreRequests, warps, "dx can be stored as float4 too: is it?"},
+    {.cost = Cost::kReadBytes,
+     .allowed = x_and_dy,
+     .excess = "each element of x and dy is needed once, and nothing else: is a mask stored and loaded?",
+     .scattered = "do neighbouring lanes load neighbouring float4?"},
+    {.cost = Cost::kWrittenBytes,
+     .allowed = array_bytes,
+     .excess = "only dx must be written: is a mask written as well?",
+     .scattered = "do neighbouring lanes store neighbouring float4?"},
 };
 
 }  // namespace

@@ -22,7 +22,9 @@ import time
 import traceback
 import warnings
 
-import torch
+# Else a question whether there is a GPU would forbid the children to use it.
+os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
+import torch  # noqa: E402
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 GIVEN = FOLDER.parents[1] / "chapters" / "09_pytorch" / "exercises"  # has given.py

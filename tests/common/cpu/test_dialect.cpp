@@ -250,6 +250,7 @@ TEST_CASE_METHOD(Findings, "finding: blocks race in device memory") {
       finding([&](bool mended) { test_kernels::one_sum_for_all(out->data(), mended); });
   CHECK_THAT(message, ContainsSubstring("thread (0,0,0) of block (1,0,0) writes"));
   CHECK_THAT(message, ContainsSubstring("thread (0,0,0) of block (0,0,0) writes array[0] at line "));
+  CHECK_THAT(message, ContainsSubstring("which block should write this element?"));
   // Two launches are ordered.
   CHECK_NOTHROW(backend->run([&] { test_kernels::one_sum_for_all(out->data(), true); }));
 }
