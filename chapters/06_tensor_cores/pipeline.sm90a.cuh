@@ -33,17 +33,6 @@ struct Pipeline {
 using Pipeline128x128 = Pipeline<128, 128, 4>;
 using Pipeline128x256 = Pipeline<128, 256, 4>;
 
-/// Goes round a pipeline: the stage that is next, and the parity of the phase in which it is filled.
-template <int Stages>
-struct PipelineState {
-  int stage = 0, parity = 0;
-  __device__ void advance() {
-    if (++stage < Stages) return;
-    stage = 0;
-    parity ^= 1;
-  }
-};
-
 /// The matrices that the TMA copies from.
 struct Inputs {
   CUtensorMap x, w;

@@ -17,7 +17,7 @@ struct MmaTiles {
   static constexpr int D = Elements, kRowTiles = RowTiles, kWarps = Warps, kKeys = Keys, kBlocks = Blocks;
   static constexpr int kThreads = 32 * Warps, kWarpRows = 16 * RowTiles, kQueries = kWarpRows * Warps;
   static constexpr int kRowBytes = 2 * D, kQueryBytes = kQueries * kRowBytes, kTileBytes = Keys * kRowBytes;
-  static constexpr int kSharedBytes = kTileAlignment + kQueryBytes + 4 * kTileBytes;
+  static constexpr int kSharedBytes = kMmaAlignment + kQueryBytes + 4 * kTileBytes;
   static constexpr bool kKeepsQueries = KeepsQueries;
 };
 // [mma tiles]
@@ -221,25 +221,24 @@ __device__ inline void store_outputs(const MmaOutputs<T>& of_warp, const MmaSoft
 // [mma store]
 
 // [mma place]
-/// The heads whose blocks with a mask run at about the same time: their keys and values should fit into the
-/// L2 cache.
-constexpr int kHeadsTogether = 16;
+/// Keys and values of as many heads should be in use at a time as fit well into the L2 cache.
+constexpr int kBytesTogether = 32 << 20;
 
-/// The work of a block, as from half_place_of(). With a mask, of kHeadsTogether heads, first the last tile of
+/// The work of a block, as from half_place_of(). With a mask, of some heads at a time, first the last tile of
 /// each.
 template <class T, class Mask>
 __device__ inline HalfPlace mma_place_of(Sizes s, int block) {
   const int tiles = ceil_div(s.queries, T::kQueries);
   int head = block / tiles, tile = block % tiles;
   if (Mask::kCausal) {
-    const int first_head = head / kHeadsTogether * kHeadsTogether;
-    const int together = min(kHeadsTogether, s.heads - first_head);
+    const int fit = max(kBytesTogether / 4 / s.d / s.keys, 1), first_head = head / fit * fit;
+    const int together = min(fit, s.heads - first_head);
     const int in_group = block - first_head * tiles;
     head = first_head + in_group % together;
     tile = tiles - 1 - in_group / together;
   }
   const int last = min((tile + 1) * T::kQueries, s.queries) - 1;
-  return {tile * T::kQueries, Mask::visible(s, last), static_cast<size_t>(head) * s.queries * s.d,
+  return {head, tile * T::kQueries, Mask::visible(s, last), static_cast<size_t>(head) * s.queries * s.d,
           static_cast<size_t>(s.key_head(head)) * s.keys * s.d};
 }
 // [mma place]

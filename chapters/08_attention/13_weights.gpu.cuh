@@ -14,8 +14,8 @@ template <int Keys>
 struct WeightTiles {
   static constexpr int D = 64, kKeys = Keys, kGroups = 3, kGroupThreads = 128, kQueries = 16;
   static constexpr int kThreads = kGroupThreads * kGroups, kWarpKeys = Keys / 4;
-  alignas(kTileAlignment) unsigned char k[Keys * 2 * D];
-  alignas(kTileAlignment) unsigned char q[kGroups][2][kQueries * 2 * D];  // one is used, the next is copied
+  alignas(kMmaAlignment) unsigned char k[Keys * 2 * D];
+  alignas(kMmaAlignment) unsigned char q[kGroups][2][kQueries * 2 * D];  // one is used, the next is copied
   float largest[kGroups][4][kQueries], sums[kGroups][4][kQueries];        // of each warp
 };
 // [weight sizes]
@@ -190,7 +190,7 @@ struct MmaWeights {
     const int each = tiles_per_block(a.sizes);
     const dim3 grid(static_cast<unsigned>(a.sizes.heads),
                     static_cast<unsigned>(ceil_div(ceil_div(a.sizes.queries, T::kQueries), each)));
-    launch_shared(weights_by_mma<T, Full>, grid, T::kThreads, kTileAlignment + sizeof(T), a.q, a.k,
+    launch_shared(weights_by_mma<T, Full>, grid, T::kThreads, kMmaAlignment + sizeof(T), a.q, a.k,
                   bfloat16s(data, "p_bfloat16"), a.sizes, a.scale, each);
   }
 };

@@ -15,6 +15,10 @@
 #ifdef __CUDACC__
 #include "12_mma.gpu.cuh"
 #include "13_weights.gpu.cuh"
+#include "14_wgmma.sm90a.cuh"
+#include "15_overlap.sm90a.cuh"
+#include "16_three_groups.sm90a.cuh"
+#include "17_persistent.sm90a.cuh"
 #endif
 
 namespace DEVICE::attention {
@@ -68,6 +72,15 @@ constexpr Stage by_mma(Stage stage) {
   return stage;
 }
 
+/// A stage in bfloat16 for an H100 or H200.
+template <class Mask>
+constexpr Stage on_hopper(Stage stage) {
+  stage.needs = "sm_90a: an H100 or H200; d of at most 128, of eights";
+  stage.capability = 90;
+  stage.no_other_capability = true;
+  return in_bfloat16<Mask>(stage);
+}
+
 const Stage kStages[] = {
     weights<Full>(stage<Unfused>({.name = "1_unfused",
                                   .idea = "weights: product, scale and softmax, three kernels",
@@ -119,6 +132,18 @@ const Stage kStages[] = {
         gpu_only<struct MmaWeights>({.name = "13_weights",
                                      .idea = "the weights alone in bfloat16, the keys stay in shared memory",
                                      .needs = "a GPU; d of at most 64; 1024 keys and 2^28 scores"}))),
+    on_hopper<Full>(gpu_only<struct Wgmma>(
+        {.name = "14_wgmma", .idea = "wgmma and TMA: scores, softmax, values in turn"})),
+    on_hopper<Full>(gpu_only<struct Overlap>(
+        {.name = "15_overlap", .idea = "the next scores are computed during the softmax"})),
+    on_hopper<Full>(gpu_only<struct Groups>(
+        {.name = "16_three_groups", .idea = "more warpgroups, with 64 keys at a time"})),
+    on_hopper<Causal>(gpu_only<struct GroupsCausal>(
+        {.name = "16_causal", .idea = "the same with a causal mask", .against = "9_masked"})),
+    on_hopper<Full>(gpu_only<struct Persistent>(
+        {.name = "17_persistent", .idea = "persistent: the next queries load early, for short rows"})),
+    on_hopper<Causal>(gpu_only<struct PersistentCausal>(
+        {.name = "17_causal", .idea = "the same with a causal mask", .against = "9_masked"})),
 };
 
 const Shape kSweep[] = {{{4, 4, 256, 256, 64}},       {{128, 128, 1024, 1024, 64}},

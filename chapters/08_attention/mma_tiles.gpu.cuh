@@ -11,12 +11,12 @@ namespace DEVICE::attention {
 
 /// Swizzled tiles start at a multiple of this many bytes, so that the position of a chunk can be changed by
 /// an exclusive or with its address.
-constexpr unsigned kTileAlignment = 256;
+constexpr unsigned kMmaAlignment = 256;
 
-/// The block's dynamic shared memory from the first multiple of kTileAlignment on.
+/// The block's dynamic shared memory from the first multiple of kMmaAlignment on.
 __device__ inline unsigned char* aligned_shared() {
   auto* memory = dynamic_shared<unsigned char>();
-  return memory + (0u - shared_address(memory)) % kTileAlignment;
+  return memory + (0u - shared_address(memory)) % kMmaAlignment;
 }
 
 /// A matrix of rows x d elements in global memory.

@@ -33,10 +33,10 @@ __device__ inline void copy_half_rows(HalfRow<D>* tile, const __nv_bfloat16* __r
 }
 static_assert(kHalfQueries == kHalfKeys, "the tile of q is copied as those of k and v are");
 
-/// The work of a block: its first query, one past the last key that one of its queries sees, and where the
-/// head's rows begin in q and in k and v.
+/// The work of a block: a head of q, its first query, one past the last key that one of its queries sees, and
+/// where the head's rows begin in q and in k and v.
 struct HalfPlace {
-  int first, end;
+  int head, first, end;
   size_t q_start, k_start;
 };
 
@@ -47,7 +47,7 @@ __device__ inline HalfPlace half_place_of(Sizes s, int block) {
   const int head = Mask::kCausal ? block % s.heads : block / tiles;
   const int tile = Mask::kCausal ? tiles - 1 - block / s.heads : block % tiles;
   const int last = (tile + 1) * kHalfQueries - 1;
-  return {tile * kHalfQueries, Mask::visible(s, last < s.queries ? last : s.queries - 1),
+  return {head, tile * kHalfQueries, Mask::visible(s, last < s.queries ? last : s.queries - 1),
           static_cast<size_t>(head) * s.queries * s.d, static_cast<size_t>(s.key_head(head)) * s.keys * s.d};
 }
 
@@ -99,11 +99,12 @@ inline unsigned half_tiles(const Sizes& s) {
   return static_cast<unsigned>(s.heads) * static_cast<unsigned>(ceil_div(s.queries, kHalfQueries));
 }
 
-/// Each block has `queries` queries and reads the tiles, of `tile_keys` rows of k and v, that they see.
+/// Each block has `queries` queries, the first one's from `begin` on, and reads the tiles, of `tile_keys`
+/// rows of k and v, that they see.
 template <class Mask>
-Traffic half_flash_traffic(const Shape& s, int queries, int tile_keys) {
+Traffic half_flash_traffic(const Shape& s, int queries, int tile_keys, int begin = 0) {
   long long keys = 0;  // read by the blocks of one head
-  for (int first = 0; first < s.dims[2]; first += queries) {
+  for (int first = begin; first < s.dims[2]; first += queries) {
     const int last = first + queries - 1;
     const int end = Mask::visible(sizes(s), last < s.dims[2] ? last : s.dims[2] - 1);
     const int tiles_end = (end + tile_keys - 1) / tile_keys * tile_keys;

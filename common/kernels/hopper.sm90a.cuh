@@ -92,6 +92,17 @@ __device__ inline void wait(Barrier* barrier, int parity) {
 }
 // [barriers]
 
+/// Goes round a pipeline: the stage that is next, and the parity of the phase in which it is filled.
+template <int Stages>
+struct PipelineState {
+  int stage = 0, parity = 0;
+  __device__ void advance() {
+    if (++stage < Stages) return;
+    stage = 0;
+    parity ^= 1;
+  }
+};
+
 // --- Tiles, copied by the TMA ---
 
 // [tiles]
@@ -108,6 +119,16 @@ __device__ inline void tma_load(__nv_bfloat16* tile, const CUtensorMap* map, int
       "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
       "[%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(tile)),
       "l"(map), "r"(column), "r"(row), "r"(shared_address(barrier))
+      : "memory");
+}
+
+/// The same for the tile at (row, column) of one of the matrices of a stack.
+__device__ inline void tma_load(__nv_bfloat16* tile, const CUtensorMap* map, int matrix, int row, int column,
+                                Barrier* barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
+      "[%0], [%1, {%2, %3, %4}], [%5];" ::"r"(shared_address(tile)),
+      "l"(map), "r"(column), "r"(row), "r"(matrix), "r"(shared_address(barrier))
       : "memory");
 }
 
@@ -134,6 +155,15 @@ __device__ inline void tma_store(const CUtensorMap* map, int row, int column, co
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
+/// The same for one of the matrices of a stack.
+__device__ inline void tma_store(const CUtensorMap* map, int matrix, int row, int column,
+                                 const __nv_bfloat16* tile) {
+  asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(map),
+               "r"(column), "r"(row), "r"(matrix), "r"(shared_address(tile))
+               : "memory");
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
 /// Returns when the stores that this thread has started have read their tiles, which may then be overwritten.
 __device__ inline void tma_store_wait_read() {
   asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
@@ -151,12 +181,15 @@ __device__ inline void stmatrix_x4(unsigned row, const unsigned* matrices) {
 
 // [products]
 /// The shared-memory matrix descriptor of a tile with rows of 128 bytes, swizzled as the TMA does it: wgmma
-/// finds the 16-byte chunk c of row r at position c ^ r % 8 of the row. Offsets are in units of 16 bytes.
-__device__ inline unsigned long long matrix_descriptor(const __nv_bfloat16* tile) {
-  constexpr unsigned long long kLeadingByteOffset = 1ull << 16;           // not used with this swizzle
+/// finds the 16-byte chunk c of row r at position c ^ r % 8 of the row. `next_columns` is how many bytes
+/// after the first 64 columns the next 64 begin; only wgmma_by_rows() uses it. Offsets are in units of 16
+/// bytes.
+__device__ inline unsigned long long matrix_descriptor(const __nv_bfloat16* tile,
+                                                       unsigned next_columns = 16) {
   constexpr unsigned long long kStrideByteOffset = (1024ull >> 4) << 32;  // from eight rows to the next eight
   constexpr unsigned long long kSwizzle128Bytes = 1ull << 62;
-  return shared_address(tile) >> 4 | kLeadingByteOffset | kStrideByteOffset | kSwizzle128Bytes;
+  const unsigned long long leading_byte_offset = static_cast<unsigned long long>(next_columns >> 4) << 16;
+  return shared_address(tile) >> 4 | leading_byte_offset | kStrideByteOffset | kSwizzle128Bytes;
 }
 
 /// Before wgmma: orders it after this warp's writes to the accumulator registers.
@@ -170,9 +203,10 @@ __device__ void wgmma_wait() {
 }
 // [products]
 
-/// Starts acc += x * w^T for tiles of 64x16 and 128x16 elements, given by their descriptors. All four warps
-/// of the warpgroup call it, and each accumulates 16 rows. In each lane, acc[4j..4j+3] are mma_m16n8k16()'s
-/// accumulators for the columns from 8j.
+/// Starts acc += x * w^T for tiles of 64x16 and 128x16 elements, given by their descriptors; with kAdd = 0,
+/// acc = x * w^T. All four warps of the warpgroup call it, and each accumulates 16 rows. In each lane,
+/// acc[4j..4j+3] are mma_m16n8k16()'s accumulators for the columns from 8j.
+template <int kAdd = 1>
 __device__ inline void wgmma(float (&acc)[64], unsigned long long x, unsigned long long w) {
   asm volatile(
       "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
@@ -180,7 +214,7 @@ __device__ inline void wgmma(float (&acc)[64], unsigned long long x, unsigned lo
       "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
       "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
       "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
-      "%64, %65, 1, 1, 1, 0, 0;"
+      "%64, %65, %66, 1, 1, 0, 0;"
       : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3]), "+f"(acc[4]), "+f"(acc[5]), "+f"(acc[6]),
         "+f"(acc[7]), "+f"(acc[8]), "+f"(acc[9]), "+f"(acc[10]), "+f"(acc[11]), "+f"(acc[12]), "+f"(acc[13]),
         "+f"(acc[14]), "+f"(acc[15]), "+f"(acc[16]), "+f"(acc[17]), "+f"(acc[18]), "+f"(acc[19]),
@@ -192,7 +226,23 @@ __device__ inline void wgmma(float (&acc)[64], unsigned long long x, unsigned lo
         "+f"(acc[50]), "+f"(acc[51]), "+f"(acc[52]), "+f"(acc[53]), "+f"(acc[54]), "+f"(acc[55]),
         "+f"(acc[56]), "+f"(acc[57]), "+f"(acc[58]), "+f"(acc[59]), "+f"(acc[60]), "+f"(acc[61]),
         "+f"(acc[62]), "+f"(acc[63])
-      : "l"(x), "l"(w));
+      : "l"(x), "l"(w), "n"(kAdd));
+}
+
+/// The same for tiles of 64x16 and 64x16 elements.
+template <int kAdd = 1>
+__device__ inline void wgmma(float (&acc)[32], unsigned long long x, unsigned long long w) {
+  asm volatile(
+      "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
+      "%32, %33, %34, 1, 1, 0, 0;"
+      : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3]), "+f"(acc[4]), "+f"(acc[5]), "+f"(acc[6]),
+        "+f"(acc[7]), "+f"(acc[8]), "+f"(acc[9]), "+f"(acc[10]), "+f"(acc[11]), "+f"(acc[12]), "+f"(acc[13]),
+        "+f"(acc[14]), "+f"(acc[15]), "+f"(acc[16]), "+f"(acc[17]), "+f"(acc[18]), "+f"(acc[19]),
+        "+f"(acc[20]), "+f"(acc[21]), "+f"(acc[22]), "+f"(acc[23]), "+f"(acc[24]), "+f"(acc[25]),
+        "+f"(acc[26]), "+f"(acc[27]), "+f"(acc[28]), "+f"(acc[29]), "+f"(acc[30]), "+f"(acc[31])
+      : "l"(x), "l"(w), "n"(kAdd));
 }
 
 /// The same for tiles of 64x16 and 192x16 elements.
@@ -262,6 +312,54 @@ __device__ inline void wgmma(float (&acc)[128], unsigned long long x, unsigned l
       : "l"(x), "l"(w));
 }
 
+/// Starts acc += x * w, for 64x16 elements of x in registers and a tile of w of 16x64. x[0..3] of each lane
+/// is mma_m16n8k16()'s first operand for the 16 rows of its warp; the rows of w are those of its tile, whose
+/// descriptor says how far 64 columns are from the next 64.
+__device__ inline void wgmma_by_rows(float (&acc)[32], const unsigned (&x)[4], unsigned long long w) {
+  asm volatile(
+      "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
+      "{%32, %33, %34, %35}, %36, 1, 1, 1, 1;"
+      : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3]), "+f"(acc[4]), "+f"(acc[5]), "+f"(acc[6]),
+        "+f"(acc[7]), "+f"(acc[8]), "+f"(acc[9]), "+f"(acc[10]), "+f"(acc[11]), "+f"(acc[12]), "+f"(acc[13]),
+        "+f"(acc[14]), "+f"(acc[15]), "+f"(acc[16]), "+f"(acc[17]), "+f"(acc[18]), "+f"(acc[19]),
+        "+f"(acc[20]), "+f"(acc[21]), "+f"(acc[22]), "+f"(acc[23]), "+f"(acc[24]), "+f"(acc[25]),
+        "+f"(acc[26]), "+f"(acc[27]), "+f"(acc[28]), "+f"(acc[29]), "+f"(acc[30]), "+f"(acc[31])
+      : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "l"(w));
+}
+
+/// The same for 16x128 elements of w.
+__device__ inline void wgmma_by_rows(float (&acc)[64], const unsigned (&x)[4], unsigned long long w) {
+  asm volatile(
+      "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
+      "{%64, %65, %66, %67}, %68, 1, 1, 1, 1;"
+      : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3]), "+f"(acc[4]), "+f"(acc[5]), "+f"(acc[6]),
+        "+f"(acc[7]), "+f"(acc[8]), "+f"(acc[9]), "+f"(acc[10]), "+f"(acc[11]), "+f"(acc[12]), "+f"(acc[13]),
+        "+f"(acc[14]), "+f"(acc[15]), "+f"(acc[16]), "+f"(acc[17]), "+f"(acc[18]), "+f"(acc[19]),
+        "+f"(acc[20]), "+f"(acc[21]), "+f"(acc[22]), "+f"(acc[23]), "+f"(acc[24]), "+f"(acc[25]),
+        "+f"(acc[26]), "+f"(acc[27]), "+f"(acc[28]), "+f"(acc[29]), "+f"(acc[30]), "+f"(acc[31]),
+        "+f"(acc[32]), "+f"(acc[33]), "+f"(acc[34]), "+f"(acc[35]), "+f"(acc[36]), "+f"(acc[37]),
+        "+f"(acc[38]), "+f"(acc[39]), "+f"(acc[40]), "+f"(acc[41]), "+f"(acc[42]), "+f"(acc[43]),
+        "+f"(acc[44]), "+f"(acc[45]), "+f"(acc[46]), "+f"(acc[47]), "+f"(acc[48]), "+f"(acc[49]),
+        "+f"(acc[50]), "+f"(acc[51]), "+f"(acc[52]), "+f"(acc[53]), "+f"(acc[54]), "+f"(acc[55]),
+        "+f"(acc[56]), "+f"(acc[57]), "+f"(acc[58]), "+f"(acc[59]), "+f"(acc[60]), "+f"(acc[61]),
+        "+f"(acc[62]), "+f"(acc[63])
+      : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "l"(w));
+}
+
+/// After wgmma_wait(): tells the compiler that the products have changed these accumulators, so that it does
+/// not use them earlier.
+template <int Count>
+__device__ inline void wgmma_has_written(float (&acc)[Count]) {
+#pragma unroll
+  for (int i = 0; i < Count; ++i) asm volatile("" : "+f"(acc[i])::"memory");
+}
+
 /// Stores what a warpgroup has accumulated as the tile at (row, column) of an m x n matrix in bfloat16, as
 /// store_accumulator() does: n must be even. `Rows64` is the number of 64-row parts of the tile,
 /// `Accumulators` that of a lane in each part, half its columns.
@@ -293,10 +391,11 @@ constexpr size_t kSharedBytes = sizeof(T) + kTileAlignment;
 
 // --- On the host ---
 
-/// The TMA's description of a matrix of rows x columns, which it copies in swizzled tiles of `tile_rows` x
-/// kSwizzledColumns elements. \throws gpu::Error unless the matrix and its rows start at multiples of 16
-/// bytes.
-inline CUtensorMap tensor_map(const __nv_bfloat16* matrix, int rows, int columns, int tile_rows) {
+/// The TMA's description of a stack of `matrices` matrices of rows x columns, one after the other, which it
+/// copies in swizzled tiles of `tile_rows` x kSwizzledColumns elements, each of one matrix. With `rank` 2,
+/// there is one matrix. \throws gpu::Error unless the matrices and their rows start at multiples of 16 bytes.
+inline CUtensorMap tensor_map(int rank, const __nv_bfloat16* first, int matrices, int rows, int columns,
+                              int tile_rows) {
   static const auto encode = [] {
     void* found = nullptr;
     cudaDriverEntryPointQueryResult how;
@@ -305,18 +404,27 @@ inline CUtensorMap tensor_map(const __nv_bfloat16* matrix, int rows, int columns
       throw Error("the driver has no cuTensorMapEncodeTiled: it must be one for CUDA 12.0 or newer");
     return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(found);
   }();
-  const cuuint64_t size[] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows)};
-  const cuuint64_t row_bytes = size[0] * sizeof *matrix;
-  const cuuint32_t tile[] = {kSwizzledColumns, static_cast<cuuint32_t>(tile_rows)}, every[] = {1, 1};
+  const cuuint64_t size[] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows),
+                             static_cast<cuuint64_t>(matrices)};
+  const cuuint64_t row_bytes = size[0] * sizeof *first, apart[] = {row_bytes, row_bytes * size[1]};
+  const cuuint32_t tile[] = {kSwizzledColumns, static_cast<cuuint32_t>(tile_rows), 1}, every[] = {1, 1, 1};
   CUtensorMap map;
   const CUresult result =
-      encode(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, const_cast<__nv_bfloat16*>(matrix), size, &row_bytes,
+      encode(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, rank, const_cast<__nv_bfloat16*>(first), size, apart,
              tile, every, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
              CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS)
     throw Error("the TMA cannot copy this matrix (CUresult " + std::to_string(result) +
                 "): it and its rows must start at multiples of 16 bytes");
   return map;
+}
+
+/// For tma_load() and tma_store() of one matrix, and of one in a stack.
+inline CUtensorMap tensor_map(const __nv_bfloat16* matrix, int rows, int columns, int tile_rows) {
+  return tensor_map(2, matrix, 1, rows, columns, tile_rows);
+}
+inline CUtensorMap stack_map(const __nv_bfloat16* first, int matrices, int rows, int columns, int tile_rows) {
+  return tensor_map(3, first, matrices, rows, columns, tile_rows);
 }
 
 }  // namespace DEVICE

@@ -13,6 +13,11 @@ from contenders.contender import Contender, compared
 from contenders.ours import OURS
 from contenders.pytorch import compiled, uniform
 
+try:
+    from fa3_fwd_interface import flash_attn_func  # the package fa3-fwd: FlashAttention-3's forward kernels
+except ModuleNotFoundError:
+    flash_attn_func = None
+
 # Half of the distance between neighbours, relative to the smaller one.
 ROUNDING = {torch.float32: 2 ** -24, torch.bfloat16: 2 ** -8}
 LOG2_E = 1.4426950408889634
@@ -47,6 +52,15 @@ def sdpa(backend, causal):
         with sdpa_kernel(backend):
             return F.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=causal,
                                                   enable_gqa=shared(q, k))[0]
+
+    return attention
+
+
+def flash3(causal):
+
+    def attention(q, k, v):
+        result = flash_attn_func(*(tensor[None].transpose(1, 2) for tensor in (q, k, v)), causal=causal)
+        return (result[0] if isinstance(result, tuple) else result)[0].transpose(0, 1)
 
     return attention
 
@@ -224,6 +238,9 @@ def of_attention(shape, dtype, causal):
                       sdpa(SDPBackend.FLASH_ATTENTION, causal), kernels=(1, 2), **common),
             Contender(f"SDPA, cuDNN, {kind}", "cuDNN's attention in PyTorch",
                       sdpa(SDPBackend.CUDNN_ATTENTION, causal), kernels=(1, 2), of_others=True, **common),
+            Contender(f"FlashAttention-3, {kind}", "the package fa3-fwd", flash3(causal), kernels=(1, 2),
+                      of_others=True, skipped="" if flash_attn_func else "needs the package fa3-fwd",
+                      **common),
             Contender(f"flex_attention, {kind}", "PyTorch's flex_attention, compiled", flex(causal),
                       kernels=(1, 2, 3), **common),
             Contender(f"Triton, {kind}", "written by hand: flash attention, tiles by autotune",

@@ -31,7 +31,7 @@ OURS = {
         "weights, bfloat16": ("13_weights",),
         "float32": ("7_flash", "8_exp2"),
         "causal, float32": ("9_causal",),
-        "bfloat16": ("10_wmma", "12_mma"),
-        "causal, bfloat16": ("10_causal", "12_causal"),
+        "bfloat16": ("10_wmma", "12_mma", "16_three_groups", "17_persistent"),
+        "causal, bfloat16": ("10_causal", "12_causal", "16_causal", "17_causal"),
         "decode": ("11_split",)},
 }

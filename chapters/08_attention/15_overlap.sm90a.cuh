@@ -1,0 +1,61 @@
+/// \file
+/// Stage 15: the next scores are computed while the softmax of these goes on. A consumer starts both products
+/// before the exponentials, so the tensor cores are busy during them.
+#pragma once
+#include "14_wgmma.sm90a.cuh"
+
+namespace DEVICE::attention {
+
+// [overlap]
+/// While o += weights * v of one tile is computed, the scores of the next become weights.
+struct Overlapped {
+  template <class T, class Mask>
+  static __device__ void attend(T& shared, PipelineState<T::kStages>& state,
+                                const Visibility<Mask>& visibility, WgmmaSoftmax& softmax, WgmmaOutputs<T>& o,
+                                int consumer, int steps) {
+    WgmmaScores<T> scores;
+    WgmmaWeights<T> weights;
+    wait(&shared.k_full[state.stage], state.parity);
+    start_scores(scores, shared, consumer, state.stage);
+    wgmma_wait<0>();
+    wgmma_has_written(scores);
+    release(&shared.k_empty[state.stage]);
+    visibility.hide(scores, 0);
+    softmax.next_base(scores);
+    softmax.to_weights(scores);
+    round_weights(weights, scores);
+    for (int step = 1; step < steps; ++step) {
+      const PipelineState<T::kStages> before = state;
+      state.advance();
+      wait(&shared.k_full[state.stage], state.parity);
+      start_scores(scores, shared, consumer, state.stage);
+      wait(&shared.v_full[before.stage], before.parity);
+      start_values(o, weights, shared, before.stage);
+      wgmma_wait<1>();
+      wgmma_has_written(scores);
+      release(&shared.k_empty[state.stage]);
+      visibility.hide(scores, step * T::kKeys);
+      softmax.next_base(scores);
+      softmax.to_weights(scores);
+      wgmma_wait<0>();
+      wgmma_has_written(o);
+      release(&shared.v_empty[before.stage]);
+      softmax.rescale(o);
+      round_weights(weights, scores);
+    }
+    release(&shared.q_empty[consumer]);
+    wait(&shared.v_full[state.stage], state.parity);
+    start_values(o, weights, shared, state.stage);
+    wgmma_wait<0>();
+    wgmma_has_written(o);
+    release(&shared.v_empty[state.stage]);
+    state.advance();
+  }
+};
+// [overlap]
+
+// --- On the host ---
+
+struct Overlap : WgmmaFlash<TwoNarrowGroups, TwoWideGroups, Full, Overlapped> {};
+
+}  // namespace DEVICE::attention

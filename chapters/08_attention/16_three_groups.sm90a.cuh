@@ -1,0 +1,17 @@
+/// \file
+/// Stage 16: more consumers with fewer keys each. Three warpgroups (four, where d is at most 64) hide each
+/// other's waits better than two, and tiles of 64 keys leave registers for them.
+#pragma once
+#include "15_overlap.sm90a.cuh"
+
+namespace DEVICE::attention {
+
+// [group tiles]
+using NarrowGroups = WgmmaTiles<64, 4, 64, 4>;
+using WideGroups = WgmmaTiles<128, 3, 64, 4>;
+// [group tiles]
+
+struct Groups : WgmmaFlash<NarrowGroups, WideGroups, Full, Overlapped> {};
+struct GroupsCausal : WgmmaFlash<NarrowGroups, WideGroups, Causal, Overlapped> {};
+
+}  // namespace DEVICE::attention
