@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(T::kThreads, 1)
     take_registers<T::kConsumerRegisters>();
     for (;; ++round) {
       wait(&shared.q_full[consumer], round % 2);
-      const int number = __shfl_sync(0xffffffffu, shared.work[consumer], 0);
+      const int number = __shfl_sync(0xffffffffu, threadIdx.x % 32 == 0 ? shared.work[consumer] : 0, 0);
       if (number >= count) break;
       const HalfPlace at = wgmma_place_of<T, Mask>(s, number);
       const int first = at.first + 64 * consumer, steps = steps_of<T>(at);

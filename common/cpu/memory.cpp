@@ -151,6 +151,7 @@ Buffer& Memory::buffer_of_host(const void* data) const {
 }
 
 void Memory::set_initialised(const void* data, std::size_t bytes, bool initialised) {
+  if (bytes == 0) return;  // an array without elements has no pages
   Buffer& buffer = buffer_of_host(data);
   const std::size_t offset = reinterpret_cast<std::uintptr_t>(data) - buffer.pages.begin;
   buffer.written.set(offset, offset + bytes, initialised);

@@ -145,6 +145,7 @@ MemoryNeed memory_need(const Chapter& chapter, const Shape& shape) {
   need.host += result + latest;
   std::size_t read = 0, written = 0;
   for (int i = 0; i < chapter.stage_count; ++i) {
+    if (chapter.stages[i].suits && !chapter.stages[i].suits(shape)) continue;
     const Traffic traffic = dram_traffic(chapter, chapter.stages[i], shape);
     read = std::max(read, static_cast<std::size_t>(traffic.read_bytes));
     written = std::max(written, static_cast<std::size_t>(traffic.write_bytes));

@@ -302,6 +302,8 @@ TEST_CASE("memory is reused some time after release, with room between arrays") 
   for (int releases = 1; releases <= 256; ++releases) CHECK(place_of_another() != a);
   CHECK(place_of_another() == a);
   CHECK_THROWS_AS(memory.allocate(std::size_t{1} << 60, 0, "huge", 4), std::bad_alloc);
+  void* empty = memory.allocate(0, 0, "empty", 4);  // such as a matrix of scores that is too large
+  CHECK_NOTHROW(memory.set_initialised(empty, 0, false));
   CHECK_THROWS_AS(memory.release(nullptr), std::logic_error);
 }
 

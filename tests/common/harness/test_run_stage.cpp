@@ -13,6 +13,9 @@
 namespace cpu::relu_layernorm {
 workbook::Chapter chapter();
 }
+namespace cpu::attention {
+workbook::Chapter chapter();
+}
 namespace cpu::multiply_add {
 workbook::Chapter chapter();
 }
@@ -117,6 +120,11 @@ TEST_CASE("memory of the host: references take what the largest needs, not what 
   const std::size_t exact_and_random = 2;
   CHECK(workbook::memory_need(chapter, shape).host == exact_and_random * inputs + largest * sizeof(float) +
                                                           exact_and_random * largest * 2 * sizeof(double));
+}
+
+TEST_CASE("memory for timing: stages that do not run at a shape need none") {
+  const workbook::Shape long_texts = {{16, 16, 16384, 16384, 128}};  // no stage with a matrix of scores
+  CHECK(workbook::memory_need(cpu::attention::chapter(), long_texts).timing < std::size_t{2} << 30);
 }
 
 TEST_CASE("verification lets a right stage pass") {
