@@ -356,6 +356,28 @@ def peers(what, _):
     return page_text([one.rstrip() for one in rows])
 
 
+@quotes({"rates: plots/data/h100/08_attention.json 64x64x4096x4096x128 ...; 16_three_groups; ...":
+         "the TFLOP/s of stages and peers that took turns, at some sizes"})
+def rates(what, _):
+    path, rest = what.split(" ", 1)
+    sizes, *names = rest.split("; ")
+    stored, in_turns = runs_of(ROOT / path), runs_of(peers_of(ROOT / path))
+    columns = []
+    for size in sizes.split():
+        flops = {stage["name"]: stage["tflops"] * stage["time_us"]["median"]
+                 for stage in timed_stages(stored[size])}
+        ours = {stage["name"]: flops[stage["name"]] / stage["time_us"]["median"]
+                for stage in in_turns[size]["ours"]}
+        columns.append(ours | {stage["name"]: stage["tflops"] for stage in in_turns[size]["stages"]})
+    run = in_turns[sizes.split()[0]]
+    rows = [f"{card_of(run)}, torch {run['torch']}, {run['date']}", "",
+            f"{'TFLOP/s':36}" + "".join(f"{size:>22}" for size in sizes.split())]
+    for name in names:
+        cells = (f"{column[name]:22.1f}" if column.get(name) else f"{'-':>22}" for column in columns)
+        rows.append(f"{name:36}" + "".join(cells))
+    return page_text(rows)
+
+
 @quotes({"ratios: plots/data/h200/01_multiply_add.json":
          "predicted and measured speed-up of each stage after the first, at all sizes of such a run"})
 def ratios(path, _):

@@ -16,7 +16,7 @@ struct WeightTiles {
   static constexpr int kThreads = kGroupThreads * kGroups, kWarpKeys = Keys / 4;
   alignas(kMmaAlignment) unsigned char k[Keys * 2 * D];
   alignas(kMmaAlignment) unsigned char q[kGroups][2][kQueries * 2 * D];  // one is used, the next is copied
-  float largest[kGroups][4][kQueries], sums[kGroups][4][kQueries];        // of each warp
+  float largest[kGroups][4][kQueries], sums[kGroups][4][kQueries];       // of each warp
 };
 // [weight sizes]
 

@@ -15,7 +15,7 @@ template <int Elements, int Consumers, int Keys, int Stages>
 struct WgmmaTiles {
   static constexpr int D = Elements, kConsumers = Consumers, kKeys = Keys, kStages = Stages;
   static constexpr int kQueries = 64 * Consumers, kThreads = 128 * (Consumers + 1);
-  /// Of 65,536: the producer's warpgroup gives up most of its own.
+  /// The producer's warpgroup gives up most of its registers: all together have 65,536.
   static constexpr int kProducerRegisters = Consumers == 3 ? 32 : 24;
   static constexpr int kConsumerRegisters = Consumers == 2 ? 240 : Consumers == 3 ? 160 : 112;
 
@@ -208,7 +208,7 @@ __device__ inline void round_weights(unsigned (&to)[Weights / 8][4], const float
   for (int i = 0; i < Weights / 2; ++i) to[i / 4][i % 4] = as_operand(weights[2 * i], weights[2 * i + 1]);
 }
 
-/// What a consumer's lane needs to hide keys that its queries do not see.
+/// For a consumer's lane: the keys that its queries see, so that it can hide the others.
 template <class Mask>
 struct Visibility {
   Sizes s;
@@ -234,7 +234,7 @@ struct Visibility {
   }
 };
 
-/// Of the `steps` tiles of a block, those that a consumer's queries see, from `first` on.
+/// The tiles that a consumer's queries, from `first` on, see of the `steps` tiles of their block.
 template <class T, class Mask>
 __device__ inline int own_steps(Sizes s, int first, int steps) {
   if (first < 0 || first >= s.queries) return 1;
