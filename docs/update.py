@@ -9,6 +9,7 @@ A page marks a quotation with a comment and holds it in the code block, or in th
 
 import ast
 import functools
+import importlib
 import json
 import pathlib
 import re
@@ -548,37 +549,42 @@ def resources(what, _):
 # --- Calls from PyTorch ---
 
 
+def of_pytorch(module):
+    """A module of chapter 09, which makes the tables of its programs."""
+    folder = str(ROOT / "chapters" / "09_pytorch")
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    return importlib.import_module(module)
+
+
+def heading_of_calls(run):
+    return f"{run['device']}, PyTorch {run['torch']}, {run['date']}, {run['command']}"
+
+
 @quotes({"calls: plots/data/h100/calls/09_pytorch.json costs":
          "a table of chapters/09_pytorch/ladder.py, costs or sizes",
          "calls: plots/data/h100/calls/09_pytorch.json costs 1_ctypes 2_custom_op":
          "its rows of these stages alone"})
 def calls(what, _):
-    sys.path.insert(0, str(ROOT / "chapters" / "09_pytorch"))
-    import ladder
+    ladder = of_pytorch("ladder")
     path, table, *chosen = what.split()
     run = load(ROOT / path)
-    heading = f"{run['device']}, PyTorch {run['torch']}, {run['date']}, {run['command']}"
     rungs = {rung: times for rung, times in run["rungs"].items() if rung in chosen or not chosen}
     rows = ladder.TABLES[table](rungs)
-    return page_text(rows if chosen else [heading, "", *rows])
+    return page_text(rows if chosen else [heading_of_calls(run), "", *rows])
 
 
 @quotes({"operators: plots/data/h100/calls/operators.json": "the table of chapters/09_pytorch/measure.py"})
 def operators(path, _):
-    sys.path.insert(0, str(ROOT / "chapters" / "09_pytorch"))
-    import measured
-    return page_text(measured.table(load(ROOT / path)))
+    return page_text(of_pytorch("measured").table(load(ROOT / path)))
 
 
 @quotes({"models: plots/data/h100/calls/models.json models":
          "a table of chapters/09_pytorch/models.py: losses, models or linear"})
 def models(what, _):
-    sys.path.insert(0, str(ROOT / "chapters" / "09_pytorch"))
-    import measured
     path, table = what.split()
     run = load(ROOT / path)
-    heading = f"{run['device']}, PyTorch {run['torch']}, {run['date']}, {run['command']}"
-    return page_text([heading, "", *measured.MODEL_TABLES[table](run)])
+    return page_text([heading_of_calls(run), "", *of_pytorch("measured").MODEL_TABLES[table](run)])
 
 
 # --- What Nsight Compute has said ---

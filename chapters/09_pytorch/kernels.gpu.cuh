@@ -2,7 +2,7 @@
 /// What the kernels of all operators share: elements and vectors of them, sums of columns, and on the host
 /// how the C layer launches.
 #pragma once
-#include <exception>
+#include <stdexcept>
 #include <string>
 
 #include "ceil_div.hpp"
@@ -100,6 +100,21 @@ __global__ void sum_parts(const Compute<T>* __restrict__ partial, T* __restrict_
 template <class... Pointers>
 bool aligned(Pointers... pointers) {
   return ((reinterpret_cast<size_t>(pointers) % 16 == 0) && ...);
+}
+
+/// The compute capability of the current device, such as 90 for 9.0.
+inline int compute_capability() {
+  int device = 0, major = 0, minor = 0;
+  check(cudaGetDevice(&device));
+  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
+  return 10 * major + minor;
+}
+
+/// \throws std::runtime_error if the current device's tensor cores do not know bfloat16
+inline void need_bfloat16() {
+  if (compute_capability() < 80)
+    throw std::runtime_error("bfloat16 needs a GPU of compute capability 8.0 or newer");
 }
 
 template <class T>

@@ -36,13 +36,6 @@ void launch_tiles(void (*kernel)(Params...), dim3 grid, int threads, size_t shar
   launch_shared(kernel, grid, threads, shared_bytes, args...);
 }
 
-void need_bfloat16() {
-  int device = 0, major = 0;
-  check(cudaGetDevice(&device));
-  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-  if (major < 8) throw std::runtime_error("bfloat16 needs a GPU of compute capability 8.0 or newer");
-}
-
 // --- The weights alone ---
 
 template <class Mask>
@@ -64,7 +57,7 @@ void weights_in_tiles(const WorkbookAttention& a, const __nv_bfloat16* q, const 
   const dim3 grid(static_cast<unsigned>(s.heads),
                   static_cast<unsigned>(ceil_div(ceil_div(s.queries, Tiles::kQueries), each)));
   launch_tiles(stages::weights_by_mma<Tiles, Mask>, grid, Tiles::kThreads,
-               stages::kTileAlignment + sizeof(Tiles), q, k, p, s, a.scale, each);
+               stages::kMmaAlignment + sizeof(Tiles), q, k, p, s, a.scale, each);
 }
 
 template <class Mask>
@@ -111,10 +104,12 @@ void split_in_bfloat16(const WorkbookAttention& a, const __nv_bfloat16* q, const
   launch(stages::combine, rows, stages::kSplitThreads, outputs, parts, o, count, a.d);
 }
 
-/// Calls `function` with the mask. One query sees all keys with either.
+/// Whether a mask hides any key: one query sees all keys with a causal one as well.
+bool is_masked(const WorkbookAttention& a) { return a.causal && a.queries > 1; }
+
 template <class Function>
 void with_mask(const WorkbookAttention& a, Function function) {
-  if (a.causal && a.queries > 1)
+  if (is_masked(a))
     function(Causal());
   else
     function(Full());
@@ -158,7 +153,7 @@ int workbook_attention_cuda(const WorkbookAttention* task, void* stream) {
 /// A query is split if there are too few for the tensor cores' tiles, and enough keys for several parts.
 long long workbook_attention_scratch(const WorkbookAttention* task) {
   const workbook::Shape shape = Task(*task).shape;
-  const bool masked = task->causal && task->queries > 1;
-  if (task->type == kFloat32 || masked || task->queries > 16 || stages::part_count(shape) == 1) return 0;
+  if (task->type == kFloat32 || is_masked(*task) || task->queries > 16 || stages::part_count(shape) == 1)
+    return 0;
   return stages::split_outputs(shape) + stages::split_parts(shape);
 }

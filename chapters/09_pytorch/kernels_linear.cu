@@ -45,15 +45,6 @@ void check_rows(int rows) {
   if (rows > kMostRows) throw std::runtime_error("x has more than 8388480 rows: split it");
 }
 
-/// The compute capability of the current device, such as 90 for 9.0.
-int compute_capability() {
-  int device = 0, major = 0, minor = 0;
-  check(cudaGetDevice(&device));
-  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
-  return 10 * major + minor;
-}
-
 #ifdef WORKBOOK_OPS_HOPPER
 /// Whether the TMA can copy the matrices: their rows must be whole multiples of 16 bytes.
 bool suits_hopper(const WorkbookLinearGelu& task) {
@@ -64,10 +55,9 @@ bool suits_hopper(const WorkbookLinearGelu& task) {
 
 template <class Formula>
 void run_bfloat16(const WorkbookLinearGelu& task) {
-  const int capability = compute_capability();
-  if (capability < 80) throw std::runtime_error("bfloat16 needs a GPU of compute capability 8.0 or newer");
+  need_bfloat16();
 #ifdef WORKBOOK_OPS_HOPPER
-  if (capability == 90 && suits_hopper(task)) return workbook_ops::launch_on_hopper(task);
+  if (compute_capability() == 90 && suits_hopper(task)) return workbook_ops::launch_on_hopper(task);
 #endif
   check_rows(task.rows);
   using T = __nv_bfloat16;

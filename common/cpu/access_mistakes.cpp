@@ -162,6 +162,12 @@ void uninitialised_shared(Access access) {
 
 namespace {
 
+/// Whether the two threads of a race are of different blocks.
+bool is_of_two_blocks(const Race& race) {
+  const std::uint32_t in_block = device().launch.threads_per_block;
+  return race.thread / in_block != race.earlier_thread / in_block;
+}
+
 Needs needed_after(const Race& race) {
   const std::uint32_t in_block = device().launch.threads_per_block;
   if (race.thread % in_block / kWarpSize != race.earlier_thread % in_block / kWarpSize) return Needs::kBlock;
@@ -171,30 +177,26 @@ Needs needed_after(const Race& race) {
 }  // namespace
 
 Mistake race_between(const Race& race) {
-  const std::uint32_t in_block = device().launch.threads_per_block;
   const Site* earlier = device().block.sites.numbered(race.earlier_site);
   const bool is_volatile = race.access.manner == AccessManner::kVolatile || (earlier && earlier->is_volatile);
   const RacingAccess first = {earlier ? earlier->instruction : 0,
                               earlier ? earlier->kind : AccessKind::kLoad};
-  if (race.thread / in_block != race.earlier_thread / in_block) {
-    const bool both_write = first.kind == AccessKind::kStore && race.access.kind == AccessKind::kStore;
+  const RacingAccess second = {race.access.instruction, race.access.kind};
+  if (is_of_two_blocks(race))
     return {"race in device memory", both_accesses(race) + "\n  and nothing orders the two",
-            is_volatile ? volatile_race(blocks_race(false)) : blocks_race(both_write),
+            is_volatile ? volatile_race(blocks_race(false)) : blocks_race(both_store(first, second)),
             race.access.instruction};
-  }
   const std::string details = both_accesses(race) + "\n  with no barrier between the two";
   const Needs needs = needed_after(race);
-  std::string look_at = missing_barrier(first, {race.access.instruction, race.access.kind}, needs);
+  std::string look_at = missing_barrier(first, second, needs);
   if (is_volatile && needs == Needs::kBlock) look_at = volatile_race(look_at);
   if (race.shared) return {"race in shared memory", details, look_at, race.access.instruction};
   return {"race in device memory", details, look_at, race.access.instruction};
 }
 
 Mistake same_value_stored(const Race& race) {
-  const std::uint32_t in_block = device().launch.threads_per_block;
-  const bool of_two_blocks = race.thread / in_block != race.earlier_thread / in_block;
   return {"same value stored by several threads", both_accesses(race) + "\n  and both store the same value",
-          of_two_blocks
+          is_of_two_blocks(race)
               ? "CUDA calls this a race all the same: should both blocks have this element? Which part "
                 "of its index tells the blocks apart?"
               : "CUDA calls this a race all the same: let one thread store it.",

@@ -28,8 +28,8 @@ bool is_between(std::uintptr_t instruction, const SourceLine& first, const Sourc
 }
 
 /// The hint for accesses in one line: by one iteration of a loop and the next, or by one execution of it.
-std::string missing_in_line(const std::string& line, const std::string& barrier, bool both_write) {
-  if (both_write)
+std::string missing_in_line(const std::string& line, const std::string& barrier, bool both_store) {
+  if (both_store)
     return fmt::format(
         "do several threads write the same element at {}? Let one of them do it, or use an atomic. If they "
         "write it in different iterations of a loop, {} is missing between the iterations.",
@@ -54,8 +54,7 @@ std::string missing_barrier(const RacingAccess& one, const RacingAccess& other, 
     return fmt::format("is {} missing between the two accesses, or between two iterations of a loop?",
                        barrier);
   if (same_line(one.instruction, other.instruction))
-    return missing_in_line(place_text(one.instruction), barrier,
-                           one.kind == AccessKind::kStore && other.kind == AccessKind::kStore);
+    return missing_in_line(place_text(one.instruction), barrier, both_store(one, other));
   // The threads of a block run one after another here, so which of the two ran first says nothing.
   std::uintptr_t first = one.instruction, last = other.instruction;
   if (source_line(last).line < source_line(first).line) std::swap(first, last);
@@ -71,7 +70,7 @@ std::string missing_barrier(const RacingAccess& one, const RacingAccess& other, 
         "is {} missing after {}, before {} runs again (in a loop, or in another call)? The barrier at {} "
         "only separates {} from the {} that follows it.",
         barrier, to, from, place_text(passed), from, to);
-  if (one.kind == AccessKind::kStore && other.kind == AccessKind::kStore)
+  if (both_store(one, other))
     return fmt::format(
         "{} and {} both write it: which of the two threads should? If both should, is {} missing between the "
         "two lines?",
@@ -81,8 +80,8 @@ std::string missing_barrier(const RacingAccess& one, const RacingAccess& other, 
       barrier, from, to, to, from);
 }
 
-std::string blocks_race(bool both_write) {
-  return both_write
+std::string blocks_race(bool both_store) {
+  return both_store
              ? "which block should write this element? Does the index of the other one go past its "
                "block's part, or leave the block's number out? If both must write, use an atomic"
              : "blocks run in any order: let each block write only what no other block touches, use an "

@@ -15,6 +15,10 @@ struct RacingAccess {
   AccessKind kind;
 };
 
+inline bool both_store(const RacingAccess& one, const RacingAccess& other) {
+  return one.kind == AccessKind::kStore && other.kind == AccessKind::kStore;
+}
+
 /// Which barrier would have prevented a race between two threads of one block.
 enum class Needs {
   kBlock,   ///< __syncthreads()
@@ -32,8 +36,8 @@ void set_names_syncwarp(bool names);
 /// lines: then only the second is left.
 std::string missing_barrier(const RacingAccess& one, const RacingAccess& other, Needs needs);
 
-/// The hint for a race between threads of two blocks.
-std::string blocks_race(bool both_write);
+/// The hint for a race between threads of two blocks: that both store, or that one of them may only read.
+std::string blocks_race(bool both_store);
 
 /// The hint for a race of a volatile access, between two warps or blocks: it may be a flag that one of them
 /// waits for, and then a barrier would wait for ever. `otherwise` is the hint if it is none.

@@ -24,7 +24,7 @@ from importlib import metadata
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / folder) for folder in ("tests", "tests/pytorch", "tests/solutions",
                                                   "solutions/09_pytorch")]
-from answers import edited, parse
+from answers import complaints, edited, parse
 from checks import expect
 from package import torch_python
 
@@ -54,13 +54,6 @@ def answers_of(name, solution):
         if answer.is_edit:
             lines = edited(solution.splitlines(), lines, "the solution")
         yield answer, "\n".join(lines) + "\n"
-
-
-def complaints(verdict):
-    found = [verdict["refused"]] if verdict["refused"] else []
-    found += [case["message"] for case in verdict["cases"] if not case["right"]]
-    return found + [f"over budget: {limit['what']}: {limit['excess']}"
-                    for limit in verdict["budget"] if limit["over"]]
 
 
 class Grader:

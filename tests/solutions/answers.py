@@ -64,6 +64,21 @@ class Mistake(Exception):
     """Something in a file of answers, or in one of them."""
 
 
+# --- What graders say of them ---
+
+
+def complaints(verdict):
+    """The objections to an answer in a grader's report."""
+    found = [verdict["refused"]] if verdict["refused"] else []
+    found += [case["message"] for case in verdict["cases"] if not case["right"]]
+    over = [limit for limit in verdict["budget"] if limit["over"]]
+    found += [f"over budget: {limit['what']}: {limit['excess']}" for limit in over]
+    for one in verdict.get("predictions", ()):  # chapter 09 has none
+        texts = (one["counted"], one["slip"])
+        found += [f"{one['name']}: {text}" for text in texts if text not in ("right", "")]
+    return found
+
+
 # --- From a file to answers ---
 
 

@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from answers import Mistake, parse
+from answers import Mistake, complaints, parse
 from checks import expect, run, skip
 
 LEAST_SLIPS, LEAST_RIGHT, LEAST_WRONG = 5, 3, 8
@@ -31,17 +31,6 @@ def report_of(*command):
         done = run(*command, path, timeout=600)
         written = json.loads(path.read_text()) if path.exists() else {}
         return done.returncode, written
-
-
-def complaints(verdict):
-    found = [verdict["refused"]] if verdict["refused"] else []
-    found += [case["message"] for case in verdict["cases"] if not case["right"]]
-    over = [limit for limit in verdict["budget"] if limit["over"]]
-    found += [f"over budget: {limit['what']}: {limit['excess']}" for limit in over]
-    for one in verdict["predictions"]:
-        texts = (one["counted"], one["slip"])
-        found += [f"{one['name']}: {text}" for text in texts if text not in ("right", "")]
-    return found
 
 
 def judge(program, version):
