@@ -1282,10 +1282,11 @@ PICTURES = {
 def all_pictures():
     """Those of this file, and of files that import it."""
     sys.modules.setdefault("diagrams", sys.modules[__name__])
+    from pictures_attention import PICTURES as of_attention
     from pictures_layernorm import PICTURES as of_layernorm
     from pictures_linear_gelu import PICTURES as of_linear_gelu
     from pictures_tensor_cores import PICTURES as of_tensor_cores
-    return {**PICTURES, **of_layernorm, **of_linear_gelu, **of_tensor_cores}
+    return {**PICTURES, **of_attention, **of_layernorm, **of_linear_gelu, **of_tensor_cores}
 
 
 def draw_all(programs, out):
