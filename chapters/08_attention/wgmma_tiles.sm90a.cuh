@@ -9,8 +9,8 @@ namespace DEVICE::attention {
 
 // [wgmma tiles]
 /// In shared memory: Consumers warpgroups have 64 queries each, of up to Elements elements, and take their
-/// keys Keys at a time, by Loop; Stages tiles of k, and as many of v, are there or in flight. The rows of a
-/// swizzled tile are 64 elements long, so a tile of longer rows is stored as two, one after the other.
+/// keys Keys at a time; Stages tiles of k, and as many of v, are there or in flight. The rows of a swizzled
+/// tile are 64 elements long, so a tile of longer rows is stored as two, one after the other.
 template <int Elements, int Consumers, int Keys, int Stages>
 struct WgmmaTiles {
   static constexpr int D = Elements, kConsumers = Consumers, kKeys = Keys, kStages = Stages;
@@ -25,7 +25,7 @@ struct WgmmaTiles {
   alignas(kTileAlignment) __nv_bfloat16 o[Consumers][64 * Elements];
   Barrier q_full[Consumers], q_empty[Consumers];
   Barrier k_full[Stages], k_empty[Stages], v_full[Stages], v_empty[Stages];
-  int work[Consumers];  ///< for stage 17
+  int work[Consumers];  ///< in stage 17, the number of what each consumer has to do
 
   /// One thread calls it, before any other uses the tiles. Each consumer's warps arrive at what is empty.
   __device__ void init_barriers() {
