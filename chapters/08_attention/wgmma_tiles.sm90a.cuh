@@ -137,7 +137,7 @@ __device__ inline void start_scores(WgmmaScores<T>& scores, const T& shared, int
 template <class T>
 __device__ inline void start_values(WgmmaOutputs<T>& o, const WgmmaWeights<T>& weights, const T& shared,
                                     int stage) {
-  const unsigned long long of_v = matrix_descriptor(shared.v[stage], T::kKeys * kSwizzledRowBytes);
+  const unsigned long long of_v = rows_descriptor(shared.v[stage], T::kKeys * kSwizzledRowBytes);
   wgmma_fence();
 #pragma unroll
   for (int i = 0; i < T::kKeys / 16; ++i) wgmma_by_rows(o, weights[i], of_v + i * kSwizzledRowBytes);

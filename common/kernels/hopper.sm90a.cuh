@@ -122,16 +122,6 @@ __device__ inline void tma_load(__nv_bfloat16* tile, const CUtensorMap* map, int
       : "memory");
 }
 
-/// The same for the tile at (row, column) of one of the matrices of a stack.
-__device__ inline void tma_load(__nv_bfloat16* tile, const CUtensorMap* map, int matrix, int row, int column,
-                                Barrier* barrier) {
-  asm volatile(
-      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
-      "[%0], [%1, {%2, %3, %4}], [%5];" ::"r"(shared_address(tile)),
-      "l"(map), "r"(column), "r"(row), "r"(matrix), "r"(shared_address(barrier))
-      : "memory");
-}
-
 /// The same for every block of the cluster whose bit is set in `blocks`: the tile is written to the same
 /// address in each of them, and counted by the barrier at the same address.
 __device__ inline void tma_load_multicast(unsigned short blocks, __nv_bfloat16* tile, const CUtensorMap* map,
@@ -155,15 +145,6 @@ __device__ inline void tma_store(const CUtensorMap* map, int row, int column, co
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-/// The same for one of the matrices of a stack.
-__device__ inline void tma_store(const CUtensorMap* map, int matrix, int row, int column,
-                                 const __nv_bfloat16* tile) {
-  asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(map),
-               "r"(column), "r"(row), "r"(matrix), "r"(shared_address(tile))
-               : "memory");
-  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-}
-
 /// Returns when the stores that this thread has started have read their tiles, which may then be overwritten.
 __device__ inline void tma_store_wait_read() {
   asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
@@ -177,19 +158,37 @@ __device__ inline void stmatrix_x4(unsigned row, const unsigned* matrices) {
 }
 // [tiles]
 
+// --- Tiles of one of many matrices ---
+
+/// tma_load() of the tile at (row, column) of one of the matrices of a stack, whose map stack_map() has made.
+__device__ inline void tma_load(__nv_bfloat16* tile, const CUtensorMap* map, int matrix, int row, int column,
+                                Barrier* barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
+      "[%0], [%1, {%2, %3, %4}], [%5];" ::"r"(shared_address(tile)),
+      "l"(map), "r"(column), "r"(row), "r"(matrix), "r"(shared_address(barrier))
+      : "memory");
+}
+
+/// The same for tma_store().
+__device__ inline void tma_store(const CUtensorMap* map, int matrix, int row, int column,
+                                 const __nv_bfloat16* tile) {
+  asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(map),
+               "r"(column), "r"(row), "r"(matrix), "r"(shared_address(tile))
+               : "memory");
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
 // --- Products of a warpgroup ---
 
 // [products]
 /// The shared-memory matrix descriptor of a tile with rows of 128 bytes, swizzled as the TMA does it: wgmma
-/// finds the 16-byte chunk c of row r at position c ^ r % 8 of the row. `next_columns` is how many bytes
-/// after the first 64 columns the next 64 begin; only wgmma_by_rows() uses it. Offsets are in units of 16
-/// bytes.
-__device__ inline unsigned long long matrix_descriptor(const __nv_bfloat16* tile,
-                                                       unsigned next_columns = 16) {
+/// finds the 16-byte chunk c of row r at position c ^ r % 8 of the row. Offsets are in units of 16 bytes.
+__device__ inline unsigned long long matrix_descriptor(const __nv_bfloat16* tile) {
+  constexpr unsigned long long kLeadingByteOffset = 1ull << 16;           // not used with this swizzle
   constexpr unsigned long long kStrideByteOffset = (1024ull >> 4) << 32;  // from eight rows to the next eight
   constexpr unsigned long long kSwizzle128Bytes = 1ull << 62;
-  const unsigned long long leading_byte_offset = static_cast<unsigned long long>(next_columns >> 4) << 16;
-  return shared_address(tile) >> 4 | leading_byte_offset | kStrideByteOffset | kSwizzle128Bytes;
+  return shared_address(tile) >> 4 | kLeadingByteOffset | kStrideByteOffset | kSwizzle128Bytes;
 }
 
 /// Before wgmma: orders it after this warp's writes to the accumulator registers.
@@ -310,6 +309,13 @@ __device__ inline void wgmma(float (&acc)[128], unsigned long long x, unsigned l
         "+f"(acc[116]), "+f"(acc[117]), "+f"(acc[118]), "+f"(acc[119]), "+f"(acc[120]), "+f"(acc[121]),
         "+f"(acc[122]), "+f"(acc[123]), "+f"(acc[124]), "+f"(acc[125]), "+f"(acc[126]), "+f"(acc[127])
       : "l"(x), "l"(w));
+}
+
+/// The descriptor of a tile that wgmma_by_rows() reads: `next_columns` is how many bytes after its first 64
+/// columns the next 64 begin.
+__device__ inline unsigned long long rows_descriptor(const __nv_bfloat16* tile, unsigned next_columns) {
+  const unsigned long long upper_half = matrix_descriptor(tile) & 0xffffffffull << 32;
+  return upper_half | (next_columns >> 4) << 16 | shared_address(tile) >> 4;
 }
 
 /// Starts acc += x * w, for 64x16 elements of x in registers and a tile of w of 16x64. x[0..3] of each lane
