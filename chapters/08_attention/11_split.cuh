@@ -32,23 +32,29 @@ __device__ inline void load_floats(float (&to)[8], uint4 bits) {
   for (int c = 0; c < 8; ++c) to[c] = to_float(eight.element[c]);
 }
 
+/// The row of k and of v that holds a key of a head: one after the other.
+struct RowsInOrder {
+  int keys;
+  __device__ size_t operator()(int head, int key) const { return static_cast<size_t>(head) * keys + key; }
+};
+
 // [split]
 /// For one query and `part_keys` of its keys: parts[row][part], and outputs[row][part][0, d) = the sum over
 /// the keys of 2^(exponent - largest) * v, where d is at most D. One block per row of q (blockIdx.x) and part
 /// (blockIdx.y). D / 8 lanes share a key, eight elements each, and have kAhead keys in flight. Traffic: each
 /// block reads 4 d bytes per key, and each of its warps q.
-template <int D>
+template <int D, class Rows>
 __global__ void __launch_bounds__(kSplitThreads)
     attend_to_part(const __nv_bfloat16* __restrict__ q, const __nv_bfloat16* __restrict__ k,
                    const __nv_bfloat16* __restrict__ v, float* __restrict__ outputs,
-                   float2* __restrict__ parts, Sizes s, float scale, int part_keys) {
+                   float2* __restrict__ parts, Sizes s, float scale, int part_keys, Rows row_of) {
   constexpr int kLanes = D / 8, kGroups = kSplitThreads / kLanes, kAhead = 4;
   alignas(16) __shared__ float of_groups[kGroups][D];
   __shared__ float2 part_of_group[kGroups];
   const int t = threadIdx.x, group = t / kLanes, i = t % kLanes * 8, left = s.d - i;
   const size_t row = blockIdx.x;
   const int first = blockIdx.y * part_keys, end = min(first + part_keys, s.keys);
-  const size_t start = static_cast<size_t>(s.key_head(blockIdx.x / s.queries)) * s.keys * s.d;
+  const int head = s.key_head(blockIdx.x / s.queries);
   const bool aligned = starts_vectors(k, s.d) && starts_vectors(v, s.d);
   float of_q[8], acc[8] = {}, numbers[8];
   load_floats(of_q, load_eight(q + row * s.d + i, left, starts_vectors(q, s.d)));
@@ -60,7 +66,7 @@ __global__ void __launch_bounds__(kSplitThreads)
 #pragma unroll
     for (int a = 0; a < kAhead; ++a) {
       const int key = first_key + a * kGroups + group;
-      const size_t at = start + static_cast<size_t>(key) * s.d + i;
+      const size_t at = row_of(head, key) * s.d + i;
       of_k[a] = key < end ? load_eight(k + at, left, aligned) : uint4{};
       of_v[a] = key < end ? load_eight(v + at, left, aligned) : uint4{};
     }
@@ -137,22 +143,30 @@ __global__ void combine(const float* __restrict__ outputs, const float2* __restr
 
 // --- On the host ---
 
+/// Both kernels, with `part_keys` keys in each part.
+template <class Rows>
+void attend_and_combine(const Data& data, int part_keys, Rows row_of, __nv_bfloat16* o) {
+  const Halves a = half_arrays(data);
+  const auto all_rows = static_cast<unsigned>(rows(data.shape));
+  const int count = ceil_div(a.sizes.keys, part_keys);
+  float* const outputs = data.floats("part_outputs");
+  auto* const parts = reinterpret_cast<float2*>(data.floats("parts"));
+  launch(a.sizes.d <= 64 ? attend_to_part<64, Rows> : attend_to_part<128, Rows>,
+         dim3(all_rows, static_cast<unsigned>(count)), kSplitThreads, a.q, a.k, a.v, outputs, parts, a.sizes,
+         a.scale, part_keys, row_of);
+  launch(combine, all_rows, kSplitThreads, outputs, parts, o, count, a.sizes.d);
+}
+
 struct Split {
   static void run(const Data& data) {
-    const Halves a = half_arrays(data);
-    const auto all_rows = static_cast<unsigned>(rows(data.shape));
-    const int count = part_count(data.shape);
-    float* const outputs = data.floats("part_outputs");
-    auto* const parts = reinterpret_cast<float2*>(data.floats("parts"));
-    launch(a.sizes.d <= 64 ? attend_to_part<64> : attend_to_part<128>,
-           dim3(all_rows, static_cast<unsigned>(count)), kSplitThreads, a.q, a.k, a.v, outputs, parts,
-           a.sizes, a.scale, part_keys(data.shape));
-    launch(combine, all_rows, kSplitThreads, outputs, parts, bfloat16s(data, "o_bfloat16"), count, a.sizes.d);
+    attend_and_combine(data, part_keys(data.shape), RowsInOrder{data.shape.dims[3]},
+                       bfloat16s(data, "o_bfloat16"));
   }
+  static Traffic traffic(const Shape& s) { return traffic(s, part_count(s)); }
   /// Four pairs share a sector, each stored by itself; each warp of combine() loads all pairs of its row.
-  static Traffic traffic(const Shape& s) {
-    const long long pairs = 32 * part_count(s) * rows(s), outputs = 4 * split_outputs(s);
-    const long long of_q = 2 * kSplitThreads / 32 * split_outputs(s),
+  static Traffic traffic(const Shape& s, int parts) {
+    const long long pairs = 32 * parts * rows(s), outputs = 4 * parts * q_elements(s);
+    const long long of_q = 2 * kSplitThreads / 32 * parts * q_elements(s),
                     of_k = 4 * rows(s) * s.dims[3] * s.dims[4];
     const long long of_pairs = ceil_div(s.dims[4], 32) * pairs;
     return {

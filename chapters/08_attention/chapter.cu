@@ -2,6 +2,7 @@
 /// Chapter 08: o = softmax(q * k^T / sqrt(d)) * v. The ladder: one row per stage; compiled once for each
 /// device.
 #include "10_wmma.cuh"
+#include "11_paged.cuh"
 #include "11_split.cuh"
 #include "1_unfused.cuh"
 #include "2_one_kernel.cuh"
@@ -54,6 +55,13 @@ constexpr Stage in_bfloat16(Stage stage) {
   stage.output = Mask::kCausal ? "o_causal_bfloat16" : "o_bfloat16";
   stage = whole<Mask>(stage);
   stage.roundings = tensor_roundings;
+  return stage;
+}
+
+/// A stage in bfloat16 whose keys and values are in pages.
+constexpr Stage paged(Stage stage) {
+  stage = in_bfloat16<Full>(stage);
+  stage.output = "o_paged";
   return stage;
 }
 
@@ -119,6 +127,10 @@ const Stage kStages[] = {
                                     .idea = "split over the keys, for few queries and many keys",
                                     .kernels = 2,
                                     .needs = "at most 16 queries; d of at most 128"})),
+    paged(stage<Paged>({.name = "11_paged",
+                        .idea = "the same with keys and values in pages of 64",
+                        .kernels = 2,
+                        .needs = "at most 16 queries; d of at most 128; pages of 64 keys"})),
     by_mma(in_bfloat16<Full>(
         gpu_only<struct Mma>({.name = "12_mma",
                               .idea = "bfloat16 by mma.sync: the weights stay in registers",

@@ -3,6 +3,9 @@
 #pragma once
 #include <math.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "attention.hpp"
 #include "ceil_div.hpp"
 #include "chapter.hpp"
@@ -88,6 +91,21 @@ inline int part_keys(const Shape& s) { return ceil_div(s.dims[3], part_count(s))
 /// Elements of the outputs of all parts, and of their pairs of a maximum and a sum.
 inline long long split_outputs(const Shape& s) { return part_count(s) * q_elements(s); }
 inline long long split_parts(const Shape& s) { return 2 * part_count(s) * rows(s); }
+
+// [pages]
+/// Where texts grow, k and v are kept in pages of so many keys, wherever there was room (W. Kwon and others,
+/// PagedAttention, 2023, arXiv 2309.06180). page_table[h * pages + j] is the page with the keys from
+/// j * kPageKeys on of head h; the pages of all heads are mixed.
+constexpr int kPageKeys = 64;
+// [pages]
+inline bool has_pages(const Shape& s) { return s.dims[3] % kPageKeys == 0 && s.dims[2] <= 16 && rows_fit(s); }
+inline long long page_count(const Shape& s) {
+  return has_pages(s) ? static_cast<long long>(s.dims[1]) * (s.dims[3] / kPageKeys) : 0;
+}
+inline long long paged_outputs(const Shape& s) { return has_pages(s) ? q_elements(s) : 0; }
+
+/// Parts of whole pages, at most part_count() of them.
+inline int paged_part_keys(const Shape& s) { return ceil_div(part_keys(s), kPageKeys) * kPageKeys; }
 
 struct Arrays {
   Sizes sizes;
@@ -179,6 +197,19 @@ inline void round_to(__nv_bfloat16* to, const float* from, long long count) {
   });
 }
 
+/// Every page has one entry, in an order that does not depend on the inputs.
+inline void fill_page_table(const Data& host) {
+  auto* const table = static_cast<unsigned*>(host.array("page_table", Type::kUint32));
+  const auto count = static_cast<unsigned>(page_count(host.shape));
+  unsigned state = 85;
+  for (unsigned i = 0; i < count; ++i) {  // R. Durstenfeld's shuffle, from the inside out
+    state = 1664525u * state + 1013904223u;
+    const unsigned j = (state >> 8) % (i + 1);
+    table[i] = table[j];
+    table[j] = i;
+  }
+}
+
 /// Scores have a variance of about 2, whatever d is; keys have an offset, so that their mean is not zero.
 inline void fill(const Data& host) {
   const Arrays a = arrays(host);
@@ -192,6 +223,7 @@ inline void fill(const Data& host) {
   round_to(bfloat16s(host, "q_bfloat16"), a.q, q_elements(host.shape));
   round_to(bfloat16s(host, "k_bfloat16"), a.k, k_elements(host.shape));
   round_to(bfloat16s(host, "v_bfloat16"), a.v, k_elements(host.shape));
+  fill_page_table(host);
 }
 
 // --- References ---
@@ -228,6 +260,24 @@ void reference_bfloat16(const Data& host, double* expected, double* magnitude) {
                              tensor_roundings(host.shape), expected, magnitude);
 }
 
+/// The rows of pages in the order of the keys.
+inline std::vector<__nv_bfloat16> in_order(const Data& host, const __nv_bfloat16* pages) {
+  const auto* table = static_cast<const unsigned*>(host.array("page_table", Type::kUint32));
+  const auto page = static_cast<size_t>(kPageKeys) * host.shape.dims[4];
+  std::vector<__nv_bfloat16> ordered(static_cast<size_t>(k_elements(host.shape)));
+  for (size_t i = 0; i < ordered.size() / page; ++i)
+    std::copy_n(pages + table[i] * page, page, ordered.begin() + static_cast<std::ptrdiff_t>(i * page));
+  return ordered;
+}
+
+inline void reference_paged(const Data& host, double* expected, double* magnitude) {
+  workbook::Attention ordered = half_problem(host, false);
+  const Halves a = half_arrays(host);
+  const std::vector<__nv_bfloat16> k = in_order(host, a.k), v = in_order(host, a.v);
+  ordered.k = k.data(), ordered.v = v.data();
+  workbook::attention_output(ordered, kWeightRoundings, tensor_roundings(host.shape), expected, magnitude);
+}
+
 const Array kArrays[] = {
     {"q", Type::kFloat32, Role::kInput, q_elements, nullptr},
     {"k", Type::kFloat32, Role::kInput, k_elements, nullptr},
@@ -235,6 +285,7 @@ const Array kArrays[] = {
     {"q_bfloat16", Type::kBFloat16, Role::kInput, q_elements, nullptr},
     {"k_bfloat16", Type::kBFloat16, Role::kInput, k_elements, nullptr},
     {"v_bfloat16", Type::kBFloat16, Role::kInput, k_elements, nullptr},
+    {"page_table", Type::kUint32, Role::kInput, page_count, nullptr},
     {"scores", Type::kFloat32, Role::kScratch, scratch_scores, nullptr},
     {"part_outputs", Type::kFloat32, Role::kScratch, split_outputs, nullptr},
     {"parts", Type::kFloat32, Role::kScratch, split_parts, nullptr},
@@ -248,6 +299,8 @@ const Array kArrays[] = {
      "q_bfloat16 k_bfloat16 v_bfloat16"},
     {"o_causal_bfloat16", Type::kBFloat16, Role::kOutput, q_elements, reference_bfloat16<Causal>,
      "q_bfloat16 k_bfloat16 v_bfloat16"},
+    {"o_paged", Type::kBFloat16, Role::kOutput, paged_outputs, reference_paged,
+     "q_bfloat16 k_bfloat16 v_bfloat16 page_table"},
 };
 
 // --- Operations and bytes ---

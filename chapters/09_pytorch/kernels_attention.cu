@@ -98,9 +98,10 @@ void split_in_bfloat16(const WorkbookAttention& a, const __nv_bfloat16* q, const
   const int count = stages::part_count(task.shape);
   float* const outputs = static_cast<float*>(a.scratch);
   auto* const parts = reinterpret_cast<float2*>(outputs + count * stages::q_elements(task.shape));
-  launch(a.d <= 64 ? stages::attend_to_part<64> : stages::attend_to_part<128>,
+  using Rows = stages::RowsInOrder;
+  launch(a.d <= 64 ? stages::attend_to_part<64, Rows> : stages::attend_to_part<128, Rows>,
          dim3(rows, static_cast<unsigned>(count)), stages::kSplitThreads, q, k, v, outputs, parts, task.sizes,
-         a.scale, stages::part_keys(task.shape));
+         a.scale, stages::part_keys(task.shape), Rows{a.keys});
   launch(stages::combine, rows, stages::kSplitThreads, outputs, parts, o, count, a.d);
 }
 
