@@ -7,6 +7,7 @@
 #include "catch.hpp"
 #include "common/cpu/findings.hpp"
 #include "cpu/device.hpp"
+#include "cpu/memory.hpp"
 #include "cpu/race_hints.hpp"
 #include "cpu/source_line.hpp"
 #include "harness/terminal.hpp"
@@ -157,6 +158,10 @@ TEST_CASE_METHOD(Messages, "an index outside an array is out of bounds of that a
     const std::string name = array == &first ? "first" : "second";
     for (const long long offset : offsets)
       for (const long long index : {-offset, 999 + offset}) {
+        // Other tests of this process may have released an array that was just there.
+        if (cpu::memory().released_at(reinterpret_cast<std::uintptr_t>(array->data()) +
+                                      static_cast<std::uintptr_t>(4 * index)))
+          continue;
         const std::string told =
             finding_of(*backend, [&] { test_kernels::read_at(array->data(), out->data(), index); });
         CHECK_THAT(told, ContainsSubstring("out of bounds: kernel read_at"));
