@@ -1,8 +1,13 @@
 # Compile through ccache where it is installed. A second checkout finds what the first one compiled: paths are taken relative
-# to the checkout.
+# to the checkout. A checkout whose path has a blank or the like shares nothing: lists of dependencies have such a path in
+# another spelling, ccache leaves it there (4.7), and the second checkout would depend on the first one's files.
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
-  set(ccache ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE_PROGRAM})
+  set(sharing)
+  if(CMAKE_SOURCE_DIR MATCHES "^[-+./A-Za-z0-9_]+$")
+    set(sharing CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1)
+  endif()
+  set(ccache ${CMAKE_COMMAND} -E env ${sharing} ${CCACHE_PROGRAM})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${ccache})
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${ccache})
 endif()
