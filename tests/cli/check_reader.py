@@ -189,6 +189,11 @@ def kernel_disasters():
     expect("... is not stopped", "was stopped" not in output, output)
 
 
+def one_line(done):
+    """The output, without the line breaks that a long path leads to."""
+    return " ".join((done.stdout + done.stderr).split())
+
+
 def full_disk():
     """A state folder in which nothing can be written is not the reader's fault."""
     call("a solution", ["check", "01.1"], SOLVED)
@@ -199,13 +204,13 @@ def full_disk():
         resource.setrlimit(resource.RLIMIT_FSIZE, (60 << 10, 60 << 10))
 
     done = run(*program, preexec_fn=small_files)
-    said = done.stdout + done.stderr
+    said = one_line(done)
     named = done.returncode == BROKEN and "cannot be written (File too large)" in said
     expect("a full disk is named", named and "ended itself" not in said, f"{done.returncode} {said}")
     STATE.rename(STATE.with_name("state before"))
     STATE.write_text("a file in its place")
     done = run(*program)
-    said = done.stdout + done.stderr
+    said = one_line(done)
     named = done.returncode == BROKEN and "cannot be written (Not a directory)" in said
     expect("a state folder that is none is named", named and "ended itself" not in said,
            f"{done.returncode} {said}")
