@@ -1,5 +1,6 @@
 #include "cpu/fault.hpp"
 
+#include <execinfo.h>
 #include <fmt/format.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -22,6 +23,9 @@ namespace {
 struct Fault {
   int signal;
   std::uintptr_t address, instruction, stack_pointer;
+  // In host code, the functions that were being called, from the handler's on.
+  std::array<void*, 64> frames;
+  int frame_count;
 
   /// Whether a thread of a kernel has raised it, in the kernel's code or in what that calls.
   bool in_kernel() const { return grid_runs && device().launch.stacks.contains(stack_pointer); }
@@ -54,9 +58,14 @@ std::uintptr_t stack_pointer_of([[maybe_unused]] const ucontext_t& context) {
 }
 
 void on_fault(int signal, siginfo_t* info, void* context) {
-  fault = {signal, reinterpret_cast<std::uintptr_t>(info->si_addr),
+  fault = {signal,
+           reinterpret_cast<std::uintptr_t>(info->si_addr),
            instruction_of(*static_cast<ucontext_t*>(context)),
-           stack_pointer_of(*static_cast<ucontext_t*>(context))};
+           stack_pointer_of(*static_cast<ucontext_t*>(context)),
+           {},
+           0};
+  if (runs_host_code && !grid_runs && !fault.is_to_device_memory())
+    fault.frame_count = backtrace(fault.frames.data(), static_cast<int>(fault.frames.size()));
   const bool ours = fault.in_kernel() || fault.is_overflow() || fault.is_to_device_memory() ||
                     (runs_host_code && !grid_runs);
   if (ours && resume_at) siglongjmp(*resume_at, 1);
@@ -79,8 +88,12 @@ struct Standstill {
 thread_local Standstill standstill;
 
 void on_tick(int signal, siginfo_t*, void* context) {
-  const Fault seen = {signal, 0, instruction_of(*static_cast<ucontext_t*>(context)),
-                      stack_pointer_of(*static_cast<ucontext_t*>(context))};
+  const Fault seen = {signal,
+                      0,
+                      instruction_of(*static_cast<ucontext_t*>(context)),
+                      stack_pointer_of(*static_cast<ucontext_t*>(context)),
+                      {},
+                      0};
   if (!resume_at || !seen.in_kernel()) return;
   const Device& d = device();
   const bool same = standstill.launch == d.launch.number && standstill.block == d.block.number &&
@@ -98,6 +111,8 @@ void on_tick(int signal, siginfo_t*, void* context) {
 class Handler {
  public:
   Handler() {
+    void* here = nullptr;
+    backtrace(&here, 1);  // the first call loads a library, which a handler must not do
     struct sigaction action = {};
     action.sa_sigaction = on_fault;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
@@ -195,7 +210,8 @@ void run_host_code(const std::function<void()>& code) {
   if (ends_without_fault(code)) return;
   memory().set_access(false);
   if (!grid_runs && !fault.is_to_device_memory())
-    throw host_crash(fault.signal, fault.address, fault.instruction, fault.stack_pointer);
+    throw host_crash(fault.signal, fault.address, fault.instruction, fault.stack_pointer,
+                     {fault.frames.data(), static_cast<std::size_t>(fault.frame_count)});
   if (!grid_runs) throw touched_by_host();
   if (fault.signal == kTickSignal) throw standing_still(fault.instruction, fault.stack_pointer, kMostTicks);
   if (fault.is_overflow()) throw stack_overflow(fault.instruction, fault.stack_pointer);

@@ -32,13 +32,25 @@ struct FaultPlace {
   std::size_t calls = 0;       ///< the stack has it so often
 };
 
+bool in_kernel_file(std::uintptr_t return_address) {
+  const SourceLine& line = source_line(return_address);
+  return line.line > 0 && is_kernel_file(line.file);
+}
+
+/// The first of the frames that is in a kernel's file, as a return address; 0 if none is. Other words of the
+/// stack may be left from earlier calls.
+std::uintptr_t first_in_kernel_file(std::span<void* const> frames, std::uintptr_t instruction) {
+  for (const void* frame : frames) {
+    const auto address = reinterpret_cast<std::uintptr_t>(frame);
+    const std::uintptr_t return_address = address == instruction ? address + 1 : address;
+    if (in_kernel_file(return_address)) return return_address;
+  }
+  return 0;
+}
+
 /// The fault may be in a function of the device or of a library. Then the first return address on the stack
 /// that is one of a kernel's file is the place.
 FaultPlace place_of_fault(std::uintptr_t instruction, std::uintptr_t stack_pointer, const Region& stack) {
-  const auto in_kernel_file = [](std::uintptr_t address) {
-    const SourceLine& line = source_line(address);
-    return line.line > 0 && is_kernel_file(line.file);
-  };
   const auto* const end = reinterpret_cast<const std::uintptr_t*>(stack.begin + stack.size);
   const auto* const begin = reinterpret_cast<const std::uintptr_t*>(std::max(stack_pointer, stack.begin) &
                                                                     ~(sizeof(std::uintptr_t) - 1));
@@ -147,7 +159,7 @@ const char* host_crash_hint(int signal) {
 }  // namespace
 
 Finding host_crash(int signal, std::uintptr_t address, std::uintptr_t instruction,
-                   std::uintptr_t stack_pointer) {
+                   std::uintptr_t stack_pointer, std::span<void* const> frames) {
   pthread_attr_t attributes;
   void* stack = nullptr;
   std::size_t size = 0;
@@ -161,9 +173,12 @@ Finding host_crash(int signal, std::uintptr_t address, std::uintptr_t instructio
   const std::uintptr_t begin =
                            overflow ? std::max(stack_pointer, (address / kPage + 1) * kPage) : stack_pointer,
                        end = reinterpret_cast<std::uintptr_t>(stack) + size;
-  const FaultPlace place = place_of_fault(instruction + 1, begin, {begin, begin < end ? end - begin : 0});
+  // When the stack is full, the frames are those of its end alone.
+  const FaultPlace place =
+      overflow ? place_of_fault(instruction + 1, begin, {begin, begin < end ? end - begin : 0})
+               : FaultPlace{first_in_kernel_file(frames, instruction)};
   const SourceLine& line = source_line(place.instruction);
-  if (!is_kernel_file(line.file) || line.line == 0)
+  if (!in_kernel_file(place.instruction))
     return Finding(fmt::format("crash in host code\n  host code crashes ({})\n  look at: {}",
                                strsignal(signal), host_crash_hint(signal)));
   const std::string look_at =

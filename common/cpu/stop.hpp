@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "cpu/finding.hpp"
 
@@ -35,8 +36,8 @@ Finding standing_still(std::uintptr_t instruction, std::uintptr_t stack_pointer,
 Finding crash(int signal, std::uintptr_t instruction, std::uintptr_t stack_pointer);
 
 /// The Finding for host code that this signal would have ended, because of an access to `address` if it is
-/// SIGSEGV.
+/// SIGSEGV. `frames` are the functions that were being called, as backtrace() gives them.
 Finding host_crash(int signal, std::uintptr_t address, std::uintptr_t instruction,
-                   std::uintptr_t stack_pointer);
+                   std::uintptr_t stack_pointer, std::span<void* const> frames);
 
 }  // namespace cpu
