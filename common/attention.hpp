@@ -15,6 +15,9 @@ struct Attention {
   int heads, key_heads, queries, keys, d;
   bool causal;  ///< query i sees the keys j <= i + keys - queries and no others; otherwise it sees all
   bool exact;   ///< no score is rounded, nor is its exponential: magnitudes are sizes of terms alone
+  /// Null, or for each head of k and v the pages, of page_keys rows each, that hold its keys in order.
+  const unsigned* page_table = nullptr;
+  int page_keys = 0;
 };
 
 /// p[h][i][j] = the weight of key j for query i, heads x queries x keys of them: softmax over the keys that

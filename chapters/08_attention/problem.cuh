@@ -3,9 +3,6 @@
 #pragma once
 #include <math.h>
 
-#include <algorithm>
-#include <vector>
-
 #include "attention.hpp"
 #include "ceil_div.hpp"
 #include "chapter.hpp"
@@ -260,22 +257,11 @@ void reference_bfloat16(const Data& host, double* expected, double* magnitude) {
                              tensor_roundings(host.shape), expected, magnitude);
 }
 
-/// The rows of pages in the order of the keys.
-inline std::vector<__nv_bfloat16> in_order(const Data& host, const __nv_bfloat16* pages) {
-  const auto* table = static_cast<const unsigned*>(host.array("page_table", Type::kUint32));
-  const auto page = static_cast<size_t>(kPageKeys) * host.shape.dims[4];
-  std::vector<__nv_bfloat16> ordered(static_cast<size_t>(k_elements(host.shape)));
-  for (size_t i = 0; i < ordered.size() / page; ++i)
-    std::copy_n(pages + table[i] * page, page, ordered.begin() + static_cast<std::ptrdiff_t>(i * page));
-  return ordered;
-}
-
 inline void reference_paged(const Data& host, double* expected, double* magnitude) {
-  workbook::Attention ordered = half_problem(host, false);
-  const Halves a = half_arrays(host);
-  const std::vector<__nv_bfloat16> k = in_order(host, a.k), v = in_order(host, a.v);
-  ordered.k = k.data(), ordered.v = v.data();
-  workbook::attention_output(ordered, kWeightRoundings, tensor_roundings(host.shape), expected, magnitude);
+  workbook::Attention paged = half_problem(host, false);
+  paged.page_table = static_cast<const unsigned*>(host.array("page_table", Type::kUint32));
+  paged.page_keys = kPageKeys;
+  workbook::attention_output(paged, kWeightRoundings, tensor_roundings(host.shape), expected, magnitude);
 }
 
 const Array kArrays[] = {

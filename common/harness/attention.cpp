@@ -124,8 +124,11 @@ class Rows {
     return static_cast<std::size_t>(heads) * static_cast<std::size_t>(rows) * width();
   }
   std::size_t key_row(int h, int j) const {
-    const long long head = static_cast<long long>(h) * problem_.key_heads / problem_.heads;
-    return static_cast<std::size_t>(head * problem_.keys + j);
+    const Attention& p = problem_;
+    const long long head = static_cast<long long>(h) * p.key_heads / p.heads;
+    if (!p.page_table) return static_cast<std::size_t>(head * p.keys + j);
+    const long long page = p.page_table[head * (p.keys / p.page_keys) + j / p.page_keys];
+    return static_cast<std::size_t>(page * p.page_keys + j % p.page_keys);
   }
   const double* key(int h, int j) const { return &k_[key_row(h, j) * width()]; }
 
