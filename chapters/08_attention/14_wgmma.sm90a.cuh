@@ -79,28 +79,28 @@ __global__ void __launch_bounds__(T::kThreads, 1)
 using TwoNarrowGroups = WgmmaTiles<64, 2, 128, 2>;
 using TwoWideGroups = WgmmaTiles<128, 2, 128, 2>;
 
+/// `o` by tiles of T.
+template <class T, class Mask, class Loop>
+void launch_wgmma(const Halves& a, __nv_bfloat16* o) {
+  launch_shared(flash_by_wgmma<T, Mask, Loop>, wgmma_blocks<T>(a.sizes), T::kThreads, kSharedBytes<T>,
+                head_maps<T>(a, o), a.sizes, a.scale);
+}
+
 /// A stage that computes tiles of Narrow, for d of at most 64, or of Wide.
 template <class Narrow, class Wide, class Mask, class Loop>
 struct WgmmaFlash {
   static void run(const Data& data) {
-    if (data.shape.dims[4] <= Narrow::D)
-      launch_with<Narrow>(data);
+    const Halves a = half_arrays(data);
+    __nv_bfloat16* const o = bfloat16s(data, Mask::kCausal ? "o_causal_bfloat16" : "o_bfloat16");
+    if (a.sizes.d <= Narrow::D)
+      launch_wgmma<Narrow, Mask, Loop>(a, o);
     else
-      launch_with<Wide>(data);
+      launch_wgmma<Wide, Mask, Loop>(a, o);
   }
   static Traffic traffic(const Shape& s) {
     return s.dims[4] <= Narrow::D ? wgmma_traffic<Narrow, Mask>(s) : wgmma_traffic<Wide, Mask>(s);
   }
   static bool suits(const Shape& s) { return rows_are_chunks(s); }
-
- private:
-  template <class T>
-  static void launch_with(const Data& data) {
-    const Halves a = half_arrays(data);
-    const __nv_bfloat16* o = bfloat16s(data, Mask::kCausal ? "o_causal_bfloat16" : "o_bfloat16");
-    launch_shared(flash_by_wgmma<T, Mask, Loop>, wgmma_blocks<T>(a.sizes), T::kThreads, kSharedBytes<T>,
-                  head_maps<T>(a, o), a.sizes, a.scale);
-  }
 };
 
 struct Wgmma : WgmmaFlash<TwoNarrowGroups, TwoWideGroups, Full, InTurn> {};

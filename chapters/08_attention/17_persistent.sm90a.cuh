@@ -68,15 +68,31 @@ bool wastes_rows(int queries) {
   return !Mask::kCausal && ceil_div(queries, WideGroups::kQueries) * WideGroups::kQueries > 1.1 * queries;
 }
 
+template <class T, class Mask>
+void launch_persistent_tiles(const Halves& a, __nv_bfloat16* o) {
+  void* drawn = nullptr;
+  check(cudaGetSymbolAddress(&drawn, drawn_work));
+  const int count = wgmma_blocks<T>(a.sizes);
+  launch_shared(flash_persistent<T, Mask>, min(multiprocessors(), count), T::kThreads, kSharedBytes<T>,
+                head_maps<T>(a, o), a.sizes, a.scale, count, static_cast<unsigned*>(drawn));
+}
+
+/// `o` by the tiles that suit the sizes.
+template <class Mask>
+void launch_persistent(const Halves& a, __nv_bfloat16* o) {
+  if (a.sizes.d <= NarrowGroups::D)
+    launch_persistent_tiles<NarrowGroups, Mask>(a, o);
+  else if (wastes_rows<Mask>(a.sizes.queries))
+    launch_persistent_tiles<TwoWideGroups, Mask>(a, o);
+  else
+    launch_persistent_tiles<WideGroups, Mask>(a, o);
+}
+
 template <class Mask>
 struct PersistentFlash {
   static void run(const Data& data) {
-    if (data.shape.dims[4] <= NarrowGroups::D)
-      launch_with<NarrowGroups>(data);
-    else if (wastes_rows<Mask>(data.shape.dims[2]))
-      launch_with<TwoWideGroups>(data);
-    else
-      launch_with<WideGroups>(data);
+    launch_persistent<Mask>(half_arrays(data),
+                            bfloat16s(data, Mask::kCausal ? "o_causal_bfloat16" : "o_bfloat16"));
   }
   static Traffic traffic(const Shape& s) {
     if (s.dims[4] <= NarrowGroups::D) return wgmma_traffic<NarrowGroups, Mask>(s);
@@ -84,18 +100,6 @@ struct PersistentFlash {
                                         : wgmma_traffic<WideGroups, Mask>(s);
   }
   static bool suits(const Shape& s) { return rows_are_chunks(s); }
-
- private:
-  template <class T>
-  static void launch_with(const Data& data) {
-    const Halves a = half_arrays(data);
-    const __nv_bfloat16* o = bfloat16s(data, Mask::kCausal ? "o_causal_bfloat16" : "o_bfloat16");
-    void* drawn = nullptr;
-    check(cudaGetSymbolAddress(&drawn, drawn_work));
-    const int count = wgmma_blocks<T>(a.sizes);
-    launch_shared(flash_persistent<T, Mask>, min(multiprocessors(), count), T::kThreads, kSharedBytes<T>,
-                  head_maps<T>(a, o), a.sizes, a.scale, count, static_cast<unsigned*>(drawn));
-  }
 };
 
 struct Persistent : PersistentFlash<Full> {};

@@ -111,6 +111,14 @@ inline int compute_capability() {
   return 10 * major + minor;
 }
 
+/// Tensor maps are made by the driver, for its current context. A thread that PyTorch has started, such as
+/// one of autograd, may not have one yet; choosing the device once more makes it current.
+inline void make_context_current() {
+  int device = 0;
+  check(cudaGetDevice(&device));
+  check(cudaSetDevice(device), "cudaSetDevice");
+}
+
 /// \throws std::runtime_error if the current device's tensor cores do not know bfloat16
 inline void need_bfloat16() {
   if (compute_capability() < 80)

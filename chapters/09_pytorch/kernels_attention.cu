@@ -1,7 +1,7 @@
 /// \file
 /// Attention on a GPU, with the stages of chapter 08 as they are. For float32: 2_one_kernel and 3_mask for
-/// the weights, 8_exp2 and 9_causal for the whole. For bfloat16: 13_weights, 12_mma, and 11_split where there
-/// are few queries.
+/// the weights, 8_exp2 and 9_causal for the whole. For bfloat16: 13_weights, 12_mma or what
+/// kernels_attention.sm90a.cu has, and 11_split where there are few queries.
 #include <stdexcept>
 
 #include "../08_attention/11_split.cuh"
@@ -10,6 +10,7 @@
 #include "../08_attention/2_one_kernel.cuh"
 #include "../08_attention/9_causal.cuh"
 #include "kernels.gpu.cuh"
+#include "on_hopper.hpp"
 
 namespace DEVICE::operators {
 
@@ -124,6 +125,10 @@ void run_attention(const WorkbookAttention& a, const T* q, const T* k, const T* 
   } else {
     need_bfloat16();
     if (a.scratch) return split_in_bfloat16(a, q, k, v, o);
+#ifdef WORKBOOK_OPS_HOPPER
+    if (compute_capability() == 90 && a.d % 8 == 0 && aligned(q, k, v, o))
+      return workbook_ops::launch_attention_on_hopper(a);
+#endif
     narrow ? flash_in_bfloat16<stages::NarrowMma, Mask>(a, q, k, v, o)
            : flash_in_bfloat16<stages::WideMma, Mask>(a, q, k, v, o);
   }

@@ -9,7 +9,7 @@
 #include "../06_tensor_cores/1_wmma.cuh"
 #include "formulas.hpp"
 #include "kernels.gpu.cuh"
-#include "linear_hopper.hpp"
+#include "on_hopper.hpp"
 
 namespace DEVICE::operators {
 
@@ -57,7 +57,7 @@ template <class Formula>
 void run_bfloat16(const WorkbookLinearGelu& task) {
   need_bfloat16();
 #ifdef WORKBOOK_OPS_HOPPER
-  if (compute_capability() == 90 && suits_hopper(task)) return workbook_ops::launch_on_hopper(task);
+  if (compute_capability() == 90 && suits_hopper(task)) return workbook_ops::launch_linear_on_hopper(task);
 #endif
   check_rows(task.rows);
   using T = __nv_bfloat16;

@@ -3,7 +3,8 @@
 /// for sm_90a alone.
 #include "../06_tensor_cores/9_ping_pong.sm90a.cuh"
 #include "../06_tensor_cores/9_wide.sm90a.cuh"
-#include "linear_hopper.hpp"
+#include "kernels.gpu.cuh"
+#include "on_hopper.hpp"
 
 namespace DEVICE::operators {
 
@@ -23,19 +24,11 @@ void launch_gelu(const tensor_cores::Arrays& a, const __nv_bfloat16* bias, const
     tensor_cores::launch_ping_pong<Gelu>(a, bias, y);
 }
 
-/// Tensor maps are made by the driver, for its current context. A thread that PyTorch has started, such as
-/// one of autograd, may not have one yet; choosing the device once more makes it current.
-void make_context_current() {
-  int device = 0;
-  check(cudaGetDevice(&device));
-  check(cudaSetDevice(device), "cudaSetDevice");
-}
-
 }  // namespace DEVICE::operators
 
 using namespace DEVICE::operators;
 
-void workbook_ops::launch_on_hopper(const WorkbookLinearGelu& task) {
+void workbook_ops::launch_linear_on_hopper(const WorkbookLinearGelu& task) {
   const auto array = [](const void* start) { return static_cast<__nv_bfloat16*>(const_cast<void*>(start)); };
   DEVICE::tensor_cores::Arrays arrays = {};
   arrays.m = task.rows, arrays.k = task.inputs, arrays.n = task.outputs;

@@ -1,0 +1,16 @@
+/// \file
+/// Linear and GELU, and attention, in bfloat16 on a GPU of compute capability 9.0. The files *.sm90a.cu are
+/// compiled if 90 is among the chosen architectures; WORKBOOK_OPS_HOPPER is defined then. Each function
+/// starts one kernel on the current stream of the C layer, and all arrays start at multiples of 16 bytes.
+#pragma once
+#include "interface.hpp"
+
+namespace workbook_ops {
+
+/// Inputs and outputs must be multiples of 8 that are not 0.
+void launch_linear_on_hopper(const WorkbookLinearGelu& task);
+
+/// The whole of attention, not the weights alone. d must be a multiple of 8 that is not 0.
+void launch_attention_on_hopper(const WorkbookAttention& task);
+
+}  // namespace workbook_ops
