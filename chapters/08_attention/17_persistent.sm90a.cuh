@@ -58,9 +58,6 @@ __global__ void __launch_bounds__(T::kThreads, 1)
 
 // --- On the host ---
 
-/// The counter of flash_persistent(). It serves one launch at a time.
-static __device__ unsigned drawn_work = 0;
-
 /// Whether tiles of 192 queries leave more than a tenth of their rows unused, as with 1024 queries. With a
 /// mask, the rows that they leave have few keys.
 template <class Mask>
@@ -69,30 +66,34 @@ bool wastes_rows(int queries) {
 }
 
 template <class T, class Mask>
-void launch_persistent_tiles(const Halves& a, __nv_bfloat16* o) {
-  void* drawn = nullptr;
-  check(cudaGetSymbolAddress(&drawn, drawn_work));
+void launch_persistent_tiles(const Halves& a, __nv_bfloat16* o, unsigned* drawn) {
   const int count = wgmma_blocks<T>(a.sizes);
   launch_shared(flash_persistent<T, Mask>, min(multiprocessors(), count), T::kThreads, kSharedBytes<T>,
-                head_maps<T>(a, o), a.sizes, a.scale, count, static_cast<unsigned*>(drawn));
+                head_maps<T>(a, o), a.sizes, a.scale, count, drawn);
 }
 
-/// `o` by the tiles that suit the sizes.
+/// `o` by the tiles that suit the sizes. `drawn` serves one launch at a time.
 template <class Mask>
-void launch_persistent(const Halves& a, __nv_bfloat16* o) {
+void launch_persistent(const Halves& a, __nv_bfloat16* o, unsigned* drawn) {
   if (a.sizes.d <= NarrowGroups::D)
-    launch_persistent_tiles<NarrowGroups, Mask>(a, o);
+    launch_persistent_tiles<NarrowGroups, Mask>(a, o, drawn);
   else if (wastes_rows<Mask>(a.sizes.queries))
-    launch_persistent_tiles<TwoWideGroups, Mask>(a, o);
+    launch_persistent_tiles<TwoWideGroups, Mask>(a, o, drawn);
   else
-    launch_persistent_tiles<WideGroups, Mask>(a, o);
+    launch_persistent_tiles<WideGroups, Mask>(a, o, drawn);
 }
+
+/// The counter of this stage, which is never launched twice at a time.
+static __device__ unsigned drawn_work = 0;
 
 template <class Mask>
 struct PersistentFlash {
   static void run(const Data& data) {
+    void* drawn = nullptr;
+    check(cudaGetSymbolAddress(&drawn, drawn_work));
     launch_persistent<Mask>(half_arrays(data),
-                            bfloat16s(data, Mask::kCausal ? "o_causal_bfloat16" : "o_bfloat16"));
+                            bfloat16s(data, Mask::kCausal ? "o_causal_bfloat16" : "o_bfloat16"),
+                            static_cast<unsigned*>(drawn));
   }
   static Traffic traffic(const Shape& s) {
     if (s.dims[4] <= NarrowGroups::D) return wgmma_traffic<NarrowGroups, Mask>(s);

@@ -109,6 +109,21 @@ void split_in_bfloat16(const WorkbookAttention& a, const __nv_bfloat16* q, const
 /// Whether a mask hides any key: one query sees all keys with a causal one as well.
 bool is_masked(const WorkbookAttention& a) { return a.causal && a.queries > 1; }
 
+/// Whether queries are split over their keys: there are too few for the tensor cores' tiles, and enough keys
+/// for several parts.
+bool is_split(const WorkbookAttention& a) {
+  return a.type != kFloat32 && !is_masked(a) && a.queries <= 16 && stages::part_count(Task(a).shape) > 1;
+}
+
+/// Whether kernels_attention.sm90a.cu has a kernel: the TMA copies rows that are whole multiples of 16 bytes.
+bool suits_hopper(const WorkbookAttention& a) {
+#ifdef WORKBOOK_OPS_HOPPER
+  return a.type != kFloat32 && a.d % 8 == 0 && aligned(a.q, a.k, a.v, a.out) && compute_capability() == 90;
+#else
+  return false;
+#endif
+}
+
 template <class Function>
 void with_mask(const WorkbookAttention& a, Function function) {
   if (is_masked(a))
@@ -124,11 +139,8 @@ void run_attention(const WorkbookAttention& a, const T* q, const T* k, const T* 
     narrow ? flash_in_float32<64, Mask>(a, q, k, v, o) : flash_in_float32<128, Mask>(a, q, k, v, o);
   } else {
     need_bfloat16();
-    if (a.scratch) return split_in_bfloat16(a, q, k, v, o);
-#ifdef WORKBOOK_OPS_HOPPER
-    if (compute_capability() == 90 && a.d % 8 == 0 && aligned(q, k, v, o))
-      return workbook_ops::launch_attention_on_hopper(a);
-#endif
+    if (is_split(a)) return split_in_bfloat16(a, q, k, v, o);
+    if (suits_hopper(a)) return workbook_ops::launch_attention_on_hopper(a);
     narrow ? flash_in_bfloat16<stages::NarrowMma, Mask>(a, q, k, v, o)
            : flash_in_bfloat16<stages::WideMma, Mask>(a, q, k, v, o);
   }
@@ -156,10 +168,8 @@ int workbook_attention_cuda(const WorkbookAttention* task, void* stream) {
   return guarded(stream, [&] { task->type == kFloat32 ? run<float>(*task) : run<__nv_bfloat16>(*task); });
 }
 
-/// A query is split if there are too few for the tensor cores' tiles, and enough keys for several parts.
 long long workbook_attention_scratch(const WorkbookAttention* task) {
   const workbook::Shape shape = Task(*task).shape;
-  if (task->type == kFloat32 || is_masked(*task) || task->queries > 16 || stages::part_count(shape) == 1)
-    return 0;
-  return stages::split_outputs(shape) + stages::split_parts(shape);
+  if (is_split(*task)) return stages::split_outputs(shape) + stages::split_parts(shape);
+  return suits_hopper(*task) && is_masked(*task) && task->keys <= workbook_ops::kShortRows;
 }

@@ -1,6 +1,6 @@
 /// \file
-/// Attention on compute capability 9.0: 16_three_groups, 16_causal, and 17_persistent where rows are short.
-/// Compiled for sm_90a alone.
+/// Attention on compute capability 9.0: 16_three_groups and 16_causal, and for short rows 17_persistent and
+/// 17_causal. Compiled for sm_90a alone.
 #include "../08_attention/17_persistent.sm90a.cuh"
 #include "kernels.gpu.cuh"
 #include "on_hopper.hpp"
@@ -9,19 +9,15 @@ namespace DEVICE::operators {
 
 namespace stages = attention;
 
-/// Up to here a persistent block gains by loading its next queries early (docs/attention_hopper.md).
-constexpr int kShort = 2048;
-
-/// 17_causal is not among them: its counter serves one launch at a time, and PyTorch may have several
-/// streams.
-void attend(const stages::Halves& a, bool causal, __nv_bfloat16* o) {
+void attend(const stages::Halves& a, bool causal, __nv_bfloat16* o, unsigned* drawn) {
   const bool narrow = a.sizes.d <= stages::NarrowGroups::D;
   using Loop = stages::Overlapped;
-  if (causal)
+  if (a.sizes.keys <= workbook_ops::kShortRows)
+    causal ? stages::launch_persistent<stages::Causal>(a, o, drawn)
+           : stages::launch_persistent<stages::Full>(a, o, drawn);
+  else if (causal)
     narrow ? stages::launch_wgmma<stages::NarrowGroups, stages::Causal, Loop>(a, o)
            : stages::launch_wgmma<stages::WideGroups, stages::Causal, Loop>(a, o);
-  else if (a.sizes.keys <= kShort)
-    stages::launch_persistent<stages::Full>(a, o);
   else
     narrow ? stages::launch_wgmma<stages::NarrowGroups, stages::Full, Loop>(a, o)
            : stages::launch_wgmma<stages::WideGroups, stages::Full, Loop>(a, o);
@@ -39,5 +35,7 @@ void workbook_ops::launch_attention_on_hopper(const WorkbookAttention& task) {
                                  .k = array(task.k),
                                  .v = array(task.v)};
   make_context_current();
-  attend(arrays, task.causal && task.queries > 1, static_cast<__nv_bfloat16*>(task.out));
+  auto* const drawn = static_cast<unsigned*>(task.scratch);
+  if (drawn) gpu::check(cudaMemsetAsync(drawn, 0, sizeof(unsigned), gpu::launch_stream));
+  attend(arrays, task.causal && task.queries > 1, static_cast<__nv_bfloat16*>(task.out), drawn);
 }

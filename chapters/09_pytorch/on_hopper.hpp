@@ -10,7 +10,12 @@ namespace workbook_ops {
 /// Inputs and outputs must be multiples of 8 that are not 0.
 void launch_linear_on_hopper(const WorkbookLinearGelu& task);
 
-/// The whole of attention, not the weights alone. d must be a multiple of 8 that is not 0.
+/// Up to so many keys a persistent block of attention gains by loading its next queries early
+/// (docs/attention_hopper.md).
+constexpr int kShortRows = 2048;
+
+/// The whole of attention, not the weights alone. d must be a multiple of 8 that is not 0. With a mask and
+/// short rows, the scratch memory is a counter of 4 bytes.
 void launch_attention_on_hopper(const WorkbookAttention& task);
 
 }  // namespace workbook_ops

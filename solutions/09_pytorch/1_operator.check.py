@@ -207,12 +207,12 @@ def _compile_fault(answer, graphs):
     return ""
 
 
-def _stream_fault(answer):
-    """A kernel on another stream reads x before the side stream has filled it."""
+def _stream_fault(answer, stream):
+    """A kernel on another stream reads x before this one has filled it."""
     x, filled = torch.zeros(512, 512, device="cuda"), torch.randn(512, 512, device="cuda")
     answer.quantize_rows(x)
     torch.cuda.synchronize()
-    with torch.cuda.stream(torch.cuda.Stream()):
+    with torch.cuda.stream(stream):
         torch.cuda._sleep(200_000_000)
         x.copy_(filled)
         results = answer.quantize_rows(x)
@@ -238,7 +238,9 @@ def check(answer, verdict):
     graphs = Graphs()
     verdict.case("4x6 9x6 17x6", "compiled", lambda: _compile_fault(answer, graphs))
     if len(devices) > 1:
-        verdict.case("512x512", "side stream", lambda: _stream_fault(answer))
+        for how, stream in (("default stream", torch.cuda.default_stream()),
+                            ("side stream", torch.cuda.Stream())):
+            verdict.case("512x512", how, lambda: _stream_fault(answer, stream))
     else:
         verdict.note("The current stream is checked on a GPU alone, and there is none here.")
     verdict.limit("graphs for three numbers of rows", graphs.count, 1,

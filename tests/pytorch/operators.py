@@ -341,6 +341,11 @@ def check_linear():
         alone, = torch.autograd.grad(y.sum(), x)
         full = torch.autograd.grad(workbook_ops.linear_gelu(x, weight, bias, "none", backend).sum(), x)[0]
         expect(f"linear_gelu, {backend}: the gradient of x alone", torch.equal(alone, full))
+        without, zeros = (workbook_ops.linear_gelu(x, weight, no_bias, backend=backend)
+                          for no_bias in (None, torch.zeros(5)))
+        gradients = [torch.autograd.grad(y.sum(), (x, weight)) for y in (without, zeros)]
+        expect(f"linear_gelu, {backend}: without a bias",
+               all(map(torch.equal, (without, *gradients[0]), (zeros, *gradients[1]))))
         first = torch.autograd.grad(workbook_ops.linear_gelu(x, weight, bias, "none", backend).sum(), x,
                                     create_graph=True)
         said = message(lambda: torch.autograd.grad(first[0].sum(), x))

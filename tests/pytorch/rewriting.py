@@ -147,8 +147,10 @@ CASES = {
         Case(lambda: Model(lambda m, x: (lambda y: F.gelu(y) + y)(m.up(x)), up=up()), [],
              ["gelu: the result of the Linear is used elsewhere as well"]),
     "another input": Case(lambda: nn.Sequential(nn.LayerNorm(8), nn.GELU()), [], [f"1: {NO_LINEAR}"]),
-    "no bias": Case(lambda: nn.Sequential(nn.Linear(8, 32, bias=False), nn.GELU()), [],
-                    ["1: the Linear has no bias"]),
+    "no bias": Case(lambda: nn.Sequential(nn.Linear(8, 32, bias=False), nn.GELU()), ["0, 1"]),
+    "functions without a bias":
+        Case(lambda: Model(lambda m, x: F.gelu(F.linear(x, m.up.weight)) + m.up.bias, up=up()),
+             ["linear, gelu"]),
     "a subclass": Case(lambda: nn.Sequential(type("Mine", (nn.Linear,), {})(8, 32), nn.GELU()),
                        ["linear, 1"]),
     "a weight norm": Case(lambda: altered(lambda m: nn.utils.parametrizations.weight_norm(m[0])), [],

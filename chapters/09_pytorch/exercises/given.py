@@ -22,8 +22,13 @@ def quantize_rows(x, q, scales, rows, columns, stream=None):
         raise RuntimeError("quantize_rows: a grid of no blocks cannot be launched")
     if stream is None:
         return _quantize_rows(*_arrays(_on_cpu, x, q, scales, rows, columns))
-    with torch.cuda.stream(torch.cuda.ExternalStream(stream)):
+    with torch.cuda.stream(_stream(stream)):
         _quantize_rows(*_arrays(_on_gpu, x, q, scales, rows, columns))
+
+
+def _stream(handle):
+    # ExternalStream(0) would be a new stream.
+    return torch.cuda.ExternalStream(handle) if handle else torch.cuda.default_stream()
 
 
 def _arrays(at, x, q, scales, rows, columns):

@@ -10,11 +10,11 @@ from .operators import Approximation, Backend
 
 
 class LinearGELU(nn.Linear):
-    """``nn.Linear`` and GELU as one operator, `linear_gelu`. Has a bias."""
+    """``nn.Linear`` and GELU as one operator, `linear_gelu`."""
 
     def __init__(self, in_features: int, out_features: int, approximate: Approximation = "none",
-                 backend: Backend = "auto", device: Any = None, dtype: Any = None) -> None:
-        super().__init__(in_features, out_features, device=device, dtype=dtype)
+                 backend: Backend = "auto", bias: bool = True, device: Any = None, dtype: Any = None) -> None:
+        super().__init__(in_features, out_features, bias, device=device, dtype=dtype)
         self.approximate: Approximation = approximate
         self.backend: Backend = backend
 
@@ -22,7 +22,7 @@ class LinearGELU(nn.Linear):
         return operators.linear_gelu(x, self.weight, self.bias, self.approximate, self.backend)
 
     def extra_repr(self) -> str:
-        return (f"in_features={self.in_features}, out_features={self.out_features}, "
+        return (f"{super().extra_repr()}, "
                 f"approximate={self.approximate!r}, backend={self.backend!r}")
 
 

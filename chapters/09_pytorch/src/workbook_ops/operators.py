@@ -412,9 +412,10 @@ def _linear_gelu_tanh(x, weight, bias):
 
 
 @_traceable
-def linear_gelu(x: Tensor, weight: Tensor, bias: Tensor, approximate: Approximation = "none",
+def linear_gelu(x: Tensor, weight: Tensor, bias: Tensor | None = None, approximate: Approximation = "none",
                 backend: Backend = "auto") -> Tensor:
-    """``gelu(linear(x, weight, bias), approximate=approximate)`` of ``torch.nn.functional``.
+    """``gelu(linear(x, weight, bias), approximate=approximate)`` of ``torch.nn.functional``. Without a bias,
+    a small kernel makes one of zeros.
 
     backend "cublas": PyTorch's product, rounded to the type of x, then `bias_gelu`. Saves x, weight, bias and
     the product. Types as for `bias_gelu`. On a GPU, the tanh form without a gradient is one kernel with an
@@ -431,6 +432,8 @@ def linear_gelu(x: Tensor, weight: Tensor, bias: Tensor, approximate: Approximat
     tanh = _use_tanh("linear_gelu", approximate)
     if backend not in ("auto", "cublas", "custom"):
         raise ValueError(f'linear_gelu: backend must be "auto", "cublas" or "custom", not {backend!r}')
+    if bias is None and isinstance(weight, Tensor) and weight.dim() == 2:
+        bias = weight.new_zeros(len(weight))
     inputs, wanted = _prepared(*_in_autocast_type(x, weight, bias))
     fused = not wanted and all([isinstance(each, Tensor) for each in inputs]) and _may_be_fused(*inputs)
     if backend == "auto" and fused and _is_faster(*inputs[:2], tanh):

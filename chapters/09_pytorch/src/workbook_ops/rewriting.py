@@ -70,22 +70,15 @@ def _reason_to_leave(node, linear, modules):
     for each in (linear, node):
         if each.op == "call_module" and _is_altered(modules[each.target]):
             return f"{_name(each)} has hooks or a forward of its own, which would not be called"
-    if _bias_of(linear, modules) is None:
-        return "the Linear has no bias"
     return None
 
 
-def _bias_of(linear, modules):
+def _operands(graph, linear, modules):
+    """x, weight and bias as nodes before the Linear. The bias may be None."""
     if linear.op == "call_module":
-        return modules[linear.target].bias
-    return _argument(linear, 2, "bias")
-
-
-def _operands(graph, linear):
-    """x, weight and bias as nodes before the Linear."""
-    if linear.op == "call_module":
+        has_bias = modules[linear.target].bias is not None
         return (_argument(linear, 0, "input"), graph.get_attr(f"{linear.target}.weight"),
-                graph.get_attr(f"{linear.target}.bias"))
+                graph.get_attr(f"{linear.target}.bias") if has_bias else None)
     return tuple(_argument(linear, i, name) for i, name in enumerate(("input", "weight", "bias")))
 
 
@@ -103,7 +96,7 @@ def _fuse(graph_module, prefix=""):
             continue
         # In the place of the Linear: what follows may change x.
         with graph.inserting_before(linear):
-            operands = *_operands(graph, linear), _approximation(node, modules)
+            operands = *_operands(graph, linear, modules), _approximation(node, modules)
             fused = graph.call_function(linear_gelu, operands)
         node.replace_all_uses_with(fused)
         graph.erase_node(node)
