@@ -124,6 +124,14 @@ bool suits_hopper(const WorkbookAttention& a) {
 #endif
 }
 
+/// Whether 17_causal is faster than 16_causal although a kernel must set its counter to 0 first: on an H100,
+/// from 1024 keys on, where blocks have several pieces of work.
+bool draws_work(const WorkbookAttention& a) {
+  constexpr int kKeys = 512, kTileQueries = 192;
+  return suits_hopper(a) && is_masked(a) && a.keys > kKeys && a.keys <= workbook_ops::kShortRows &&
+         1LL * a.heads * ceil_div(a.queries, kTileQueries) > multiprocessors();
+}
+
 template <class Function>
 void with_mask(const WorkbookAttention& a, Function function) {
   if (is_masked(a))
@@ -171,5 +179,5 @@ int workbook_attention_cuda(const WorkbookAttention* task, void* stream) {
 long long workbook_attention_scratch(const WorkbookAttention* task) {
   const workbook::Shape shape = Task(*task).shape;
   if (is_split(*task)) return stages::split_outputs(shape) + stages::split_parts(shape);
-  return suits_hopper(*task) && is_masked(*task) && task->keys <= workbook_ops::kShortRows;
+  return draws_work(*task);
 }

@@ -12,12 +12,13 @@ namespace stages = attention;
 void attend(const stages::Halves& a, bool causal, __nv_bfloat16* o, unsigned* drawn) {
   const bool narrow = a.sizes.d <= stages::NarrowGroups::D;
   using Loop = stages::Overlapped;
-  if (a.sizes.keys <= workbook_ops::kShortRows)
-    causal ? stages::launch_persistent<stages::Causal>(a, o, drawn)
-           : stages::launch_persistent<stages::Full>(a, o, drawn);
+  if (drawn)
+    stages::launch_persistent<stages::Causal>(a, o, drawn);
   else if (causal)
     narrow ? stages::launch_wgmma<stages::NarrowGroups, stages::Causal, Loop>(a, o)
            : stages::launch_wgmma<stages::WideGroups, stages::Causal, Loop>(a, o);
+  else if (a.sizes.keys <= workbook_ops::kShortRows)
+    stages::launch_persistent<stages::Full>(a, o, nullptr);
   else
     narrow ? stages::launch_wgmma<stages::NarrowGroups, stages::Full, Loop>(a, o)
            : stages::launch_wgmma<stages::WideGroups, stages::Full, Loop>(a, o);
