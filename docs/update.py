@@ -319,20 +319,22 @@ def published_bandwidths():
     return {card: (name, float(rate)) for card, name, rate in rows}
 
 
-@quotes({"cards: plots/data/h200/01_multiply_add.json 268435456 rtx3060 a100-40: 1_unfused 2_fused":
-         "times of stages that the bandwidth of cards predicts, above the measured ones"})
+@quotes({"cards: 268435456 plots/data/h200/01_multiply_add.json rtx3060 h200: 1_unfused 2_fused":
+         "times of stages that the bandwidth of cards predicts, and those that were measured"})
 def cards(what, _):
     source, _, names = what.partition(": ")
-    path, size, *asked = source.split()
-    run = runs_of(ROOT / path)[size]
-    stages = [by_name(run["stages"])[name] for name in names.split()]
+    size, *asked = source.split()
+    measured = [word for word in asked if word.endswith(".json")]
+    runs = [runs_of(ROOT / path)[size] for path in measured]
+    of_runs = [[by_name(run["stages"])[name] for name in names.split()] for run in runs]
     rows = [f"n = {size}, us", "",
-            f"{'':34}{'GB/s':>6}" + "".join(f"{stage['name']:>12}" for stage in stages)]
-    for name, rate in (published_bandwidths()[card] for card in asked):
+            f"{'':34}{'GB/s':>6}" + "".join(f"{stage['name']:>12}" for stage in of_runs[0])]
+    for name, rate in (published_bandwidths()[card] for card in asked if card not in measured):
         rows.append(f"{name + ', predicted':34}{rate:6.0f}"
-                    + "".join(f"{moved_bytes(stage) / rate * 1e-3:12.0f}" for stage in stages))
-    rows.append(f"{run['device']['name'] + ', measured':34}{'':6}"
-                + "".join(f"{stage['time_us']['median']:12.0f}" for stage in stages))
+                    + "".join(f"{moved_bytes(stage) / rate * 1e-3:12.0f}" for stage in of_runs[0]))
+        rows += [f"{name + ', measured':34}{'':6}"
+                 + "".join(f"{stage['time_us']['median']:12.0f}" for stage in stages)
+                 for run, stages in zip(runs, of_runs) if run["device"]["name"] == name]
     return page_text(rows)
 
 
