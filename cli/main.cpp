@@ -33,6 +33,8 @@ struct Arguments {
   std::string device = "cpu", chapter, exercise, file, folder, out, shell, size;
   bool all = false, compare = false, fresh = false, json = false, lines = false, reveal = false;
   std::vector<std::string> chapters, notes, rest;
+  std::vector<std::string> includes, definitions, constants, arguments;  // of a file with a main
+  int launches = 0;
 };
 
 /// One thing that a command takes.
@@ -109,6 +111,24 @@ constexpr Parameter kNote = {"[--note KIND]", [](CLI::App& app, Arguments& a) {
                                    ->type_name("KIND")
                                    ->allow_extra_args(false);
                              }};
+/// Of a file with a main.
+constexpr Parameter kProgram = {
+    "[-I DIR] [-D NAME] [--set NAME=NUMBER] [--launches N] [-- ARGUMENT...]",
+    [](CLI::App& app, Arguments& a) {
+      app.add_option("-I", a.includes, "a folder of headers, for a file with a main")
+          ->type_name("DIR")
+          ->allow_extra_args(false);
+      app.add_option("-D", a.definitions, "a macro, NAME or NAME=VALUE")
+          ->type_name("NAME")
+          ->allow_extra_args(false);
+      app.add_option("--set", a.constants, "another value for a constant: B=2 turns int B = 8 to int B = 2")
+          ->type_name("NAME=NUMBER")
+          ->allow_extra_args(false);
+      app.add_option("--launches", a.launches, "end after so many launches")
+          ->type_name("N")
+          ->check(CLI::PositiveNumber);
+      app.add_option("ARGUMENT", a.arguments, "of the file's main");
+    }};
 constexpr Parameter kOut = {"[--out FOLDER]", [](CLI::App& app, Arguments& a) {
                               app.add_option("--out", a.out, "where the JSON goes");
                             }};
@@ -135,6 +155,20 @@ struct Command {
 DeviceKind parse_device(const std::string& text) {
   if (const std::optional<DeviceKind> kind = device_kind_named(text)) return *kind;
   throw UsageError(fmt::format("--device {}: cpu or gpu", text));
+}
+
+PlayRequest play_request(const Arguments& a) {
+  return {.device = parse_device(a.device),
+          .json = a.json,
+          .lines = a.lines,
+          .notes = a.notes,
+          .view = "",
+          .fresh = a.fresh,
+          .includes = a.includes,
+          .definitions = a.definitions,
+          .constants = a.constants,
+          .launches = a.launches,
+          .arguments = a.arguments};
 }
 
 int completion_command(const Workbook& workbook, const std::string& shell);
@@ -186,16 +220,14 @@ const std::vector<Command>& commands() {
        "begin again; keeps your file",
        [](const Workbook& w, const Arguments& a) -> int { return reset_command(w, a.exercise); }},
       {"play",
-       {kFile, kNew, kDevice, kJson, kLines, kNote},
-       "run kernels of your own",
-       [](const Workbook& w, const Arguments& a) {
-         return play_command(w, a.file, {parse_device(a.device), a.json, a.lines, a.notes, "", a.fresh});
-       }},
+       {kFile, kNew, kDevice, kJson, kLines, kNote, kProgram},
+       "run kernels of your own, or any CUDA file",
+       [](const Workbook& w, const Arguments& a) { return play_command(w, a.file, play_request(a)); }},
       {"view",
-       {kExerciseOrFile, kLines, kSize, kPageFolder, kNote},
+       {kExerciseOrFile, kLines, kSize, kPageFolder, kNote, kProgram},
        "a page: what each line costs",
        [](const Workbook& w, const Arguments& a) -> int {
-         return view_command(w, {a.exercise, a.out, a.size, a.lines, a.notes});
+         return view_command(w, {a.exercise, a.out, a.size, a.lines, play_request(a)});
        }},
       {"bench",
        {kChapterNames, kOut},

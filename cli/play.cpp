@@ -5,6 +5,7 @@
 
 #include <iostream>
 #include <optional>
+#include <regex>
 
 #include "harness/errors.hpp"
 #include "harness/files.hpp"
@@ -45,27 +46,59 @@ void offer_starter(const Workbook& workbook, const std::string& file) {
   write_starter(workbook, file);
 }
 
+/// Writes a file that the build depends on, unless it has that content.
+void update_file(const fs::path& file, const std::string& content) {
+  if (file_text(file) != content) replace_file(file, content);
+}
+
+/// Whether the file has a main of its own, and is not one for play().
+bool has_main(const std::string& file) {
+  const std::string text = file_text(file);
+  static const std::regex main(R"((^|\n)[^\n/"]*\bmain\s*\()"), play(R"(#\s*include\s*["<]play\.hpp)");
+  return std::regex_search(text, main) && !std::regex_search(text, play);
+}
+
+/// The options of the preprocessor, as a compiler reads them from a file.
+std::string preprocessor_options(const PlayRequest& request) {
+  std::string text;
+  const auto add = [&](const std::string& option) {
+    text += '"';
+    for (const char c : option) text += c == '"' || c == '\\' ? std::string{'\\', c} : std::string{c};
+    text += "\"\n";
+  };
+  for (const std::string& each : request.includes) add("-I" + fs::absolute(each).string());
+  for (const std::string& each : request.definitions) add("-D" + each);
+  return text;
+}
+
 /// Builds the program of `play` with the reader's file. Returns whether that was possible; if not, says why.
 /// The caller holds the build's lock.
-bool build_play(const Workbook& workbook, const std::string& file) {
+bool build_play(const Workbook& workbook, const std::string& file, const PlayRequest& request,
+                bool is_program) {
   if (const std::string fault = encoding_fault(file, file); !fault.empty()) {
     fmt::print(stderr, "{}", wrapped(fault, 0));
     return false;
   }
+  const std::string target = is_program ? "published" : "play";
+  if (is_program) {
+    std::string constants;
+    for (const std::string& each : request.constants) constants += each + "\n";
+    update_file(workbook.build / "published.set", constants);
+    update_file(workbook.build / "published.options", preprocessor_options(request));
+  }
   // The build compiles this file, which includes the reader's.
-  const fs::path wrapper = workbook.build / "play.cu";
-  const std::string content =
-      fmt::format("#include \"{}\"\n// {}\n", fs::canonical(file).string(), content_stamp(file));
-  if (file_text(wrapper) != content) replace_file(wrapper, content);
-  const Build build = build_locked_target(workbook, "play");
+  update_file(workbook.build / (target + ".cu"),
+              fmt::format("#include \"{}\"\n// {}\n", fs::canonical(file).string(), content_stamp(file)));
+  const Build build = build_locked_target(workbook, target);
   if (build.done) return true;
   fmt::print(stderr, "{}", build.errors);
   if (build.errors.find("undefined reference to `cpu::play()'") != std::string::npos)
     fmt::print(
         stderr, "\n{}",
-        wrapped(
-            fmt::format("{} needs a function void play() in namespace DEVICE; docs/play.md says more.", file),
-            0));
+        wrapped(fmt::format(
+                    "{} needs a function void play() in namespace DEVICE, or a main; docs/play.md says more.",
+                    file),
+                0));
   return false;
 }
 
@@ -83,15 +116,27 @@ int play_command(const Workbook& workbook, const std::string& file, const PlayRe
   else if (!fs::is_regular_file(status))
     throw UsageError(fmt::format("{} is not a regular file", file));
 
-  std::vector<std::string> call = {(workbook.build / "bin" / "play").string(), file, "--device",
-                                   text_of(request.device)};
+  const bool is_program = has_main(file);
+  if (!is_program && request.is_for_main())
+    throw UsageError(
+        fmt::format("-I, -D, --set, --launches and arguments are for a file with a main; {} has none", file));
+  for (const std::string& each : request.constants)
+    if (!std::regex_match(each, std::regex(R"([A-Za-z_]\w*=[\w.+-]+)")))
+      throw UsageError(fmt::format("--set {}: expected NAME=NUMBER, such as B=2", each));
+  std::vector<std::string> call = {(workbook.build / "bin" / (is_program ? "published" : "play")).string(),
+                                   file, "--device", text_of(request.device)};
+  if (request.launches) call.insert(call.end(), {"--launches", std::to_string(request.launches)});
   if (request.json) call.push_back("--json");
   if (request.lines) call.push_back("--lines");
   if (!request.view.empty()) call.insert(call.end(), {"--view", request.view});
   for (const std::string& kind : request.notes) call.insert(call.end(), {"--note", kind});
+  if (!request.arguments.empty()) {
+    call.push_back("--");
+    call.insert(call.end(), request.arguments.begin(), request.arguments.end());
+  }
   // Until it has started: another `play` would build another file to the same place.
   std::optional<Lock> lock(build_lock(workbook));
-  if (!build_play(workbook, file)) return kWrong;
+  if (!build_play(workbook, file, request, is_program)) return kWrong;
   return run_readers_program(call, file, [&] { lock.reset(); });
 }
 

@@ -15,12 +15,22 @@ struct PlayRequest {
   std::vector<std::string> notes;  ///< kinds of findings that are to be notes
   std::string view;                ///< the path of a file for the data of a page; empty: none
   bool fresh = false;              ///< write a starter file first
+  // Of a file with a main of its own:
+  std::vector<std::string> includes, definitions;  ///< for -I and -D
+  std::vector<std::string> constants;              ///< "B=2": the value of `int B = 8` is to be 2
+  int launches = 0;                                ///< ends after so many; 0: at its own end
+  std::vector<std::string> arguments;              ///< of main
+
+  /// Whether something is asked for that only a file with a main has.
+  bool is_for_main() const {
+    return !includes.empty() || !definitions.empty() || !constants.empty() || launches || !arguments.empty();
+  }
 };
 
-/// `play FILE`: builds the file, calls its `void play()` on the device, and shows what each launch cost, or
-/// the mistake that was found. A starter file is written first if `fresh` says so, and offered on a terminal
-/// where there is no file. Returns the exit status of that program, or kWrong when the file does not compile.
-/// \throws UsageError
+/// `play FILE`: builds the file, calls its `void play()` on the device, or its `main` where it has one, and
+/// shows what each launch cost, or the mistake that was found. A starter file is written first if `fresh`
+/// says so, and offered on a terminal where there is no file. Returns the exit status of that program, or
+/// kWrong when the file does not compile. \throws UsageError
 int play_command(const Workbook& workbook, const std::string& file, const PlayRequest& request);
 
 }  // namespace workbook

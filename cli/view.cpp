@@ -117,7 +117,9 @@ ExitStatus view_file(const Workbook& workbook, const ViewRequest& request) {
     throw UsageError("--size applies to exercises; a file for play sets its own sizes");
   if (!request.lines) page_folder(request.folder);  // before any work is done for it
   const ResultFile result(workbook.state_folder);
-  const int status = play_command(workbook, request.name, {.notes = request.notes, .view = result.path()});
+  PlayRequest play = request.play;
+  play.view = result.path();
+  const int status = play_command(workbook, request.name, play);
   const ordered_json data = data_in(result);
   if (data.is_null()) return static_cast<ExitStatus>(status);  // it has been said why
   return show(workbook, request, fs::path(request.name).filename().string(), data, false);
@@ -125,8 +127,11 @@ ExitStatus view_file(const Workbook& workbook, const ViewRequest& request) {
 
 ExitStatus view_exercise(const Workbook& workbook, const ViewRequest& request,
                          const ExerciseFiles& exercise) {
-  if (!request.notes.empty())
+  if (!request.play.notes.empty())
     throw UsageError("--note applies to files for play; exercises are judged without it");
+  if (request.play.is_for_main())
+    throw UsageError(
+        "-I, -D, --set, --launches and arguments are for a file with a main, not for an exercise");
   if (!file_exists(exercise.file))
     throw UsageError(fmt::format("{} is not there; ./workbook reset {} restores it",
                                  workbook.shown(exercise.file), exercise.number()));

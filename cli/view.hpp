@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "play.hpp"
 #include "workbook.hpp"
 
 namespace workbook {
@@ -15,7 +16,7 @@ struct ViewRequest {
   std::string folder;  ///< for the page; empty: "results"
   std::string size;    ///< of an exercise's problem; empty: a small one
   bool lines = false;  ///< print the lines with their counts, and write no page
-  std::vector<std::string> notes;  ///< kinds of findings that are to be notes, of a file for `play`
+  PlayRequest play;    ///< how a file for `play` is played
 };
 
 /// `view [EXERCISE|FILE]`: builds the reader's file, runs it once on the CPU device, writes a page about what

@@ -17,3 +17,45 @@ if(WORKBOOK_GPU_SIDE)
   target_link_libraries(play PRIVATE workbook_gpu play_gpu)
 endif()
 target_link_libraries(play PRIVATE play_cpu)
+
+# The same for a file with a main of its own: the command writes build/published.cu, which includes the user's file, and beside
+# it the options of the preprocessor and of the translation. All that is compiled from it becomes one object, whose only symbol
+# is main: its host code may use the same templates of C++ as the plain program, and is traced.
+set(published ${CMAKE_BINARY_DIR}/published)
+foreach(suffix .cu .options .set)
+  if(NOT EXISTS ${published}${suffix})
+    file(WRITE ${published}${suffix} "")
+  endif()
+endforeach()
+add_custom_command(
+  OUTPUT ${published}.ii
+  COMMAND ${CMAKE_CXX_COMPILER} -E -x c++ -std=gnu++17 -O2 -fsanitize=thread -D__CUDACC__ -D__NVCC__ -D__CUDA_ARCH__=900
+          -MMD -MF ${published}.d -MT ${published}.ii @${published}.options
+          -isystem ${CMAKE_SOURCE_DIR}/common/published/headers -isystem ${CMAKE_SOURCE_DIR}/common/cpu/cuda_headers
+          -isystem ${CMAKE_SOURCE_DIR}/common -include published/published.hpp ${published}.cu -o ${published}.ii
+  DEPENDS ${published}.cu ${published}.options
+  DEPFILE ${published}.d
+  COMMENT "Preprocessing"
+  VERBATIM)
+add_custom_command(
+  OUTPUT ${published}.cpp
+  COMMAND translate ${published}.ii ${published}.set ${published}.cpp
+  DEPENDS translate ${published}.ii ${published}.set
+  COMMENT "Translating"
+  VERBATIM)
+add_library(published_traced OBJECT EXCLUDE_FROM_ALL ${published}.cpp)
+set_target_properties(published_traced PROPERTIES CXX_STANDARD 17 CXX_EXTENSIONS ON)
+target_compile_options(published_traced PRIVATE ${WORKBOOK_KERNEL_FLAGS} ${WORKBOOK_FEW_ERRORS} ${WORKBOOK_PREFIX_MAP} -w
+                                                $<$<CXX_COMPILER_ID:GNU>:-fpermissive -fno-gnu-unique>)
+add_custom_command(
+  OUTPUT ${published}.o
+  COMMAND ${CMAKE_LINKER} -r --force-group-allocation $<TARGET_OBJECTS:published_traced> -o ${published}.global.o
+  COMMAND ${CMAKE_OBJCOPY} --redefine-sym main=published_main --keep-global-symbol=published_main ${published}.global.o
+          ${published}.o
+  DEPENDS $<TARGET_OBJECTS:published_traced>
+  COMMENT "Hiding its symbols"
+  COMMAND_EXPAND_LISTS VERBATIM)
+set_source_files_properties(${published}.o PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+configure_file(cmake/published_main.cpp.in ${CMAKE_BINARY_DIR}/published_main.cpp COPYONLY)
+add_executable(published EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/published_main.cpp ${published}.o)
+link_common_first(published)

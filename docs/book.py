@@ -33,7 +33,7 @@ ORDER = [
     "fusion.md",
     "usage.md",
     ("Chapters", ["[0-9][0-9]_*.md"]),
-    ("Concepts", ["tables.md", "play.md", "view.md", "threads.md", "memory.md", "cpu_device.md",
+    ("Concepts", ["tables.md", "play.md", "any_file.md", "view.md", "threads.md", "memory.md", "cpu_device.md",
                   "measuring.md", "ncu.md", "choosing.md", "model_against_machine.md", "claims.md",
                   "exact_division.md", "row_clusters.md", "tensor_cores_measured.md", "attention_hopper.md",
                   "pytorch_models.md", "further.md"]),

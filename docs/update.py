@@ -79,6 +79,7 @@ def python(what, _):
 
 
 @quotes({"played: docs/starter.cu": "what ./workbook play prints of a file"})
+@functools.cache
 def played(path, programs):
     done = subprocess.run([programs / "workbook", "play", path], capture_output=True, text=True, cwd=ROOT)
     if done.returncode != 0:

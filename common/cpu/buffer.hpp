@@ -29,6 +29,7 @@ struct Buffer {
   Region pages;  ///< the mapped pages around `data`
   std::string name;
   std::size_t element_size;
+  bool shared_with_host = false;  ///< host code may use it between launches
   // By offset from the start of the pages.
   WrittenBytes written;
   ColdCache cold_cache;

@@ -41,6 +41,7 @@ struct Counts {
   /// It is not known which lanes ran a loop's iterations together: requests and sectors may be off.
   bool approximate = false;
 
+  bool operator==(const Counts&) const = default;
   Counts& operator+=(const Counts& other) {
     kernels += other.kernels;
     threads += other.threads;
@@ -133,6 +134,7 @@ struct LaunchCounts {
   std::vector<SiteCounts> sites;
   std::vector<WarpRequests> warps;
   bool ended_early = false;  ///< by a finding; the counts are those so far
+  long long times = 1;       ///< launches of this kind that had the same counts
 };
 
 }  // namespace workbook

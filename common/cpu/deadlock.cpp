@@ -21,7 +21,7 @@ std::string polled_name(const Spin& spin) {
 bool polls(const Spin& spin) { return spin.polled.size != 0 && !spin.stores; }
 
 bool polls_device_memory(const Spin& spin) {
-  return polls(spin) && device().launch.arena.contains(spin.polled.address);
+  return polls(spin) && device().launch.is_global(spin.polled.address);
 }
 
 bool is_last_block() { return device().block.number + 1 == device().launch.blocks(); }

@@ -1,22 +1,10 @@
 /// \file
 /// CUDA C++ for the CPU device: what a kernel file may use when the host compiler compiles it. Included by
-/// kernel files alone, through device.hpp. Every function here is always inlined, because the linker could
-/// take a traced function that stayed out of line for one of the plain program's.
+/// kernel files alone, through device.hpp.
 #pragma once
 
-#include <assert.h>
-#include <stddef.h>
-#include <stdio.h>
-
-#include "cpu/bfloat16.hpp"
-#include "cpu/half.hpp"
-#include "cpu/math.hpp"
-#include "cpu/pipeline.hpp"
-#include "cpu/runtime.hpp"
+#include "cpu/cuda.hpp"
 #include "cpu/unsupported.hpp"
-#include "cpu/vector_types.hpp"
-#include "cpu/warp.hpp"
-#include "cpu/wmma.hpp"
 
 // CUDA's own keywords. A kernel is never inlined, so that messages can name it; everything that it calls is
 // inlined into it, so that its loops can be followed.
@@ -38,14 +26,6 @@
 #define __shared__ static thread_local
 #else  // without constinit, g++ guards a variable of class type, and the guard would be shared memory too
 #define __shared__ static thread_local constinit
-#endif
-
-// The device's own code in a kernel file: when it reads a launch's arguments, that is no memory access of the
-// kernel.
-#ifdef __clang__
-#define WORKBOOK_UNTRACED __attribute__((no_sanitize("thread", "coverage")))
-#else
-#define WORKBOOK_UNTRACED __attribute__((no_sanitize("thread"), no_sanitize_coverage))
 #endif
 
 #define threadIdx (::cpu::thread_index())
@@ -85,59 +65,6 @@ constexpr size_t alignment_in_bytes() {
 
 }  // namespace detail
 
-struct dim3 {
-  unsigned x, y, z;
-  constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
-};
-
-// Cache hints: they change where a value is kept, not which sectors are touched.
-template <class T>
-[[gnu::always_inline]] inline T __ldg(const T* p) {
-  return *p;
-}
-template <class T>
-[[gnu::always_inline]] inline T __ldcs(const T* p) {
-  return *p;
-}
-template <class T>
-[[gnu::always_inline]] inline T __ldcg(const T* p) {
-  return *p;
-}
-template <class T>
-[[gnu::always_inline]] inline T __ldca(const T* p) {
-  return *p;
-}
-template <class T>
-[[gnu::always_inline]] inline T __ldlu(const T* p) {
-  return *p;
-}
-template <class T>
-[[gnu::always_inline]] inline T __ldcv(const T* p) {
-  return *p;
-}
-template <class T>
-[[gnu::always_inline]] inline void __stcs(T* p, const T& value) {
-  *p = value;
-}
-template <class T>
-[[gnu::always_inline]] inline void __stcg(T* p, const T& value) {
-  *p = value;
-}
-template <class T>
-[[gnu::always_inline]] inline void __stwb(T* p, const T& value) {
-  *p = value;
-}
-template <class T>
-[[gnu::always_inline]] inline void __stwt(T* p, const T& value) {
-  *p = value;
-}
-
-/// Ends the launch with an error: on the CPU device, with a finding that names this line.
-[[gnu::always_inline, noreturn]] inline void __trap(const char* file = __builtin_FILE(),
-                                                    int line = __builtin_LINE()) {
-  trap(file, line);
-}
-
 // The C library's functions that end a program, for host code; in a kernel they are findings that name this
 // line. (Two calls that look the same to the compiler may become one.)
 [[gnu::always_inline, noreturn]] inline void abort(const char* file = __builtin_FILE(),
@@ -147,39 +74,6 @@ template <class T>
 [[gnu::always_inline, noreturn]] inline void exit(int status, const char* file = __builtin_FILE(),
                                                   int line = __builtin_LINE()) {
   exit_in_line(status, file, line);
-}
-
-/// The block's dynamic shared memory as an array of T; its size in bytes is the argument of
-/// `launch_shared` after the block.
-template <class T>
-[[gnu::always_inline]] inline T* dynamic_shared() {
-  return static_cast<T*>(dynamic_shared_memory());
-}
-
-/// Runs one thread of a kernel: `closure` is a Body.
-template <class Body>
-WORKBOOK_UNTRACED void run_thread(const void* closure) {
-  (*static_cast<const Body*>(closure))();
-}
-
-/// Runs `kernel<<<grid, block, shared_bytes>>>(args...)` on the CPU device, to its end.
-/// \throws cpu::Finding at the first mistake of the kernel that the device can see.
-template <class... Params, class... Args>
-void launch_shared(void (*kernel)(Params...), dim3 grid, dim3 block, size_t shared_bytes, Args... args) {
-  static_assert(sizeof...(Params) == sizeof...(Args), "launch: the kernel takes another number of arguments");
-  const auto body = [=]() WORKBOOK_UNTRACED { kernel(args...); };
-  run({.kernel = reinterpret_cast<const void*>(kernel),
-       .grid = {grid.x, grid.y, grid.z},
-       .block = {block.x, block.y, block.z},
-       .shared_bytes = shared_bytes,
-       .thread = run_thread<decltype(body)>,
-       .closure = &body});
-}
-
-/// Runs `kernel<<<grid, block>>>(args...)`.
-template <class... Params, class... Args>
-void launch(void (*kernel)(Params...), dim3 grid, dim3 block, Args... args) {
-  launch_shared(kernel, grid, block, 0, args...);
 }
 
 }  // namespace cpu

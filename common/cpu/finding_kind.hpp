@@ -36,6 +36,7 @@ inline constexpr FindingKindRow kFindingKinds[] = {
     {"votes and barriers mixed", "vote", false},
     {"fragment of several matrices", "fragment", false},
     {"unsupported asynchronous copy", "unsupported", false},
+    {"unsupported instruction", "unsupported", false},
     {"infinite loop", "loop", false},
     {"deadlock", "loop", false},
     {"block that waits for a later block", "loop", false},

@@ -25,6 +25,7 @@ void begin_launch(LaunchState& state, const Launch& launch) {
   ++state.number;
   state.threads_per_block = launch.block.x * launch.block.y * launch.block.z;
   state.arena = memory().arena();
+  state.variables = memory().adopted();
 }
 
 void begin_launch(BlockState& state, const Launch& launch, const Program& parts) {

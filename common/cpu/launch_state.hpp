@@ -17,9 +17,13 @@ struct LaunchState : Launch {
   std::uint32_t number = 0;  ///< launches so far, this one included
   std::uint32_t threads_per_block = 0;
   workbook::Counts counted_before;  ///< by earlier launches: what is left when this one is ended early
-  Region arena, stacks;
+  Region arena, variables, stacks;
   std::vector<Region> constants;  ///< what a kernel can read but not write
 
+  /// Whether an address is one of device memory, or near an array of it.
+  bool is_global(std::uintptr_t address) const {
+    return arena.contains(address) || variables.contains(address);
+  }
   std::size_t blocks() const { return std::size_t{grid.x} * grid.y * grid.z; }
   bool is_constant(std::uintptr_t address) const {
     return std::any_of(constants.begin(), constants.end(),

@@ -52,6 +52,7 @@ Memory::Buffers::const_iterator Memory::first_after(std::uintptr_t address) cons
 std::uintptr_t Memory::first_fit(std::size_t bytes, std::size_t red_zone) const {
   std::uintptr_t begin = arena_.begin + red_zone;
   for (const auto& next : buffers_) {
+    if (!arena_.contains(next->pages.begin)) continue;
     begin = after_released(begin, bytes);
     if (begin + bytes + red_zone <= next->pages.begin) return begin;
     begin = next->pages.begin + next->pages.size + red_zone;
@@ -103,6 +104,23 @@ void* Memory::allocate(std::size_t bytes, std::size_t misalignment, std::string 
   auto buffer = std::make_unique<Buffer>(data, pages, std::move(name), element_size);
   buffers_.insert(first_after(begin), std::move(buffer));
   return reinterpret_cast<void*>(data.begin);
+}
+
+void Memory::share_with_host(const void* data) {
+  Buffer& buffer = buffer_of_host(data);
+  buffer.shared_with_host = true;
+  if (!give_access(buffer.pages, true)) throw std::bad_alloc();
+  set_initialised(data, buffer.data.size, true);
+}
+
+void Memory::adopt(const Region& variables, std::string name) {
+  const std::uintptr_t begin = variables.begin / kPage * kPage;
+  const Region pages = {begin, round_up(variables.begin + variables.size - begin, kPage)};
+  auto buffer = std::make_unique<Buffer>(variables, pages, std::move(name), 1);
+  buffer->shared_with_host = true;
+  buffer->written.set(0, pages.size, true);
+  buffers_.insert(first_after(begin), std::move(buffer));
+  adopted_ = variables;
 }
 
 void Memory::release(void* data) {
@@ -167,7 +185,8 @@ void Memory::set_access(bool open) {
   if (open == open_) return;
   open_ = open;
   for (const auto& buffer : buffers_)
-    if (!give_access(buffer->pages, open)) throw std::runtime_error("the CPU device cannot open its memory");
+    if (!buffer->shared_with_host && !give_access(buffer->pages, open))
+      throw std::runtime_error("the CPU device cannot open its memory");
 }
 
 void Memory::clear_cold_caches() {

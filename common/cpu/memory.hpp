@@ -29,6 +29,11 @@ class Memory {
   /// std::bad_alloc
   void* allocate(std::size_t bytes, std::size_t misalignment, std::string name, std::size_t element_size);
   void release(void* data);
+  /// Host code may use this array between launches, and all of it counts as written.
+  void share_with_host(const void* data);
+  /// Makes variables of the program an array that is shared with the host. They stay where they are, and
+  /// there is one such array at most.
+  void adopt(const Region& variables, std::string name);
 
   /// The array whose pages hold `address`, as the calling thread's worker sees it, or null. The address may
   /// still be before or after the array's data.
@@ -62,6 +67,7 @@ class Memory {
   };
 
   const Region& arena() const { return arena_; }
+  const Region& adopted() const { return adopted_; }
   /// Empties the cold cache of every array: a new launch.
   void clear_cold_caches();
   /// Adds the compulsory bytes of the launch that has ended.
@@ -87,7 +93,7 @@ class Memory {
     std::size_t number;
   };
 
-  Region arena_;
+  Region arena_, adopted_ = {};
   bool open_ = true;
   Buffers buffers_;                                // in order of address
   std::map<std::uintptr_t, Released> released_;    // the last ones, by address

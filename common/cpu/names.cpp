@@ -48,7 +48,7 @@ std::string memory_name(const void* pointer, unsigned size) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   if (device().block.shared_memory.offset(address)) return shared_name(address, size);
   const Buffer* buffer = memory().nearest(address);
-  return buffer && device().launch.arena.contains(address) ? global_name(*buffer, address, size)
+  return buffer && device().launch.is_global(address) ? global_name(*buffer, address, size)
                                                            : fmt::format("address {:#x}", address);
 }
 

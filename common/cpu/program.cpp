@@ -2,6 +2,11 @@
 
 #include <link.h>
 
+// The __constant__ variables of a published file (published.hpp), which host code fills.
+extern "C" {
+[[gnu::weak]] extern char __start_published_constant[], __stop_published_constant[];
+}
+
 namespace cpu {
 
 Program program() {
@@ -20,6 +25,10 @@ Program program() {
         return 1;  // the program itself comes first
       },
       &found);
+  if (__start_published_constant)
+    found.constants.push_back(
+        {reinterpret_cast<std::uintptr_t>(__start_published_constant),
+         static_cast<std::size_t>(__stop_published_constant - __start_published_constant)});
   return found;
 }
 

@@ -54,7 +54,9 @@ std::string tidy_name(const std::string& name) {
 }
 
 bool is_kernel_file(const std::string& file) {
-  return file.find("common/cpu/") == std::string::npos && file.find("/include/c++/") == std::string::npos;
+  return file.find("common/cpu/") == std::string::npos &&
+         file.find("common/published/") == std::string::npos &&
+         file.find("/include/c++/") == std::string::npos;
 }
 
 std::ifstream source_file(const std::string& name) {

@@ -25,7 +25,7 @@ bool same_step(const Access& a, const Access& b) {
 bool is_memory(std::uintptr_t address, unsigned size) {
   if (device().block.shared_memory.offset(address))
     return device().block.shared_memory.offset(address + size - 1).has_value();
-  const Buffer* buffer = device().launch.arena.contains(address) ? memory().owner(address) : nullptr;
+  const Buffer* buffer = device().launch.is_global(address) ? memory().owner(address) : nullptr;
   return buffer && buffer->data.contains(address) && buffer->data.contains(address + size - 1);
 }
 

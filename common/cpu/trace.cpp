@@ -40,7 +40,7 @@ void trace_misaligned(Access access);
   d.block.steps.count(instruction, address, size, kind);
   const Access access = {instruction, address, size, kind, manner};
   if (address & (size - 1)) return trace_misaligned(access);
-  if (d.launch.arena.contains(address)) {
+  if (d.launch.is_global(address)) {
     Site& site = check_global(d, access, size);
     if (manner == kVolatile) site.is_volatile = true;
     return log_access(d.block, site, address);

@@ -1,6 +1,7 @@
 /// \file
 /// Features of CUDA that the CPU device does not have: using one is a compile error that says what to use
-/// instead. The functions are declared so that the compiler knows their names, and never defined.
+/// instead. The functions are declared so that the compiler knows their names, and never defined. Published
+/// files have some of them (published.hpp).
 #pragma once
 
 #define WORKBOOK_UNSUPPORTED(name, why) \
@@ -14,11 +15,13 @@
 
 namespace cpu {
 
+#ifndef WORKBOOK_PUBLISHED
 #define WORKBOOK_NO_CLOCK "the CPU device does not measure time: time kernels on a GPU, with --device gpu"
 WORKBOOK_UNSUPPORTED(clock, WORKBOOK_NO_CLOCK)
 WORKBOOK_UNSUPPORTED(clock64, WORKBOOK_NO_CLOCK)
 WORKBOOK_UNSUPPORTED(__nanosleep, WORKBOOK_NO_CLOCK)
 #undef WORKBOOK_NO_CLOCK
+#endif
 
 #define WORKBOOK_NO_TEXTURES "textures and surfaces are not supported: pass a pointer to the kernel"
 WORKBOOK_UNSUPPORTED_OF_TYPE(tex1Dfetch, WORKBOOK_NO_TEXTURES)
@@ -31,6 +34,7 @@ typedef unsigned long long cudaTextureObject_t __attribute__((unavailable(WORKBO
 typedef unsigned long long cudaSurfaceObject_t __attribute__((unavailable(WORKBOOK_NO_TEXTURES)));
 #undef WORKBOOK_NO_TEXTURES
 
+#ifndef WORKBOOK_PUBLISHED
 #define WORKBOOK_NO_RUNTIME                                                                             \
   "not in a kernel file, where memory is the program's to allocate: list arrays in chapter.cu and use " \
   "launch(kernel, grid, block, arguments...)"
@@ -43,6 +47,7 @@ WORKBOOK_UNSUPPORTED(cudaMemset, WORKBOOK_NO_RUNTIME)
 WORKBOOK_UNSUPPORTED(cudaDeviceSynchronize, WORKBOOK_NO_RUNTIME)
 WORKBOOK_UNSUPPORTED(cudaLaunchKernel, WORKBOOK_NO_RUNTIME)
 #undef WORKBOOK_NO_RUNTIME
+#endif
 
 #define WORKBOOK_NO_MASK "CUDA has removed it: use the function that ends in _sync, with a mask"
 WORKBOOK_UNSUPPORTED(__shfl, WORKBOOK_NO_MASK)
@@ -65,9 +70,11 @@ WORKBOOK_UNSUPPORTED(__reduce_add_sync, "not supported: add up with __shfl_xor_s
 #undef WORKBOOK_UNSUPPORTED
 #undef WORKBOOK_UNSUPPORTED_OF_TYPE
 
+#ifndef WORKBOOK_PUBLISHED
 // Keywords of the language; and asm last, which must not stand in the headers before it.
 #define WORKBOOK_NO_WORD(text) _Pragma(#text)
 #define __managed__ WORKBOOK_NO_WORD(GCC error "managed memory is not supported: list arrays in chapter.cu")
 #define __cluster_dims__(...) \
   WORKBOOK_NO_WORD(GCC error "clusters run on a GPU alone: put them in *.sm90a.cuh")
 #define asm WORKBOOK_NO_WORD(GCC error "inline PTX runs on a GPU alone: put it in *.sm90a.cuh") __asm__
+#endif

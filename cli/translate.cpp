@@ -1,0 +1,698 @@
+#include "translate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "harness/errors.hpp"
+
+namespace workbook {
+namespace {
+
+// --- Tokens ---
+
+enum class Kind : unsigned char { kBlank, kWord, kNumber, kText, kSymbol };
+
+struct Token {
+  Kind kind;  ///< kBlank: white space, and lines that begin with #
+  std::string_view text;
+  bool user = false;  ///< from a file that is not a system header
+  int line = 0;
+  const std::string* file = nullptr;
+};
+
+bool starts_word(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '$'; }
+bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$'; }
+
+/// Splits the output of the preprocessor.
+class Lexer {
+ public:
+  explicit Lexer(std::string_view text) : text_(text) {}
+
+  std::vector<Token> tokens() {
+    std::vector<Token> found;
+    while (at_ < text_.size()) {
+      const std::size_t begin = at_;
+      const Kind kind = next();
+      const std::string_view token = text_.substr(begin, at_ - begin);
+      found.push_back({kind, token, user_ && kind != Kind::kBlank, line_, &*file_});
+      line_ += static_cast<int>(std::count(token.begin(), token.end(), '\n'));
+      if (kind == Kind::kBlank && token[0] == '#') read_marker(token);
+    }
+    return found;
+  }
+
+ private:
+  Kind next() {
+    const char c = text_[at_];
+    if (c == '#' && (at_ == 0 || text_[at_ - 1] == '\n')) return skip_to(text_.find('\n', at_)), Kind::kBlank;
+    if (std::isspace(static_cast<unsigned char>(c))) {
+      while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) && !at_hash()) ++at_;
+      return Kind::kBlank;
+    }
+    if (const std::size_t quote = quote_after_prefix(); quote != std::string_view::npos)
+      return skip_text(quote), Kind::kText;
+    if (starts_word(c)) {
+      while (at_ < text_.size() && in_word(text_[at_])) ++at_;
+      return Kind::kWord;
+    }
+    const bool dot_number =
+        c == '.' && at_ + 1 < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_ + 1]));
+    if (std::isdigit(static_cast<unsigned char>(c)) || dot_number) return skip_number(), Kind::kNumber;
+    // <<< and >>> are told from shifts by what they enclose, so < and > stand alone.
+    for (const std::string_view symbol :
+         {"...", "->*", "::", "->", "<=", ">=", "==", "!=", "&&", "||", "++", "--"})
+      if (text_.substr(at_, symbol.size()) == symbol) return skip_to(at_ + symbol.size()), Kind::kSymbol;
+    return skip_to(at_ + 1), Kind::kSymbol;
+  }
+
+  bool at_hash() const { return text_[at_] == '#' && at_ > 0 && text_[at_ - 1] == '\n'; }
+  void skip_to(std::size_t end) { at_ = std::min(end, text_.size()); }
+
+  /// Where the quote of a string or character literal is that begins here.
+  std::size_t quote_after_prefix() const {
+    for (const std::string_view prefix : {"u8R", "uR", "UR", "LR", "R", "u8", "u", "U", "L", ""}) {
+      const std::size_t quote = at_ + prefix.size();
+      if (text_.substr(at_, prefix.size()) != prefix || quote >= text_.size()) continue;
+      const bool raw = prefix.ends_with('R');
+      if (text_[quote] == '"' || (text_[quote] == '\'' && !raw)) return quote;
+    }
+    return std::string_view::npos;
+  }
+
+  void skip_text(std::size_t quote) {
+    if (quote > at_ && text_[quote - 1] == 'R') {
+      const std::size_t bracket = text_.find('(', quote);
+      const std::string end = ")" + std::string(text_.substr(quote + 1, bracket - quote - 1)) + "\"";
+      return skip_to(text_.find(end, bracket) + end.size());
+    }
+    const char mark = text_[quote];
+    for (at_ = quote + 1; at_ < text_.size() && text_[at_] != mark && text_[at_] != '\n'; ++at_)
+      if (text_[at_] == '\\') ++at_;
+    skip_to(at_ + 1);
+  }
+
+  void skip_number() {
+    for (++at_; at_ < text_.size(); ++at_) {
+      const char c = text_[at_], before = text_[at_ - 1];
+      const bool sign =
+          (c == '+' || c == '-') && (before == 'e' || before == 'E' || before == 'p' || before == 'P');
+      const bool separator = c == '\'' && at_ + 1 < text_.size() && in_word(text_[at_ + 1]);
+      if (!(in_word(c) || c == '.' || sign || separator)) return;
+    }
+  }
+
+  /// `# 12 "file" 1 3`: what follows is line 12 of that file; 3 stands for a system header.
+  void read_marker(std::string_view marker) {
+    const std::size_t quote = marker.find('"'), end = marker.rfind('"');
+    if (quote == std::string_view::npos || end == quote ||
+        !std::isdigit(static_cast<unsigned char>(marker[2])))
+      return;
+    line_ = std::atoi(std::string(marker.substr(2, quote - 2)).c_str()) - 1;
+    const std::string_view flags = marker.substr(end + 1);
+    file_ = files_.insert(std::string(marker.substr(quote + 1, end - quote - 1))).first;
+    user_ = flags.find('3') == std::string_view::npos && !file_->starts_with('<');
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  int line_ = 1;
+  bool user_ = false;
+  inline static std::set<std::string> files_ = {""};  // tokens point to them
+  std::set<std::string>::iterator file_ = files_.find("");
+};
+
+// --- Translation ---
+
+const std::map<std::string_view, std::string_view> kKeywords = {
+    {"__global__", "__attribute__((noinline, flatten))"},
+    {"__host__", ""},
+    {"__forceinline__", "inline __attribute__((always_inline))"},
+    {"__inline__", "inline"},
+    {"__noinline__", "__attribute__((noinline))"},
+    {"__grid_constant__", ""},
+    {"__managed__", ""},
+    {"__restrict__", "__restrict__"}};
+
+// Shared memory is the thread's own static storage (cpu/dialect.hpp). The same compiler compiles this and the
+// user's file.
+#ifdef __clang__
+constexpr std::string_view kShared = "static thread_local";
+#else  // without constinit, g++ guards a variable of class type, and the guard would be shared memory too
+constexpr std::string_view kShared = "static thread_local __constinit";
+#endif
+constexpr std::string_view kUntraced =
+#ifdef __clang__
+    "__attribute__((no_sanitize(\"thread\", \"coverage\"))) ";
+#else
+    "__attribute__((no_sanitize(\"thread\"), no_sanitize_coverage)) ";
+#endif
+// Other variables of the device have parts of the program of their own, by which it knows them.
+constexpr std::string_view kDeviceVariable = "__attribute__((section(\"published_device\"), used))";
+constexpr std::string_view kConstantVariable = "__attribute__((section(\"published_constant\"), used))";
+
+const std::map<std::string_view, std::string_view> kIndices = {{"threadIdx", "::cpu::thread_index()"},
+                                                               {"blockIdx", "::cpu::block_index()"},
+                                                               {"blockDim", "::cpu::block_extent()"},
+                                                               {"gridDim", "::cpu::grid_extent()"}};
+
+/// Functions that the C library declares as well as the device. The device's are called.
+const std::set<std::string_view> kOfDevice = {
+    "printf", "memcpy", "memset", "fminf",  "fmaxf",   "fmin",     "fmax",     "__expf",   "__logf",
+    "__sinf", "__cosf", "__powf", "__tanf", "__log2f", "__log10f", "__exp10f", "__sincosf"};
+
+class Translator {
+ public:
+  Translator(std::vector<Token> tokens, const std::map<std::string, std::string>& constants)
+      : all_(std::move(tokens)), constants_(constants) {
+    for (std::size_t i = 0; i < all_.size(); ++i)
+      if (all_[i].kind != Kind::kBlank) places_.push_back(i);
+    edits_.resize(places_.size());
+    match_brackets();
+  }
+
+  std::string text() {
+    find_device_code();
+    find_kernels();
+    leave_host_code_alone();
+    for (int i = 0; i < count(); ++i)
+      if (token(i).user && token(i).kind == Kind::kWord && !edits_[i].instead) translate_word(i);
+    for (const auto& [name, declarations] : kernels_) add_starters(name, declarations);
+    for (int i = 0; i < count(); ++i)
+      if (token(i).user && is_launch(i)) translate_launch(i);
+    for (const auto& [name, value] : constants_)
+      if (!used_constants_.contains(name))
+        throw UsageError(fmt::format("--set {}={}: no variable {} starts with a number", name, value, name));
+    return joined();
+  }
+
+ private:
+  struct Edit {
+    std::string before, after;
+    std::optional<std::string> instead;
+  };
+
+  /// A declaration of a kernel, as numbers of tokens.
+  struct Kernel {
+    int begin;                         ///< of the declaration
+    int template_begin, template_end;  ///< "<" and ">" of `template <...>`; 0 where there is none
+    int open, close;                   ///< brackets of its parameters
+    int end;                           ///< its ; or the } of its body
+  };
+
+  using Range = std::pair<int, int>;  // numbers of tokens, without the last
+
+  // --- Tokens and brackets ---
+
+  int count() const { return static_cast<int>(places_.size()); }
+  const Token& token(int i) const { return all_[places_[static_cast<std::size_t>(i)]]; }
+  std::string_view text(int i) const { return i >= 0 && i < count() ? token(i).text : std::string_view(); }
+  bool is_word(int i) const { return i >= 0 && i < count() && token(i).kind == Kind::kWord; }
+  bool is_name_part(int i) const { return text(i) == "." || text(i) == "->" || text(i) == "::"; }
+  /// Whether no white space stands between token i and the next one.
+  bool touches_next(int i) const {
+    return i + 1 < count() &&
+           places_[static_cast<std::size_t>(i)] + 1 == places_[static_cast<std::size_t>(i) + 1];
+  }
+
+  [[noreturn]] void refuse(int i, const std::string& why) const {
+    throw UsageError(fmt::format("{}:{}: {}", *token(i).file, token(i).line, why));
+  }
+
+  void match_brackets() {
+    partners_.assign(static_cast<std::size_t>(count()), -1);
+    std::vector<int> open;
+    for (int i = 0; i < count(); ++i) {
+      const std::string_view t = text(i);
+      if (t == "(" || t == "[" || t == "{") open.push_back(i);
+      if ((t == ")" || t == "]" || t == "}") && !open.empty()) {
+        partners_[static_cast<std::size_t>(i)] = open.back();
+        partners_[static_cast<std::size_t>(open.back())] = i;
+        open.pop_back();
+      }
+    }
+  }
+  bool opens(int i) const { return text(i) == "(" || text(i) == "[" || text(i) == "{"; }
+  bool closes(int i) const { return text(i) == ")" || text(i) == "]" || text(i) == "}"; }
+  int partner(int i) const {
+    const int other = partners_[static_cast<std::size_t>(i)];
+    if (other < 0) refuse(i, fmt::format("a {} without its partner", text(i)));
+    return other;
+  }
+  /// The > that closes the < at `i`, or -1 where it is a comparison.
+  int closing_angle(int i) const {
+    int depth = 0;
+    for (int j = i; j < count(); ++j) {
+      if (opens(j)) {
+        j = partner(j);
+      } else if (text(j) == "<") {
+        ++depth;
+      } else if (text(j) == ">" && --depth == 0) {
+        return j;
+      } else if (text(j) == ";" || closes(j)) {
+        return -1;
+      }
+    }
+    return -1;
+  }
+  /// The parts between the commas of a range, outside of all brackets.
+  std::vector<Range> split(int begin, int end) const {
+    std::vector<Range> parts;
+    int from = begin, angles = 0;
+    for (int i = begin; i < end; ++i) {
+      if (opens(i)) {
+        i = partner(i);
+      } else if (text(i) == "<") {
+        ++angles;
+      } else if (text(i) == ">" && angles > 0) {
+        --angles;
+      } else if (text(i) == "," && angles == 0) {
+        parts.emplace_back(from, i);
+        from = i + 1;
+      }
+    }
+    if (from < end || !parts.empty()) parts.emplace_back(from, end);
+    return parts;
+  }
+
+  // --- Edits ---
+
+  Edit& edit(int i) { return edits_[static_cast<std::size_t>(i)]; }
+  void replace(int i, std::string_view by) { edit(i).instead = std::string(by); }
+  void remove(int begin, int end) {
+    for (int i = begin; i < end; ++i) replace(i, "");
+  }
+  /// A range as it is translated so far, on one line.
+  std::string translated(int begin, int end) const {
+    std::string joined;
+    for (int i = begin; i < end; ++i) {
+      const std::string piece(edits_[static_cast<std::size_t>(i)].instead.value_or(std::string(text(i))));
+      joined += (joined.empty() ? "" : " ") + piece;
+    }
+    return joined;
+  }
+  std::string joined() const {
+    std::string result;
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      if (next == places_.size() || places_[next] != i) {
+        result += all_[i].text;
+        continue;
+      }
+      const Edit& edit = edits_[next++];
+      result += edit.before;
+      result += edit.instead ? *edit.instead : std::string(all_[i].text);
+      result += edit.after;
+    }
+    return result;
+  }
+
+  // --- Device code ---
+
+  bool in_device_code(int i) const { return in_device_[static_cast<std::size_t>(i)]; }
+
+  /// Marks the tokens in bodies of functions with __device__ or __global__.
+  void find_device_code() {
+    in_device_.assign(static_cast<std::size_t>(count()), false);
+    begins_.assign(static_cast<std::size_t>(count()), 0);
+    std::vector<bool> device = {false};  // for each open bracket
+    int begin = 0;                       // of the declaration or statement
+    int round = 0;                       // open ( and [
+    for (int i = 0; i < count(); ++i) {
+      begins_[static_cast<std::size_t>(i)] = begin;
+      if (closes(i) && device.size() > 1) device.pop_back();
+      in_device_[static_cast<std::size_t>(i)] = device.back();
+      if (opens(i)) device.push_back(device.back() || (text(i) == "{" && is_body_for_device(begin, i)));
+      if (text(i) == "(" || text(i) == "[") ++round;
+      if (text(i) == ")" || text(i) == "]") --round;
+      const bool after_access = text(i) == ":" && (text(i - 1) == "public" || text(i - 1) == "private" ||
+                                                   text(i - 1) == "protected");
+      if (text(i) == "{" || text(i) == "}" || (text(i) == ";" && round <= 0) || after_access) begin = i + 1;
+      if (text(i) == "{" || text(i) == "}") round = 0;
+    }
+  }
+  /// Whether the { at `open`, in a declaration from `begin` on, is the body of a function or lambda with
+  /// __device__ or __global__.
+  bool is_body_for_device(int begin, int open) const {
+    if (!token(open).user) return false;
+    for (int i = open - 1; i >= begin; --i) {
+      if (text(i) == "__device__" || text(i) == "__global__") return true;
+      if (text(i) == "{" || text(i) == ";" || text(i) == "=") return false;
+      if (text(i) == "]" && text(i - 1) != "]") return false;  // of a lambda, whose head ends here
+      if (closes(i)) i = partner(i);
+    }
+    return false;
+  }
+
+  /// Functions of host code need not be traced: marks those at namespace scope.
+  void leave_host_code_alone() {
+    std::vector<bool> is_namespace;  // of each open brace
+    for (int i = 0; i < count(); ++i) {
+      if (text(i) == "}" && !is_namespace.empty()) is_namespace.pop_back();
+      if (text(i) != "{") continue;
+      const int begin = begins_[static_cast<std::size_t>(i)];
+      const bool outermost = std::find(is_namespace.begin(), is_namespace.end(), false) == is_namespace.end();
+      is_namespace.push_back(is_namespace_head(begin, i));
+      if (outermost && text(i - 1) == ")" && token(i).user && is_host_function(begin, i))
+        edit(after_head(begin)).before += kUntraced;
+    }
+  }
+  bool is_namespace_head(int begin, int open) const {
+    for (int i = begin; i < open; ++i)
+      if (text(i) == "namespace") return true;
+    return text(begin) == "extern" && token(begin + 1).kind == Kind::kText && begin + 2 == open;
+  }
+  bool is_host_function(int begin, int open) const {
+    for (int i = begin; i < open; ++i) {
+      const std::string_view t = text(i);
+      if (t == "(") return true;
+      if (t == "__device__" || t == "__global__" || t == "constexpr" || t == "=") return false;
+    }
+    return false;
+  }
+  /// The first token of a declaration behind `template <...>` and `extern "C"`.
+  int after_head(int begin) const {
+    while (text(begin) == "template" && text(begin + 1) == "<") begin = closing_angle(begin + 1) + 1;
+    return text(begin) == "extern" && token(begin + 1).kind == Kind::kText ? begin + 2 : begin;
+  }
+
+  // --- Kernels ---
+
+  void find_kernels() {
+    for (int i = 0; i < count(); ++i) {
+      if (text(i) != "__global__" || !token(i).user) continue;
+      const int begin = begins_[static_cast<std::size_t>(i)];
+      int open = i + 1;  // of the parameters
+      for (; open < count() && text(open) != "("; ++open)
+        if (text(open) == ";" || text(open) == "{") break;
+      while (text(open) == "(" &&
+             (text(open - 1) == "__launch_bounds__" || text(open - 1) == "__attribute__" ||
+              text(open - 1) == "__cluster_dims__" || text(open - 1) == "__maxnreg__")) {
+        open = partner(open) + 1;
+        while (open < count() && text(open) != "(" && text(open) != ";" && text(open) != "{") ++open;
+      }
+      if (text(open) != "(" || !is_word(open - 1)) continue;  // also `k<float>(`, a specialisation
+      Kernel kernel = {begin, 0, 0, open, partner(open), 0};
+      const int head = text(begin) == "static" || text(begin) == "extern" ? begin + 1 : begin;
+      if (text(head) == "template") {
+        if (text(head + 1) != "<") continue;  // an explicit instantiation
+        kernel.template_begin = head + 1;
+        kernel.template_end = closing_angle(head + 1);
+        if (kernel.template_end < 0) refuse(head, "this template is not understood");
+      }
+      kernel.end = kernel.close + 1;
+      while (text(kernel.end) != ";" && text(kernel.end) != "{" && kernel.end < count()) ++kernel.end;
+      if (text(kernel.end) == "{") kernel.end = partner(kernel.end);
+      kernels_[std::string(text(open - 1))].push_back(kernel);
+    }
+  }
+
+  struct Parameter {
+    std::string name, declaration;
+    bool is_pack = false;
+  };
+
+  /// A parameter of a function or of a template; one without a name gets `unnamed`.
+  Parameter parameter(Range range, const std::string& unnamed, bool of_template) const {
+    const auto [begin, end] = range;
+    int value = begin;  // of the default
+    while (value < end && text(value) != "=") value = opens(value) ? partner(value) + 1 : value + 1;
+    bool is_pack = false;
+    for (int i = begin; i < value; ++i) is_pack = is_pack || text(i) == "...";
+    for (int i = begin; i + 2 < value; ++i)
+      if (text(i) == "(" &&
+          (text(i + 1) == "*" || text(i + 1) == "&"))  // of a pointer to a function, an array
+        return {std::string(text(partner(i) - 1)), translated(begin, end), is_pack};
+    int name = value - 1;
+    while (name > begin && text(name) == "]") name = partner(name) - 1;
+    static const std::set<std::string_view> types = {"int",      "float", "double", "bool",    "char",
+                                                     "short",    "long",  "half",   "class",   "size_t",
+                                                     "unsigned", "const", "auto",   "typename"};
+    const bool after_type = name > begin && text(name - 1) != "::" && text(name - 1) != "const";
+    if (is_word(name) && after_type && !types.contains(text(name)))
+      return {std::string(text(name)), translated(begin, end), is_pack};
+    if (of_template && is_word(name) && name > begin && !types.contains(text(name)))
+      return {std::string(text(name)), translated(begin, end), is_pack};
+    return {unnamed,
+            translated(begin, value) + " " + unnamed + (value < end ? " " + translated(value, end) : ""),
+            is_pack};
+  }
+
+  std::vector<Parameter> parameters(int begin, int end, const std::string& unnamed, bool of_template) const {
+    std::vector<Parameter> found;
+    if (end == begin + 1 && text(begin) == "void") return found;
+    for (const Range& range : split(begin, end))
+      found.push_back(parameter(range, fmt::format("{}{}", unnamed, found.size()), of_template));
+    return found;
+  }
+
+  static std::string joined(const std::vector<Parameter>& parameters, bool names) {
+    std::string text;
+    for (const Parameter& each : parameters)
+      text +=
+          (text.empty() ? "" : ", ") + (names ? each.name + (each.is_pack ? "..." : "") : each.declaration);
+    return text;
+  }
+
+  /// The name of the function that starts a kernel.
+  static std::string starter(std::string_view kernel) { return fmt::format("published_start_{}", kernel); }
+
+  /// Adds that function for each overload of a kernel, behind its first declaration.
+  void add_starters(const std::string& name, const std::vector<Kernel>& declarations) {
+    std::set<std::string> seen;
+    for (const Kernel& kernel : declarations) {
+      const std::vector<Parameter> given =
+          parameters(kernel.open + 1, kernel.close, "published_argument", false);
+      std::string key = kernel.template_end ? "template" : "";
+      for (const Parameter& each : given) {
+        std::string type = each.declaration.substr(0, each.declaration.find(" = "));
+        if (type.ends_with(" " + each.name)) type.resize(type.size() - each.name.size());
+        key += type + ",";
+      }
+      if (!seen.insert(key).second) continue;
+      std::string head, arguments;
+      if (kernel.template_end) {
+        const std::vector<Parameter> types =
+            parameters(kernel.template_begin + 1, kernel.template_end, "published_type", true);
+        if (types.empty()) continue;  // a specialisation: the template's serves
+        head = "template <" + joined(types, false) + "> ";
+        arguments = "<" + joined(types, true) + ">";
+      }
+      const std::string list = joined(given, false), names = joined(given, true);
+      edit(kernel.end).after += fmt::format(
+          " {}static inline void {}(::published::Configuration published_configuration{}{}) {{ "
+          "::published::start(published_configuration, {}{}{}{}); }}",
+          head, starter(name), list.empty() ? "" : ", ", list, name, arguments, names.empty() ? "" : ", ",
+          names);
+    }
+  }
+
+  // --- Words ---
+
+  void translate_word(int i) {
+    const std::string_view word = text(i);
+    set_constant(i);
+    if (word == "__shared__") return translate_shared(i);
+    if (word == "__device__" || word == "__constant__") return translate_space(i);
+    if (word == "asm" || word == "__asm__") return translate_ptx(i);
+    if (word == "__align__")
+      return replace(i, "__attribute__((aligned"), void(edit(partner(i + 1)).after += "))");
+    if ((word == "__launch_bounds__" || word == "__maxnreg__" || word == "__cluster_dims__") &&
+        text(i + 1) == "(")
+      return remove(i, partner(i + 1) + 1);
+    if (const auto keyword = kKeywords.find(word); keyword != kKeywords.end())
+      return replace(i, keyword->second);
+    if (is_name_part(i - 1)) return;
+    if (const auto index = kIndices.find(word); index != kIndices.end() && in_device_code(i))
+      return replace(i, index->second);
+    if (text(i + 1) != "(") return;
+    const bool is_declared =
+        is_word(i - 1) && text(i - 1) != "return" && text(i - 1) != "else" && text(i - 1) != "do";
+    if (kOfDevice.contains(word) && !is_declared) return replace(i, fmt::format("::cpu::{}", word));
+    if ((word == "exit" || word == "abort") && !is_declared) return replace(i, fmt::format("::{}", word));
+    if (word == "cudaMalloc" || word == "cudaMallocManaged") name_allocation(i);
+  }
+
+  void set_constant(int i) {
+    const auto found = constants_.find(std::string(text(i)));
+    if (found == constants_.end() || text(i + 1) != "=" || token(i + 2).kind != Kind::kNumber) return;
+    if (!is_word(i - 1) && text(i - 1) != ",") return;
+    replace(i + 2, found->second);
+    used_constants_.insert(found->first);
+  }
+
+  /// `extern __shared__ T name[];` and other arrays in shared memory.
+  void translate_shared(int i) {
+    int begin = begins_[static_cast<std::size_t>(i)];
+    int end = i;
+    while (text(end) != ";" && end < count()) ++end;
+    bool is_extern = false;
+    for (int j = begin; j < end; ++j) is_extern = is_extern || text(j) == "extern";
+    if (!is_extern) {
+      for (int j = begin; j < i; ++j)
+        if (text(j) == "static") replace(j, "");
+      return replace(i, kShared);
+    }
+    int bracket = i;
+    while (bracket < end && !(text(bracket) == "[" && text(bracket + 1) == "]")) ++bracket;
+    if (bracket == end)
+      refuse(i, "extern __shared__ needs an array without a size: extern __shared__ float name[]");
+    const std::string name(text(bracket - 1)), more = translated(bracket + 2, end);
+    std::string type;
+    for (int j = begin; j < bracket - 1; ++j) {
+      if (text(j) == "__align__" || text(j) == "alignas")
+        j = partner(j + 1);
+      else if (text(j) != "extern" && text(j) != "__shared__" && text(j) != "static")
+        type += (type.empty() ? "" : " ") + std::string(text(j));
+    }
+    remove(begin, end);
+    const std::string pointer = more.empty() ? type + "*" : fmt::format("{} (*){}", type, more);
+    const std::string memory = fmt::format("reinterpret_cast<{}>(::cpu::dynamic_shared_memory())", pointer);
+    if (in_device_code(i))
+      return replace(begin, (more.empty() ? fmt::format("{}* const {}", type, name)
+                                          : fmt::format("{} (* const {}){}", type, name, more)) +
+                                fmt::format(" = ({})::cpu::dynamic_shared_memory()", pointer));
+    // At namespace scope, where the block's memory is not known yet: each use becomes an expression.
+    for (int j = end; j < count(); ++j)
+      if (text(j) == name && is_word(j) && in_device_code(j) && !is_name_part(j - 1))
+        replace(j, fmt::format("(({})::cpu::dynamic_shared_memory())", pointer));
+  }
+
+  /// __device__ and __constant__: of a function, nothing; of a variable, its place.
+  void translate_space(int i) {
+    const int begin = begins_[static_cast<std::size_t>(i)];
+    replace(i, "");
+    if (in_device_code(i)) return;
+    int end = i;
+    bool is_constant = false, is_const = false;
+    for (int j = begin; j < count() && text(j) != "(" && text(j) != "=" && text(j) != ";" && text(j) != "[" &&
+                        text(j) != "{";
+         ++j) {
+      is_constant = is_constant || text(j) == "__constant__";
+      is_const = is_const || text(j) == "const" || text(j) == "constexpr";
+      end = j + 1;
+      if (text(j) == "__align__" || text(j) == "__attribute__" || text(j) == "alignas")
+        end = j = partner(j + 1);
+    }
+    const bool is_variable = text(end) == "=" || text(end) == ";" || text(end) == "[" || text(end) == "{";
+    bool is_first = true;  // of both words in `__device__ __constant__`
+    for (int j = begin; j < i; ++j)
+      is_first = is_first && text(j) != "__device__" && text(j) != "__constant__";
+    if (is_variable && i < end && is_first && !is_const && text(end - 1) != "extern")
+      replace(i, is_constant ? kConstantVariable : kDeviceVariable);
+  }
+
+  void translate_ptx(int i) {
+    int open = i + 1;
+    while (text(open) == "volatile" || text(open) == "__volatile__") ++open;
+    if (text(open) != "(") return;
+    const int line = token(i).line;
+    remove(i, partner(open) + 1);
+    replace(i, fmt::format("::published::refuse_ptx(\"{}\", {})", *token(i).file, line));
+  }
+
+  /// `cudaMalloc((void**)&x, bytes)` becomes `cudaMalloc(&x, bytes, "x")`.
+  void name_allocation(int i) {
+    const int close = partner(i + 1);
+    const std::vector<Range> arguments = split(i + 2, close);
+    if (arguments.size() < 2) return;
+    auto [begin, end] = arguments[0];
+    if (text(begin) == "(" && text(begin + 1) == "void" && text(begin + 2) == "*" && text(begin + 3) == "*" &&
+        text(begin + 4) == ")") {
+      remove(begin, begin + 5);
+      begin += 5;
+    }
+    std::string name;
+    for (int j = text(begin) == "&" ? begin + 1 : begin; j < end; ++j) name += text(j);
+    std::string quoted;
+    for (const char c : name.substr(0, 40))
+      quoted += c == '"' || c == '\\' ? std::string{'\\', c} : std::string{c};
+    edit(arguments[1].second - 1).after += fmt::format(", \"{}\"", quoted);
+  }
+
+  // --- Launches ---
+
+  bool is_launch(int i) const {
+    return text(i) == "<" && text(i + 1) == "<" && text(i + 2) == "<" && touches_next(i) &&
+           touches_next(i + 1);
+  }
+  bool ends_configuration(int i) const {
+    return text(i) == ">" && text(i + 1) == ">" && text(i + 2) == ">" && touches_next(i) &&
+           touches_next(i + 1);
+  }
+
+  void translate_launch(int i) {
+    int end = i + 3;
+    while (!ends_configuration(end)) {
+      if (end >= count() || text(end) == ";" || closes(end)) refuse(i, "<<< without >>>");
+      end = opens(end) ? partner(end) + 1 : end + 1;
+    }
+    const int open = end + 3;
+    if (text(open) != "(") refuse(i, "no ( behind >>>");
+    const bool has_arguments = partner(open) > open + 1;
+    int begin = i - 1;         // of what is launched
+    if (text(begin) == ")") {  // (kernel), as macros write it
+      const int other = partner(begin);
+      bool is_name = false;
+      for (int j = other + 1; j < begin; ++j) is_name = is_name || kernels_.contains(std::string(text(j)));
+      if (is_name && (is_word(begin - 1) || text(begin - 1) == ">")) {
+        replace(begin, "");
+        replace(other, "");
+        --begin;
+      }
+    }
+    if (text(begin) == ">") {
+      int depth = 0;
+      for (;; --begin) {
+        if (begin < 0) refuse(i, "what is launched here is not understood");
+        if (closes(begin))
+          begin = partner(begin);
+        else if (text(begin) == ">")
+          ++depth;
+        else if (text(begin) == "<" && --depth == 0)
+          break;
+      }
+      --begin;
+    }
+    const int name = begin;
+    if (closes(begin)) begin = partner(begin);
+    while (begin > 0 && closes(begin)) begin = partner(begin);
+    if (!is_word(begin) && is_word(begin - 1) && opens(begin)) --begin;
+    while (is_name_part(begin - 1)) begin -= is_word(begin - 2) ? 2 : 1;
+    remove(i, i + 3);
+    remove(end, end + 3);
+    if (kernels_.contains(std::string(text(name)))) {
+      replace(name, starter(text(name)));
+      replace(i, "(::published::Configuration(");
+      replace(end, has_arguments ? ")," : ")");
+      replace(open, "");
+      return;
+    }
+    edit(begin).before += "(::published::by_pointer(";
+    replace(i, ", ::published::Configuration(");
+    replace(end, "))");
+    edit(partner(open)).after += ")";
+  }
+
+  std::vector<Token> all_;
+  const std::map<std::string, std::string>& constants_;
+  std::set<std::string> used_constants_;
+  std::vector<std::size_t> places_;  // in all_, of the tokens that are not blank
+  std::vector<Edit> edits_;
+  std::vector<int> partners_;  // of each bracket, its other one
+  std::vector<int> begins_;    // of the declaration or statement that holds a token
+  std::vector<bool> in_device_;
+  std::map<std::string, std::vector<Kernel>> kernels_;
+};
+
+}  // namespace
+
+std::string translated(std::string_view preprocessed, const std::map<std::string, std::string>& constants) {
+  return Translator(Lexer(preprocessed).tokens(), constants).text();
+}
+
+}  // namespace workbook

@@ -1,0 +1,30 @@
+/// \file
+/// Translation of a CUDA file with its own `main` to C++ for the CPU device.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace workbook {
+
+/// The C++ for the text of a CUDA file behind the preprocessor, which knew common/published/published.hpp.
+/// Only what comes from the user's files is changed, not what comes from the system's headers; every line
+/// stays where it was, so that messages name the user's lines.
+///
+/// - CUDA's keywords become attributes, and `threadIdx` and its like function calls, the latter in functions
+///   with __global__ or __device__ alone, since host code may have variables of these names.
+/// - Behind the first declaration of a kernel stands a function that starts it, with the same parameters
+/// after
+///   the configuration: so arguments are converted, deduced and overloaded as in a call. A launch calls it;
+///   one by a pointer to a kernel goes through published::by_pointer().
+/// - An array `extern __shared__` is a pointer to the block's dynamic shared memory.
+/// - Functions of host code are marked as not traced, so that they are as fast as elsewhere.
+/// - cudaMalloc() gets the name of the variable that receives the address.
+///
+/// `constants` are names whose initial value, a number, is replaced: {"B", "2"} turns `int B = 8` to
+/// `int B = 2`. \throws UsageError with the user's line where something cannot be translated, and for a
+/// constant that is nowhere
+std::string translated(std::string_view preprocessed, const std::map<std::string, std::string>& constants);
+
+}  // namespace workbook

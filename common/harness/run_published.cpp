@@ -1,0 +1,512 @@
+#include "harness/run_published.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+#include "cpu/access.hpp"
+#include "cpu/finding.hpp"
+#include "cpu/host_calls.hpp"
+#include "cpu/memory.hpp"
+#include "cpu/names.hpp"
+#include "cpu/source_line.hpp"
+#include "cpu/stop.hpp"
+#include "harness/backend.hpp"
+#include "harness/errors.hpp"
+#include "harness/files.hpp"
+#include "harness/play_report.hpp"
+#include "harness/published_memory.hpp"
+#include "harness/terminal.hpp"
+#include "plural.hpp"
+#include "published/runtime.hpp"
+
+// The __device__ variables of the file.
+extern "C" {
+[[gnu::weak]] extern char __start_published_device[], __stop_published_device[];
+}
+
+namespace workbook {
+namespace {
+
+/// The run of the user's program.
+struct Session {
+  PlayOptions options;
+  std::vector<LaunchCounts> launches;
+  std::unique_ptr<Backend> backend;
+  std::map<void*, std::string> arrays;       ///< that are not freed, and their names
+  std::map<std::string, int> library_calls;  ///< that the host has computed
+  int launch_count = 0;
+  int json_output = -1;  ///< with --json, standard output as it was: the program's goes to standard error
+  cudaError_t last_error = cudaSuccess;
+};
+Session* session = nullptr;  // null outside of a run
+
+bool same_launch(const LaunchCounts& a, const LaunchCounts& b) {
+  const auto same = [](const Dim3& x, const Dim3& y) { return x.x == y.x && x.y == y.y && x.z == y.z; };
+  return a.kernel == b.kernel && same(a.grid, b.grid) && same(a.block, b.block) && a.counts == b.counts;
+}
+
+void keep(const LaunchCounts& launch) {
+  const auto found = std::find_if(session->launches.begin(), session->launches.end(),
+                                  [&](const LaunchCounts& one) { return same_launch(one, launch); });
+  if (found == session->launches.end())
+    session->launches.push_back(launch);
+  else
+    ++found->times;
+}
+
+std::string not_freed() {
+  std::string names;
+  for (const auto& [address, name] : session->arrays) names += (names.empty() ? "" : ", ") + name;
+  return fmt::format("not freed when the program ended: {}", names);
+}
+
+/// Prints the report. After it, the session is over.
+void report(const std::string& finding, std::string_view note_word) {
+  Session& s = *std::exchange(session, nullptr);
+  std::fflush(stdout);
+  if (s.json_output >= 0) dup2(s.json_output, STDOUT_FILENO);
+  std::vector<std::string> notes = s.backend->take_notes();
+  for (const auto& [library, calls] : s.library_calls)
+    notes.push_back(
+        fmt::format("{} of {}: computed by the host, and not counted", plural(calls, "call"), library));
+  report_play(s.options, s.backend->info().name, s.launches, {finding, std::string(note_word), notes});
+  std::fflush(stdout);
+}
+
+/// Ends the program with the report: the user's code must not catch what was found.
+[[noreturn]] void end_with(const std::string& finding, std::string_view note_word = "") {
+  report(finding, note_word);
+  tell_done();
+  std::_Exit(kWrong);
+}
+
+/// The finding that a call of the runtime, at `return_address`, is wrong.
+[[noreturn]] void refuse_call(const std::string& title, const std::string& details,
+                              const std::string& look_at, const void* return_address) {
+  const cpu::SourceLine place = cpu::source_line(reinterpret_cast<std::uintptr_t>(return_address));
+  end_with(fmt::format("{}: {} ({}:{})\n  {}\n  look at: {}", title, place.function, place.file, place.line,
+                       details, look_at));
+}
+
+/// At the end of a program that calls exit().
+void report_exit(int status, void*) {
+  if (!session) return;
+  std::fflush(stdout);
+  if (status != 0) fmt::print(stderr, "\nThe program ended itself with status {}.\n", status);
+  report("", "");
+  tell_done();
+  std::_Exit(status == 0 ? kDone : kWrong);
+}
+
+}  // namespace
+}  // namespace workbook
+
+// --- Memory ---
+
+namespace published {
+namespace {
+
+using workbook::plural;
+using workbook::refuse_call;
+using workbook::session;
+
+/// The array that holds an address of device memory; null where it is the host's.
+const cpu::Buffer* array_of(const void* address) {
+  const auto number = reinterpret_cast<std::uintptr_t>(address);
+  if (!cpu::memory().arena().contains(number) && !cpu::memory().adopted().contains(number)) return nullptr;
+  return cpu::memory().nearest(number);
+}
+
+}  // namespace
+
+void require_inside(const char* call, const char* does, const void* address, size_t bytes,
+                    const void* caller) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(address);
+  if (const std::string* name = cpu::memory().released_at(begin))
+    refuse_call("freed memory", fmt::format("{} {} {}, which has been freed", call, does, *name),
+                "is cudaFree called too early, or the pointer used too late?", caller);
+  const cpu::Buffer* array = array_of(address);
+  if (!array || bytes == 0) return;
+  const cpu::Region& data = array->data;
+  if (begin >= data.begin && begin + bytes <= data.begin + data.size) return;
+  const long long offset = static_cast<long long>(begin - data.begin);
+  refuse_call(
+      "copy out of bounds",
+      fmt::format("{} {} {} of {}{}, which has {}", call, does, plural(static_cast<long long>(bytes), "byte"),
+                  array->name, offset ? fmt::format(" from byte {} on", offset) : "",
+                  plural(static_cast<long long>(data.size), "byte")),
+      "are the sizes in bytes, and those of the allocation?", caller);
+}
+
+void count_library_call(const char* library) {
+  if (session) ++session->library_calls[library];
+}
+
+namespace {
+
+cudaError_t allocate_named(void** address, size_t bytes, const char* name, size_t element_size) {
+  if (!session) return cudaErrorUnknown;  // before main
+  if (session->backend->footprint(bytes) > session->backend->free_bytes())
+    return session->last_error = cudaErrorMemoryAllocation;
+  *address = session->backend->allocate(bytes, 0, name, element_size);
+  session->arrays[*address] = name;
+  return cudaSuccess;
+}
+
+void release(const char* call, void* address, const void* caller) {
+  if (!address || !session) return;
+  if (session->arrays.erase(address) == 0) {
+    const std::string* name = cpu::memory().released_at(reinterpret_cast<std::uintptr_t>(address));
+    refuse_call("wrong free",
+                name ? fmt::format("{} frees {}, which has been freed before", call, *name)
+                     : fmt::format("{} gets an address that no allocation has returned", call),
+                "is it the pointer from cudaMalloc, unchanged, and freed once?", caller);
+  }
+  session->backend->release(address);
+}
+
+void copy(const char* call, void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
+          const void* caller) {
+  if (bytes == 0) return;
+  require_inside(call, "writes", to, bytes, caller);
+  require_inside(call, "reads", from, bytes, caller);
+  const cpu::Buffer *target = array_of(to), *source = array_of(from);
+  const auto only_device = [](const cpu::Buffer* array) { return array && !array->shared_with_host; };
+  const bool wants_device_source = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+  const bool wants_device_target = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+  if (kind != cudaMemcpyDefault) {
+    const auto check_side = [&](const char* side, const cpu::Buffer* array, bool wants_device) {
+      if (wants_device ? array != nullptr : !only_device(array)) return;
+      refuse_call(
+          "wrong direction of a copy",
+          fmt::format("{}: its {} is {}, but its last argument says {} memory", call, side,
+                      array ? fmt::format("{} in device memory", array->name) : "host memory",
+                      wants_device ? "device" : "host"),
+          "does the last argument name the direction, and do the first two come in the order (to, from)?",
+          caller);
+    };
+    check_side("source", source, wants_device_source);
+    check_side("destination", target, wants_device_target);
+  }
+  const cpu::Memory::Access open(cpu::memory(), true);
+  std::memmove(to, from, bytes);
+  if (target) cpu::memory().set_initialised(to, bytes, true);
+}
+
+}  // namespace
+
+void run(const cpu::Launch& launch) {
+  if (!session) workbook::end_with("a kernel is launched before main: the CPU device is not ready then");
+  try {
+    cpu::run(launch);
+  } catch (const cpu::Finding& found) {
+    workbook::end_with(found.what(), found.note_word);
+  }
+  const int most = session->options.launches;
+  if (++session->launch_count != most) return;
+  std::fflush(stdout);
+  fmt::print(stderr, "\nThe program was ended after {} (--launches).\n", plural(most, "launch"));
+  workbook::report("", "");
+  workbook::tell_done();
+  std::_Exit(workbook::kDone);
+}
+
+void refuse_ptx(const char* file, int line) {
+  if (!cpu::grid_runs)
+    workbook::end_with(
+        fmt::format("inline assembler in host code ({}:{}): it is not translated", file, line));
+  cpu::stop_launch({"unsupported instruction", fmt::format("  inline PTX at {}", cpu::place_text(file, line)),
+                    "the CPU device runs CUDA C++: which function of CUDA does the same?"});
+}
+
+cudaError_t allocate(void** address, size_t bytes, const char* name, size_t element_size) {
+  return allocate_named(address, bytes, name, element_size);
+}
+cudaError_t allocate_managed(void** address, size_t bytes, const char* name, size_t element_size) {
+  const cudaError_t error = allocate_named(address, bytes, name, element_size);
+  if (error == cudaSuccess) cpu::memory().share_with_host(*address);
+  return error;
+}
+
+int resident_blocks(int threads, size_t shared_bytes) {
+  constexpr int kMostThreads = 2048, kMostBlocks = 32, kSharedBytes = 233472, kReserved = 1024;
+  const int by_threads = kMostThreads / std::max((threads + 31) / 32 * 32, 32);
+  const int by_memory = static_cast<int>(kSharedBytes / (shared_bytes + kReserved));
+  return std::min({by_threads, by_memory, kMostBlocks});
+}
+
+}  // namespace published
+
+cudaError_t cudaFree(void* device) {
+  published::release("cudaFree", device, CALLER);
+  return cudaSuccess;
+}
+cudaError_t cudaFreeHost(void* host) {
+  published::release("cudaFreeHost", host, CALLER);
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  published::copy("cudaMemcpy", to, from, bytes, kind, CALLER);
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t) {
+  published::copy("cudaMemcpyAsync", to, from, bytes, kind, CALLER);
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                         size_t height, cudaMemcpyKind kind) {
+  for (size_t row = 0; row < height; ++row)
+    published::copy("cudaMemcpy2D", static_cast<char*>(to) + row * to_pitch,
+                    static_cast<const char*>(from) + row * from_pitch, width, kind, CALLER);
+  return cudaSuccess;
+}
+cudaError_t cudaMemset(void* device, int value, size_t bytes) {
+  published::require_inside("cudaMemset", "writes", device, bytes, CALLER);
+  if (!published::array_of(device) && bytes > 0)
+    published::refuse_call("not device memory", "cudaMemset gets an address of host memory",
+                           "is it the pointer that cudaMalloc has set?", CALLER);
+  workbook::session->backend->fill(device, static_cast<unsigned char>(value), bytes);
+  return cudaSuccess;
+}
+cudaError_t cudaMemsetAsync(void* device, int value, size_t bytes, cudaStream_t) {
+  return cudaMemset(device, value, bytes);
+}
+cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* all_bytes) {
+  *free_bytes = *all_bytes = workbook::session->backend->free_bytes();
+  return cudaSuccess;
+}
+
+// --- Errors ---
+
+namespace {
+
+struct ErrorRow {
+  cudaError_t error;
+  const char *name, *text;
+};
+constexpr ErrorRow kErrors[] = {
+    {cudaSuccess, "cudaSuccess", "no error"},
+    {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
+    {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
+    {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
+};
+
+const ErrorRow& row_of(cudaError_t error) {
+  static const ErrorRow unknown = {cudaErrorUnknown, "cudaErrorUnknown", "unknown error"};
+  for (const ErrorRow& row : kErrors)
+    if (row.error == error) return row;
+  return unknown;
+}
+
+}  // namespace
+
+const char* cudaGetErrorString(cudaError_t error) { return row_of(error).text; }
+const char* cudaGetErrorName(cudaError_t error) { return row_of(error).name; }
+cudaError_t cudaGetLastError() {
+  return workbook::session ? std::exchange(workbook::session->last_error, cudaSuccess) : cudaSuccess;
+}
+cudaError_t cudaPeekAtLastError() { return workbook::session ? workbook::session->last_error : cudaSuccess; }
+
+// --- The device ---
+
+cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
+cudaError_t cudaDeviceReset() { return cudaSuccess; }
+cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; }
+cudaError_t cudaGetDevice(int* device) {
+  *device = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceCount(int* count) {
+  *count = 1;
+  return cudaSuccess;
+}
+
+/// An H200's, which is what the CPU device counts like.
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  if (device != 0) return cudaErrorInvalidDevice;
+  cudaDeviceProp p = {};
+  std::strcpy(p.name, "CPU device (counts as an H200)");
+  p.totalGlobalMem = workbook::session ? workbook::session->backend->free_bytes() : size_t{1} << 32;
+  p.sharedMemPerBlock = 49152;
+  p.sharedMemPerBlockOptin = static_cast<size_t>(cpu::most_shared_bytes());
+  p.sharedMemPerMultiprocessor = 233472;
+  p.totalConstMem = 65536;
+  p.memPitch = 2147483647;
+  p.regsPerBlock = p.regsPerMultiprocessor = 65536;
+  p.warpSize = 32;
+  p.maxThreadsPerBlock = p.maxThreadsDim[0] = p.maxThreadsDim[1] = 1024;
+  p.maxThreadsDim[2] = 64;
+  p.maxGridSize[0] = 2147483647;
+  p.maxGridSize[1] = p.maxGridSize[2] = 65535;
+  p.clockRate = 1980000;
+  p.major = 9;
+  p.multiProcessorCount = cpu::multiprocessors();
+  p.memoryClockRate = 3201000;
+  p.memoryBusWidth = 6144;
+  p.l2CacheSize = 50 << 20;
+  p.maxThreadsPerMultiProcessor = 2048;
+  p.maxBlocksPerMultiProcessor = 32;
+  p.canMapHostMemory = p.concurrentKernels = p.asyncEngineCount = p.unifiedAddressing = p.managedMemory = 1;
+  p.concurrentManagedAccess = p.deviceOverlap = 1;
+  *properties = p;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  cudaDeviceProp p;
+  if (const cudaError_t error = cudaGetDeviceProperties(&p, device)) return error;
+  switch (attribute) {
+    case cudaDevAttrMaxThreadsPerBlock:
+      *value = p.maxThreadsPerBlock;
+      break;
+    case cudaDevAttrMaxSharedMemoryPerBlock:
+      *value = static_cast<int>(p.sharedMemPerBlock);
+      break;
+    case cudaDevAttrWarpSize:
+      *value = p.warpSize;
+      break;
+    case cudaDevAttrClockRate:
+      *value = p.clockRate;
+      break;
+    case cudaDevAttrMultiProcessorCount:
+      *value = p.multiProcessorCount;
+      break;
+    case cudaDevAttrMemoryClockRate:
+      *value = p.memoryClockRate;
+      break;
+    case cudaDevAttrGlobalMemoryBusWidth:
+      *value = p.memoryBusWidth;
+      break;
+    case cudaDevAttrL2CacheSize:
+      *value = p.l2CacheSize;
+      break;
+    case cudaDevAttrMaxThreadsPerMultiProcessor:
+      *value = p.maxThreadsPerMultiProcessor;
+      break;
+    case cudaDevAttrComputeCapabilityMajor:
+      *value = p.major;
+      break;
+    case cudaDevAttrComputeCapabilityMinor:
+      *value = p.minor;
+      break;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+      *value = static_cast<int>(p.sharedMemPerMultiprocessor);
+      break;
+    case cudaDevAttrMaxRegistersPerMultiprocessor:
+      *value = p.regsPerMultiprocessor;
+      break;
+    case cudaDevAttrManagedMemory:
+      *value = p.managedMemory;
+      break;
+    case cudaDevAttrConcurrentManagedAccess:
+      *value = p.concurrentManagedAccess;
+      break;
+    case cudaDevAttrCooperativeLaunch:
+      *value = p.cooperativeLaunch;
+      break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+      *value = static_cast<int>(p.sharedMemPerBlockOptin);
+      break;
+    default:
+      return cudaErrorInvalidValue;
+  }
+  return cudaSuccess;
+}
+cudaError_t cudaDriverGetVersion(int* version) {
+  *version = 13000;
+  return cudaSuccess;
+}
+cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }
+
+// --- Streams and events: all work is done in the order of the calls ---
+
+cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  *stream = nullptr;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  *event = nullptr;
+  return cudaSuccess;
+}
+cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t, cudaEvent_t) {
+  *milliseconds = 0;
+  return cudaSuccess;
+}
+
+// --- The program ---
+
+namespace workbook {
+namespace {
+
+int run_main(Session& s, int (*main)(int, char**, char**)) {
+  std::vector<char*> arguments = {s.options.file.data()};
+  for (std::string& each : s.options.arguments) arguments.push_back(each.data());
+  arguments.push_back(nullptr);
+  if (__start_published_device)
+    cpu::memory().adopt({reinterpret_cast<std::uintptr_t>(__start_published_device),
+                         static_cast<std::size_t>(__stop_published_device - __start_published_device)},
+                        "__device__ variables");
+  int status = 0;
+  std::string finding, note_word;
+  try {
+    s.backend->run([&] { status = main(static_cast<int>(arguments.size()) - 1, arguments.data(), environ); });
+  } catch (const cpu::Finding& found) {
+    finding = found.what();
+    note_word = found.note_word;
+  } catch (const std::exception& error) {
+    finding = fmt::format("main ended with an exception: {}", error.what());
+  } catch (...) {
+    finding = "main ended with an exception that is no std::exception";
+  }
+  std::fflush(stdout);
+  if (finding.empty() && status != 0) fmt::print(stderr, "\nmain returned {}.\n", status);
+  const std::string leak = s.arrays.empty() || !finding.empty() || s.options.json ? "" : not_freed();
+  report(finding, note_word);
+  if (!leak.empty()) fmt::print("\n{}", wrapped(leak, 0));
+  return finding.empty() && status == 0 ? kDone : kWrong;
+}
+
+}  // namespace
+
+int run_published(int argc, const char* const* argv, int (*main)(int, char**, char**)) {
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
+  static Session s;
+  int status = kMachineLacks;
+  try {
+    if (const std::optional<ExitStatus> refused = parse_play_options(argc, argv, s.options)) {
+      status = *refused;
+    } else if (s.options.device != DeviceKind::kCpu) {
+      throw UsageError(
+          "a file with a main of its own runs on the CPU device; on a GPU, compile it with nvcc");
+    } else {
+      s.backend = make_cpu_backend(keep, s.options.detail(), s.options.notes);
+      session = &s;
+      if (s.options.json) {
+        s.json_output = dup(STDOUT_FILENO);
+        dup2(STDERR_FILENO, STDOUT_FILENO);
+      } else {
+        fmt::print("{}, {}\n", s.options.file, s.backend->info().name);
+      }
+      on_exit(report_exit, nullptr);
+      status = run_main(s, main);
+    }
+    flush_standard_output();
+  } catch (const UsageError& error) {
+    fmt::print(stderr, "{}", complaint("play", error.what()));
+    status = kBadUsage;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}", complaint("play", error.what()));
+  }
+  tell_done();
+  return status;
+}
+
+}  // namespace workbook

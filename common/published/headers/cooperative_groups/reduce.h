@@ -1,0 +1,3 @@
+// CUDA's header of this name: cooperative_groups.h has it.
+#pragma once
+#include "../cooperative_groups.h"

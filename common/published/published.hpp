@@ -1,0 +1,222 @@
+/// \file
+/// What nvcc declares before the first line of a CUDA file, for files with a `main` of their own that
+/// `./workbook play` runs on the CPU device. cli/translate.hpp says what becomes of CUDA's keywords.
+///
+/// Such a file is compiled with its host code as if all of it were a kernel, and then all its symbols but
+/// main are made local, so that the linker mixes none of them with the plain program's.
+#pragma once
+
+#define WORKBOOK_PUBLISHED
+
+// Those that nvcc includes, before any of ours.
+#include <ctype.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <new>
+#include <utility>
+
+#include "cpu/cuda.hpp"
+#include "cpu/unsupported.hpp"
+#include "published/runtime.hpp"
+
+#define CUDART_VERSION 13000
+#define CUDA_VERSION 13000
+#define __CUDACC_VER_MAJOR__ 13
+#define __CUDACC_VER_MINOR__ 0
+#define CUDART_CB
+#define CUDARTAPI
+
+// As in kernel files (cpu/dialect.hpp), but a published program may end itself.
+__asm__(
+    ".set memcpy, __tsan_memcpy\n"
+    ".set memmove, __tsan_memmove\n"
+    ".set memset, __tsan_memset\n"
+    ".set __assert_fail, workbook_assert_fail\n"
+    ".set __cxa_allocate_exception, workbook_allocate_exception");
+
+using namespace cpu;
+
+namespace published {
+
+struct Configuration {
+  dim3 grid, block;
+  size_t shared_bytes = 0;
+  Configuration(dim3 grid, dim3 block, size_t shared_bytes = 0, cudaStream_t = nullptr)
+      : grid(grid), block(block), shared_bytes(shared_bytes) {}
+};
+
+/// kernel<<<configuration>>>(arguments...)
+template <class... Parameters>
+void start(const Configuration& c, void (*kernel)(Parameters...), Parameters... arguments) {
+  const auto body = [&]() WORKBOOK_UNTRACED { kernel(arguments...); };
+  run({.kernel = reinterpret_cast<const void*>(kernel),
+       .grid = {c.grid.x, c.grid.y, c.grid.z},
+       .block = {c.block.x, c.block.y, c.block.z},
+       .shared_bytes = c.shared_bytes,
+       .thread = cpu::run_thread<decltype(body)>,
+       .closure = &body});
+}
+
+/// A launch of a kernel that a variable points to.
+template <class... Parameters>
+struct ByPointer {
+  void (*kernel)(Parameters...);
+  Configuration configuration;
+  void operator()(Parameters... arguments) const { start(configuration, kernel, arguments...); }
+};
+template <class... Parameters>
+ByPointer<Parameters...> by_pointer(void (*kernel)(Parameters...), Configuration configuration) {
+  return {kernel, configuration};
+}
+
+template <class T>
+struct ElementSize {
+  static constexpr size_t kBytes = sizeof(T);
+};
+template <>
+struct ElementSize<void> {
+  static constexpr size_t kBytes = 1;
+};
+
+/// cudaLaunchKernel(): the arguments are given by their addresses.
+template <class... Parameters, size_t... Numbers>
+cudaError_t start_by_addresses(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
+                               size_t shared_bytes, std::index_sequence<Numbers...>) {
+  start<Parameters...>({grid, block, shared_bytes}, kernel, *static_cast<Parameters*>(arguments[Numbers])...);
+  return cudaSuccess;
+}
+
+}  // namespace published
+
+// --- Functions of the runtime that know types ---
+
+template <class T>
+cudaError_t cudaMalloc(T** address, size_t bytes, const char* name = "array") {
+  return published::allocate(reinterpret_cast<void**>(address), bytes, name,
+                             published::ElementSize<T>::kBytes);
+}
+template <class T>
+cudaError_t cudaMallocAsync(T** address, size_t bytes, cudaStream_t = nullptr) {
+  return cudaMalloc(address, bytes);
+}
+inline cudaError_t cudaFreeAsync(void* device, cudaStream_t) { return cudaFree(device); }
+template <class T>
+cudaError_t cudaMallocManaged(T** address, size_t bytes, const char* name) {
+  return published::allocate_managed(reinterpret_cast<void**>(address), bytes, name,
+                                     published::ElementSize<T>::kBytes);
+}
+template <class T>
+cudaError_t cudaMallocManaged(T** address, size_t bytes, unsigned = cudaMemAttachGlobal,
+                              const char* name = "managed") {
+  return cudaMallocManaged(address, bytes, name);
+}
+template <class T>
+cudaError_t cudaMallocHost(T** address, size_t bytes, unsigned = 0) {
+  return cudaMallocManaged(address, bytes, "pinned");
+}
+template <class T>
+cudaError_t cudaHostAlloc(T** address, size_t bytes, unsigned = 0) {
+  return cudaMallocManaged(address, bytes, "pinned");
+}
+template <class T>
+cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned) {
+  *device = static_cast<T*>(host);
+  return cudaSuccess;
+}
+template <class T>
+cudaError_t cudaMallocPitch(T** address, size_t* pitch, size_t width, size_t height) {
+  *pitch = (width + 511) / 512 * 512;
+  return cudaMalloc(address, *pitch * height);
+}
+
+template <class T>
+cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, size_t bytes, size_t offset = 0,
+                               cudaMemcpyKind = cudaMemcpyHostToDevice) {
+  return cudaMemcpy(reinterpret_cast<char*>(const_cast<std::remove_const_t<T>*>(&symbol)) + offset, from,
+                    bytes, cudaMemcpyDefault);
+}
+template <class T>
+cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t offset = 0,
+                                 cudaMemcpyKind = cudaMemcpyDeviceToHost) {
+  return cudaMemcpy(to, reinterpret_cast<const char*>(&symbol) + offset, bytes, cudaMemcpyDefault);
+}
+template <class T>
+cudaError_t cudaGetSymbolAddress(void** address, T& symbol) {
+  *address = const_cast<std::remove_const_t<T>*>(&symbol);
+  return cudaSuccess;
+}
+
+template <class... Parameters>
+cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
+                             size_t shared_bytes = 0, cudaStream_t = nullptr) {
+  return published::start_by_addresses(kernel, grid, block, arguments, shared_bytes,
+                                       std::index_sequence_for<Parameters...>());
+}
+
+template <class Kernel>
+cudaError_t cudaFuncSetAttribute(Kernel, cudaFuncAttribute, int) {
+  return cudaSuccess;
+}
+template <class Kernel>
+cudaError_t cudaFuncSetCacheConfig(Kernel, cudaFuncCache) {
+  return cudaSuccess;
+}
+template <class Kernel>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel, int threads,
+                                                          size_t shared_bytes) {
+  *blocks = published::resident_blocks(threads, shared_bytes);
+  return cudaSuccess;
+}
+template <class Kernel>
+cudaError_t cudaOccupancyMaxPotentialBlockSize(int* blocks, int* threads, Kernel, size_t shared_bytes = 0,
+                                               int most = 0) {
+  *threads = most ? most : 1024;
+  *blocks = cpu::multiprocessors() * published::resident_blocks(*threads, shared_bytes);
+  return cudaSuccess;
+}
+
+// --- What has nothing to do here: work ends before its launch or copy returns ---
+
+inline cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
+inline cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
+inline cudaError_t cudaSetDeviceFlags(unsigned) { return cudaSuccess; }
+inline cudaError_t cudaMemPrefetchAsync(const void*, size_t, int, cudaStream_t = nullptr) {
+  return cudaSuccess;
+}
+inline cudaError_t cudaMemAdvise(const void*, size_t, cudaMemoryAdvise, int) { return cudaSuccess; }
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  return cudaStreamCreate(stream);
+}
+inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
+  return cudaStreamCreate(stream);
+}
+inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned = 0) { return cudaSuccess; }
+inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) { return cudaEventCreate(event); }
+inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t = nullptr) { return cudaSuccess; }
+inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaProfilerStart() { return cudaSuccess; }
+inline cudaError_t cudaProfilerStop() { return cudaSuccess; }
+
+// --- Functions of kernels that kernel files of the workbook do without ---
+
+[[gnu::always_inline]] inline int __mul24(int a, int b) { return (a << 8 >> 8) * (b << 8 >> 8); }
+[[gnu::always_inline]] inline unsigned __umul24(unsigned a, unsigned b) {
+  return (a & 0xffffff) * (b & 0xffffff);
+}
+// Templates: a function of the user's of the same name is preferred.
+template <class T = unsigned>
+[[gnu::always_inline]] inline T umin(T a, T b) {
+  return a < b ? a : b;
+}
+template <class T = unsigned>
+[[gnu::always_inline]] inline T umax(T a, T b) {
+  return a < b ? b : a;
+}

@@ -1,0 +1,162 @@
+"""./workbook play and view with CUDA files that have a main of their own.
+
+python3 tests/cli/check_published.py COPY: the copy of the tree that tests/cli/check_launcher.py has made.
+"""
+
+import json
+import pathlib
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from checks import expect, fresh_copy, missing, run
+
+COPY = fresh_copy()
+
+SAXPY = r"""#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+__global__ void saxpy(int n, float a, const float* x, float* y) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = a * x[i] + y[i];
+}
+
+int main(int argc, char** argv) {
+  int N = 1000;
+  const int n = argc > 1 ? atoi(argv[1]) : N;
+  const size_t bytes = n * sizeof(float);
+  std::vector<float> x(n, 1.0f), y(n, 2.0f);
+  float *d_x, *d_y;
+  cudaMalloc(&d_x, bytes);
+  cudaMalloc((void**)&d_y, bytes);
+  cudaMemcpy(d_x, x.data(), bytes, cudaMemcpyHostToDevice);
+  cudaMemcpy(d_y, y.data(), bytes, cudaMemcpyHostToDevice);
+  for (int i = 0; i < 3; ++i)
+    saxpy<<<(n + 255) / 256, 256>>>(n, 2.0f, d_x, d_y);
+  cudaMemcpy(y.data(), d_y, bytes, cudaMemcpyDeviceToHost);
+  printf("y[%d] = %g\n", n - 1, y[n - 1]);
+  cudaFree(d_x);
+  cudaFree(d_y);
+  return 0;
+}
+"""
+
+
+def play(what, source, status, *texts, options=(), command="play", never=None):
+    """Plays `source`, expects that exit status, those texts and not `never`, and returns standard output."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "mine.cu"
+        path.write_text(source)
+        (path.parent / "include").mkdir()
+        (path.parent / "include" / "size.h").write_text("#define FROM_HEADER 77\n")
+        words = [str(each).replace("FOLDER", folder) for each in options]
+        done = run(COPY / "workbook", command, path, *words)
+    output = done.stdout + done.stderr
+    lacking = missing(texts, output)
+    expect(what, done.returncode == status and not lacking and not (never and never in output),
+           f"exit status {done.returncode}, missing {lacking}, or {never} is there:\n{output}")
+    return done.stdout
+
+
+def changed(*edits):
+    """SAXPY with each text of a pair replaced by the other."""
+    source = SAXPY
+    for old, new in edits:
+        assert source.count(old) == 1, old
+        source = source.replace(old, new)
+    return source
+
+
+LAUNCH = "saxpy<<<(n + 255) / 256, 256>>>(n, 2.0f, d_x, d_y);"
+BACK = "cudaMemcpy(y.data(), d_y, bytes, cudaMemcpyDeviceToHost);"
+
+# --- What runs ---
+
+play("launches with the same counts share a row", SAXPY, 0, "y[999] = 8",
+     "saxpy 3 4 256 64 250 100% 32 125 100% 0", never="not freed")
+play("arguments of main", SAXPY, 0, "y[63] = 8", "saxpy 3 1 256", options=["--", 64])
+play("another value for a constant", SAXPY, 0, "y[31] = 8", options=["--set", "N=32"])
+play("... that is not there", SAXPY, 1, "--set M=32: no variable M starts with a number",
+     options=["--set", "M=32"])
+play("an end after some launches", SAXPY, 0, "ended after 2 launches", "saxpy 2 4 256",
+     options=["--launches", 2], never="y[999]")
+HEADER = changed(("#include <vector>", "#include <vector>\n#include <size.h>"),
+                 ("N = 1000", "N = FROM_HEADER + MORE"))
+play("headers and macros", HEADER, 0, "y[78] = 8", options=["-I", "FOLDER/include", "-D", "MORE=2"])
+report = json.loads(play("JSON, and the program's output apart", SAXPY, 0, options=["--json"]))
+launch, = report["launches"]
+expect("... with the number of launches", launch["times"] == 3 and launch["load_sectors"] == 250, report)
+play("a page", SAXPY, 0, "y[999] = 8", "view_mine.cu.html", command="view", options=["--out", "FOLDER"])
+features = (COPY / "tests/data/published/features.cu").read_text()
+play("many ways to write a program", features, 0, "anonymous 128", "kernel prints 7", "x 186 191 129",
+     "y 0.25 counter 71", "groups 8 8", "unrolled 3", "managed 32", "caught features",
+     "132 multiprocessors, 0 ms", "apply<{lambda(float)#1}>", "deep<float, 2>", never="not freed")
+CUBLAS = r"""#include <cublas_v2.h>
+#include <cstdio>
+int main() {
+  float a[] = {1, 2, 3, 4}, b[] = {5, 6, 7, 8}, c[4], *d, one = 1, zero = 0;
+  cudaMalloc(&d, 48);
+  cudaMemcpy(d, a, 16, cudaMemcpyHostToDevice);
+  cudaMemcpy(d + 4, b, 16, cudaMemcpyHostToDevice);
+  cublasHandle_t handle;
+  cublasCreate(&handle);
+  cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_T, 2, 2, 2, &one, d, 2, d + 4, 2, &zero, d + 8, 2);
+  cudaMemcpy(c, d + 8, 16, cudaMemcpyDeviceToHost);
+  printf("%g %g %g %g\n", c[0], c[1], c[2], c[3]);
+}
+"""
+# Column by column: a = [1 3; 2 4], b^T = [5 6; 7 8].
+play("cuBLAS, by the host", CUBLAS, 0, "26 38 30 44",
+     "1 call of cuBLAS: computed by the host, and not counted",
+     "not freed when the program ended: d")
+
+# --- What is found ---
+
+play("a kernel out of bounds", changed(("if (i < n) ", "")), 1, "out of bounds: kernel saxpy (", "mine.cu:5",
+     "reads d_x[1000] at line 7")
+play("never written", changed(("  cudaMemcpy(d_y, y.data(), bytes, cudaMemcpyHostToDevice);\n", "")), 1,
+     "uninitialised device memory: kernel saxpy", "d_y[0]")
+play("a race", changed(("y[i] = a * x[i] + y[i];", "y[0] = a * x[i];")), 1,
+     "race in device memory: kernel saxpy")
+play("a variable of the device that threads change together",
+     changed(("__global__", "__device__ int count;\n__global__"), ("y[i] = a", "++count, y[i] = a")), 1,
+     "race in device memory: kernel saxpy", "__device__ variables")
+play("a host pointer for a kernel",
+     changed(("d_x, d_y);\n  cudaMemcpy(y", "x.data(), d_y);\n  cudaMemcpy(y")), 1,
+     "not device memory: kernel saxpy")
+play("host code that reads device memory", changed((BACK, "y[0] = d_y[0];")), 1,
+     "device memory touched by the host: main", "d_y[0] at line 22")
+play("a copy past the end", changed(("x.data(), bytes", "x.data(), 4 * bytes")), 1,
+     "copy out of bounds: main", "mine.cu:18", "cudaMemcpy writes 16000 bytes of d_x, which has 4000 bytes")
+play("a copy in the wrong direction", changed(("DeviceToHost", "HostToDevice")), 1,
+     "wrong direction of a copy", "its source is d_y in device memory")
+play("freed too early", changed((BACK, "cudaFree(d_y); " + BACK)), 1, "freed memory: main",
+     "cudaMemcpy reads d_y, which has been freed")
+play("freed twice", changed(("  cudaFree(d_y);", "  cudaFree(d_x);")), 1, "wrong free: main",
+     "cudaFree frees d_x, which has been freed before")
+play("a block that is too large", changed(("256>>>", "2048>>>")), 1, "launch refused: kernel saxpy")
+play("what is found is not the user's to catch",
+     changed((LAUNCH, "try { saxpy<<<8, 256>>>(2 * n, 2.0f, d_x, d_y); } catch (...) {}")), 1,
+     "out of bounds: kernel saxpy", never="y[999]")
+play("inline PTX", changed(("y[i] = a", 'asm volatile("membar.gl;"); y[i] = a')), 1,
+     "unsupported instruction: kernel saxpy", "inline PTX at", "line 7")
+play("a status of main", changed(("return 0", "return 7")), 1, "main returned 7.", "saxpy 3 4 256")
+play("a program that ends itself", changed(("return 0", "exit(0)")), 0, "saxpy 3 4 256")
+play("... with a status", changed(("return 0", "exit(5)")), 1, "The program ended itself with status 5.",
+     "saxpy 3")
+play("an exception that nobody catches", changed(("return 0", "throw 1")), 1, "main ended with an exception")
+
+# --- What is refused ---
+
+play("a library that is not there", "#include <curand_kernel.h>\n" + SAXPY, 1,
+     "this library is not there on the CPU device")
+play("a compiler error", changed(("a * x[i]", "b * x[i]")), 1, "mine.cu:7:", "error:")
+play("a launch that does not end", changed((LAUNCH, "saxpy<<<1, 256(n);")), 1,
+     "mine.cu:21: <<< without >>>")
+play("a GPU", SAXPY, 2, "on a GPU, compile it with nvcc", options=["--device", "gpu"])
+play("a constant without a value", SAXPY, 2, "--set N: expected NAME=NUMBER, such as B=2",
+     options=["--set", "N"])
+KERNEL_FILE = '#include "play.hpp"\nnamespace DEVICE {\nvoid play() {}\n}\n'
+play("options of such files, for another one", KERNEL_FILE, 2, "are for a file with a main; ",
+     options=["--launches", 1])

@@ -1,0 +1,84 @@
+// The translation of CUDA files: what becomes of each part, and what is refused.
+#include <map>
+#include <string>
+
+#include "catch.hpp"
+#include "harness/errors.hpp"
+#include "translate.hpp"
+
+namespace test_translate {
+using namespace workbook;
+
+namespace {
+
+const std::string kMarker = "# 1 \"mine.cu\"\n";
+
+std::string of(const std::string& source, const std::map<std::string, std::string>& constants = {}) {
+  return translated(kMarker + source, constants).substr(kMarker.size());
+}
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("translate: a launch calls the kernel's starter, however it is written") {
+  const std::string kernel = "template <class T, int N> __global__ void k(T* x, const T* y = nullptr) { }\n";
+  const std::string starter = of(kernel);
+  INFO(starter);
+  CHECK(has(starter,
+            "template <class T , int N> static inline void published_start_k("
+            "::published::Configuration published_configuration, T * x, const T * y = nullptr)"));
+  CHECK(has(starter, "::published::start(published_configuration, k<T, N>, x, y)"));
+  CHECK(has(of(kernel + "void f() { k<float, (3 > 2)><<<g(1, 2), 3>>>(a, b); }"),
+            "published_start_k<float, (3 > 2)>(::published::Configuration(g(1, 2), 3),a, b);"));
+  CHECK(has(of(kernel + "void f() { (k<int, 1>)<<<1, 2, 0, s>>>(); }"),
+            "published_start_k<int, 1>(::published::Configuration(1, 2, 0, s));"));
+  CHECK(has(of("namespace n { __global__ void k(int); }\nvoid f() { n::k<<<1, 2>>>(3); }"),
+            "n::published_start_k(::published::Configuration(1, 2),3);"));
+  CHECK(has(of("void f() { table[1]<<<1, 2>>>(3); }"),
+            "(::published::by_pointer(table[1], ::published::Configuration(1, 2))(3));"));
+}
+
+TEST_CASE("translate: words change where they are CUDA's") {
+  CHECK(has(of("__global__ void k() { int i = threadIdx.x; }"), "int i = ::cpu::thread_index().x;"));
+  CHECK(of("int main() { dim3 blockDim(32); f(blockDim.x << 2 >> 1); }") ==
+        "int main() { dim3 blockDim(32); f(blockDim.x << 2 >> 1); }");
+  CHECK(has(of("void f() { g([=] __device__(int i) { return gridDim.x; }); h(gridDim); }"),
+            "return ::cpu::grid_extent().x; }); h(gridDim);"));
+  CHECK(has(of("__global__ void k() { extern __shared__ float4 s[]; }"),
+            "float4* const s = (float4*)::cpu::dynamic_shared_memory();"));
+  CHECK(has(of("__device__ int count = 5;"), "section(\"published_device\")"));
+  CHECK(has(of("__constant__ float table[8];"), "section(\"published_constant\")"));
+  CHECK(!has(of("__device__ const float table[2] = {1, 2};"), "section"));
+  CHECK(!has(of("auto f = [] __device__(float x) { return x; };"), "section"));
+  CHECK(has(of("void f() { cudaMalloc((void**)&model->x, n * 4); }"),
+            "cudaMalloc(     &model->x, n * 4, \"model->x\")"));
+  CHECK(has(of("int main() { int B = 8, T = 4; }", {{"T", "2"}}), "int B = 8, T = 2;"));
+  const std::string system = "# 1 \"/usr/include/x.h\" 3\nint threadIdx; __device__ int x;\n";
+  CHECK(translated(system, {}) == system);
+}
+
+TEST_CASE("translate: lines stay where they were, and strings and comments as they are") {
+  const std::string source =
+      "__global__\nvoid k(int* x) {\n  *x = 1;\n}\nconst char* s = R\"(k<<<1,\n2>>>())\";\nvoid f() {\n  k\n "
+      " <<<1,\n  2>>>(\n  p);\n}\n";
+  const std::string result = of(source);
+  CHECK(std::count(result.begin(), result.end(), '\n') == std::count(source.begin(), source.end(), '\n'));
+  CHECK(has(result, "R\"(k<<<1,\n2>>>())\""));
+}
+
+TEST_CASE("translate: what is not understood is refused with its line") {
+  const auto said = [](const std::string& source) -> std::string {
+    try {
+      return of(source);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+  };
+  CHECK(said("\n\nvoid f() { k<<<1, 2; }") == "mine.cu:3: <<< without >>>");
+  CHECK(said("\nvoid f() { k<<<1, 2>>>; }") == "mine.cu:2: no ( behind >>>");
+  CHECK(has(said("__global__ void k() { extern __shared__ int s; }"),
+            "mine.cu:1: extern __shared__ needs an array"));
+  CHECK_THROWS_AS(of("int main() {}", {{"B", "1"}}), UsageError);
+}
+
+}  // namespace test_translate
