@@ -25,7 +25,7 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "plots"))
 from origin import require_origin
 from results import (ROOT, BadFile, base_name, dram_bytes, error_text, fail, load, median_interval,
-                     moved_bytes, peers_of, ratio_text, remark, shown_peers)
+                     moved_bytes, peers_of, ratio_text, remark, right_peers, shown_peers)
 
 KINDS = {}  # kind of quotation -> the function that makes one from what stands in its comment
 FORMS = {}  # an example of each form of comment -> what it quotes
@@ -341,22 +341,44 @@ def cards(what, _):
 @quotes({"peers: plots/data/h200/01_multiply_add.json 268435456":
          "what a size was compared with: the times of our stages and of their peers, in turns"})
 def peers(what, _):
+    """Those that were not installed are left out: a page says so once, in a sentence."""
     path, size = what.split()
     run = runs_of(peers_of(ROOT / path))[size]
-    width = max(len(stage["name"]) for stage in run["stages"])
+    there = [stage for stage in run["stages"]
+             if stage["status"] != "skipped" or "cannot be imported" not in stage["message"]]
+    width = max(len(stage["name"]) for stage in there)
     rows = [f"{card_of(run)}, n = {size}, torch {run['torch']}, {run['date']}", "",
             f"{'':{width}}  median us  kernels    error"]
     rows += [f"{stage['name']:{width}}  {stage['time_us']['median']:9.2f}  ours"
              for stage in run.get("ours", [])]
-    for stage in run["stages"]:
+    for stage in there:
         if not stage["time_us"]:
             rows.append(f"{stage['name']:{width}}  {stage['status']}: {stage['message']}")
             continue
         compared = [f"{ratio['regime']}: {ratio_text(ratio)}" for ratio in stage.get("ratios", [])]
+        said = f"wrong: {stage['message']}" if remark(stage) == "wrong" else remark(stage)
         rows.append(f"{stage['name']:{width}}  {stage['time_us']['median']:9.2f}  {stage['kernels']:7}  "
                     f"{error_text(stage):>7}  "
-                    + "; ".join(([remark(stage)] if remark(stage) else []) + compared))
+                    + "; ".join(([said] if said else []) + compared))
     return page_text([one.rstrip() for one in rows])
+
+
+@quotes({"fastest: plots/data/h200/04_relu_layernorm.json 4096x1024 10_one_read; ...":
+         "stages, each at one size, and the fastest of the peers that took turns with it"})
+def fastest(what, _):
+    path, asked = what.split(" ", 1)
+    runs = runs_of(peers_of(ROOT / path))
+    first = next(iter(runs.values()))
+    rows = [f"{card_of(first)}, torch {first['torch']}, {first['date']}", "",
+            f"{'n':14}{'stage':15}{'us':>8}  {'fastest peer':41}its time / ours"]
+    for size, stage in (one.split() for one in asked.split("; ")):
+        ours = by_name(runs[size]["ours"])[stage]
+        ratios = {peer["name"]: ratio for peer in right_peers(runs[size]) for ratio in peer["ratios"]
+                  if ratio["stage"] == stage and ratio["regime"] == "burst"}
+        name = min(ratios, key=lambda peer: ratios[peer]["median"])
+        compared = paired_text([ratios[name][field] for field in ("median", "low", "high")])
+        rows.append(f"{size:14}{stage:15}{ours['time_us']['median']:8.2f}  {name:41}{compared}")
+    return page_text(rows)
 
 
 @quotes({"rates: plots/data/h100/08_attention.json 64x64x4096x4096x128 ...; 16_three_groups; ...":
