@@ -11,6 +11,7 @@ import ast
 import functools
 import importlib
 import json
+import math
 import pathlib
 import re
 import shlex
@@ -138,14 +139,33 @@ def counts_row(stage, elements):
          "what the CPU device counts of these stages, a row for each",
          "counts: 03_quantize_int8 --size 64x128 1_two_kernels": "the same at a size"})
 def counts(what, programs):
+    run, stages = counted_stages(what, programs)
+    return page_text(counts_heading(run["unit"]) + [counts_row(stage, run["units"]) for stage in stages])
+
+
+def counted_stages(what, programs):
+    """A run, and those of its stages that are named."""
     program, *words = what.split()
     stages = [word for word in words if re.match(r"\d+_", word)]
     options = tuple(word for word in words if word not in stages)
     if options:  # at a size of their own, the stages that are shown are enough
         options += ("--stage", ",".join(stages))
     run = counted_run(programs, program, options)[1]
-    rows = [counts_row(by_name(run["stages"])[name], run["units"]) for name in stages]
-    return page_text(counts_heading(run["unit"]) + rows)
+    return run, [by_name(run["stages"])[name] for name in stages]
+
+
+@quotes({"product counts: 05_linear_gelu 6_square 7_vectorised":
+         "the same of stages that compute one product, with wavefronts per 32 multiplications"})
+def product_counts(what, programs):
+    run, stages = counted_stages(what, programs)
+    each = math.prod(run["shape"]) / 32  # m x k x n
+    first, second = counts_heading(run["unit"])
+    rows = [f"{first}  waves per", f"{second}    32 mul."]
+    for stage in stages:
+        wavefronts = sum(stage["traffic"][f"shared_{kind}_wavefronts"] for kind in ("load", "store"))
+        rows.append(counts_row(stage, run["units"]) + (f"{wavefronts / each:11.2f}" if wavefronts
+                                                       else f"{'-':>11}"))
+    return page_text(rows)
 
 
 # --- Predictions ---
@@ -309,6 +329,18 @@ def times(what, _):
         rows.append(f"{stage['name']:{width}}  {time['median']:9.2f} {quartiles:>18}  {rate:4.0f}  "
                     f"{ceiling}  {rate / pins:4.0%}  {speed_up(stage, base):7.2f}x  {last}"
                     + (f"  {remark(stage)}" if remark(stage) else ""))
+    return page_text(rows)
+
+
+@quotes({"tflops: plots/data/h200/05_linear_gelu.json 4096x1024x4096 1_unfused; 2_coalesced":
+         "time and TFLOP/s of these stages, from a stored run on a GPU"})
+def tflops(what, _):
+    path, size, names = what.split(" ", 2)
+    run = runs_of(ROOT / path)[size]
+    stages = by_name(timed_stages(run))
+    rows = [f"{card_of(run)}, n = {size}, {run['date']}", "", f"{'stage':16}{'us':>10}{'TFLOP/s':>9}"]
+    rows += [f"{name:16}{stages[name]['time_us']['median']:10.2f}{stages[name]['tflops']:9.1f}"
+             for name in names.split("; ")]
     return page_text(rows)
 
 
