@@ -11,6 +11,7 @@ import ast
 import functools
 import importlib
 import json
+import math
 import pathlib
 import re
 import shlex
@@ -25,7 +26,7 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "plots"))
 from origin import require_origin
 from results import (ROOT, BadFile, base_name, dram_bytes, error_text, fail, load, median_interval,
-                     moved_bytes, peers_of, ratio_text, remark, shown_peers)
+                     moved_bytes, peers_of, ratio_text, remark, right_peers, shown_peers)
 
 KINDS = {}  # kind of quotation -> the function that makes one from what stands in its comment
 FORMS = {}  # an example of each form of comment -> what it quotes
@@ -139,14 +140,33 @@ def counts_row(stage, elements):
          "what the CPU device counts of these stages, a row for each",
          "counts: 03_quantize_int8 --size 64x128 1_two_kernels": "the same at a size"})
 def counts(what, programs):
+    run, stages = counted_stages(what, programs)
+    return page_text(counts_heading(run["unit"]) + [counts_row(stage, run["units"]) for stage in stages])
+
+
+def counted_stages(what, programs):
+    """A run, and those of its stages that are named."""
     program, *words = what.split()
     stages = [word for word in words if re.match(r"\d+_", word)]
     options = tuple(word for word in words if word not in stages)
     if options:  # at a size of their own, the stages that are shown are enough
         options += ("--stage", ",".join(stages))
     run = counted_run(programs, program, options)[1]
-    rows = [counts_row(by_name(run["stages"])[name], run["units"]) for name in stages]
-    return page_text(counts_heading(run["unit"]) + rows)
+    return run, [by_name(run["stages"])[name] for name in stages]
+
+
+@quotes({"product counts: 05_linear_gelu 6_square 7_vectorised":
+         "the same of stages that compute one product, with wavefronts per 32 multiplications"})
+def product_counts(what, programs):
+    run, stages = counted_stages(what, programs)
+    each = math.prod(run["shape"]) / 32  # m x k x n
+    first, second = counts_heading(run["unit"])
+    rows = [f"{first}  waves per", f"{second}    32 mul."]
+    for stage in stages:
+        wavefronts = sum(stage["traffic"][f"shared_{kind}_wavefronts"] for kind in ("load", "store"))
+        rows.append(counts_row(stage, run["units"]) + (f"{wavefronts / each:11.2f}" if wavefronts
+                                                       else f"{'-':>11}"))
+    return page_text(rows)
 
 
 # --- Predictions ---
@@ -313,6 +333,18 @@ def times(what, _):
     return page_text(rows)
 
 
+@quotes({"tflops: plots/data/h200/05_linear_gelu.json 4096x1024x4096 1_unfused; 2_coalesced":
+         "time and TFLOP/s of these stages, from a stored run on a GPU"})
+def tflops(what, _):
+    path, size, names = what.split(" ", 2)
+    run = runs_of(ROOT / path)[size]
+    stages = by_name(timed_stages(run))
+    rows = [f"{card_of(run)}, n = {size}, {run['date']}", "", f"{'stage':16}{'us':>10}{'TFLOP/s':>9}"]
+    rows += [f"{name:16}{stages[name]['time_us']['median']:10.2f}{stages[name]['tflops']:9.1f}"
+             for name in names.split("; ")]
+    return page_text(rows)
+
+
 def published_bandwidths():
     """The cards of --model: their full name and bandwidth in GB/s, by the name that the option takes."""
     source = (ROOT / "common/harness/model.cpp").read_text()
@@ -342,22 +374,44 @@ def cards(what, _):
 @quotes({"peers: plots/data/h200/01_multiply_add.json 268435456":
          "what a size was compared with: the times of our stages and of their peers, in turns"})
 def peers(what, _):
+    """Those that were not installed are left out: a page says so once, in a sentence."""
     path, size = what.split()
     run = runs_of(peers_of(ROOT / path))[size]
-    width = max(len(stage["name"]) for stage in run["stages"])
+    there = [stage for stage in run["stages"]
+             if stage["status"] != "skipped" or "cannot be imported" not in stage["message"]]
+    width = max(len(stage["name"]) for stage in there)
     rows = [f"{card_of(run)}, n = {size}, torch {run['torch']}, {run['date']}", "",
             f"{'':{width}}  median us  kernels    error"]
     rows += [f"{stage['name']:{width}}  {stage['time_us']['median']:9.2f}  ours"
              for stage in run.get("ours", [])]
-    for stage in run["stages"]:
+    for stage in there:
         if not stage["time_us"]:
             rows.append(f"{stage['name']:{width}}  {stage['status']}: {stage['message']}")
             continue
         compared = [f"{ratio['regime']}: {ratio_text(ratio)}" for ratio in stage.get("ratios", [])]
+        said = f"wrong: {stage['message']}" if remark(stage) == "wrong" else remark(stage)
         rows.append(f"{stage['name']:{width}}  {stage['time_us']['median']:9.2f}  {stage['kernels']:7}  "
                     f"{error_text(stage):>7}  "
-                    + "; ".join(([remark(stage)] if remark(stage) else []) + compared))
+                    + "; ".join(([said] if said else []) + compared))
     return page_text([one.rstrip() for one in rows])
+
+
+@quotes({"fastest: plots/data/h200/04_relu_layernorm.json 4096x1024 10_one_read; ...":
+         "stages, each at one size, and the fastest of the peers that took turns with it"})
+def fastest(what, _):
+    path, asked = what.split(" ", 1)
+    runs = runs_of(peers_of(ROOT / path))
+    first = next(iter(runs.values()))
+    rows = [f"{card_of(first)}, torch {first['torch']}, {first['date']}", "",
+            f"{'n':14}{'stage':15}{'us':>8}  {'fastest peer':41}its time / ours"]
+    for size, stage in (one.split() for one in asked.split("; ")):
+        ours = by_name(runs[size]["ours"])[stage]
+        ratios = {peer["name"]: ratio for peer in right_peers(runs[size]) for ratio in peer["ratios"]
+                  if ratio["stage"] == stage and ratio["regime"] == "burst"}
+        name = min(ratios, key=lambda peer: ratios[peer]["median"])
+        compared = paired_text([ratios[name][field] for field in ("median", "low", "high")])
+        rows.append(f"{size:14}{stage:15}{ours['time_us']['median']:8.2f}  {name:41}{compared}")
+    return page_text(rows)
 
 
 @quotes({"rates: plots/data/h100/08_attention.json 64x64x4096x4096x128 ...; 16_three_groups; ...":

@@ -478,7 +478,7 @@ def draw_bandwidth(chapter, machines, shape, suffix, out):
                   xycoords=("data", "axes fraction"), xytext=(0, 3), textcoords="offset points", fontsize=8,
                   ha="center", color="#444444")
     of_pins = "in percent of the pins' rate; behind: in GB/s" if len(machines) > 1 else "in GB/s"
-    axes.set_xlabel(f"what the stage requests, {of_pins}\n"
+    axes.set_xlabel(f"bytes that DRAM must deliver or take, {of_pins}\n"
                     "upright marks: a streaming kernel with the same mix")
     return finish(figure, f"{chapter}: bandwidth under the roof", caption_at(machines, shape),
                   f"{chapter}_bandwidth{suffix}", out, legend_of_bars(machines, all_of(by_name)))

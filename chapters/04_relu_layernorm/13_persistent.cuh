@@ -22,6 +22,7 @@ __global__ void __launch_bounds__(1024)
                     float epsilon) {
   const int threads = blockDim.x, t = threadIdx.x, vectors = columns / kWidth<Vector>;
   Vector* buffers = dynamic_shared<Vector>();
+  // [load]
   const auto slot = [&](int buffer, int j) { return buffers + (buffer * kShare<Vector> + j) * threads + t; };
   const auto load = [&](int row, int buffer) {
     const Vector* from = reinterpret_cast<const Vector*>(x + static_cast<size_t>(row) * columns);
@@ -33,6 +34,7 @@ __global__ void __launch_bounds__(1024)
     __pipeline_commit();
   };
   load(blockIdx.x, 0);
+  // [load]
 
   Vector weights[kShare<Vector>], biases[kShare<Vector>];
 #pragma unroll
@@ -42,12 +44,7 @@ __global__ void __launch_bounds__(1024)
     biases[j] = i < vectors ? reinterpret_cast<const Vector*>(bias)[i] : Vector{};
   }
 
-  // [turn]
-  int buffer = 0;
-  for (int row = blockIdx.x; row < rows; row += gridDim.x, buffer ^= 1) {
-    load(row + gridDim.x, buffer ^ 1);
-    __pipeline_wait_prior(1);
-    // [turn]
+  const auto normalise_row = [&](int row, int buffer) {
     Vector held[kShare<Vector>];
     float sum = 0.0f;
 #pragma unroll
@@ -69,7 +66,16 @@ __global__ void __launch_bounds__(1024)
       const int i = t + j * threads;
       if (i < vectors) out[i] = affine(held[j], inverse, weights[j], biases[j]);
     }
+  };
+
+  // [turn]
+  int buffer = 0;
+  for (int row = blockIdx.x; row < rows; row += gridDim.x, buffer ^= 1) {
+    load(row + gridDim.x, buffer ^ 1);
+    __pipeline_wait_prior(1);
+    normalise_row(row, buffer);
   }
+  // [turn]
 }
 
 // --- On the host ---

@@ -14,12 +14,12 @@ constexpr int kTile = 32;
 /// 1/kTile) bytes.
 __global__ void product_by_tiles(const float* __restrict__ x, const float* __restrict__ w,
                                  float* __restrict__ product, int m, int k, int n) {
+  // [loop]
   __shared__ float tile_x[kTile][kTile], tile_w[kTile][kTile + 1];
   const int lane = threadIdx.x, warp = threadIdx.y;
   const int row = blockIdx.y * kTile + warp, column = blockIdx.x * kTile + lane;
   const int w_row = blockIdx.x * kTile + warp;
   float sum = 0.0f;
-  // [loop]
   for (int first = 0; first < k; first += kTile) {
     const int i = first + lane;
     tile_x[warp][lane] = row < m && i < k ? x[static_cast<size_t>(row) * k + i] : 0.0f;

@@ -12,8 +12,10 @@ namespace DEVICE::linear_gelu {
 __global__ void __launch_bounds__(kThreads)
     product_by_thread_tiles(const float* __restrict__ x, const float* __restrict__ w,
                             float* __restrict__ product, int m, int k, int n) {
+  // [shared]
   __shared__ float tile_x[BM][BK + 1], tile_w[BN][BK + 1];
   const int t = threadIdx.x, in_column = t % kThreadsAcross * TN, in_row = t / kThreadsAcross * TM;
+  // [shared]
   const int first_row = blockIdx.y * BM, first_column = blockIdx.x * BN;
   float acc[TM][TN] = {};
   for (int first = 0; first < k; first += BK) {

@@ -45,20 +45,22 @@ __global__ void __launch_bounds__(kThreads, 2)
   const int in_row = threadIdx.x / kThreadsAcross * TM, in_column = threadIdx.x % kThreadsAcross * 4;
   const int first_row = blockIdx.y * BM, first_column = blockIdx.x * BN;
   const TileSource<Whole> of_x_rows(x, first_row, m, k), of_w_rows(w, first_column, n, k);
-  const auto copy = [&](int buffer, int first) {
+  // [copy_tiles]
+  const auto copy_tiles = [&](int buffer, int first) {
     if (first < k) {
       of_x_rows.copy(tile_x[buffer], first);
       of_w_rows.copy(tile_w[buffer], first);
     }
-    __pipeline_commit();
+    __pipeline_commit();  // the copies so far are one batch, which the loop waits for
   };
-  copy(0, 0);
+  // [copy_tiles]
+  copy_tiles(0, 0);
   float acc[TM][TN] = {};
   // [loop]
   for (int first = 0, buffer = 0; first < k; first += BK, buffer ^= 1) {
     __pipeline_wait_prior(0);
     __syncthreads();  // this tile is complete, and no thread reads the other one any more
-    copy(buffer ^ 1, first + BK);
+    copy_tiles(buffer ^ 1, first + BK);
 #pragma unroll
     for (int i = 0; i < BK; ++i) {
       float of_x[TM], of_w[TN];

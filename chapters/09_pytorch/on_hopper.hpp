@@ -14,8 +14,8 @@ void launch_linear_on_hopper(const WorkbookLinearGelu& task);
 /// (docs/attention_hopper.md).
 constexpr int kShortRows = 2048;
 
-/// The whole of attention, not the weights alone. d must be a multiple of 8 that is not 0. If there is scratch
-/// memory, it is 4 bytes for a counter, by which blocks share the work of a mask.
+/// The whole of attention, not the weights alone. d must be a multiple of 8 that is not 0. If there is
+/// scratch memory, it is 4 bytes for a counter, by which blocks share the work of a mask.
 void launch_attention_on_hopper(const WorkbookAttention& task);
 
 }  // namespace workbook_ops

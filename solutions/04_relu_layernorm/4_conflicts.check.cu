@@ -45,7 +45,7 @@ const Shape kShapes[] = {{{1, 1, 1}},   {{2, 33, 1}},  {{31, 31, 1}},  {{32, 32,
 Exercise exercise() {
   return {
       .learnt = "Words a multiple of 32 apart share a bank; a row that is one word longer moves them apart.",
-      .lesson = "docs/04_relu_layernorm.md, stage 2",
+      .lesson = "docs/04_relu_layernorm.md, stage 3",
       .arrays = kArrays,
       .array_count = sizeof kArrays / sizeof kArrays[0],
       .fill = fill_rows,

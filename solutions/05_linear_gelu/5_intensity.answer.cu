@@ -8,13 +8,13 @@ namespace {
 
 // The numbers may be of any type, and their neighbours may have any name.
 const double kNumbers[] = {static_cast<double>(linear_intensity::kBytes16x16),
-                           static_cast<double>(linear_intensity::kBytes32x32),
                            static_cast<double>(linear_intensity::kBytes64x16),
-                           static_cast<double>(linear_intensity::kBytes64x64),
+                           static_cast<double>(linear_intensity::kBytes128x32),
+                           static_cast<double>(linear_intensity::kBytes256x16),
                            static_cast<double>(linear_intensity::kIntensity16x16),
-                           static_cast<double>(linear_intensity::kIntensity32x32),
                            static_cast<double>(linear_intensity::kIntensity64x16),
-                           static_cast<double>(linear_intensity::kIntensity64x64)};
+                           static_cast<double>(linear_intensity::kIntensity128x32),
+                           static_cast<double>(linear_intensity::kIntensity256x16)};
 
 }  // namespace
 

@@ -13,23 +13,23 @@
 namespace DEVICE::linear_intensity {
 
 // BEGIN SOLUTION
-constexpr double kBytes16x16 = 4 * 64 * (1.0 / 16 + 1.0 / 16) + 4;  // of x and w, and 4 of the result
-constexpr double kBytes32x32 = 4 * 64 * (1.0 / 32 + 1.0 / 32) + 4;  // half as much of x and w
-constexpr double kBytes64x16 = 4 * 64 * (1.0 / 64 + 1.0 / 16) + 4;  // w serves 64 rows, x only 16 columns
-constexpr double kBytes64x64 = 4 * 64 * (1.0 / 64 + 1.0 / 64) + 4;  // a quarter of 16 x 16, and the result
-constexpr double kIntensity16x16 = 2 * 64 / kBytes16x16;            // 2k operations
-constexpr double kIntensity32x32 = 2 * 64 / kBytes32x32;            // the same operations, fewer bytes
-constexpr double kIntensity64x16 = 2 * 64 / kBytes64x16;            // a tile of 1024, too, but more bytes
-constexpr double kIntensity64x64 = 2 * 64 / kBytes64x64;            // the most operations per byte
+constexpr double kBytes16x16 = 4 * 64 * (1.0 / 16 + 1.0 / 16) + 4;    // of x and w, and 4 of the result
+constexpr double kBytes64x16 = 4 * 64 * (1.0 / 64 + 1.0 / 16) + 4;    // w serves 64 rows, x only 16 columns
+constexpr double kBytes128x32 = 4 * 64 * (1.0 / 128 + 1.0 / 32) + 4;  // 4096 elements, as 64 x 64 has
+constexpr double kBytes256x16 = 4 * 64 * (1.0 / 256 + 1.0 / 16) + 4;  // 4096, too: the short side counts
+constexpr double kIntensity16x16 = 2 * 64 / kBytes16x16;              // 2k operations
+constexpr double kIntensity64x16 = 2 * 64 / kBytes64x16;              // the same operations, fewer bytes
+constexpr double kIntensity128x32 = 2 * 64 / kBytes128x32;            // the most operations per byte
+constexpr double kIntensity256x16 = 2 * 64 / kBytes256x16;            // less than 128 x 32
 // SKELETON
 // constexpr double kBytes16x16 = 0.0;
-// constexpr double kBytes32x32 = 0.0;
 // constexpr double kBytes64x16 = 0.0;
-// constexpr double kBytes64x64 = 0.0;
+// constexpr double kBytes128x32 = 0.0;
+// constexpr double kBytes256x16 = 0.0;
 // constexpr double kIntensity16x16 = 0.0;
-// constexpr double kIntensity32x32 = 0.0;
 // constexpr double kIntensity64x16 = 0.0;
-// constexpr double kIntensity64x64 = 0.0;
+// constexpr double kIntensity128x32 = 0.0;
+// constexpr double kIntensity256x16 = 0.0;
 // END SOLUTION
 
 /// product = x * w^T with tiles of Rows x Columns, kDepth steps of k at a time; m, k and n are multiples of

@@ -223,12 +223,17 @@ def entrant(name, **changed):
                                     **changed})
 
 
-def check_quoted(stored, shape):
+def check_quoted(stored, shape, measured):
     """The table of a page, of a new file and of an older one."""
     ours, *rows = update.peers(f"{stored} {shape[0]}", None).splitlines()[3:]
     right = (ours.endswith(" ours") and "burst: " in rows[0] and "not exact; " in rows[1]
-             and "wrong; " in rows[2])
-    expect("a page can quote peers", right and rows[3].endswith("cannot be imported"), rows)
+             and "wrong: launches 3 kernels; " in rows[2])
+    expect("a page can quote peers, without those that cannot be imported", right and len(rows) == 3, rows)
+    *_, row = update.fastest(f"{stored} {shape[0]} 3_float4", None).splitlines()
+    ratios = {peer["name"]: peer["ratios"][0]["median"] for peer in measured["stages"][:2]}
+    name = min(ratios, key=ratios.get)
+    expect("... and the fastest one that is right", f" {name} " in row
+           and ("same (" in row or f"{ratios[name]:.3f} (" in row), row)
     path = results.peers_of(stored)
     new = path.read_text()
     path.write_text(json.dumps([run | {"stages": older(run["stages"])} for run in json.loads(new)]))
@@ -309,7 +314,7 @@ def check_file(folder):
     expect("the terminal says what was skipped and what is wrong", "skipped: quack cannot" in rows[3]
            and "wrong: launches 3 kernels" in rows[2] and "3_float4" in rows[0], rows)
 
-    check_quoted(stored, shape)
+    check_quoted(stored, shape, measured)
     runs = json.loads(path.read_text())
     runs[1]["stages"][0]["ratios"][0]["low"] = "much"
     path.write_text(json.dumps(runs))

@@ -13,13 +13,13 @@
 namespace DEVICE::linear_intensity {
 
 constexpr double kBytes16x16 = 0.0;
-constexpr double kBytes32x32 = 0.0;
 constexpr double kBytes64x16 = 0.0;
-constexpr double kBytes64x64 = 0.0;
+constexpr double kBytes128x32 = 0.0;
+constexpr double kBytes256x16 = 0.0;
 constexpr double kIntensity16x16 = 0.0;
-constexpr double kIntensity32x32 = 0.0;
 constexpr double kIntensity64x16 = 0.0;
-constexpr double kIntensity64x64 = 0.0;
+constexpr double kIntensity128x32 = 0.0;
+constexpr double kIntensity256x16 = 0.0;
 
 /// product = x * w^T with tiles of Rows x Columns, kDepth steps of k at a time; m, k and n are multiples of
 /// these. Blocks of 16 x 16 threads; blockIdx.x counts tiles along n, blockIdx.y along m.
