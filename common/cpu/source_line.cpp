@@ -100,6 +100,7 @@ SourceLine line_at(std::uintptr_t address) {
     line = frame;
     if (is_kernel_file(frame.file)) break;
   }
+  if (line.function == "published_main") line.function = line.instance = "main";  // of a published file
   return line;
 }
 

@@ -68,7 +68,7 @@ void print_launches(const std::vector<LaunchCounts>& launches) {
   for (const LaunchCounts& launch : launches) names.push_back(launch.kernel);
   Table table = launches_table(launches, names, marks);
   std::string meaning;  // of the names, where numbers stand for them
-  if (table.width() > line_width()) {
+  if (table.least_width() > line_width()) {
     for (std::size_t i = 0; i < launches.size(); ++i) {
       names[i] = std::to_string(i + 1);
       meaning += indented(fmt::format("{}: {}", names[i], launches[i].kernel), 0);

@@ -211,7 +211,7 @@ void run(const cpu::Launch& launch) {
   const int most = session->options.launches;
   if (++session->launch_count != most) return;
   std::fflush(stdout);
-  fmt::print(stderr, "\nThe program was ended after {} (--launches).\n", plural(most, "launch"));
+  fmt::print(stderr, "\nThe program was ended after {} launch{} (--launches).\n", most, most == 1 ? "" : "es");
   workbook::report("", "");
   workbook::tell_done();
   std::_Exit(workbook::kDone);

@@ -54,6 +54,8 @@ class Table {
   /// Characters of a line that fills all columns, with two spaces between them. `text` has one, where a line
   /// would not fit the terminal.
   std::size_t width() const;
+  /// The same with one space.
+  std::size_t least_width() const { return width() - (headings_.size() - 1); }
 
  private:
   struct Row {

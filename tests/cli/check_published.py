@@ -117,7 +117,7 @@ play("a kernel out of bounds", changed(("if (i < n) ", "")), 1, "out of bounds: 
      "reads d_x[1000] at line 7")
 play("never written", changed(("  cudaMemcpy(d_y, y.data(), bytes, cudaMemcpyHostToDevice);\n", "")), 1,
      "uninitialised device memory: kernel saxpy", "d_y[0]")
-play("a race", changed(("y[i] = a * x[i] + y[i];", "y[0] = a * x[i];")), 1,
+play("a race", changed(("y[i] = a * x[i] + y[i];", "y[0] = a * x[i] + i;")), 1,
      "race in device memory: kernel saxpy")
 play("a variable of the device that threads change together",
      changed(("__global__", "__device__ int count;\n__global__"), ("y[i] = a", "++count, y[i] = a")), 1,
