@@ -33,7 +33,7 @@ struct Arguments {
   std::string device = "cpu", chapter, exercise, file, folder, out, shell, size;
   bool all = false, compare = false, fresh = false, json = false, lines = false, reveal = false;
   std::vector<std::string> chapters, notes, rest;
-  std::vector<std::string> includes, definitions, constants, arguments;  // of a file with a main
+  std::vector<std::string> more_files, includes, definitions, constants, arguments;  // of a file with a main
   int launches = 0;
 };
 
@@ -111,10 +111,13 @@ constexpr Parameter kNote = {"[--note KIND]", [](CLI::App& app, Arguments& a) {
                                    ->type_name("KIND")
                                    ->allow_extra_args(false);
                              }};
-/// Of a file with a main.
+/// The options for a file with a main.
 constexpr Parameter kProgram = {
-    "[-I DIR] [-D NAME] [--set NAME=NUMBER] [--launches N] [-- ARGUMENT...]",
+    "[--with FILE] [-I DIR] [-D NAME] [--set NAME=NUMBER] [--launches N] [-- ARGUMENT...]",
     [](CLI::App& app, Arguments& a) {
+      app.add_option("--with", a.more_files, "another source of a program with a main")
+          ->type_name("FILE")
+          ->allow_extra_args(false);
       app.add_option("-I", a.includes, "a folder of headers, for a file with a main")
           ->type_name("DIR")
           ->allow_extra_args(false);
@@ -164,6 +167,7 @@ PlayRequest play_request(const Arguments& a) {
           .notes = a.notes,
           .view = "",
           .fresh = a.fresh,
+          .more_files = a.more_files,
           .includes = a.includes,
           .definitions = a.definitions,
           .constants = a.constants,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 #include <optional>
 #include <regex>
@@ -87,8 +88,13 @@ bool build_play(const Workbook& workbook, const std::string& file, const PlayReq
     update_file(workbook.build / "published.options", preprocessor_options(request));
   }
   // The build compiles this file, which includes the reader's.
-  update_file(workbook.build / (target + ".cu"),
-              fmt::format("#include \"{}\"\n// {}\n", fs::canonical(file).string(), content_stamp(file)));
+  std::string wrapper;
+  const auto include = [&](const std::string& source) {
+    wrapper += fmt::format("#include \"{}\"\n// {}\n", fs::canonical(source).string(), content_stamp(source));
+  };
+  if (is_program) std::for_each(request.more_files.begin(), request.more_files.end(), include);
+  include(file);  // last: it may have macros of names that the others use
+  update_file(workbook.build / (target + ".cu"), wrapper);
   const Build build = build_locked_target(workbook, target);
   if (build.done) return true;
   fmt::print(stderr, "{}", build.errors);
@@ -118,8 +124,10 @@ int play_command(const Workbook& workbook, const std::string& file, const PlayRe
 
   const bool is_program = has_main(file);
   if (!is_program && request.is_for_main())
-    throw UsageError(
-        fmt::format("-I, -D, --set, --launches and arguments are for a file with a main; {} has none", file));
+    throw UsageError(fmt::format(
+        "--with, -I, -D, --set, --launches and arguments are for a file with a main; {} has none", file));
+  for (const std::string& each : request.more_files)
+    if (!fs::is_regular_file(each, error)) throw UsageError(fmt::format("--with {}: it is not a file", each));
   for (const std::string& each : request.constants)
     if (!std::regex_match(each, std::regex(R"([A-Za-z_]\w*=[\w.+-]+)")))
       throw UsageError(fmt::format("--set {}: expected NAME=NUMBER, such as B=2", each));

@@ -15,7 +15,8 @@ struct PlayRequest {
   std::vector<std::string> notes;  ///< kinds of findings that are to be notes
   std::string view;                ///< the path of a file for the data of a page; empty: none
   bool fresh = false;              ///< write a starter file first
-  // Of a file with a main of its own:
+  // For a file with a main of its own:
+  std::vector<std::string> more_files;             ///< other sources of the program
   std::vector<std::string> includes, definitions;  ///< for -I and -D
   std::vector<std::string> constants;              ///< "B=2": the value of `int B = 8` is to be 2
   int launches = 0;                                ///< ends after so many; 0: at its own end
@@ -23,7 +24,8 @@ struct PlayRequest {
 
   /// Whether something is asked for that only a file with a main has.
   bool is_for_main() const {
-    return !includes.empty() || !definitions.empty() || !constants.empty() || launches || !arguments.empty();
+    return !more_files.empty() || !includes.empty() || !definitions.empty() || !constants.empty() ||
+           launches || !arguments.empty();
   }
 };
 

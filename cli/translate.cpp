@@ -592,7 +592,7 @@ class Translator {
     if (text(open) != "(") return;
     const int line = token(i).line;
     remove(i, partner(open) + 1);
-    replace(i, fmt::format("::published::refuse_ptx(\"{}\", {})", *token(i).file, line));
+    replace(i, fmt::format("::published::refuse(\"inline PTX\", \"{}\", {})", *token(i).file, line));
   }
 
   /// `cudaMalloc((void**)&x, bytes)` becomes `cudaMalloc(&x, bytes, "x")`.

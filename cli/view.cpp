@@ -131,7 +131,7 @@ ExitStatus view_exercise(const Workbook& workbook, const ViewRequest& request,
     throw UsageError("--note applies to files for play; exercises are judged without it");
   if (request.play.is_for_main())
     throw UsageError(
-        "-I, -D, --set, --launches and arguments are for a file with a main, not for an exercise");
+        "--with, -I, -D, --set, --launches and arguments are for a file with a main, not for an exercise");
   if (!file_exists(exercise.file))
     throw UsageError(fmt::format("{} is not there; ./workbook reset {} restores it",
                                  workbook.shown(exercise.file), exercise.number()));

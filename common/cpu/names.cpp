@@ -49,7 +49,7 @@ std::string memory_name(const void* pointer, unsigned size) {
   if (device().block.shared_memory.offset(address)) return shared_name(address, size);
   const Buffer* buffer = memory().nearest(address);
   return buffer && device().launch.is_global(address) ? global_name(*buffer, address, size)
-                                                           : fmt::format("address {:#x}", address);
+                                                      : fmt::format("address {:#x}", address);
 }
 
 NamedPlace array_at(std::uintptr_t address) {

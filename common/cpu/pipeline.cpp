@@ -49,8 +49,7 @@ void pipeline_copy(void* to, const void* from, size_t bytes, size_t zeros) {
   block.steps.count_call(instruction);
   check_sizes(instruction, bytes, zeros);
   const auto offset = block.shared_memory.offset(target);
-  if (!offset || (read > 0 && !device().launch.is_global(source)))
-    wrong_memory(instruction, to, from, size);
+  if (!offset || (read > 0 && !device().launch.is_global(source))) wrong_memory(instruction, to, from, size);
   const Access store = {instruction, target, size, AccessKind::kStore};
   if (source % size != 0) misaligned({instruction, source, size, AccessKind::kLoad}, false);
   if (target % size != 0) misaligned(store, false);

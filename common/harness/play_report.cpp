@@ -131,7 +131,7 @@ void report_play(const PlayOptions& options, const std::string& device,
     if (counted && !launches.empty() && options.view.empty()) print_launches(launches);
     if (options.lines) fmt::print("{}", lines_text(launches));
     if (counted && launches.empty() && found.finding.empty())
-      fmt::print("\nplay() has launched no kernel.\n");
+      fmt::print("\n{} has launched no kernel.\n", options.is_program ? "The program" : "play()");
     if (!counted && found.finding.empty())
       fmt::print("\nIt ran to its end. A GPU tells no counts here: the CPU device does.\n");
     if (!found.finding.empty()) fmt::print("\n{}", indented(found.finding, 0));

@@ -18,6 +18,7 @@ struct PlayOptions {
   bool lines = false;
   std::string view;                ///< the path of a file for the data of a page; empty: none
   std::vector<std::string> notes;  ///< kinds of findings that are to be notes
+  bool is_program = false;         ///< it is a file with a main
   int launches = 0;  ///< of a file with a main: its program ends after so many; 0: at its own end
   std::vector<std::string> arguments;  ///< of that main
 
@@ -30,7 +31,7 @@ struct PlayOptions {
 /// returns the exit status of a call that is not understood, or is for --help.
 std::optional<ExitStatus> parse_play_options(int argc, const char* const* argv, PlayOptions& options);
 
-/// What a reader's code was found to do wrong, or nothing.
+/// A mistake that was found in a reader's code, or nothing; and notes.
 struct PlayFindings {
   std::string finding, note_word;
   std::vector<std::string> notes;

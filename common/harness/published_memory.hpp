@@ -1,5 +1,5 @@
 /// \file
-/// What the stand-ins of libraries need of a published file's run (run_published.cpp).
+/// Functions of run_published.cpp for the stand-ins of libraries.
 #pragma once
 
 #include <cstddef>

@@ -211,18 +211,18 @@ void run(const cpu::Launch& launch) {
   const int most = session->options.launches;
   if (++session->launch_count != most) return;
   std::fflush(stdout);
-  fmt::print(stderr, "\nThe program was ended after {} launch{} (--launches).\n", most, most == 1 ? "" : "es");
+  fmt::print(stderr, "\nThe program was ended after {} launch{} (--launches).\n", most,
+             most == 1 ? "" : "es");
   workbook::report("", "");
   workbook::tell_done();
   std::_Exit(workbook::kDone);
 }
 
-void refuse_ptx(const char* file, int line) {
+void refuse(const char* what, const char* file, int line) {
   if (!cpu::grid_runs)
-    workbook::end_with(
-        fmt::format("inline assembler in host code ({}:{}): it is not translated", file, line));
-  cpu::stop_launch({"unsupported instruction", fmt::format("  inline PTX at {}", cpu::place_text(file, line)),
-                    "the CPU device runs CUDA C++: which function of CUDA does the same?"});
+    workbook::end_with(fmt::format("{} in host code ({}:{}): it is not there", what, file, line));
+  cpu::stop_launch({"unsupported instruction", fmt::format("  {} at {}", what, cpu::place_text(file, line)),
+                    "the CPU device runs CUDA C++ without it: which other functions of CUDA do the same?"});
 }
 
 cudaError_t allocate(void** address, size_t bytes, const char* name, size_t element_size) {
@@ -479,6 +479,7 @@ int run_main(Session& s, int (*main)(int, char**, char**)) {
 int run_published(int argc, const char* const* argv, int (*main)(int, char**, char**)) {
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   static Session s;
+  s.options.is_program = true;
   int status = kMachineLacks;
   try {
     if (const std::optional<ExitStatus> refused = parse_play_options(argc, argv, s.options)) {

@@ -105,8 +105,8 @@ namespace published {
 /// Starts a kernel, and returns when it has ended. A finding ends the program: `catch (...)` of the user does
 /// not see it.
 void run(const cpu::Launch& launch);
-/// Where inline PTX stands in a kernel: a finding.
-void refuse_ptx(const char* file, int line);
+/// Where a kernel uses what the CPU device does not have: a finding.
+void refuse(const char* what, const char* file = __builtin_FILE(), int line = __builtin_LINE());
 
 /// For cudaMalloc(): messages call the array `name`, and count its elements of so many bytes.
 cudaError_t allocate(void** address, size_t bytes, const char* name, size_t element_size);

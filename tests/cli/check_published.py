@@ -50,6 +50,7 @@ def play(what, source, status, *texts, options=(), command="play", never=None):
         path.write_text(source)
         (path.parent / "include").mkdir()
         (path.parent / "include" / "size.h").write_text("#define FROM_HEADER 77\n")
+        (path.parent / "include" / "more.cu").write_text("int size() { return 10; }\n")
         words = [str(each).replace("FOLDER", folder) for each in options]
         done = run(COPY / "workbook", command, path, *words)
     output = done.stdout + done.stderr
@@ -83,6 +84,9 @@ play("an end after some launches", SAXPY, 0, "ended after 2 launches", "saxpy 2 
      options=["--launches", 2], never="y[999]")
 HEADER = changed(("#include <vector>", "#include <vector>\n#include <size.h>"),
                  ("N = 1000", "N = FROM_HEADER + MORE"))
+SEVERAL = changed(("#include <vector>", "#include <vector>\nint size();"), ("N = 1000", "N = size()"))
+play("several files", SEVERAL, 0, "y[9] = 8", options=["--with", "FOLDER/include/more.cu"])
+play("... one of which is not there", SAXPY, 2, "none.cu: it is not a file", options=["--with", "none.cu"])
 play("headers and macros", HEADER, 0, "y[78] = 8", options=["-I", "FOLDER/include", "-D", "MORE=2"])
 report = json.loads(play("JSON, and the program's output apart", SAXPY, 0, options=["--json"]))
 launch, = report["launches"]
