@@ -111,10 +111,9 @@ constexpr Parameter kNote = {"[--note KIND]", [](CLI::App& app, Arguments& a) {
                                    ->type_name("KIND")
                                    ->allow_extra_args(false);
                              }};
-/// The options for a file with a main.
+/// The options for a file with a main; --help lists them.
 constexpr Parameter kProgram = {
-    "[--with FILE] [-I DIR] [-D NAME] [--set NAME=NUMBER] [--launches N] [-- ARGUMENT...]",
-    [](CLI::App& app, Arguments& a) {
+    "...", [](CLI::App& app, Arguments& a) {
       app.add_option("--with", a.more_files, "another source of a program with a main")
           ->type_name("FILE")
           ->allow_extra_args(false);
@@ -124,7 +123,7 @@ constexpr Parameter kProgram = {
       app.add_option("-D", a.definitions, "a macro, NAME or NAME=VALUE")
           ->type_name("NAME")
           ->allow_extra_args(false);
-      app.add_option("--set", a.constants, "another value for a constant: B=2 turns int B = 8 to int B = 2")
+      app.add_option("--set", a.constants, "B=2 turns int B = 8 to int B = 2")
           ->type_name("NAME=NUMBER")
           ->allow_extra_args(false);
       app.add_option("--launches", a.launches, "end after so many launches")
@@ -225,7 +224,7 @@ const std::vector<Command>& commands() {
        [](const Workbook& w, const Arguments& a) -> int { return reset_command(w, a.exercise); }},
       {"play",
        {kFile, kNew, kDevice, kJson, kLines, kNote, kProgram},
-       "run kernels of your own, or any CUDA file",
+       "run kernels of your own, or a CUDA file",
        [](const Workbook& w, const Arguments& a) { return play_command(w, a.file, play_request(a)); }},
       {"view",
        {kExerciseOrFile, kLines, kSize, kPageFolder, kNote, kProgram},

@@ -135,8 +135,7 @@ const std::map<std::string_view, std::string_view> kKeywords = {
     {"__inline__", "inline"},
     {"__noinline__", "__attribute__((noinline))"},
     {"__grid_constant__", ""},
-    {"__managed__", ""},
-    {"__restrict__", "__restrict__"}};
+};
 
 // Shared memory is the thread's own static storage (cpu/dialect.hpp). The same compiler compiles this and the
 // user's file.
@@ -497,7 +496,7 @@ class Translator {
     const std::string_view word = text(i);
     set_constant(i);
     if (word == "__shared__") return translate_shared(i);
-    if (word == "__device__" || word == "__constant__") return translate_space(i);
+    if (word == "__device__" || word == "__constant__" || word == "__managed__") return translate_space(i);
     if (word == "asm" || word == "__asm__") return translate_ptx(i);
     if (word == "__align__")
       return replace(i, "__attribute__((aligned"), void(edit(partner(i + 1)).after += "))");
@@ -562,7 +561,11 @@ class Translator {
         replace(j, fmt::format("(({})::cpu::dynamic_shared_memory())", pointer));
   }
 
-  /// __device__ and __constant__: of a function, nothing; of a variable, its place.
+  bool is_space(int i) const {
+    return text(i) == "__device__" || text(i) == "__constant__" || text(i) == "__managed__";
+  }
+
+  /// __device__, __constant__ and __managed__: of a function, nothing; of a variable, its place.
   void translate_space(int i) {
     const int begin = begins_[static_cast<std::size_t>(i)];
     replace(i, "");
@@ -579,9 +582,8 @@ class Translator {
         end = j = partner(j + 1);
     }
     const bool is_variable = text(end) == "=" || text(end) == ";" || text(end) == "[" || text(end) == "{";
-    bool is_first = true;  // of both words in `__device__ __constant__`
-    for (int j = begin; j < i; ++j)
-      is_first = is_first && text(j) != "__device__" && text(j) != "__constant__";
+    bool is_first = true;  // of the words in `__device__ __managed__`
+    for (int j = begin; j < i; ++j) is_first = is_first && !is_space(j);
     if (is_variable && i < end && is_first && !is_const && text(end - 1) != "extern")
       replace(i, is_constant ? kConstantVariable : kDeviceVariable);
   }

@@ -94,7 +94,7 @@ expect("... with the number of launches", launch["times"] == 3 and launch["load_
 play("a page", SAXPY, 0, "y[999] = 8", "view_mine.cu.html", command="view", options=["--out", "FOLDER"])
 features = (COPY / "tests/data/published/features.cu").read_text()
 play("many ways to write a program", features, 0, "anonymous 128", "kernel prints 7", "x 186 191 129",
-     "y 0.25 counter 71", "groups 8 8", "unrolled 3", "managed 32", "caught features",
+     "y 0.25 counter 71 managed 42", "groups 8 8", "unrolled 3", "managed 32", "caught features",
      "132 multiprocessors, 0 ms", "apply<{lambda(float)#1}>", "deep<float, 2>", never="not freed")
 CUBLAS = r"""#include <cublas_v2.h>
 #include <cstdio>

@@ -83,6 +83,7 @@ __global__ void apply(float* x, int n, F f) {
 __constant__ float table[8];
 __constant__ int fixed[4] = {1, 2, 3, 4};
 __device__ int counter = 5;
+__device__ __managed__ int managed_variable = 40;
 __device__ float scratch[4][32];
 __global__ void constants(float* x) {
   x[blockIdx.x * blockDim.x + threadIdx.x] = table[threadIdx.x & 7] + fixed[threadIdx.x & 3];
@@ -92,7 +93,10 @@ __global__ void constants(float* x) {
   }
   scratch[blockIdx.x][threadIdx.x] = 1;
 }
-__global__ void count_all() { atomicAdd(&counter, 1); }
+__global__ void count_all() {
+  atomicAdd(&counter, 1);
+  if (blockIdx.x + threadIdx.x == 0) managed_variable += 2;
+}
 
 namespace ns {
 template <int A, int B>
@@ -180,7 +184,7 @@ int main(int argc, char** argv) {
   count_all<<<2, 32>>>();
   int k;
   cudaMemcpyFromSymbol(&k, counter, 4);
-  printf("y %g counter %d\n", h[5], k);
+  printf("y %g counter %d managed %d\n", h[5], k, managed_variable);
   groups<<<1, 64>>>(x, y);
   cudaMemcpy(h.data(), x, 8, cudaMemcpyDeviceToHost);
   printf("groups %g %g\n", h[0], h[1]);
