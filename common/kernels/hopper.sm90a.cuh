@@ -76,8 +76,9 @@ __device__ inline void arrive_remote(Barrier* barrier, int rank) {
       : "memory");
 }
 
-/// Returns when the phase of this parity is complete. It cannot tell that phase from the one two before it,
-/// so a waiter must be less than two phases late. On a fresh barrier, waiting for parity 1 returns at once.
+/// Returns as soon as the barrier's current phase has the other parity: the phase that the caller means is
+/// then complete. Parities alone are compared, so the caller must be neither two phases early nor two late.
+/// On a fresh barrier phase 0 is the current one, and waiting for parity 1 returns at once.
 __device__ inline void wait(Barrier* barrier, int parity) {
   int ended;
   do {
@@ -92,6 +93,7 @@ __device__ inline void wait(Barrier* barrier, int parity) {
 }
 // [barriers]
 
+// [state]
 /// Goes round a pipeline: the stage that is next, and the parity of the phase in which it is filled.
 template <int Stages>
 struct PipelineState {
@@ -102,6 +104,7 @@ struct PipelineState {
     parity ^= 1;
   }
 };
+// [state]
 
 // --- Tiles, copied by the TMA ---
 
