@@ -34,12 +34,14 @@ def check(number, what, *texts):
 
 
 def check_swizzle():
-    row, chunk = 13, 6
+    row, column = 13, 50
+    chunk, within = divmod(column * 2, CHUNK)  # bfloat16 has 2 bytes
     place = swizzled(row, chunk)
     first = place * CHUNK // WORD % BANKS
     inverse = next(c for c in range(swizzle_row_bytes() // CHUNK) if swizzled(row, c) == 0)
     last = first + CHUNK // WORD - 1
     check(1, "places in a swizzled tile", f"position {place}, in banks {first} to {last}",
+          f"= {row * swizzle_row_bytes() + place * CHUNK + within}, in bank {first + within // WORD}.",
           f"Position 0 holds chunk {inverse}")
 
 
@@ -131,8 +133,8 @@ def check_ping_pong_ring():
     parities = ", ".join(str((tile // 2 + 1 - tile % 2) % 2) for tile in range(6))
     expect("the parities of the turns", f"Tiles 0 to 5 wait for the parities {parities}." in PAGE, parities)
     tile_of_phase = [(phase * stages + stage) // steps for phase in range(6)]
-    expect("phases 3 and 4 of that stage are of tile 1, phase 5 of tile 2", tile_of_phase == [0, 0, 0, 1, 1, 2],
-           tile_of_phase)
+    expect("phases 3 and 4 of that stage are of tile 1, phase 5 of tile 2",
+           tile_of_phase == [0, 0, 0, 1, 1, 2], tile_of_phase)
 
 
 check_swizzle()
