@@ -1,9 +1,10 @@
 /// \file
 /// Stage 9 with tiles of 128 x 192, and w shared by clusters as in stage 7. The larger tile needs fewer bytes
-/// for each multiplication: a step reads 10 KB of shared memory per 64 x 192 x 64 products where stage 9
-/// reads 8 KB per 64 x 128 x 64, and copies fewer rows of x. Its accumulators are 192 registers per thread,
-/// more than an even share of the multiprocessor's 65536 for 384 threads: the producer's warpgroup gives most
-/// of its registers to the consumers.
+/// for each multiplication: a wgmma of 64 x 192 x 16 takes 8 KiB of operands from shared memory, and that of
+/// stage 9, of 64 x 128 x 16, takes 6 KiB, which is an eighth more for each multiplication. A step also
+/// copies fewer rows of x. Its accumulators are 192 registers per thread, more than an even share of the
+/// multiprocessor's 65536 for 384 threads: the producer's warpgroup gives most of its registers to the
+/// consumers.
 #pragma once
 #include "epilogue.sm90a.cuh"
 #include "multicast.sm90a.cuh"

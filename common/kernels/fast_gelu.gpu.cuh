@@ -6,7 +6,6 @@
 
 namespace DEVICE {
 
-// [fast]
 /// 2^v, with a relative error below 2^-22, in one instruction.
 __device__ inline float fast_exp2(float v) {
   float result;
@@ -31,6 +30,7 @@ __device__ inline float max_or_nan(float a, float b) {
 #endif
 }
 
+// [fast]
 /// p(t), with t = 1 / (1 + 0.344 size), stands for erfc(size / sqrt(2)) exp(size^2 / 2) / 2: the form of
 /// M. Abramowitz and I. Stegun, Handbook of Mathematical Functions, 7.1.26. Its coefficients are a fit of our
 /// own, for an error of FastGelu below 2^-21 |v| that also, where the result is small, is below 0.0013 of it:
@@ -47,6 +47,7 @@ struct FastGelu {
     return max_or_nan(v, 0.0f) - size * fast_tail(size) * fast_exp2(-0.72134752f * size * size);
   }
 };
+// [fast]
 
 /// gelu_slope() with the same p: the exponential is that of the normal density as well.
 __device__ inline float fast_gelu_slope(float v) {
@@ -63,6 +64,5 @@ struct FastGeluTanh {
     return max_or_nan(v, -20.0f) * fast_reciprocal(1.0f + power);
   }
 };
-// [fast]
 
 }  // namespace DEVICE

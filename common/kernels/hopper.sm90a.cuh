@@ -64,20 +64,9 @@ __device__ inline void arrive_expect_tx(Barrier* barrier, int bytes) {
                : "memory");
 }
 
-/// Arrives at the barrier of block `rank` of the cluster, at the same offset in its shared memory as
-/// `barrier` has here. It is not a release at cluster scope, which would first wait for this thread's writes:
-/// those who arrive here have only read.
-__device__ inline void arrive_remote(Barrier* barrier, int rank) {
-  asm volatile(
-      "{\n.reg .b32 there;\n"
-      "mapa.shared::cluster.u32 there, %0, %1;\n"
-      "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(shared_address(barrier)),
-      "r"(rank)
-      : "memory");
-}
-
-/// Returns when the phase of this parity is complete. It cannot tell that phase from the one two before it,
-/// so a waiter must be less than two phases late. On a fresh barrier, waiting for parity 1 returns at once.
+/// Returns as soon as the barrier's current phase has the other parity: the phase that the caller means is
+/// then complete. Parities alone are compared, so the caller must be neither two phases early nor two late.
+/// On a fresh barrier phase 0 is the current one, and waiting for parity 1 returns at once.
 __device__ inline void wait(Barrier* barrier, int parity) {
   int ended;
   do {
@@ -92,6 +81,21 @@ __device__ inline void wait(Barrier* barrier, int parity) {
 }
 // [barriers]
 
+// [remote]
+/// Arrives at the barrier of block `rank` of the cluster, at the same offset in its shared memory as
+/// `barrier` has here. It is not a release at cluster scope, which would first wait for this thread's writes:
+/// those who arrive here have only read.
+__device__ inline void arrive_remote(Barrier* barrier, int rank) {
+  asm volatile(
+      "{\n.reg .b32 there;\n"
+      "mapa.shared::cluster.u32 there, %0, %1;\n"
+      "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(shared_address(barrier)),
+      "r"(rank)
+      : "memory");
+}
+// [remote]
+
+// [state]
 /// Goes round a pipeline: the stage that is next, and the parity of the phase in which it is filled.
 template <int Stages>
 struct PipelineState {
@@ -102,15 +106,16 @@ struct PipelineState {
     parity ^= 1;
   }
 };
+// [state]
 
 // --- Tiles, copied by the TMA ---
 
-// [tiles]
 /// Starts to fetch the description of a matrix, which the first copy would otherwise wait for.
 __device__ inline void prefetch_tensor_map(const CUtensorMap* map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }
 
+// [load]
 /// Starts the copy of a tile, the one at (row, column) of the matrix that `map` describes, to shared memory.
 /// Elements outside the matrix become zeros. One thread calls it; `barrier` counts the bytes.
 __device__ inline void tma_load(__nv_bfloat16* tile, const CUtensorMap* map, int row, int column,
@@ -121,7 +126,9 @@ __device__ inline void tma_load(__nv_bfloat16* tile, const CUtensorMap* map, int
       "l"(map), "r"(column), "r"(row), "r"(shared_address(barrier))
       : "memory");
 }
+// [load]
 
+// [multicast]
 /// The same for every block of the cluster whose bit is set in `blocks`: the tile is written to the same
 /// address in each of them, and counted by the barrier at the same address.
 __device__ inline void tma_load_multicast(unsigned short blocks, __nv_bfloat16* tile, const CUtensorMap* map,
@@ -132,7 +139,9 @@ __device__ inline void tma_load_multicast(unsigned short blocks, __nv_bfloat16* 
       "l"(map), "r"(column), "r"(row), "r"(shared_address(barrier)), "h"(blocks)
       : "memory");
 }
+// [multicast]
 
+// [store]
 /// Makes what this thread has written to shared memory visible to the TMA.
 __device__ inline void fence_proxy_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
@@ -156,7 +165,7 @@ __device__ inline void stmatrix_x4(unsigned row, const unsigned* matrices) {
                "r"(matrices[0]), "r"(matrices[1]), "r"(matrices[2]), "r"(matrices[3])
                : "memory");
 }
-// [tiles]
+// [store]
 
 // --- Tiles of one of many matrices ---
 

@@ -34,12 +34,14 @@ def check(number, what, *texts):
 
 
 def check_swizzle():
-    row, chunk = 13, 6
+    row, column = 13, 50
+    chunk, within = divmod(column * 2, CHUNK)  # bfloat16 has 2 bytes
     place = swizzled(row, chunk)
     first = place * CHUNK // WORD % BANKS
     inverse = next(c for c in range(swizzle_row_bytes() // CHUNK) if swizzled(row, c) == 0)
     last = first + CHUNK // WORD - 1
     check(1, "places in a swizzled tile", f"position {place}, in banks {first} to {last}",
+          f"= {row * swizzle_row_bytes() + place * CHUNK + within}, in bank {first + within // WORD}.",
           f"Position 0 holds chunk {inverse}")
 
 
@@ -120,6 +122,21 @@ def check_ping_pong():
            (lost, says))
 
 
+def check_ping_pong_ring():
+    steps, stages = 16, pipeline_size("PingPongPipeline")[2]
+    stage, parity = ring_states(stages, 2 * steps + 1)[2 * steps]
+    says = worked_out(f"a tile has {steps} steps, the ring {stages} stages")
+    expect("where a group starts in the ring",
+           f"stage {stage}, in round {2 * steps // stages}, so parity {parity}" in says, says)
+    rule = "wait(&may_multiply[group], (local_tile / 2 + 1 - group) % 2);"
+    expect("stage 9 has the rule of the page", rule in source("9_ping_pong.sm90a.cuh"))
+    parities = ", ".join(str((tile // 2 + 1 - tile % 2) % 2) for tile in range(6))
+    expect("the parities of the turns", f"Tiles 0 to 5 wait for the parities {parities}." in PAGE, parities)
+    tile_of_phase = [(phase * stages + stage) // steps for phase in range(6)]
+    expect("phases 3 and 4 of that stage are of tile 1, phase 5 of tile 2",
+           tile_of_phase == [0, 0, 0, 1, 1, 2], tile_of_phase)
+
+
 check_swizzle()
 check_parities()
 check_deadlocks()
@@ -129,3 +146,4 @@ check_bytes_of_barriers()
 check_tiles_of_blocks()
 check_bias_of_lane()
 check_ping_pong()
+check_ping_pong_ring()
