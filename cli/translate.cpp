@@ -18,7 +18,7 @@ namespace {
 enum class Kind : unsigned char { kBlank, kWord, kNumber, kText, kSymbol };
 
 struct Token {
-  Kind kind;  ///< kBlank: white space, and lines that begin with #
+  Kind kind = Kind::kBlank;  ///< kBlank: white space, and lines that begin with #
   std::string_view text;
   bool user = false;  ///< from a file that is not a system header
   int line = 0;
@@ -87,8 +87,10 @@ class Lexer {
   void skip_text(std::size_t quote) {
     if (quote > at_ && text_[quote - 1] == 'R') {
       const std::size_t bracket = text_.find('(', quote);
+      if (bracket == std::string_view::npos) return skip_to(text_.size());
       const std::string end = ")" + std::string(text_.substr(quote + 1, bracket - quote - 1)) + "\"";
-      return skip_to(text_.find(end, bracket) + end.size());
+      const std::size_t found = text_.find(end, bracket);
+      return skip_to(found == std::string_view::npos ? text_.size() : found + end.size());
     }
     const char mark = text_[quote];
     for (at_ = quote + 1; at_ < text_.size() && text_[at_] != mark && text_[at_] != '\n'; ++at_)
@@ -164,6 +166,11 @@ const std::set<std::string_view> kOfDevice = {
     "printf", "memcpy", "memset", "fminf",  "fmaxf",   "fmin",     "fmax",     "__expf",   "__logf",
     "__sinf", "__cosf", "__powf", "__tanf", "__log2f", "__log10f", "__exp10f", "__sincosf"};
 
+/// Words that end the type of a parameter without a name.
+const std::set<std::string_view> kTypeWords = {"int",      "float", "double", "bool",    "char",
+                                               "short",    "long",  "half",   "size_t",  "class",
+                                               "unsigned", "const", "auto",   "typename"};
+
 class Translator {
  public:
   Translator(std::vector<Token> tokens, const std::map<std::string, std::string>& constants)
@@ -208,9 +215,13 @@ class Translator {
   // --- Tokens and brackets ---
 
   int count() const { return static_cast<int>(places_.size()); }
-  const Token& token(int i) const { return all_[places_[static_cast<std::size_t>(i)]]; }
-  std::string_view text(int i) const { return i >= 0 && i < count() ? token(i).text : std::string_view(); }
-  bool is_word(int i) const { return i >= 0 && i < count() && token(i).kind == Kind::kWord; }
+  /// A token, or an empty one where there is none.
+  const Token& token(int i) const {
+    static const Token none = {};
+    return i >= 0 && i < count() ? all_[places_[static_cast<std::size_t>(i)]] : none;
+  }
+  std::string_view text(int i) const { return token(i).text; }
+  bool is_word(int i) const { return token(i).kind == Kind::kWord; }
   bool is_name_part(int i) const { return text(i) == "." || text(i) == "->" || text(i) == "::"; }
   /// Whether no white space stands between token i and the next one.
   bool touches_next(int i) const {
@@ -219,7 +230,8 @@ class Translator {
   }
 
   [[noreturn]] void refuse(int i, const std::string& why) const {
-    throw UsageError(fmt::format("{}:{}: {}", *token(i).file, token(i).line, why));
+    const Token& at = token(std::clamp(i, 0, count() - 1));
+    throw UsageError(fmt::format("{}:{}: {}", *at.file, at.line, why));
   }
 
   void match_brackets() {
@@ -238,7 +250,7 @@ class Translator {
   bool opens(int i) const { return text(i) == "(" || text(i) == "[" || text(i) == "{"; }
   bool closes(int i) const { return text(i) == ")" || text(i) == "]" || text(i) == "}"; }
   int partner(int i) const {
-    const int other = partners_[static_cast<std::size_t>(i)];
+    const int other = i >= 0 && i < count() ? partners_[static_cast<std::size_t>(i)] : -1;
     if (other < 0) refuse(i, fmt::format("a {} without its partner", text(i)));
     return other;
   }
@@ -375,7 +387,11 @@ class Translator {
   }
   /// The first token of a declaration behind `template <...>` and `extern "C"`.
   int after_head(int begin) const {
-    while (text(begin) == "template" && text(begin + 1) == "<") begin = closing_angle(begin + 1) + 1;
+    while (text(begin) == "template" && text(begin + 1) == "<") {
+      const int close = closing_angle(begin + 1);
+      if (close < 0) refuse(begin, "this template is not understood");
+      begin = close + 1;
+    }
     return text(begin) == "extern" && token(begin + 1).kind == Kind::kText ? begin + 2 : begin;
   }
 
@@ -405,6 +421,7 @@ class Translator {
       }
       kernel.end = kernel.close + 1;
       while (text(kernel.end) != ";" && text(kernel.end) != "{" && kernel.end < count()) ++kernel.end;
+      if (kernel.end == count()) refuse(i, "the kernel has neither a body nor a semicolon");
       if (text(kernel.end) == "{") kernel.end = partner(kernel.end);
       kernels_[std::string(text(open - 1))].push_back(kernel);
     }
@@ -415,8 +432,16 @@ class Translator {
     bool is_pack = false;
   };
 
+  /// Whether a range has more than qualifiers, so that a word behind it is a parameter's name.
+  bool has_type(int begin, int end) const {
+    for (int i = begin; i < end; ++i)
+      if (text(i) != "const" && text(i) != "volatile" && text(i) != "struct" && text(i) != "enum")
+        return true;
+    return false;
+  }
+
   /// A parameter of a function or of a template; one without a name gets `unnamed`.
-  Parameter parameter(Range range, const std::string& unnamed, bool of_template) const {
+  Parameter parameter(Range range, const std::string& unnamed) const {
     const auto [begin, end] = range;
     int value = begin;  // of the default
     while (value < end && text(value) != "=") value = opens(value) ? partner(value) + 1 : value + 1;
@@ -428,24 +453,18 @@ class Translator {
         return {std::string(text(partner(i) - 1)), translated(begin, end), is_pack};
     int name = value - 1;
     while (name > begin && text(name) == "]") name = partner(name) - 1;
-    static const std::set<std::string_view> types = {"int",      "float", "double", "bool",    "char",
-                                                     "short",    "long",  "half",   "class",   "size_t",
-                                                     "unsigned", "const", "auto",   "typename"};
-    const bool after_type = name > begin && text(name - 1) != "::" && text(name - 1) != "const";
-    if (is_word(name) && after_type && !types.contains(text(name)))
-      return {std::string(text(name)), translated(begin, end), is_pack};
-    if (of_template && is_word(name) && name > begin && !types.contains(text(name)))
+    if (is_word(name) && text(name - 1) != "::" && has_type(begin, name) && !kTypeWords.contains(text(name)))
       return {std::string(text(name)), translated(begin, end), is_pack};
     return {unnamed,
             translated(begin, value) + " " + unnamed + (value < end ? " " + translated(value, end) : ""),
             is_pack};
   }
 
-  std::vector<Parameter> parameters(int begin, int end, const std::string& unnamed, bool of_template) const {
+  std::vector<Parameter> parameters(int begin, int end, const std::string& unnamed) const {
     std::vector<Parameter> found;
     if (end == begin + 1 && text(begin) == "void") return found;
     for (const Range& range : split(begin, end))
-      found.push_back(parameter(range, fmt::format("{}{}", unnamed, found.size()), of_template));
+      found.push_back(parameter(range, fmt::format("{}{}", unnamed, found.size())));
     return found;
   }
 
@@ -464,8 +483,7 @@ class Translator {
   void add_starters(const std::string& name, const std::vector<Kernel>& declarations) {
     std::set<std::string> seen;
     for (const Kernel& kernel : declarations) {
-      const std::vector<Parameter> given =
-          parameters(kernel.open + 1, kernel.close, "published_argument", false);
+      const std::vector<Parameter> given = parameters(kernel.open + 1, kernel.close, "published_argument");
       std::string key = kernel.template_end ? "template" : "";
       for (const Parameter& each : given) {
         std::string type = each.declaration.substr(0, each.declaration.find(" = "));
@@ -476,7 +494,7 @@ class Translator {
       std::string head, arguments;
       if (kernel.template_end) {
         const std::vector<Parameter> types =
-            parameters(kernel.template_begin + 1, kernel.template_end, "published_type", true);
+            parameters(kernel.template_begin + 1, kernel.template_end, "published_type");
         if (types.empty()) continue;  // a specialisation: the template's serves
         head = "template <" + joined(types, false) + "> ";
         arguments = "<" + joined(types, true) + ">";

@@ -68,7 +68,11 @@ void print_launches(const std::vector<LaunchCounts>& launches) {
   for (const LaunchCounts& launch : launches) names.push_back(launch.kernel);
   Table table = launches_table(launches, names, marks);
   std::string meaning;  // of the names, where numbers stand for them
-  if (table.least_width() > line_width()) {
+  // Columns with one space between them can be told apart if no name has one.
+  const bool spaced = std::any_of(names.begin(), names.end(), [](const std::string& name) {
+    return name.find(' ') != std::string::npos;
+  });
+  if ((spaced ? table.width() : table.least_width()) > line_width()) {
     for (std::size_t i = 0; i < launches.size(); ++i) {
       names[i] = std::to_string(i + 1);
       meaning += indented(fmt::format("{}: {}", names[i], launches[i].kernel), 0);

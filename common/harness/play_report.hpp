@@ -1,5 +1,6 @@
 /// \file
-/// What the programs that `./workbook play` runs have in common: their options, and what they say at the end.
+/// The common part of the programs that the command "play" of the workbook runs: their options, and what they
+/// say at the end.
 #pragma once
 
 #include <optional>
@@ -26,9 +27,8 @@ struct PlayOptions {
   Detail detail() const { return lines || !view.empty() ? Detail::kInstructions : Detail::kNone; }
 };
 
-/// Reads `FILE [--device cpu|gpu] [--json] [--lines] [--view FILE] [--note KIND]... [--launches N]
-/// [-- ARGUMENT...]`, or
-/// returns the exit status of a call that is not understood, or is for --help.
+/// Reads a file's name, the options --device, --json, --lines, --view, --note and --launches, and arguments
+/// for the file's main, or returns the exit status of a call that is not understood, or is for --help.
 std::optional<ExitStatus> parse_play_options(int argc, const char* const* argv, PlayOptions& options);
 
 /// A mistake that was found in a reader's code, or nothing; and notes.

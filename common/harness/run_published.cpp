@@ -377,6 +377,12 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
     case cudaDevAttrMultiProcessorCount:
       *value = p.multiProcessorCount;
       break;
+    case cudaDevAttrIntegrated:
+      *value = p.integrated;
+      break;
+    case cudaDevAttrComputeMode:
+      *value = p.computeMode;
+      break;
     case cudaDevAttrMemoryClockRate:
       *value = p.memoryClockRate;
       break;

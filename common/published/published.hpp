@@ -1,6 +1,7 @@
 /// \file
-/// What nvcc declares before the first line of a CUDA file, for files with a `main` of their own that
-/// `./workbook play` runs on the CPU device. cli/translate.hpp says what becomes of CUDA's keywords.
+/// What nvcc declares before the first line of a CUDA file, for files with a `main` of their own,
+/// which the command "play" of the workbook runs on the CPU device. cli/translate.hpp says what becomes of
+/// CUDA's keywords.
 ///
 /// Such a file is compiled with its host code as if all of it were a kernel, and then all its symbols but
 /// main are made local, so that the linker mixes none of them with the plain program's.
@@ -28,6 +29,9 @@
 #define CUDA_VERSION 13000
 #define __CUDACC_VER_MAJOR__ 13
 #define __CUDACC_VER_MINOR__ 0
+// By these, headers know that CUDA's have been included.
+#define __DRIVER_TYPES_H__
+#define __CUDA_RUNTIME_H__
 #define CUDART_CB
 #define CUDARTAPI
 
@@ -175,7 +179,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel, i
 template <class Kernel>
 cudaError_t cudaOccupancyMaxPotentialBlockSize(int* blocks, int* threads, Kernel, size_t shared_bytes = 0,
                                                int most = 0) {
-  *threads = most ? most : 1024;
+  *threads = most > 0 && most < 1024 ? most : 1024;
   *blocks = cpu::multiprocessors() * published::resident_blocks(*threads, shared_bytes);
   return cudaSuccess;
 }

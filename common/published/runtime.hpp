@@ -20,6 +20,7 @@ typedef enum cudaError {
   cudaErrorInvalidDevice = 101,
   cudaErrorInvalidDeviceFunction = 98,
   cudaErrorNotReady = 600,
+  cudaErrorAssert = 710,
   cudaErrorLaunchFailure = 719,
   cudaErrorUnknown = 999
 } cudaError_t;
@@ -60,6 +61,8 @@ enum cudaDeviceAttr {
   cudaDevAttrWarpSize = 10,
   cudaDevAttrClockRate = 13,
   cudaDevAttrMultiProcessorCount = 16,
+  cudaDevAttrIntegrated = 18,
+  cudaDevAttrComputeMode = 20,
   cudaDevAttrMemoryClockRate = 36,
   cudaDevAttrGlobalMemoryBusWidth = 37,
   cudaDevAttrL2CacheSize = 38,
@@ -84,6 +87,8 @@ enum {
 enum { cudaMemAttachGlobal = 1, cudaMemAttachHost = 2, cudaMemAttachSingle = 4 };
 enum { cudaCpuDeviceId = -1, cudaInvalidDeviceId = -2 };
 enum { cudaDeviceScheduleAuto = 0, cudaDeviceBlockingSync = 4, cudaDeviceMapHost = 8 };
+enum { cudaComputeModeDefault, cudaComputeModeExclusive, cudaComputeModeProhibited };
+enum { cudaHostRegisterDefault = 0, cudaHostRegisterPortable = 1, cudaHostRegisterMapped = 2 };
 enum { cudaSharedmemCarveoutMaxShared = 100 };
 
 struct cudaDeviceProp {

@@ -4,6 +4,8 @@
 
 #include "catch.hpp"
 #include "harness/errors.hpp"
+#include "harness/files.hpp"
+#include "paths.hpp"
 #include "translate.hpp"
 
 namespace test_translate {
@@ -28,6 +30,8 @@ TEST_CASE("translate: a launch calls the kernel's starter, however it is written
             "template <class T, int N> static inline void published_start_k("
             "::published::Configuration published_configuration, T * x, const T * y = nullptr)"));
   CHECK(has(starter, "::published::start(published_configuration, k<T, N>, x, y)"));
+  CHECK(has(of("__global__ void k(half2 const* const a, size_t const n, const int, ns::Box, float*) {}"),
+            "k, a, n, published_argument2, published_argument3, published_argument4)"));
   CHECK(has(of(kernel + "void f() { k<float, (3 > 2)><<<g(1, 2), 3>>>(a, b); }"),
             "published_start_k<float, (3 > 2)>(::published::Configuration(g(1, 2), 3),a, b);"));
   CHECK(has(of(kernel + "void f() { (k<int, 1>)<<<1, 2, 0, s>>>(); }"),
@@ -79,6 +83,19 @@ TEST_CASE("translate: what is not understood is refused with its line") {
   CHECK(has(said("__global__ void k() { extern __shared__ int s; }"),
             "mine.cu:1: extern __shared__ needs an array"));
   CHECK_THROWS_AS(of("int main() {}", {{"B", "1"}}), UsageError);
+}
+
+TEST_CASE("translate: a file that ends anywhere is translated or refused") {
+  const std::string whole = file_text(source_dir() + "/tests/data/published/features.cu");
+  int refused = 0;
+  for (std::size_t end = 0; end < whole.size(); end += 13) {
+    try {
+      of(whole.substr(0, end));
+    } catch (const UsageError&) {
+      ++refused;
+    }
+  }
+  CHECK(refused > 0);
 }
 
 }  // namespace test_translate

@@ -1,7 +1,6 @@
 // CUDA's header of this name, for published files: a product with a bias and GELU, computed by the host.
 #pragma once
 
-
 #include "cublas_v2.h"
 
 typedef struct cublasLtContext* cublasLtHandle_t;

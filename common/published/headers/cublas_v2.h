@@ -2,6 +2,8 @@
 // they are not counted (harness/published_cublas.cpp).
 #pragma once
 
+#define CUBLAS_API_H_  // by which headers know that it has been included
+
 #include <stddef.h>
 
 #include "published/runtime.hpp"
@@ -11,9 +13,14 @@ typedef struct cublasContext* cublasHandle_t;
 typedef enum {
   CUBLAS_STATUS_SUCCESS = 0,
   CUBLAS_STATUS_NOT_INITIALIZED = 1,
+  CUBLAS_STATUS_ALLOC_FAILED = 3,
   CUBLAS_STATUS_INVALID_VALUE = 7,
+  CUBLAS_STATUS_ARCH_MISMATCH = 8,
+  CUBLAS_STATUS_MAPPING_ERROR = 11,
   CUBLAS_STATUS_EXECUTION_FAILED = 13,
-  CUBLAS_STATUS_NOT_SUPPORTED = 15
+  CUBLAS_STATUS_INTERNAL_ERROR = 14,
+  CUBLAS_STATUS_NOT_SUPPORTED = 15,
+  CUBLAS_STATUS_LICENSE_ERROR = 16
 } cublasStatus_t;
 typedef enum { CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C } cublasOperation_t;
 typedef enum { CUDA_R_32F = 0, CUDA_R_64F = 1, CUDA_R_16F = 2, CUDA_R_8I = 3, CUDA_R_16BF = 14 } cudaDataType;
