@@ -152,8 +152,10 @@ constexpr std::string_view kUntraced =
 #else
     "__attribute__((no_sanitize(\"thread\"), no_sanitize_coverage)) ";
 #endif
-// Other variables of the device have parts of the program of their own, by which it knows them.
-constexpr std::string_view kDeviceVariable = "__attribute__((section(\"published_device\"), used))";
+// Other variables of the device have parts of the program of their own, by which it knows them, and each of
+// those that kernels may write has pages of its own.
+constexpr std::string_view kDeviceVariable =
+    "__attribute__((section(\"published_device\"), used, aligned(4096)))";
 constexpr std::string_view kConstantVariable = "__attribute__((section(\"published_constant\"), used))";
 
 const std::map<std::string_view, std::string_view> kIndices = {{"threadIdx", "::cpu::thread_index()"},
@@ -182,7 +184,7 @@ class Translator {
   }
 
   std::string text() {
-    find_device_code();
+    find_scopes();
     find_kernels();
     leave_host_code_alone();
     for (int i = 0; i < count(); ++i)
@@ -325,19 +327,28 @@ class Translator {
   // --- Device code ---
 
   bool in_device_code(int i) const { return in_device_[static_cast<std::size_t>(i)]; }
+  bool at_namespace_scope(int i) const { return in_namespace_[static_cast<std::size_t>(i)]; }
 
-  /// Marks the tokens in bodies of functions with __device__ or __global__.
-  void find_device_code() {
+  /// Finds where each declaration or statement begins, the bodies of functions with __device__ or __global__,
+  /// and what stands at namespace scope.
+  void find_scopes() {
     in_device_.assign(static_cast<std::size_t>(count()), false);
+    in_namespace_.assign(static_cast<std::size_t>(count()), false);
     begins_.assign(static_cast<std::size_t>(count()), 0);
-    std::vector<bool> device = {false};  // for each open bracket
-    int begin = 0;                       // of the declaration or statement
-    int round = 0;                       // open ( and [
+    struct Scope {
+      bool device, at_namespace;
+    };
+    std::vector<Scope> scopes = {{false, true}};  // of all that is open
+    int begin = 0;
+    int round = 0;  // open ( and [
     for (int i = 0; i < count(); ++i) {
       begins_[static_cast<std::size_t>(i)] = begin;
-      if (closes(i) && device.size() > 1) device.pop_back();
-      in_device_[static_cast<std::size_t>(i)] = device.back();
-      if (opens(i)) device.push_back(device.back() || (text(i) == "{" && is_body_for_device(begin, i)));
+      if (closes(i) && scopes.size() > 1) scopes.pop_back();
+      in_device_[static_cast<std::size_t>(i)] = scopes.back().device;
+      in_namespace_[static_cast<std::size_t>(i)] = scopes.back().at_namespace;
+      if (opens(i))
+        scopes.push_back({scopes.back().device || (text(i) == "{" && is_body_for_device(begin, i)),
+                          scopes.back().at_namespace && is_namespace_head(begin, i)});
       if (text(i) == "(" || text(i) == "[") ++round;
       if (text(i) == ")" || text(i) == "]") --round;
       const bool after_access = text(i) == ":" && (text(i - 1) == "public" || text(i - 1) == "private" ||
@@ -361,18 +372,15 @@ class Translator {
 
   /// Functions of host code need not be traced: marks those at namespace scope.
   void leave_host_code_alone() {
-    std::vector<bool> is_namespace;  // of each open brace
     for (int i = 0; i < count(); ++i) {
-      if (text(i) == "}" && !is_namespace.empty()) is_namespace.pop_back();
-      if (text(i) != "{") continue;
       const int begin = begins_[static_cast<std::size_t>(i)];
-      const bool outermost = std::find(is_namespace.begin(), is_namespace.end(), false) == is_namespace.end();
-      is_namespace.push_back(is_namespace_head(begin, i));
-      if (outermost && text(i - 1) == ")" && token(i).user && is_host_function(begin, i))
+      if (text(i) == "{" && text(i - 1) == ")" && token(i).user && at_namespace_scope(i) &&
+          is_host_function(begin, i))
         edit(after_head(begin)).before += kUntraced;
     }
   }
   bool is_namespace_head(int begin, int open) const {
+    if (text(open) != "{") return false;
     for (int i = begin; i < open; ++i)
       if (text(i) == "namespace") return true;
     return text(begin) == "extern" && token(begin + 1).kind == Kind::kText && begin + 2 == open;
@@ -602,8 +610,25 @@ class Translator {
     const bool is_variable = text(end) == "=" || text(end) == ";" || text(end) == "[" || text(end) == "{";
     bool is_first = true;  // of the words in `__device__ __managed__`
     for (int j = begin; j < i; ++j) is_first = is_first && !is_space(j);
-    if (is_variable && i < end && is_first && !is_const && text(end - 1) != "extern")
-      replace(i, is_constant ? kConstantVariable : kDeviceVariable);
+    if (!is_variable || i >= end || !is_first || is_const || text(begin) == "extern") return;
+    replace(i, is_constant ? kConstantVariable : kDeviceVariable);
+    if (!is_constant && at_namespace_scope(i)) name_variables(end - 1);
+  }
+
+  /// Tells the device of the variables of a declaration, the first of which has its name at `first`.
+  void name_variables(int first) {
+    int semicolon = first;
+    while (text(semicolon) != ";" && semicolon < count())
+      semicolon = opens(semicolon) ? partner(semicolon) + 1 : semicolon + 1;
+    if (semicolon == count()) refuse(first, "this declaration does not end");
+    for (const auto& [begin, end] : split(first, semicolon)) {
+      int name = begin;
+      while (name < end && text(name + 1) != "=" && text(name + 1) != "[" && text(name + 1) != "{" &&
+             name + 1 < end)
+        ++name;
+      edit(semicolon).after += fmt::format(
+          " static const ::published::Variable published_variable_{0}(\"{0}\", {0});", text(name));
+    }
   }
 
   void translate_ptx(int i) {
@@ -705,7 +730,7 @@ class Translator {
   std::vector<Edit> edits_;
   std::vector<int> partners_;  // of each bracket, its other one
   std::vector<int> begins_;    // of the declaration or statement that holds a token
-  std::vector<bool> in_device_;
+  std::vector<bool> in_device_, in_namespace_;
   std::map<std::string, std::vector<Kernel>> kernels_;
 };
 

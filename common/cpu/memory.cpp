@@ -113,14 +113,18 @@ void Memory::share_with_host(const void* data) {
   set_initialised(data, buffer.data.size, true);
 }
 
-void Memory::adopt(const Region& variables, std::string name) {
-  const std::uintptr_t begin = variables.begin / kPage * kPage;
-  const Region pages = {begin, round_up(variables.begin + variables.size - begin, kPage)};
-  auto buffer = std::make_unique<Buffer>(variables, pages, std::move(name), 1);
+void Memory::adopt(const Region& variable, std::string name, std::size_t element_size) {
+  if (variable.begin % kPage != 0)
+    throw std::logic_error("a variable that begins no page cannot be an array");
+  const Region pages = {variable.begin, round_up(variable.size, kPage)};
+  auto buffer = std::make_unique<Buffer>(variable, pages, std::move(name), element_size);
   buffer->shared_with_host = true;
   buffer->written.set(0, pages.size, true);
-  buffers_.insert(first_after(begin), std::move(buffer));
-  adopted_ = variables;
+  buffers_.insert(first_after(pages.begin), std::move(buffer));
+  const std::uintptr_t end = pages.begin + pages.size;
+  if (adopted_.size == 0) adopted_ = pages;
+  const std::uintptr_t first = std::min(adopted_.begin, pages.begin);
+  adopted_ = {first, std::max(adopted_.begin + adopted_.size, end) - first};
 }
 
 void Memory::release(void* data) {

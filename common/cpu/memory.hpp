@@ -31,9 +31,9 @@ class Memory {
   void release(void* data);
   /// Host code may use this array between launches, and all of it counts as written.
   void share_with_host(const void* data);
-  /// Makes variables of the program an array that is shared with the host. They stay where they are, and
-  /// there is one such array at most.
-  void adopt(const Region& variables, std::string name);
+  /// Makes a variable of the program an array that is shared with the host. It stays where it is, and begins
+  /// a page.
+  void adopt(const Region& variable, std::string name, std::size_t element_size);
 
   /// The array whose pages hold `address`, as the calling thread's worker sees it, or null. The address may
   /// still be before or after the array's data.
@@ -67,6 +67,7 @@ class Memory {
   };
 
   const Region& arena() const { return arena_; }
+  /// The pages from the first to the last of the variables that have been adopted.
   const Region& adopted() const { return adopted_; }
   /// Empties the cold cache of every array: a new launch.
   void clear_cold_caches();

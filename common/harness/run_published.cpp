@@ -25,11 +25,6 @@
 #include "plural.hpp"
 #include "published/runtime.hpp"
 
-// The __device__ variables of the file.
-extern "C" {
-[[gnu::weak]] extern char __start_published_device[], __stop_published_device[];
-}
-
 namespace workbook {
 namespace {
 
@@ -116,11 +111,14 @@ using workbook::plural;
 using workbook::refuse_call;
 using workbook::session;
 
-/// The array that holds an address of device memory; null where it is the host's.
+/// The array that an address of device memory is in or near; null where it is the host's, as behind a
+/// variable of the device.
 const cpu::Buffer* array_of(const void* address) {
   const auto number = reinterpret_cast<std::uintptr_t>(address);
-  if (!cpu::memory().arena().contains(number) && !cpu::memory().adopted().contains(number)) return nullptr;
-  return cpu::memory().nearest(number);
+  const bool in_arena = cpu::memory().arena().contains(number);
+  if (!in_arena && !cpu::memory().adopted().contains(number)) return nullptr;
+  const cpu::Buffer* array = cpu::memory().nearest(number);
+  return in_arena || (array && array->data.contains(number)) ? array : nullptr;
 }
 
 }  // namespace
@@ -232,6 +230,10 @@ cudaError_t allocate_managed(void** address, size_t bytes, const char* name, siz
   const cudaError_t error = allocate_named(address, bytes, name, element_size);
   if (error == cudaSuccess) cpu::memory().share_with_host(*address);
   return error;
+}
+
+void add_variable(const char* name, const void* address, size_t bytes, size_t element_size) {
+  cpu::memory().adopt({reinterpret_cast<std::uintptr_t>(address), bytes}, name, element_size);
 }
 
 int resident_blocks(int threads, size_t shared_bytes) {
@@ -456,10 +458,6 @@ int run_main(Session& s, int (*main)(int, char**, char**)) {
   std::vector<char*> arguments = {s.options.file.data()};
   for (std::string& each : s.options.arguments) arguments.push_back(each.data());
   arguments.push_back(nullptr);
-  if (__start_published_device)
-    cpu::memory().adopt({reinterpret_cast<std::uintptr_t>(__start_published_device),
-                         static_cast<std::size_t>(__stop_published_device - __start_published_device)},
-                        "__device__ variables");
   int status = 0;
   std::string finding, note_word;
   try {

@@ -78,6 +78,15 @@ ByPointer<Parameters...> by_pointer(void (*kernel)(Parameters...), Configuration
   return {kernel, configuration};
 }
 
+/// A __device__ variable: the translation puts one of these behind each.
+struct Variable {
+  template <class T>
+  Variable(const char* name, T& variable) {
+    add_variable(name, const_cast<const void*>(static_cast<const volatile void*>(&variable)), sizeof(T),
+                 sizeof(std::remove_all_extents_t<T>));
+  }
+};
+
 template <class T>
 struct ElementSize {
   static constexpr size_t kBytes = sizeof(T);

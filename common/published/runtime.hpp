@@ -117,6 +117,8 @@ void refuse(const char* what, const char* file = __builtin_FILE(), int line = __
 cudaError_t allocate(void** address, size_t bytes, const char* name, size_t element_size);
 /// The same for memory that host and kernels use: cudaMallocManaged(), cudaMallocHost().
 cudaError_t allocate_managed(void** address, size_t bytes, const char* name, size_t element_size);
+/// For a __device__ variable, before main: it begins a page, and has elements of so many bytes.
+void add_variable(const char* name, const void* address, size_t bytes, size_t element_size);
 /// Blocks that a multiprocessor has room for, by threads and shared memory; registers are not known here.
 int resident_blocks(int threads, size_t shared_bytes);
 

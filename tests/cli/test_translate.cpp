@@ -51,6 +51,7 @@ TEST_CASE("translate: words change where they are CUDA's") {
   CHECK(has(of("__global__ void k() { extern __shared__ float4 s[]; }"),
             "float4* const s = (float4*)::cpu::dynamic_shared_memory()"));
   CHECK(has(of("__device__ int count = 5;"), "section(\"published_device\")"));
+  CHECK(has(of("__device__ int a, b[2][3];"), "::published::Variable published_variable_b(\"b\", b);"));
   CHECK(has(of("__constant__ float table[8];"), "section(\"published_constant\")"));
   CHECK(!has(of("__device__ const float table[2] = {1, 2};"), "section"));
   CHECK(!has(of("auto f = [] __device__(float x) { return x; };"), "section"));
