@@ -152,11 +152,12 @@ constexpr std::string_view kUntraced =
 #else
     "__attribute__((no_sanitize(\"thread\"), no_sanitize_coverage)) ";
 #endif
-// Other variables of the device have parts of the program of their own, by which it knows them, and each of
-// those that kernels may write has pages of its own.
+// Other variables of the device have parts of the program of their own, by which it knows them, and pages of
+// their own.
 constexpr std::string_view kDeviceVariable =
     "__attribute__((section(\"published_device\"), used, aligned(4096)))";
-constexpr std::string_view kConstantVariable = "__attribute__((section(\"published_constant\"), used))";
+constexpr std::string_view kConstantVariable =
+    "__attribute__((section(\"published_constant\"), used, aligned(4096)))";
 
 const std::map<std::string_view, std::string_view> kIndices = {{"threadIdx", "::cpu::thread_index()"},
                                                                {"blockIdx", "::cpu::block_index()"},

@@ -128,7 +128,8 @@ play("a variable of the device that threads change together",
      "race in device memory: kernel saxpy", "count[0]")
 play("a variable of the device, out of bounds",
      changed(("__global__", "__device__ float before, table[5] = {1}, after;\n__global__"),
-             ("y[i] = a * x[i]", "y[i] = (&table[0])[i]")), 1, "out of bounds: kernel saxpy", "reads table[5]")
+             ("y[i] = a * x[i]", "y[i] = (&table[0])[i]")), 1,
+     "out of bounds: kernel saxpy", "reads table[5]")
 play("a host pointer for a kernel",
      changed(("d_x, d_y);\n  cudaMemcpy(y", "x.data(), d_y);\n  cudaMemcpy(y")), 1,
      "not device memory: kernel saxpy")
