@@ -89,6 +89,16 @@ void report(const std::string& finding, std::string_view note_word) {
                        details, look_at));
 }
 
+/// Ends the program where the user's code calls `what` in a constructor before main, or a destructor after
+/// it.
+void require_session(const char* what) {
+  if (session) return;
+  fmt::print(stderr, "{}",
+             complaint("play", fmt::format("{} outside of main: the CPU device is not there then", what)));
+  tell_done();
+  std::_Exit(kWrong);
+}
+
 /// At the end of a program that calls exit().
 void report_exit(int status, void*) {
   if (!session) return;
@@ -149,7 +159,7 @@ void count_library_call(const char* library) {
 namespace {
 
 cudaError_t allocate_named(void** address, size_t bytes, const char* name, size_t element_size) {
-  if (!session) return cudaErrorUnknown;  // before main
+  workbook::require_session("an allocation");
   if (session->backend->footprint(bytes) > session->backend->free_bytes())
     return session->last_error = cudaErrorMemoryAllocation;
   *address = session->backend->allocate(bytes, 0, name, element_size);
@@ -172,6 +182,7 @@ void release(const char* call, void* address, const void* caller) {
 void copy(const char* call, void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
           const void* caller) {
   if (bytes == 0) return;
+  workbook::require_session("a copy");
   require_inside(call, "writes", to, bytes, caller);
   require_inside(call, "reads", from, bytes, caller);
   const cpu::Buffer *target = array_of(to), *source = array_of(from);
@@ -200,7 +211,7 @@ void copy(const char* call, void* to, const void* from, size_t bytes, cudaMemcpy
 }  // namespace
 
 void run(const cpu::Launch& launch) {
-  if (!session) workbook::end_with("a kernel is launched before main: the CPU device is not ready then");
+  workbook::require_session("a launch");
   try {
     cpu::run(launch);
   } catch (const cpu::Finding& found) {
@@ -269,6 +280,7 @@ cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t fro
   return cudaSuccess;
 }
 cudaError_t cudaMemset(void* device, int value, size_t bytes) {
+  workbook::require_session("cudaMemset");
   published::require_inside("cudaMemset", "writes", device, bytes, CALLER);
   if (!published::array_of(device) && bytes > 0)
     published::refuse_call("not device memory", "cudaMemset gets an address of host memory",
@@ -280,6 +292,7 @@ cudaError_t cudaMemsetAsync(void* device, int value, size_t bytes, cudaStream_t)
   return cudaMemset(device, value, bytes);
 }
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* all_bytes) {
+  workbook::require_session("cudaMemGetInfo");
   *free_bytes = *all_bytes = workbook::session->backend->free_bytes();
   return cudaSuccess;
 }

@@ -157,6 +157,9 @@ play("an exception that nobody catches", changed(("return 0", "throw 1")), 1, "m
 
 # --- What is refused ---
 
+play("an allocation before main",
+     changed(("__global__", "struct A { A() { cudaMalloc(&p, 4); } int* p; } a;\n__global__")), 1,
+     "play: an allocation outside of main: the CPU device is not there then")
 play("a library that is not there", "#include <curand_kernel.h>\n" + SAXPY, 1,
      "this library is not there on the CPU device")
 play("a compiler error", changed(("a * x[i]", "b * x[i]")), 1, "mine.cu:7:", "error:")
