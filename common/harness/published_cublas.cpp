@@ -1,4 +1,3 @@
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -6,6 +5,7 @@
 
 #include "chapter.hpp"
 #include "cpu/access.hpp"
+#include "cpu/float16.hpp"
 #include "cpu/memory.hpp"
 #include "harness/published_memory.hpp"
 #include "published/headers/cublasLt.h"
@@ -19,22 +19,22 @@ std::size_t bytes_of(cudaDataType type) {
 
 double element(const void* first, cudaDataType type, std::size_t i) {
   const char* at = static_cast<const char*>(first) + i * bytes_of(type);
-  const auto read = [&]<class T>(T value) {
+  const auto read = [&](auto value) {
     std::memcpy(&value, at, sizeof value);
     return value;
   };
-  if (type == CUDA_R_64F) return read(double());
-  if (type == CUDA_R_32F) return read(float());
-  if (type == CUDA_R_16F) return static_cast<double>(read(_Float16()));
-  if (type == CUDA_R_8I) return read(static_cast<signed char>(0));
-  return std::bit_cast<float>(static_cast<std::uint32_t>(read(std::uint16_t())) << 16);
-}
-
-/// The bfloat16 nearest to a number; ties to even.
-std::uint16_t bfloat16_bits(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  if (std::isnan(value)) return 0x7fff;
-  return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+  switch (type) {
+    case CUDA_R_64F:
+      return read(double());
+    case CUDA_R_32F:
+      return static_cast<double>(read(float()));
+    case CUDA_R_8I:
+      return read(static_cast<signed char>(0));
+    case CUDA_R_16F:
+      return static_cast<double>(cpu::detail::HalfFormat::widen(read(std::uint16_t())));
+    default:
+      return static_cast<double>(cpu::detail::Bfloat16Format::widen(read(std::uint16_t())));
+  }
 }
 
 void store(void* first, cudaDataType type, std::size_t i, double value) {
@@ -45,9 +45,9 @@ void store(void* first, cudaDataType type, std::size_t i, double value) {
   else if (type == CUDA_R_32F)
     write(static_cast<float>(value));
   else if (type == CUDA_R_16F)
-    write(static_cast<_Float16>(value));
+    write(cpu::detail::narrow<cpu::detail::HalfFormat>(value));
   else
-    write(bfloat16_bits(static_cast<float>(value)));
+    write(cpu::detail::narrow<cpu::detail::Bfloat16Format>(value));
 }
 
 /// The matrix as rows of k floats: of the product's rows, or of its columns.
