@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iomanip>
 #include <iostream>
 #include <optional>
 #include <regex>
+#include <sstream>
 
 #include "harness/errors.hpp"
 #include "harness/files.hpp"
@@ -61,15 +63,11 @@ bool has_main(const std::string& file) {
 
 /// The options of the preprocessor, as a compiler reads them from a file.
 std::string preprocessor_options(const PlayRequest& request) {
-  std::string text;
-  const auto add = [&](const std::string& option) {
-    text += '"';
-    for (const char c : option) text += c == '"' || c == '\\' ? std::string{'\\', c} : std::string{c};
-    text += "\"\n";
-  };
-  for (const std::string& each : request.includes) add("-I" + fs::absolute(each).string());
-  for (const std::string& each : request.definitions) add("-D" + each);
-  return text;
+  std::ostringstream text;
+  for (const std::string& each : request.includes)
+    text << std::quoted("-I" + fs::absolute(each).string()) << "\n";
+  for (const std::string& each : request.definitions) text << std::quoted("-D" + each) << "\n";
+  return text.str();
 }
 
 /// Builds the program of `play` with the reader's file. Returns whether that was possible; if not, says why.
@@ -123,9 +121,7 @@ int play_command(const Workbook& workbook, const std::string& file, const PlayRe
     throw UsageError(fmt::format("{} is not a regular file", file));
 
   const bool is_program = has_main(file);
-  if (!is_program && request.is_for_main())
-    throw UsageError(fmt::format(
-        "--with, -I, -D, --set, --launches and arguments are for a file with a main; {} has none", file));
+  if (!is_program && request.is_for_main()) throw UsageError(fmt::format("{}; {} has none", kForMain, file));
   for (const std::string& each : request.more_files)
     if (!fs::is_regular_file(each, error)) throw UsageError(fmt::format("--with {}: it is not a file", each));
   for (const std::string& each : request.constants)

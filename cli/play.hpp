@@ -7,6 +7,9 @@
 
 namespace workbook {
 
+/// What messages say where an option is not for the file at hand.
+constexpr const char* kForMain = "--with, -I, -D, --set, --launches and arguments are for a file with a main";
+
 /// How a file is played.
 struct PlayRequest {
   DeviceKind device = DeviceKind::kCpu;

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iomanip>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <vector>
 
 #include "harness/errors.hpp"
@@ -63,7 +65,7 @@ class Lexer {
     const bool dot_number =
         c == '.' && at_ + 1 < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_ + 1]));
     if (std::isdigit(static_cast<unsigned char>(c)) || dot_number) return skip_number(), Kind::kNumber;
-    // <<< and >>> are told from shifts by what they enclose, so < and > stand alone.
+    // < and > stand alone: three that touch are a launch's.
     for (const std::string_view symbol :
          {"...", "->*", "::", "->", "<=", ">=", "==", "!=", "&&", "||", "++", "--"})
       if (text_.substr(at_, symbol.size()) == symbol) return skip_to(at_ + symbol.size()), Kind::kSymbol;
@@ -207,7 +209,6 @@ class Translator {
 
   /// A declaration of a kernel, as numbers of tokens.
   struct Kernel {
-    int begin;                         ///< of the declaration
     int template_begin, template_end;  ///< "<" and ">" of `template <...>`; 0 where there is none
     int open, close;                   ///< brackets of its parameters
     int end;                           ///< its ; or the } of its body
@@ -420,7 +421,7 @@ class Translator {
         while (open < count() && text(open) != "(" && text(open) != ";" && text(open) != "{") ++open;
       }
       if (text(open) != "(" || !is_word(open - 1)) continue;  // also `k<float>(`, a specialisation
-      Kernel kernel = {begin, 0, 0, open, partner(open), 0};
+      Kernel kernel = {0, 0, open, partner(open), 0};
       const int head = text(begin) == "static" || text(begin) == "extern" ? begin + 1 : begin;
       if (text(head) == "template") {
         if (text(head + 1) != "<") continue;  // an explicit instantiation
@@ -654,10 +655,9 @@ class Translator {
     }
     std::string name;
     for (int j = text(begin) == "&" ? begin + 1 : begin; j < end; ++j) name += text(j);
-    std::string quoted;
-    for (const char c : name.substr(0, 40))
-      quoted += c == '"' || c == '\\' ? std::string{'\\', c} : std::string{c};
-    edit(arguments[1].second - 1).after += fmt::format(", \"{}\"", quoted);
+    std::ostringstream quoted;
+    quoted << std::quoted(name.substr(0, 40));
+    edit(arguments[1].second - 1).after += ", " + quoted.str();
   }
 
   // --- Launches ---

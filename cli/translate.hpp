@@ -14,10 +14,9 @@ namespace workbook {
 ///
 /// - CUDA's keywords become attributes, and `threadIdx` and its like function calls, the latter in functions
 ///   with __global__ or __device__ alone, since host code may have variables of these names.
-/// - Behind the first declaration of a kernel stands a function that starts it, with the same parameters
-/// after
-///   the configuration: so arguments are converted, deduced and overloaded as in a call. A launch calls it;
-///   one by a pointer to a kernel goes through published::by_pointer().
+/// - Behind the first declaration of a kernel stands a function that starts it, with the kernel's parameters
+///   behind the configuration: so arguments are converted, deduced and overloaded as in a call. A launch
+///   calls it; one by a pointer to a kernel goes through published::by_pointer().
 /// - An array `extern __shared__` is a pointer to the block's dynamic shared memory.
 /// - Functions of host code are marked as not traced, so that they are as fast as elsewhere.
 /// - cudaMalloc() gets the name of the variable that receives the address.

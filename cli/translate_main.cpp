@@ -4,7 +4,6 @@
 
 #include <sstream>
 
-#include "harness/errors.hpp"
 #include "harness/files.hpp"
 #include "translate.hpp"
 

@@ -129,9 +129,7 @@ ExitStatus view_exercise(const Workbook& workbook, const ViewRequest& request,
                          const ExerciseFiles& exercise) {
   if (!request.play.notes.empty())
     throw UsageError("--note applies to files for play; exercises are judged without it");
-  if (request.play.is_for_main())
-    throw UsageError(
-        "--with, -I, -D, --set, --launches and arguments are for a file with a main, not for an exercise");
+  if (request.play.is_for_main()) throw UsageError(fmt::format("{}, not for an exercise", kForMain));
   if (!file_exists(exercise.file))
     throw UsageError(fmt::format("{} is not there; ./workbook reset {} restores it",
                                  workbook.shown(exercise.file), exercise.number()));

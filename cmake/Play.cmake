@@ -20,7 +20,7 @@ target_link_libraries(play PRIVATE play_cpu)
 
 # The same for a file with a main of its own: the command writes build/published.cu, which includes the user's file, and beside
 # it the options of the preprocessor and of the translation. All that is compiled from it becomes one object, whose only symbol
-# is main: its host code may use the same templates of C++ as the plain program, and is traced.
+# is main: the templates of C++ in it are traced, and must not be mixed with the plain program's.
 set(published ${CMAKE_BINARY_DIR}/published)
 foreach(suffix .cu .options .set)
   if(NOT EXISTS ${published}${suffix})

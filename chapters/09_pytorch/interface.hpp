@@ -197,7 +197,7 @@ long long workbook_attention_scratch(const struct WorkbookAttention* task);
 /// 1 if the library was built with its GPU side.
 int workbook_has_cuda();
 
-/// 1 if that has the kernels for compute capability 9.0, of linear_gelu in bfloat16.
+/// 1 if that has the kernels for compute capability 9.0, of linear_gelu and attention in bfloat16.
 int workbook_has_hopper();
 
 /// The message of this thread's last error.

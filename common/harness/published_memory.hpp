@@ -7,9 +7,8 @@
 namespace published {
 
 /// A finding, which ends the program, where `bytes` bytes from `address` on are not all in one array, or in
-/// one that was freed. Host memory is not checked. The message says that `call`, at the address `caller`,
-/// `does`
-/// ("reads", "writes") them.
+/// one that was freed. Host memory is not checked. The message says what `call`, at the address `caller`,
+/// `does` with them: "reads" or "writes".
 void require_inside(const char* call, const char* does, const void* address, std::size_t bytes,
                     const void* caller);
 

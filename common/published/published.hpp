@@ -3,8 +3,9 @@
 /// which the command "play" of the workbook runs on the CPU device. cli/translate.hpp says what becomes of
 /// CUDA's keywords.
 ///
-/// Such a file is compiled with its host code as if all of it were a kernel, and then all its symbols but
-/// main are made local, so that the linker mixes none of them with the plain program's.
+/// Such a file is compiled as one with kernels, but for its host functions, which the translation marks as
+/// not traced. The templates of C++ in it are traced. So all its symbols but main are made local, and the
+/// linker mixes none of them with the plain program's.
 #pragma once
 
 #define WORKBOOK_PUBLISHED

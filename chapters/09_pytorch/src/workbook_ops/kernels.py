@@ -44,7 +44,7 @@ import torch.nn.functional as F
 C_LAYER = str(pathlib.Path(__file__).parent / "_operators.so")
 torch.ops.load_library(C_LAYER)
 BUILT_WITH_CUDA = bool(ctypes.CDLL(C_LAYER).workbook_has_cuda())
-BUILT_FOR_HOPPER = bool(ctypes.CDLL(C_LAYER).workbook_has_hopper())  # linear_gelu, compute capability 9.0
+BUILT_FOR_HOPPER = bool(ctypes.CDLL(C_LAYER).workbook_has_hopper())  # compute capability 9.0
 
 _ops = torch.ops.workbook_ops
 multiply_add = _ops.multiply_add.default
