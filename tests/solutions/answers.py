@@ -9,9 +9,10 @@ comment. An answer begins with a line that names it:
     === right NAME: what is special about it | text of the note that it gets
     === wrong NAME: why it must be refused | text of the complaint
     === slip NAME: why it must be refused | text of the complaint
+    === same NAME: why it is right
 
-A slip is an edit of the solution, which the plain tests compile and judge; the others are left to the
-thorough tests. A text that begins or ends with a blank stands in quotes: "out[4] is ".
+A slip is an edit of the solution, which the plain tests compile and judge; right and wrong answers are left
+to the thorough tests. `same` is an edit of the solution that operators.py makes and that does as well. A text that begins or ends with a blank stands in quotes: "out[4] is ".
 
 Below that line stand edits or a body. Edits look like a diff without line numbers, and a blank line ends one:
 
@@ -37,13 +38,13 @@ import re
 import sys
 from typing import NamedTuple
 
-HEADER = re.compile(r"=== (right|wrong|slip) (\w+)(?: of (\w+))?: (.*?)(?: \| (.*))?")
+HEADER = re.compile(r"=== (right|wrong|slip|same) (\w+)(?: of (\w+))?: (.*?)(?: \| (.*))?")
 MARK = re.compile(r"\s*// (BEGIN SOLUTION|\[[^]]*\])")
 NUMBER = re.compile(r"constexpr double (\w+) = .*")
 
 
 class Answer(NamedTuple):
-    kind: str    # right, wrong or slip
+    kind: str    # right, wrong, slip or same
     name: str
     of: str      # the answer that it is an edit of, or None
     what: str    # what is special about it, or why it must be refused
@@ -121,11 +122,11 @@ def refuse_mistakes(answers):
         if answer.name in places:
             raise Mistake(f"{answer.place}: {places[answer.name]} has an answer {answer.name} already")
         places[answer.name] = answer.place
-        if answer.kind != "right" and not answer.text:
+        if answer.kind in ("wrong", "slip") and not answer.text:
             raise Mistake(f"{answer.place}: {answer.name} needs ` | text of the complaint`")
         if not answer.lines:
             raise Mistake(f"{answer.place}: {answer.name} has neither edits nor a body")
-        if answer.kind == "slip" and (answer.of or not answer.is_edit):
+        if answer.kind in ("slip", "same") and (answer.of or not answer.is_edit):
             raise Mistake(f"{answer.place}: {answer.name} is no edit of the solution; call it wrong")
         if answer.of and not answer.is_edit:
             raise Mistake(f"{answer.place}: {answer.name} has a body, which takes nothing of {answer.of}")

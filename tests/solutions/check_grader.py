@@ -111,4 +111,5 @@ def main():
         check_slips(sys.argv[1], answers_of(pathlib.Path(sys.argv[2])))
 
 
-main()
+if __name__ == "__main__":
+    main()

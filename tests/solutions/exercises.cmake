@@ -13,6 +13,36 @@ function(version_files variable kind file folder)
   set(${variable} ${versions} PARENT_SCOPE)
 endfunction()
 
+# add_mutants(EXERCISE SPECIFICATION SOLUTION ANSWERS)
+# A third program, of the thorough tests: the solution with one line changed by rule, as operators.py does it.
+function(add_mutants exercise specification solution answers)
+  file(STRINGS ${specification} predictions REGEX "\\.predictions")
+  if(predictions)
+    return() # there is no kernel to change
+  endif()
+  string(REPLACE "/" "_" name ${exercise})
+  set(target mutants_${name})
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${exercise}/mutants)
+  file(MAKE_DIRECTORY ${folder})
+  set(script ${CMAKE_CURRENT_SOURCE_DIR}/solutions/operators.py)
+  add_custom_command(
+    OUTPUT ${folder}/mutants.cu ${folder}/mutants_main.cpp
+    COMMAND Python3::Interpreter ${script} ${solution} ${folder}
+    DEPENDS ${script} ${solution}
+    VERBATIM)
+  add_custom_target(made_${target} DEPENDS ${folder}/mutants.cu ${folder}/mutants_main.cpp)
+  add_cpu_kernels(${target}_cpu ${folder}/mutants.cu)
+  target_compile_options(${target}_cpu PRIVATE -w)
+  add_dependencies(${target}_cpu made_${target})
+  add_executable(${target} EXCLUDE_FROM_ALL ${folder}/mutants_main.cpp)
+  link_common_first(${target})
+  target_link_libraries(${target} PRIVATE ${name}_specification ${target}_cpu)
+  add_dependencies(${target} made_${target})
+  add_dependencies(tests_thorough ${target})
+  add_thorough_check("exercise ${exercise}: mutants" tests/solutions/check_operators.py $<TARGET_FILE:${target}> ${answers}
+                     ${solution} ${folder})
+endfunction()
+
 function(add_exercise_test exercise)
   cmake_path(GET exercise PARENT_PATH chapter)
   cmake_path(GET exercise FILENAME name)
@@ -67,6 +97,8 @@ function(add_exercise_test exercise)
   add_dependencies(tests_thorough ${other})
   add_thorough_check("exercise ${exercise}: answers in other styles" tests/solutions/check_grader.py --answers
                      $<TARGET_FILE:${other}> ${answers})
+
+  add_mutants(${exercise} ${specification} ${solution} ${answers})
 
   if(WORKBOOK_HAS_NVCC)
     add_exercise_versions(${target}_gpu gpu ${specification} skeleton ${skeleton} solution ${solution} ${right})
