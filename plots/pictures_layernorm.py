@@ -57,7 +57,7 @@ def draw_tree_or_shuffles(programs):
     require("for (int distance = 16; distance > 0; distance /= 2)" in rule, "warp_sum() has other steps")
     cost = {}
     for stage, path, name, steps in (
-            ("3_tree", FOLDER / "reduce.cuh", "block_sum", len(rounds)),
+            ("3_tree", FOLDER / "3_tree.cuh", "block_sum", len(rounds)),
             ("4_shuffles", ROOT / "common" / "kernels" / "sums.hpp", "block_sum_by_warps", 0)):
         cost[stage] = (barriers(path, name, steps), programs.counts(CHAPTER, size, stage)["shared_requests"])
 
@@ -101,7 +101,7 @@ def moments(numbers):
 
 
 def merged(a, b):
-    """The rule of merged() in reduce.cuh."""
+    """The rule of merged() in 9_two_passes.cuh."""
     count, distance = a[0] + b[0], b[1] - a[1]
     share = b[0] / count
     gap = distance * distance * a[0] * share
@@ -109,7 +109,7 @@ def merged(a, b):
 
 
 def draw_welford_merge(programs):
-    rule = function_of(FOLDER / "reduce.cuh", "merged")
+    rule = function_of(FOLDER / "9_two_passes.cuh", "merged")
     for line in ("distance = b.mean - a.mean", "b.count / count", "distance * distance * a.count * share",
                  "a.mean + distance * share", "a.squares + b.squares + gap"):
         require(line in rule, f"merged() has no {line}")

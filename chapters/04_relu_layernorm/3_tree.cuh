@@ -1,10 +1,30 @@
 /// \file
 /// Stage 3: the same tree the other way round. The upper half is added to the lower half, so the lanes of a
-/// warp read neighbouring words: 32 banks, one wavefront. The tree is block_sum() in reduce.cuh.
+/// warp read neighbouring words: 32 banks, one wavefront.
 #pragma once
-#include "reduce.cuh"
+#include "problem.cuh"
 
 namespace DEVICE::relu_layernorm {
+
+// [block sum]
+/// The sum of `value` over the threads of the block, in all of them; every thread must call it. A block of
+/// kRowThreads threads. It can be called again at once.
+__device__ inline float block_sum(float value) {
+  __shared__ float sums[kRowThreads];
+  const unsigned t = threadIdx.x;
+  __syncthreads();  // every thread has read the sum of an earlier call
+  sums[t] = value;
+  __syncthreads();
+  for (unsigned half = kRowThreads / 2; half > 0; half /= 2) {
+    if (t < half) {
+      value += sums[t + half];
+      sums[t] = value;
+    }
+    __syncthreads();
+  }
+  return sums[0];
+}
+// [block sum]
 
 /// squares[r] = the sum of the squares of row r, one block per row. Reads 4 bytes per element.
 __global__ void squares_by_tree(const float* __restrict__ x, float* __restrict__ squares, int columns) {

@@ -2,7 +2,7 @@
 /// Stage 7, the first that computes y: one kernel per operation, as a library runs it that has no kernel for
 /// the whole.
 #pragma once
-#include "reduce.cuh"
+#include "3_tree.cuh"
 #include "rows.cuh"
 
 namespace DEVICE::relu_layernorm {

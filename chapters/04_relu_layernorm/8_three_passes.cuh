@@ -2,7 +2,7 @@
 /// Stage 8: one kernel, one block per row, and three passes over the row. The second and third pass read what
 /// the first has just read, so it comes from the cache as long as the rows in flight fit there.
 #pragma once
-#include "reduce.cuh"
+#include "3_tree.cuh"
 #include "rows.cuh"
 
 namespace DEVICE::relu_layernorm {

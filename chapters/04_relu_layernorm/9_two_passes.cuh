@@ -1,12 +1,33 @@
 /// \file
 /// Stage 9: mean and variance in one pass. Not as E[x^2] - E[x]^2, which subtracts one large number from
 /// another: each thread updates mean and squared distances with every number (Welford), and the tree merges
-/// those of two threads (Chan, Golub and LeVeque). Update and merge are in reduce.cuh.
+/// those of two threads (Chan, Golub and LeVeque).
 #pragma once
-#include "reduce.cuh"
 #include "rows.cuh"
 
 namespace DEVICE::relu_layernorm {
+
+// [moments]
+/// Of `count` numbers: their mean, and the sum of the squares of their distances from it.
+struct Moments {
+  float count, mean, squares;
+};
+
+/// The moments with one more number.
+__device__ inline Moments welford_update(Moments m, float x) {
+  const float count = m.count + 1.0f, distance = x - m.mean;
+  const float mean = m.mean + distance / count;
+  return {count, mean, m.squares + distance * (x - mean)};
+}
+
+/// The moments of both sets of numbers together. An empty set has mean 0.
+__device__ inline Moments merged(Moments a, Moments b) {
+  const float count = a.count + b.count, distance = b.mean - a.mean;
+  const float share = b.count == 0.0f ? 0.0f : b.count / count;
+  const float gap = a.count * b.count == 0.0f ? 0.0f : distance * distance * a.count * share;
+  return {count, a.mean + distance * share, a.squares + b.squares + gap};
+}
+// [moments]
 
 /// The moments of the numbers of all threads together, in every thread; all of them must call it. A tree.
 __device__ inline Moments block_moments(Moments mine) {
@@ -35,7 +56,7 @@ __global__ void two_passes(const float* __restrict__ x, const float* __restrict_
                            float epsilon) {
   const size_t first = static_cast<size_t>(blockIdx.x) * columns;
   Moments mine = {0.0f, 0.0f, 0.0f};
-  for (int c = threadIdx.x; c < columns; c += kRowThreads) mine = with(mine, relu(x[first + c]));
+  for (int c = threadIdx.x; c < columns; c += kRowThreads) mine = welford_update(mine, relu(x[first + c]));
   const Moments row = block_moments(mine);
   const float inverse = rsqrtf(row.squares / row.count + epsilon);
 

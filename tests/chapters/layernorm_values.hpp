@@ -24,15 +24,15 @@ inline void fill_far(const workbook::Data& host) {
 }
 
 /// A constant row, one without a positive number, one with an infinity, one with a NaN, one with -infinity
-/// (which ReLU makes 0).
+/// (which ReLU makes 0), a constant row whose squares overflow.
 inline void fill_odd(const workbook::Data& host) {
   const int columns = host.shape.dims[1];
   for (int r = 0; r < host.shape.dims[0]; ++r) {
     float* row = row_of(host, r);
     workbook::fill_uniform(row, columns, r == 1 ? -2.0f : -1.0f, r == 1 ? -0.5f : 1.0f,
                            static_cast<unsigned>(r) + 7);
-    if (r == 0)
-      for (int c = 0; c < columns; ++c) row[c] = 0.75f;
+    if (r == 0 || r == 5)
+      for (int c = 0; c < columns; ++c) row[c] = r == 0 ? 0.75f : 0x1p65f;
     if (r == 2) row[columns / 2] = INFINITY;
     if (r == 3) row[columns - 1] = NAN;
     if (r == 4) row[columns / 3] = -INFINITY;

@@ -35,7 +35,7 @@ TEST_CASE("gpu: 04: rows far from 0, constant ones, infinities and NaN") {
   chapter.has_exact_inputs = nullptr;
   for (const auto fill : {fill_far, fill_odd})
     for (const workbook::Shape& shape :
-         {workbook::Shape{{4, 33, 1}}, {{4, 512, 1}}, {{4, 4096, 1}}, {{4, 20000, 1}}}) {
+         {workbook::Shape{{6, 33, 1}}, {{6, 512, 1}}, {{6, 4096, 1}}, {{6, 20000, 1}}}) {
       chapter.fill = fill;
       workbook::Problem problem(chapter, shape, *gpu);
       check_stages(chapter, problem, shape, normalises, no_more);

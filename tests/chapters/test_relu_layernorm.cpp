@@ -36,8 +36,8 @@ void check_values(void (*fill)(const Data&), const char* output, const std::vect
   }
 }
 
-const std::vector<Shape> kRowShapes = {{{5, 16, 1}},   {{5, 33, 1}},    {{5, 512, 1}},
-                                       {{5, 4096, 1}}, {{5, 20000, 1}}, {{5, 8195, 1}}};
+const std::vector<Shape> kRowShapes = {{{6, 16, 1}},   {{6, 33, 1}},    {{6, 512, 1}},
+                                       {{6, 4096, 1}}, {{6, 20000, 1}}, {{6, 8195, 1}}};
 
 using cpu::test_kernels::LayernormMistake;
 
