@@ -54,6 +54,40 @@ def draw_product_sectors(programs):
 # --- Tiles ---
 
 
+def draw_matrices(picture, left, top, of_rows, of_columns):
+    """y of 4 x 4 elements below w and beside x, with k = 6; the tile of `of_rows` x `of_columns` and all that
+    it needs are blue."""
+    side, cell, k = 4, 13, 6
+    at_y = left + k * cell + 10, top + k * cell + 10
+    for row in range(side):
+        for i in range(k):
+            kind = "blue" if row in of_rows else "pale"
+            picture.box(left + i * cell, at_y[1] + row * cell, cell - 2, cell - 2, kind, 1)
+            kind = "blue" if row in of_columns else "pale"
+            picture.box(at_y[0] + row * cell, top + i * cell, cell - 2, cell - 2, kind, 1)
+        for column in range(side):
+            kind = "orange" if row in of_rows and column in of_columns else "pale"
+            picture.box(at_y[0] + column * cell, at_y[1] + row * cell, cell - 2, cell - 2, kind, 1)
+    picture.text(left + k * cell / 2, at_y[1] - 8, "x", "bold")
+    picture.text(at_y[0] - 12, top + k * cell / 2, "wᵀ", "bold")
+    picture.text(at_y[0] + side * cell + 8, at_y[1] + side * cell / 2, "y", "bold")
+
+
+def draw_rows_for_tile(programs):
+    """Stage 4 requests 4 k (1/R + 1/C) bytes per element; here the rule is drawn for small tiles."""
+    size = 64
+    counted = programs.counts(CHAPTER, f"{size}x{size}x{size}", "4_tiles")["load_sectors"] * SECTOR
+    require(counted == FLOAT * size * (size // 32) ** 2 * (32 + 32), "4_tiles loads other rows")
+    picture = Picture("The rows that one element, and a tile of four, need", 196)
+    for left, tile, what in ((LEFT, ([1], [2]), "One element"), (214, ([0, 1], [2, 3]), "A tile of 2 × 2")):
+        rows, columns = tile
+        picture.heading(left, 14, what)
+        draw_matrices(picture, left, 28, rows, columns)
+        needed, elements = len(rows) + len(columns), len(rows) * len(columns)
+        picture.left_text(left, 184, f"{needed} rows for {elements} element{'s' * (elements > 1)}", "", 11)
+    return picture
+
+
 def elements_of_warp(programs, columns):
     """{lane: its elements of the result} of the first warp of stage 9, which stores 16 bytes at a time."""
     launch = trace(programs, f"128x16x{columns}", "9_warp_tiles")
@@ -328,6 +362,7 @@ def draw_roofline(programs):
 
 PICTURES = {
     "product_sectors": draw_product_sectors,
+    "rows_for_tile": draw_rows_for_tile,
     "tile_hierarchy": draw_tile_hierarchy,
     "warp_lanes": draw_warp_lanes,
     "roofline_products": draw_roofline,

@@ -60,12 +60,13 @@ std::string missing_barrier(const RacingAccess& one, const RacingAccess& other, 
   if (source_line(last).line < source_line(first).line) std::swap(first, last);
   const std::string from = place_text(first), to = place_text(last);
   const std::uintptr_t waiting = scheduler().waiting_at(), passed = device().block.last_barrier;
-  if (is_between(waiting, source_line(first), source_line(last)) && !(passed && same_line(passed, waiting)))
+  const bool passed_between = is_between(passed, source_line(first), source_line(last));
+  if (is_between(waiting, source_line(first), source_line(last)) && !passed_between)
     return fmt::format(
         "threads wait at the barrier at {}, and others have gone on to {} without it: is the barrier inside "
         "an `if`? All threads of the block must reach it.",
         place_text(waiting), to);
-  if (is_between(passed, source_line(first), source_line(last)))
+  if (passed_between)
     return fmt::format(
         "is {} missing after {}, before {} runs again (in a loop, or in another call)? The barrier at {} "
         "only separates {} from the {} that follows it.",

@@ -74,7 +74,7 @@ bool is_checked_exactly(const Chapter& chapter, const Array& output, const Shape
 /// other sizes, so that it is not made of these, or where they are too many for a message.
 std::string inputs_text(const Chapter& chapter, const Shape& shape, const Data& host, const Array& output,
                         std::size_t index) {
-  constexpr int kMostInputs = 3;
+  constexpr int kMostInputs = 6;
   const std::string dims = chapter.dims;
   if (dims != "N" && dims != "RxC") return "";
   std::string text;

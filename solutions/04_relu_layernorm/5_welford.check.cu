@@ -8,6 +8,7 @@ namespace {
 using namespace workbook;
 
 /// Pairs of parts that merged() is tried with: count, mean and squares of a, then of b.
+constexpr const char* kNames[] = {"a_count", "a_mean", "a_squares", "b_count", "b_mean", "b_squares"};
 constexpr int kPairs = 8;
 constexpr float kParts[kPairs][6] = {{5, 1.25f, 3.5f, 3, -2.5f, 1.75f}, {4, 2.5f, 6.25f, 0, 0, 0},
                                      {0, 0, 0, 7, -1.5f, 2.25f},        {0, 0, 0, 0, 0, 0},
@@ -16,7 +17,8 @@ constexpr float kParts[kPairs][6] = {{5, 1.25f, 3.5f, 3, -2.5f, 1.75f}, {4, 2.5f
 
 void fill(const Data& host) {
   fill_rows_some_large(host);
-  for (int i = 0; i < 6 * kPairs; ++i) host.floats("parts")[i] = kParts[i / 6][i % 6];
+  for (int i = 0; i < kPairs; ++i)
+    for (int j = 0; j < 6; ++j) host.floats(kNames[j])[i] = kParts[i][j];
 }
 
 /// A merged pair: count, mean and squares, and the sizes that bound the rounding errors of each.
@@ -40,7 +42,6 @@ void reference_merged(const Data&, double* expected, double* magnitude) {
   }
 }
 long long pairs(const Shape&) { return kPairs; }
-long long pair_parts(const Shape&) { return 6 * kPairs; }
 
 RowMoments row_moments(const Data& host, int r) {
   const int columns = host.shape.dims[1];
@@ -63,13 +64,20 @@ void reference_variances(const Data& host, double* expected, double* magnitude) 
   }
 }
 
-const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
-                         {"parts", Type::kFloat32, Role::kInput, pair_parts, nullptr},
-                         {"merged_count", Type::kFloat32, Role::kOutput, pairs, reference_merged<0>},
-                         {"merged_mean", Type::kFloat32, Role::kOutput, pairs, reference_merged<1>},
-                         {"merged_squares", Type::kFloat32, Role::kOutput, pairs, reference_merged<2>},
-                         {"means", Type::kFloat32, Role::kOutput, rows, reference_means},
-                         {"variances", Type::kFloat32, Role::kOutput, rows, reference_variances}};
+const Array kArrays[] = {
+    {"x", Type::kFloat32, Role::kInput, elements, nullptr},
+    {kNames[0], Type::kFloat32, Role::kInput, pairs, nullptr},
+    {kNames[1], Type::kFloat32, Role::kInput, pairs, nullptr},
+    {kNames[2], Type::kFloat32, Role::kInput, pairs, nullptr},
+    {kNames[3], Type::kFloat32, Role::kInput, pairs, nullptr},
+    {kNames[4], Type::kFloat32, Role::kInput, pairs, nullptr},
+    {kNames[5], Type::kFloat32, Role::kInput, pairs, nullptr},
+    {"merged_count", Type::kFloat32, Role::kOutput, pairs, reference_merged<0>, "a_count b_count"},
+    {"merged_mean", Type::kFloat32, Role::kOutput, pairs, reference_merged<1>,
+     "a_count a_mean b_count b_mean"},
+    {"merged_squares", Type::kFloat32, Role::kOutput, pairs, reference_merged<2>},
+    {"means", Type::kFloat32, Role::kOutput, rows, reference_means, "x"},
+    {"variances", Type::kFloat32, Role::kOutput, rows, reference_variances, "x"}};
 
 /// Four for each number and for each round of the tree.
 int roundings(const Shape& s) { return 4 * sum_roundings(s); }

@@ -14,6 +14,8 @@ void tiled_sum(const float* in, float* out, int tiles, int mistake);
 void tree_sum_in_loop(const float* in, float* out, int mistake);
 /// The sum of 64 elements, in all of out; the barrier is in an `if` that not all threads enter.
 void barrier_in_tree(const float* in, float* out, bool in_if);
+/// Two calls of a function. With the mistake, no barrier is between the use of its result and its next call.
+void two_sums(const float* in, float* out, bool mistake);
 /// out[t] = 2 in[t ^ (width - 1)] in place in shared memory, with up to 128 threads. Mistake 1: no barrier
 /// between reading and writing.
 void swap_within(const float* in, float* out, int threads, int width, int mistake);

@@ -3,7 +3,7 @@
 ///
 /// Accurate also for large numbers that are close together. Each thread keeps count, mean and the sum of
 /// squared distances from the mean for its numbers; a tree merges those of the threads. Write the two steps:
-/// with() adds one number, and merged() merges two parts. With a and b the parts, d = b.mean - a.mean and
+/// welford_update() adds one number, and merged() merges two parts. With a and b the parts, d = b.mean - a.mean and
 /// n = a.count + b.count,
 ///   mean = a.mean + d * b.count / n,   squares = a.squares + b.squares + d * d * a.count * b.count / n.
 /// One number is a part with count 1 and squares 0. A part without numbers has count, mean and squares 0.
@@ -32,7 +32,7 @@ __device__ inline Moments merged(Moments a, Moments b) {
 }
 
 /// One number more.
-__device__ inline Moments with(Moments m, float x) {
+__device__ inline Moments welford_update(Moments m, float x) {
   // TODO: a part of one number, put together with m.
   return {m.count + 1.0f, x, m.squares};
 }
@@ -45,7 +45,7 @@ __global__ void row_moments(const float* __restrict__ x, float* __restrict__ mea
   const float* row = x + static_cast<size_t>(blockIdx.x) * columns;
   const unsigned t = threadIdx.x;
   Moments mine = {0.0f, 0.0f, 0.0f};
-  for (int c = t; c < columns; c += kThreads) mine = with(mine, row[c]);
+  for (int c = t; c < columns; c += kThreads) mine = welford_update(mine, row[c]);
   count[t] = mine.count;
   mean[t] = mine.mean;
   squares[t] = mine.squares;

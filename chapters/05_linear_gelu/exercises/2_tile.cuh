@@ -2,13 +2,13 @@
 /// Exercise 05.2, tile: a matrix product by tiles in shared memory, at any size.
 ///
 /// A block computes 32 x 32 elements of x * w^T, one per thread. The code below reads a row of x and a row of
-/// w from device memory for each. Let the block load a tile of x, 32 rows and 32 steps of k, and one of w
+/// w from global memory for each. Let the block load a tile of x, 32 rows and 32 steps of k, and one of w
 /// into shared memory, multiply, and go on to the next. m, k and n are not always multiples of 32; and lanes
 /// that read a tile down a column must not all read from one bank.
 ///
-/// Goal: 1/16 of a word read from device memory for each multiplication, and each element of the result
-/// written once; in shared memory at most 9 wavefronts for four multiplications of a warp, its stores
-/// included. The work is spread over the grid.
+/// Goal: 1/16 of a word read from global memory for each multiplication, which is 16 bytes per element of the
+/// result at k = 64, and each element written once; in shared memory at most 9 wavefronts for 4 x 32
+/// multiplications, stores included. The work is spread over the grid.
 #pragma once
 #include "device.hpp"
 

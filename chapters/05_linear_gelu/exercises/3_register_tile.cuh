@@ -8,7 +8,7 @@
 ///
 /// Goal: eight words from shared memory for sixteen multiplications; the stores into the tiles included, at
 /// most 10 requests and 14 wavefronts in shared memory for sixteen multiplications of a warp. At most 1/16 of
-/// a word from device memory for each multiplication. The work is spread over the grid.
+/// a word from global memory for each multiplication. The work is spread over the grid.
 #pragma once
 #include "device.hpp"
 

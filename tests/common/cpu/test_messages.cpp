@@ -89,6 +89,16 @@ TEST_CASE_METHOD(Messages, "hint of a race: a barrier inside an if") {
                     " without it: is the barrier inside an `if`? All threads of the block must reach it.");
 }
 
+TEST_CASE_METHOD(Messages,
+                 "hint of a race: a second call begins before all have read the result of the first") {
+  const auto in = counting<float>(64), out = zeros<float>(64);
+  const std::string told =
+      hint(message(1, [&](int mistake) { test_kernels::two_sums(in->data(), out->data(), mistake == 1); }));
+  CHECK_THAT(told,
+             ContainsSubstring("missing after " + line_of("return sums[t % 32];") + ", before " +
+                               line_of("sums[t] = value;") + " runs again (in a loop, or in another call)"));
+}
+
 TEST_CASE_METHOD(Messages, "hint of a race in one line: between the rounds of a loop, or within one") {
   const auto in = counting<float>(64), out = zeros<float>(1);
   const std::string told = hint(
