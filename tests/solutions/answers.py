@@ -12,7 +12,8 @@ comment. An answer begins with a line that names it:
     === same NAME: why it is right
 
 A slip is an edit of the solution, which the plain tests compile and judge; right and wrong answers are left
-to the thorough tests. `same` is an edit of the solution that operators.py makes and that does as well. A text that begins or ends with a blank stands in quotes: "out[4] is ".
+to the thorough tests. `same` is an edit of the solution that operators.py makes and that does as well. A
+text that begins or ends with a blank stands in quotes: "out[4] is ".
 
 Below that line stand edits or a body. Edits look like a diff without line numbers, and a blank line ends one:
 

@@ -23,7 +23,7 @@ def code_of(lines):
 
 
 def code_lines(lines, answer):
-    """(number, code) of the lines that may change: whole statements and loops. `answer` is what calls them."""
+    """(number, code) of the lines that may change: whole statements and loops. `answer` calls them."""
     code = list(code_of(lines))
     words = re.findall(r"\w+", "\n".join(code) + answer)
     inside, unused, before = False, False, ";"
@@ -158,14 +158,11 @@ def sources(names, solution, answer, folder):
     for name in names:
         kernels += f'\n#undef DEVICE\n#define DEVICE cpu::{name}\n#include "{folder / name}.cuh"\n'
         kernels += f'#include "{answer}"\n'
+    declarations = [f"namespace cpu::{name} {{\nworkbook::Answer answer();\n}}\n" for name in names]
+    table = [f'{{"{name}", cpu::{name}::answer, "{folder / name}.cuh"}}' for name in names]
     main = (ROOT / "cmake" / "exercise_main.cpp.in").read_text()
-    for word, text in {
-        "declarations": "".join(f"namespace cpu::{name} {{\nworkbook::Answer answer();\n}}\n" for name in names),
-        "table": ", ".join(f'{{"{name}", cpu::{name}::answer, "{folder / name}.cuh"}}' for name in names),
-        "judge": "judge_exercise",
-    }.items():
-        main = main.replace(f"@{word}@", text)
-    return {"mutants.cu": kernels, "mutants_main.cpp": main}
+    main = main.replace("@declarations@", "".join(declarations)).replace("@table@", ", ".join(table))
+    return {"mutants.cu": kernels, "mutants_main.cpp": main.replace("@judge@", "judge_exercise")}
 
 
 def write(solution, folder):

@@ -3,8 +3,8 @@
 ///
 /// Accurate also for large numbers that are close together. Each thread keeps count, mean and the sum of
 /// squared distances from the mean for its numbers; a tree merges those of the threads. Write the two steps:
-/// welford_update() adds one number, and merged() merges two parts. With a and b the parts, d = b.mean - a.mean and
-/// n = a.count + b.count,
+/// welford_update() adds one number, and merged() merges two parts. With a and b the parts,
+/// d = b.mean - a.mean and n = a.count + b.count,
 ///   mean = a.mean + d * b.count / n,   squares = a.squares + b.squares + d * d * a.count * b.count / n.
 /// One number is a part with count 1 and squares 0. A part without numbers has count, mean and squares 0.
 ///
