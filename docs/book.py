@@ -34,9 +34,10 @@ ORDER = [
     "usage.md",
     ("Chapters", ["[0-9][0-9]_*.md"]),
     ("Concepts", ["tables.md", "play.md", "any_file.md", "view.md", "threads.md", "memory.md",
-                  "cpu_device.md", "measuring.md", "ncu.md", "choosing.md", "model_against_machine.md",
-                  "claims.md", "exact_division.md", "row_clusters.md", "linear_gelu_measured.md",
-                  "tensor_cores_measured.md", "attention_hopper.md", "pytorch_models.md", "further.md"]),
+                  "cpu_device.md", "measuring.md", "ncu.md", "profile.md", "choosing.md",
+                  "model_against_machine.md", "claims.md", "exact_division.md", "row_clusters.md",
+                  "linear_gelu_measured.md", "tensor_cores_measured.md", "attention_hopper.md",
+                  "pytorch_models.md", "further.md"]),
     ("Reference", ["glossary.md", "reference.md", "supported_cuda.md", "json.md", "licences.md",
                    "../CHANGELOG.md"]),
     ("Adding to it", ["../CONTRIBUTING.md", "adding_*.md"]),
@@ -360,7 +361,7 @@ def end(status, message):
 
 def main():
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it without a traceback
-    if len(sys.argv) != 2:
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
         end(2, "usage: ./workbook docs, or python3 docs/book.py BUILD_FOLDER")
     style_folder = theme()
     if not style_folder:

@@ -1286,7 +1286,8 @@ def all_pictures():
     from pictures_layernorm import PICTURES as of_layernorm
     from pictures_linear_gelu import PICTURES as of_linear_gelu
     from pictures_tensor_cores import PICTURES as of_tensor_cores
-    return {**PICTURES, **of_attention, **of_layernorm, **of_linear_gelu, **of_tensor_cores}
+    from pictures_timelines import PICTURES as of_timelines
+    return {**PICTURES, **of_attention, **of_layernorm, **of_linear_gelu, **of_tensor_cores, **of_timelines}
 
 
 def draw_all(programs, out):

@@ -116,6 +116,8 @@ def main():
         check_that_faults_are_found(folder)
         check_refused(folder)
     check_pages()
+    done = run("git", "apply", "--check", "plots/timelines.patch", cwd=ROOT)
+    expect("the marks of plots/timelines.py fit the kernels", done.returncode == 0, done.stderr)
 
 
 main()

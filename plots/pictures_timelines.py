@@ -1,0 +1,135 @@
+"""Pictures of who copies, multiplies or waits, from the clocks that plots/timelines.py read on a GPU.
+
+plots/diagrams.py draws them with all others.
+"""
+
+import json
+import re
+
+from diagrams import LEFT, ROOT, WIDTH, Picture, require
+
+PATH = ROOT / "plots" / "data" / "h100" / "timelines" / "06_08.json"
+RIGHT = WIDTH - LEFT
+KINDS = {"m": "blue", "e": "orange", "s": "orange", "w": "idle", "t": "idle"}  # "c" is a tick, "n" nothing
+NARROW, TICK = 0.4, 1.5  # pixels: narrower spans are not drawn; the width of a tick
+
+
+def timelines():
+    return json.loads(PATH.read_text())
+
+
+def stage_of(data, name):
+    return next(stage for stage in data["stages"] if stage["stage"] == name)
+
+
+def spans(group):
+    """[(start, end, letter)] of a warpgroup's marks, in cycles."""
+    marks = [(int(cycle), letter) for cycle, letter in re.findall(r"(\d+)(\w)", group)]
+    return [(start, end, letter) for (start, letter), (end, _) in zip(marks, marks[1:])]
+
+
+def groups_of(stage):
+    """The spans of each warpgroup over all blocks, the producer's first."""
+    of_groups = [[] for _ in stage["blocks"][0]["groups"]]
+    for block in stage["blocks"]:
+        for group, text in zip(of_groups, block["groups"]):
+            group += spans(text)
+    return sorted(of_groups, key=lambda group: not any(letter == "c" for _, _, letter in group))
+
+
+def share_with(groups, letter, start, end):
+    """The share of the cycles from `start` to `end` in which a group does what the letter stands for."""
+    covered, at = 0, start
+    for first, last, _ in sorted(span for group in groups for span in group if span[2] == letter):
+        first, last = max(first, at), min(last, end)
+        covered += max(last - first, 0)
+        at = max(at, last)
+    return covered / (end - start)
+
+
+def draw_rows(picture, top, groups, names, window):
+    """A row for each group of what it does within the window; returns where they end."""
+    start, end = window
+    left = 84
+    unit = (RIGHT - left) / (end - start)
+    for number, (name, group) in enumerate(zip(names, groups)):
+        y = top + 20 * number
+        picture.right_text(left - 8, y + 8, name, "", 10)
+        for first, last, letter in group:
+            first, last = max(first, start), min(last, end)
+            if letter == "c" and first < last:
+                picture.box(left + (first - start) * unit, y, TICK, 16, "blue-dot", 0)
+            elif letter in KINDS and (last - first) * unit > NARROW:
+                picture.box(left + (first - start) * unit, y, (last - first) * unit, 16, KINDS[letter], 0)
+    return top + 20 * len(names)
+
+
+def draw_stages(title, parts, legend, notes):
+    """`parts`: (stage, heading, names of rows, first and last cycle). notes() makes a sentence of what a
+    stage's consumers do."""
+    data = timelines()
+    heights = [20 * len(names) for _, _, names, _ in parts]
+    picture = Picture(title, 50 + sum(height + 48 for height in heights) + 14 * len(legend))
+    y = 14
+    for (name, heading, names, window), height in zip(parts, heights):
+        stage = stage_of(data, name)
+        groups = groups_of(stage)
+        require(len(groups) == len(names), f"{name} has {len(groups)} warpgroups")
+        picture.heading(LEFT, y, heading)
+        bottom = draw_rows(picture, y + 13, groups, names, window)
+        times = f"{stage['time_us']:.1f} µs; with marks {stage['time_us_with_marks']:.1f} µs."
+        picture.left_text(84, bottom + 8, f"{notes(groups[1:], window)} {times}", "dim", 9)
+        y = bottom + 35
+    for line in legend:
+        picture.left_text(LEFT, y - 6, line, "", 9)
+        y += 14
+    cycles = (parts[0][3][1] - parts[0][3][0]) // 1000
+    picture.left_text(LEFT, y - 6, f"Time runs to the right: {cycles},000 cycles of one multiprocessor of an "
+                      f"{data['gpu'].split()[1]}, {data['date']}.", "dim", 9)
+    return picture
+
+
+def products_run(groups, window):
+    return f"Products run {share_with(groups, 'm', *window):.0%} of the time."
+
+
+def draw_timeline_persistent(programs):
+    window = (0, 53000)
+    return draw_stages(
+        "Stages 4 and 6, measured",
+        [("4_producer", "Stage 4: a block per tile, 128 × 128", ("producer", "consumer"), window),
+         ("6_persistent", "Stage 6: a block that stays, 128 × 256", ("producer", "consumer 0", "consumer 1"),
+          window)],
+        ("Blue ticks: a pair of tiles is ordered. Blue: products. Dashed: waits. Orange: stores.",),
+        products_run)
+
+
+def draw_timeline_ping_pong(programs):
+    window = (0, 53000)
+    rows = ("producer", "group 0", "group 1")
+    return draw_stages(
+        "Stages 8 and 9, measured",
+        [("8_tanh", "Stage 8: both multiply, then both compute GELU", rows, window),
+         ("9_tanh", "Stage 9: one multiplies while the other computes GELU", rows, window)],
+        ("Blue ticks: a pair of tiles is ordered. Blue: products. Orange: GELU and stores.",
+         "Dashed: waits for its turn or for tiles."),
+        products_run)
+
+
+def draw_timeline_attention(programs):
+    window = (20000, 36000)
+    consumers = ("consumer 0", "consumer 1", "consumer 2")
+    return draw_stages(
+        "Stages 14, 15 and 16, measured",
+        [("14_wgmma", "Stage 14: scores, softmax, product with v", ("producer", *consumers[:2]), window),
+         ("15_overlap", "Stage 15: the next scores come early", ("producer", *consumers[:2]), window),
+         ("16_three_groups", "Stage 16: three consumers", ("producer", *consumers), window)],
+        ("Blue ticks: keys or values are ordered. Orange: softmax. Blue: waits for products.",),
+        lambda groups, window: f"A softmax runs {share_with(groups, 's', *window):.0%} of the time.")
+
+
+PICTURES = {
+    "timeline_persistent": draw_timeline_persistent,
+    "timeline_ping_pong": draw_timeline_ping_pong,
+    "timeline_attention": draw_timeline_attention,
+}
