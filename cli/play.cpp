@@ -90,8 +90,11 @@ bool build_play(const Workbook& workbook, const std::string& file, const PlayReq
   const auto include = [&](const std::string& source) {
     wrapper += fmt::format("#include \"{}\"\n// {}\n", fs::canonical(source).string(), content_stamp(source));
   };
-  if (is_program) std::for_each(request.more_files.begin(), request.more_files.end(), include);
-  include(file);  // last: it may have macros of names that the others use
+  std::vector<std::string> sources = is_program ? request.more_files : std::vector<std::string>();
+  sources.push_back(file);  // last: it may have macros of names that the others use
+  std::stable_partition(sources.begin(), sources.end(),
+                        [](const std::string& source) { return fs::path(source).extension() == ".cu"; });
+  std::for_each(sources.begin(), sources.end(), include);
   update_file(workbook.build / (target + ".cu"), wrapper);
   const Build build = build_locked_target(workbook, target);
   if (build.done) return true;
@@ -120,10 +123,11 @@ int play_command(const Workbook& workbook, const std::string& file, const PlayRe
   else if (!fs::is_regular_file(status))
     throw UsageError(fmt::format("{} is not a regular file", file));
 
-  const bool is_program = has_main(file);
-  if (!is_program && request.is_for_main()) throw UsageError(fmt::format("{}; {} has none", kForMain, file));
   for (const std::string& each : request.more_files)
     if (!fs::is_regular_file(each, error)) throw UsageError(fmt::format("--with {}: it is not a file", each));
+  const bool is_program =
+      has_main(file) || std::any_of(request.more_files.begin(), request.more_files.end(), has_main);
+  if (!is_program && request.is_for_main()) throw UsageError(fmt::format("{}; {} has none", kForMain, file));
   for (const std::string& each : request.constants)
     if (!std::regex_match(each, std::regex(R"([A-Za-z_]\w*=[\w.+-]+)")))
       throw UsageError(fmt::format("--set {}: expected NAME=NUMBER, such as B=2", each));

@@ -526,8 +526,7 @@ class Translator {
     if (word == "__shared__") return translate_shared(i);
     if (word == "__device__" || word == "__constant__" || word == "__managed__") return translate_space(i);
     if (word == "asm" || word == "__asm__") return translate_ptx(i);
-    if (word == "__align__")
-      return replace(i, "__attribute__((aligned"), void(edit(partner(i + 1)).after += "))");
+    if (word == "__align__") return align(i);
     if ((word == "__launch_bounds__" || word == "__maxnreg__" || word == "__cluster_dims__") &&
         text(i + 1) == "(")
       return remove(i, partner(i + 1) + 1);
@@ -542,6 +541,13 @@ class Translator {
     if (kOfDevice.contains(word) && !is_declared) return replace(i, fmt::format("::cpu::{}", word));
     if ((word == "exit" || word == "abort") && !is_declared) return replace(i, fmt::format("::{}", word));
     if (word == "cudaMalloc" || word == "cudaMallocManaged") name_allocation(i);
+    if (word == "cudaLaunchKernel" || word == "cudaLaunchCooperativeKernel") keep_type_of_kernel(i);
+  }
+
+  /// __align__(n), or an alignas(n) where C++ has none.
+  void align(int i) {
+    replace(i, "__attribute__((aligned");
+    edit(partner(i + 1)).after += "))";
   }
 
   void set_constant(int i) {
@@ -562,6 +568,7 @@ class Translator {
     if (!is_extern) {
       for (int j = begin; j < i; ++j)
         if (text(j) == "static") replace(j, "");
+      if (text(i + 1) == "alignas") align(i + 1);
       return replace(i, kShared);
     }
     int bracket = i;
@@ -640,6 +647,13 @@ class Translator {
     const int line = token(i).line;
     remove(i, partner(open) + 1);
     replace(i, fmt::format("::published::refuse(\"inline PTX\", \"{}\", {})", *token(i).file, line));
+  }
+
+  /// cudaLaunchKernel((void*)kernel, ...): without the cast, the kernel says what its parameters are.
+  void keep_type_of_kernel(int i) {
+    if (text(i + 2) != "(") return;
+    const int close = partner(i + 2), begin = text(i + 3) == "const" ? i + 4 : i + 3;
+    if (text(begin) == "void" && text(begin + 1) == "*" && close == begin + 2) remove(i + 2, close + 1);
   }
 
   /// `cudaMalloc((void**)&x, bytes)` becomes `cudaMalloc(&x, bytes, "x")`.

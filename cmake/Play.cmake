@@ -30,7 +30,7 @@ endforeach()
 add_custom_command(
   OUTPUT ${published}.ii
   COMMAND ${CMAKE_CXX_COMPILER} -E -x c++ -std=gnu++17 -O2 -fsanitize=thread -D__CUDACC__ -D__NVCC__ -D__CUDA_ARCH__=900
-          -MMD -MF ${published}.d -MT ${published}.ii @${published}.options
+          -MD -MF ${published}.d -MT ${published}.ii @${published}.options
           -isystem ${CMAKE_SOURCE_DIR}/common/published/headers -isystem ${CMAKE_SOURCE_DIR}/common/cpu/cuda_headers
           -isystem ${CMAKE_SOURCE_DIR}/common -include published/published.hpp ${published}.cu -o ${published}.ii
   DEPENDS ${published}.cu ${published}.options

@@ -25,10 +25,11 @@ Program program() {
         return 1;  // the program itself comes first
       },
       &found);
-  if (__start_published_constant)
-    found.constants.push_back(
-        {reinterpret_cast<std::uintptr_t>(__start_published_constant),
-         static_cast<std::size_t>(__stop_published_constant - __start_published_constant)});
+  if (__start_published_constant) {
+    found.from_host = {reinterpret_cast<std::uintptr_t>(__start_published_constant),
+                       static_cast<std::size_t>(__stop_published_constant - __start_published_constant)};
+    found.constants.push_back(found.from_host);
+  }
   return found;
 }
 

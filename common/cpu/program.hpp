@@ -11,6 +11,7 @@ namespace cpu {
 struct Program {
   Region thread_locals;           ///< of the calling thread: what `__shared__` stands for
   std::vector<Region> constants;  ///< what the program cannot write: `__constant__` tables among it
+  Region from_host = {};          ///< those of them that host code of a published file fills
 };
 
 Program program();

@@ -9,6 +9,23 @@
 #include "cpu/stop.hpp"
 
 namespace cpu {
+namespace {
+
+bool ended_lanes_excused = false;
+
+}  // namespace
+
+void set_ended_lanes_excused(bool excused) { ended_lanes_excused = excused; }
+
+/// The lanes of a call's mask that must come.
+std::uint32_t WarpOperations::needed(std::uint32_t mask, const Warp& warp) const {
+  if (!ended_lanes_excused) return mask;
+  for (const unsigned lane : lanes_of(mask)) {
+    const unsigned t = warp.first + lane;
+    if (t >= warp.end || threads_.state[t] == ThreadState::kDone) mask &= ~(1u << lane);
+  }
+  return mask;
+}
 
 void WarpOperations::arrive(unsigned thread, const WarpCall& call) {
   const unsigned lane = thread % kWarpSize;
@@ -26,7 +43,7 @@ bool WarpOperations::release(const Warp& warp) {
     const WarpCall& call = calls_[warp.first + lane];
     if (call.operation == WarpOperation::kActive || !all_came(warp.first + lane, waiting, warp)) continue;
     finish(call, warp);
-    threads_.make_ready(call.mask, warp);
+    threads_.make_ready(needed(call.mask, warp), warp);
     return true;
   }
   return false;
@@ -42,7 +59,7 @@ bool WarpOperations::release_active(const Warp& warp) {
 }
 
 bool WarpOperations::all_came(unsigned caller, std::uint32_t waiting, const Warp& warp) const {
-  const std::uint32_t mask = calls_[caller].mask;
+  const std::uint32_t mask = needed(calls_[caller].mask, warp);
   if ((mask & waiting) != mask) return false;
   for (const unsigned lane : lanes_of(mask))
     if (!same_call(caller, warp.first + lane)) return false;
@@ -59,15 +76,16 @@ bool WarpOperations::same_call(unsigned a, unsigned b) const {
 
 /// Gives every lane of the call's mask its result.
 void WarpOperations::finish(const WarpCall& call, const Warp& warp) {
+  const std::uint32_t mask = needed(call.mask, warp);
   switch (call.operation) {
     case WarpOperation::kSync:
-      return device().block.races.sync_warp(warp.first, call.mask, true);
+      return device().block.races.sync_warp(warp.first, mask, true);
     case WarpOperation::kShuffle:
-      device().block.races.sync_warp(warp.first, call.mask, false);
-      return shuffle(call.mask, warp);
+      device().block.races.sync_warp(warp.first, mask, false);
+      return shuffle(mask, warp);
     case WarpOperation::kBallot:
-      device().block.races.sync_warp(warp.first, call.mask, false);
-      return vote(call.mask, warp);
+      device().block.races.sync_warp(warp.first, mask, false);
+      return vote(mask, warp);
     case WarpOperation::kCollective:
       return work_together(call, warp);
     case WarpOperation::kActive:  // see release_active
@@ -138,8 +156,10 @@ std::uint64_t WarpOperations::undefined_value(unsigned thread) {
   constexpr FindingKind kKind = "shuffle from a lane that does not take part";
   if (!is_noted(kKind, threads_.waits_at[thread]))
     note({kKind,
-          fmt::format("  {} reads lane {} at {}; the mask names {:#010x}\n  so the value is undefined",
-                      thread_name(thread), call.source, place_text(threads_.waits_at[thread]), call.mask),
+          fmt::format("  {} reads lane {} at {}; {}\n  so the value is undefined", thread_name(thread),
+                      call.source, place_text(threads_.waits_at[thread]),
+                      call.mask >> call.source & 1 ? "that lane has ended or is not there"
+                                                   : fmt::format("the mask names {:#010x}", call.mask)),
           fmt::format(
               "this is right only if the result does not depend on that value, which here is a large "
               "number and on a GPU can be any. Is lane {} meant to take part? Often it is simpler to "

@@ -46,6 +46,7 @@ class WarpOperations {
   void check_complete(const Warp& warp) const;
 
  private:
+  std::uint32_t needed(std::uint32_t mask, const Warp& warp) const;
   bool all_came(unsigned caller, std::uint32_t waiting, const Warp& warp) const;
   bool same_call(unsigned a, unsigned b) const;
   void finish(const WarpCall& call, const Warp& warp);
@@ -59,6 +60,10 @@ class WarpOperations {
   std::vector<WarpCall> calls_;  // by thread
   bool undefined_is_negative_ = false;
 };
+
+/// Whether an operation waits only for the lanes of its mask that are there and have not ended, as CUDA has it
+/// ("all non-exited threads"). By default it waits for all, so that a mask says who takes part.
+void set_ended_lanes_excused(bool excused);
 
 /// Suspends the running thread until all 32 lanes of its warp have come to this one instruction. Then `work`
 /// runs, once, with the address that each lane passed as `mine`; then the lanes continue.

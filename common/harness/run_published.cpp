@@ -8,19 +8,24 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <string_view>
 
 #include "cpu/access.hpp"
+#include "cpu/device.hpp"
 #include "cpu/finding.hpp"
 #include "cpu/host_calls.hpp"
 #include "cpu/memory.hpp"
 #include "cpu/names.hpp"
+#include "cpu/program.hpp"
 #include "cpu/source_line.hpp"
 #include "cpu/stop.hpp"
+#include "cpu/warp_operations.hpp"
 #include "harness/backend.hpp"
 #include "harness/errors.hpp"
 #include "harness/files.hpp"
 #include "harness/play_report.hpp"
 #include "harness/published_memory.hpp"
+#include "harness/repeats.hpp"
 #include "harness/terminal.hpp"
 #include "plural.hpp"
 #include "published/runtime.hpp"
@@ -35,7 +40,9 @@ struct Session {
   std::unique_ptr<Backend> backend;
   std::map<void*, std::string> arrays;       ///< that are not freed, and their names
   std::map<std::string, int> library_calls;  ///< that the host has computed
-  int launch_count = 0;
+  Repeats repeats;
+  std::map<std::size_t, std::size_t> row_of;  ///< of `launches`, for each number of `repeats`
+  int launch_count = 0, not_run = 0;
   int json_output = -1;  ///< with --json, standard output as it was: the program's goes to standard error
   cudaError_t last_error = cudaSuccess;
 };
@@ -49,10 +56,25 @@ bool same_launch(const LaunchCounts& a, const LaunchCounts& b) {
 void keep(const LaunchCounts& launch) {
   const auto found = std::find_if(session->launches.begin(), session->launches.end(),
                                   [&](const LaunchCounts& one) { return same_launch(one, launch); });
+  session->row_of[session->repeats.number()] = static_cast<std::size_t>(found - session->launches.begin());
   if (found == session->launches.end())
     session->launches.push_back(launch);
   else
     ++found->times;
+}
+
+/// The state of all memory that a kernel can read.
+std::size_t state_of_memory() {
+  const cpu::Memory::Access open(cpu::memory(), true);
+  std::size_t state = 0;
+  const auto add = [&](const cpu::Region& region) {
+    const std::string_view bytes(reinterpret_cast<const char*>(region.begin), region.size);
+    state = 31 * state + std::hash<std::string_view>()(bytes);
+  };
+  for (const auto& array : cpu::memory().buffers()) add(array->data);
+  static const cpu::Region constants = cpu::program().from_host;
+  add(constants);
+  return state;
 }
 
 std::string not_freed() {
@@ -70,6 +92,11 @@ void report(const std::string& finding, std::string_view note_word) {
   for (const auto& [library, calls] : s.library_calls)
     notes.push_back(
         fmt::format("{} of {}: computed by the host, and not counted", plural(calls, "call"), library));
+  if (s.not_run > 0)
+    notes.push_back(fmt::format(
+        "{} of {} launches were not run again, because the same launch had changed nothing in the "
+        "same memory before; the table counts them",
+        s.not_run, s.launch_count));
   report_play(s.options, s.backend->info().name, s.launches, {finding, std::string(note_word), notes});
   std::fflush(stdout);
 }
@@ -210,10 +237,19 @@ void copy(const char* call, void* to, const void* from, size_t bytes, cudaMemcpy
 
 }  // namespace
 
-void run(const cpu::Launch& launch) {
+void run(const cpu::Launch& launch, const Arguments& arguments) {
   workbook::require_session("a launch");
+  workbook::Session& s = *session;
   try {
-    cpu::run(launch);
+    const bool has_run = s.repeats.run(launch, arguments, workbook::state_of_memory, [&] {
+      const std::size_t printed = cpu::device().printed.bytes;
+      cpu::run(launch);
+      return cpu::device().printed.bytes != printed;
+    });
+    if (!has_run) {
+      ++s.launches[s.row_of.at(s.repeats.number())].times;
+      ++s.not_run;
+    }
   } catch (const cpu::Finding& found) {
     workbook::end_with(found.what(), found.note_word);
   }
@@ -376,67 +412,52 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
   cudaDeviceProp p;
   if (const cudaError_t error = cudaGetDeviceProperties(&p, device)) return error;
-  switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock:
-      *value = p.maxThreadsPerBlock;
-      break;
-    case cudaDevAttrMaxSharedMemoryPerBlock:
-      *value = static_cast<int>(p.sharedMemPerBlock);
-      break;
-    case cudaDevAttrWarpSize:
-      *value = p.warpSize;
-      break;
-    case cudaDevAttrClockRate:
-      *value = p.clockRate;
-      break;
-    case cudaDevAttrMultiProcessorCount:
-      *value = p.multiProcessorCount;
-      break;
-    case cudaDevAttrIntegrated:
-      *value = p.integrated;
-      break;
-    case cudaDevAttrComputeMode:
-      *value = p.computeMode;
-      break;
-    case cudaDevAttrMemoryClockRate:
-      *value = p.memoryClockRate;
-      break;
-    case cudaDevAttrGlobalMemoryBusWidth:
-      *value = p.memoryBusWidth;
-      break;
-    case cudaDevAttrL2CacheSize:
-      *value = p.l2CacheSize;
-      break;
-    case cudaDevAttrMaxThreadsPerMultiProcessor:
-      *value = p.maxThreadsPerMultiProcessor;
-      break;
-    case cudaDevAttrComputeCapabilityMajor:
-      *value = p.major;
-      break;
-    case cudaDevAttrComputeCapabilityMinor:
-      *value = p.minor;
-      break;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
-      *value = static_cast<int>(p.sharedMemPerMultiprocessor);
-      break;
-    case cudaDevAttrMaxRegistersPerMultiprocessor:
-      *value = p.regsPerMultiprocessor;
-      break;
-    case cudaDevAttrManagedMemory:
-      *value = p.managedMemory;
-      break;
-    case cudaDevAttrConcurrentManagedAccess:
-      *value = p.concurrentManagedAccess;
-      break;
-    case cudaDevAttrCooperativeLaunch:
-      *value = p.cooperativeLaunch;
-      break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-      *value = static_cast<int>(p.sharedMemPerBlockOptin);
-      break;
-    default:
-      return cudaErrorInvalidValue;
-  }
+  const struct {
+    cudaDeviceAttr attribute;
+    long long value;
+  } rows[] = {
+      {cudaDevAttrMaxThreadsPerBlock, p.maxThreadsPerBlock},
+      {cudaDevAttrMaxBlockDimX, p.maxThreadsDim[0]},
+      {cudaDevAttrMaxBlockDimY, p.maxThreadsDim[1]},
+      {cudaDevAttrMaxBlockDimZ, p.maxThreadsDim[2]},
+      {cudaDevAttrMaxGridDimX, p.maxGridSize[0]},
+      {cudaDevAttrMaxGridDimY, p.maxGridSize[1]},
+      {cudaDevAttrMaxGridDimZ, p.maxGridSize[2]},
+      {cudaDevAttrMaxSharedMemoryPerBlock, static_cast<long long>(p.sharedMemPerBlock)},
+      {cudaDevAttrTotalConstantMemory, static_cast<long long>(p.totalConstMem)},
+      {cudaDevAttrWarpSize, p.warpSize},
+      {cudaDevAttrMaxPitch, static_cast<long long>(p.memPitch)},
+      {cudaDevAttrMaxRegistersPerBlock, p.regsPerBlock},
+      {cudaDevAttrClockRate, p.clockRate},
+      {cudaDevAttrGpuOverlap, p.deviceOverlap},
+      {cudaDevAttrMultiProcessorCount, p.multiProcessorCount},
+      {cudaDevAttrKernelExecTimeout, p.kernelExecTimeoutEnabled},
+      {cudaDevAttrIntegrated, p.integrated},
+      {cudaDevAttrCanMapHostMemory, p.canMapHostMemory},
+      {cudaDevAttrComputeMode, p.computeMode},
+      {cudaDevAttrConcurrentKernels, p.concurrentKernels},
+      {cudaDevAttrEccEnabled, p.ECCEnabled},
+      {cudaDevAttrMemoryClockRate, p.memoryClockRate},
+      {cudaDevAttrGlobalMemoryBusWidth, p.memoryBusWidth},
+      {cudaDevAttrL2CacheSize, p.l2CacheSize},
+      {cudaDevAttrMaxThreadsPerMultiProcessor, p.maxThreadsPerMultiProcessor},
+      {cudaDevAttrAsyncEngineCount, p.asyncEngineCount},
+      {cudaDevAttrUnifiedAddressing, p.unifiedAddressing},
+      {cudaDevAttrComputeCapabilityMajor, p.major},
+      {cudaDevAttrComputeCapabilityMinor, p.minor},
+      {cudaDevAttrMaxSharedMemoryPerMultiprocessor, static_cast<long long>(p.sharedMemPerMultiprocessor)},
+      {cudaDevAttrMaxRegistersPerMultiprocessor, p.regsPerMultiprocessor},
+      {cudaDevAttrManagedMemory, p.managedMemory},
+      {cudaDevAttrHostNativeAtomicSupported, p.hostNativeAtomicSupported},
+      {cudaDevAttrPageableMemoryAccess, p.pageableMemoryAccess},
+      {cudaDevAttrConcurrentManagedAccess, p.concurrentManagedAccess},
+      {cudaDevAttrCooperativeLaunch, p.cooperativeLaunch},
+      {cudaDevAttrMaxSharedMemoryPerBlockOptin, static_cast<long long>(p.sharedMemPerBlockOptin)},
+      {cudaDevAttrMemoryPoolsSupported, 0}};
+  const auto* const row = std::find_if(std::begin(rows), std::end(rows),
+                                       [&](const auto& one) { return one.attribute == attribute; });
+  if (row == std::end(rows)) return cudaErrorInvalidValue;
+  *value = static_cast<int>(row->value);
   return cudaSuccess;
 }
 cudaError_t cudaDriverGetVersion(int* version) {
@@ -505,6 +526,7 @@ int run_published(int argc, const char* const* argv, int (*main)(int, char**, ch
       throw UsageError(
           "a file with a main of its own runs on the CPU device; on a GPU, compile it with nvcc");
     } else {
+      cpu::set_ended_lanes_excused(true);
       s.backend = make_cpu_backend(keep, s.options.detail(), s.options.notes);
       session = &s;
       if (s.options.json) {

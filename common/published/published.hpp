@@ -59,12 +59,20 @@ struct Configuration {
 template <class... Parameters>
 void start(const Configuration& c, void (*kernel)(Parameters...), Parameters... arguments) {
   const auto body = [&]() WORKBOOK_UNTRACED { kernel(arguments...); };
-  run({.kernel = reinterpret_cast<const void*>(kernel),
-       .grid = {c.grid.x, c.grid.y, c.grid.z},
-       .block = {c.block.x, c.block.y, c.block.z},
-       .shared_bytes = c.shared_bytes,
-       .thread = cpu::run_thread<decltype(body)>,
-       .closure = &body});
+  const cpu::Launch launch = {.kernel = reinterpret_cast<const void*>(kernel),
+                              .grid = {c.grid.x, c.grid.y, c.grid.z},
+                              .block = {c.block.x, c.block.y, c.block.z},
+                              .shared_bytes = c.shared_bytes,
+                              .thread = cpu::run_thread<decltype(body)>,
+                              .closure = &body};
+  if constexpr ((std::is_trivially_copyable_v<Parameters> && ...)) {
+    unsigned char bytes[(sizeof(Parameters) + ... + 1)];
+    size_t size = 0;
+    ((__builtin_memcpy(bytes + size, &arguments, sizeof arguments), size += sizeof arguments), ...);
+    run(launch, {bytes, size});
+  } else {
+    run(launch, {});
+  }
 }
 
 /// A launch of a kernel that a variable points to.
@@ -155,6 +163,11 @@ cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, size_t bytes, size_t
                     bytes, cudaMemcpyDefault);
 }
 template <class T>
+cudaError_t cudaMemcpyToSymbolAsync(T& symbol, const void* from, size_t bytes, size_t offset = 0,
+                                    cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t = nullptr) {
+  return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
+}
+template <class T>
 cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t offset = 0,
                                  cudaMemcpyKind = cudaMemcpyDeviceToHost) {
   return cudaMemcpy(to, reinterpret_cast<const char*>(&symbol) + offset, bytes, cudaMemcpyDefault);
@@ -170,6 +183,14 @@ cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 bloc
                              size_t shared_bytes = 0, cudaStream_t = nullptr) {
   return published::start_by_addresses(kernel, grid, block, arguments, shared_bytes,
                                        std::index_sequence_for<Parameters...>());
+}
+
+/// A kernel whose blocks wait for each other ends in a finding at grid.sync().
+template <class... Parameters>
+cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block,
+                                        void** arguments, size_t shared_bytes = 0,
+                                        cudaStream_t stream = nullptr) {
+  return cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream);
 }
 
 template <class Kernel>
@@ -216,6 +237,46 @@ inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) { retu
 inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t = nullptr) { return cudaSuccess; }
 inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
 inline cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamGetPriority(cudaStream_t, int* priority) {
+  *priority = 0;
+  return cudaSuccess;
+}
+inline cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  *least = 0;
+  *greatest = -5;
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamSetAttribute(cudaStream_t, cudaStreamAttrID, const cudaStreamAttrValue*) {
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamGetAttribute(cudaStream_t, cudaStreamAttrID, cudaStreamAttrValue* value) {
+  *value = {};
+  return cudaSuccess;
+}
+template <class T>
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t, T*, size_t = 0, unsigned = cudaMemAttachSingle) {
+  return cudaSuccess;
+}
+inline cudaError_t cudaCtxResetPersistingL2Cache() { return cudaSuccess; }
+/// All work before it is done, so the function is called at once.
+inline cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call, void* data,
+                                         unsigned) {
+  call(stream, cudaSuccess, data);
+  return cudaSuccess;
+}
+inline cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t call, void* data) {
+  call(data);
+  return cudaSuccess;
+}
+/// There is one device.
+inline cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) {
+  *can = 0;
+  return cudaSuccess;
+}
+inline cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr, int, int) {
+  *value = 0;
+  return cudaErrorInvalidDevice;
+}
 inline cudaError_t cudaProfilerStart() { return cudaSuccess; }
 inline cudaError_t cudaProfilerStop() { return cudaSuccess; }
 
@@ -253,6 +314,88 @@ template <class Pair>
 [[gnu::always_inline]] inline unsigned __umul24(unsigned a, unsigned b) {
   return (a & 0xffffff) * (b & 0xffffff);
 }
+/// The lanes of `mask` that pass the same value.
+template <class T>
+[[gnu::always_inline]] inline unsigned __match_any_sync(unsigned mask, T value) {
+  unsigned long long bits = 0;
+  __builtin_memcpy(&bits, &value, sizeof value);
+  unsigned same = mask;
+  for (unsigned i = 0; i < 8 * sizeof value; ++i) {
+    const unsigned set = __ballot_sync(mask, bits >> i & 1);
+    same &= bits >> i & 1 ? set : ~set;
+  }
+  return same;
+}
+
+namespace published {
+
+/// The lanes' values, combined in each of them.
+template <class T, class Operation>
+[[gnu::always_inline]] inline T over_lanes(unsigned mask, T value, Operation operation) {
+  T all = __shfl_sync(mask, value, __builtin_ctz(mask));
+  for (unsigned left = mask & (mask - 1); left; left &= left - 1)
+    all = operation(all, __shfl_sync(mask, value, __builtin_ctz(left)));
+  return all;
+}
+
+template <class T>
+[[gnu::always_inline]] inline T reduce_add(unsigned mask, T value) {
+  return over_lanes(mask, value, [](T a, T b) { return a + b; });
+}
+template <class T>
+[[gnu::always_inline]] inline T reduce_min(unsigned mask, T value) {
+  return over_lanes(mask, value, [](T a, T b) { return a < b ? a : b; });
+}
+template <class T>
+[[gnu::always_inline]] inline T reduce_max(unsigned mask, T value) {
+  return over_lanes(mask, value, [](T a, T b) { return a < b ? b : a; });
+}
+template <class T>
+[[gnu::always_inline]] inline T reduce_and(unsigned mask, T value) {
+  return over_lanes(mask, value, [](T a, T b) { return a & b; });
+}
+template <class T>
+[[gnu::always_inline]] inline T reduce_or(unsigned mask, T value) {
+  return over_lanes(mask, value, [](T a, T b) { return a | b; });
+}
+template <class T>
+[[gnu::always_inline]] inline T reduce_xor(unsigned mask, T value) {
+  return over_lanes(mask, value, [](T a, T b) { return a ^ b; });
+}
+
+}  // namespace published
+
+// Kernel files of the workbook do without these, and cpu/unsupported.hpp says so.
+#define __reduce_add_sync ::published::reduce_add
+#define __reduce_min_sync ::published::reduce_min
+#define __reduce_max_sync ::published::reduce_max
+#define __reduce_and_sync ::published::reduce_and
+#define __reduce_or_sync ::published::reduce_or
+#define __reduce_xor_sync ::published::reduce_xor
+
+// An atomic for the whole system, or for a block alone, is counted as the plain one.
+#define WORKBOOK_SCOPES(name)                                      \
+  template <class T, class... V>                                   \
+  [[gnu::always_inline]] inline auto name##_system(T* a, V... v) { \
+    return name(a, static_cast<T>(v)...);                          \
+  }                                                                \
+  template <class T, class... V>                                   \
+  [[gnu::always_inline]] inline auto name##_block(T* a, V... v) {  \
+    return name(a, static_cast<T>(v)...);                          \
+  }
+WORKBOOK_SCOPES(atomicAdd)
+WORKBOOK_SCOPES(atomicSub)
+WORKBOOK_SCOPES(atomicExch)
+WORKBOOK_SCOPES(atomicMin)
+WORKBOOK_SCOPES(atomicMax)
+WORKBOOK_SCOPES(atomicInc)
+WORKBOOK_SCOPES(atomicDec)
+WORKBOOK_SCOPES(atomicCAS)
+WORKBOOK_SCOPES(atomicAnd)
+WORKBOOK_SCOPES(atomicOr)
+WORKBOOK_SCOPES(atomicXor)
+#undef WORKBOOK_SCOPES
+
 // Templates: a function of the user's of the same name is preferred.
 template <class T = unsigned>
 [[gnu::always_inline]] inline T umin(T a, T b) {

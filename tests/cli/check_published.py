@@ -51,6 +51,7 @@ def play(what, source, status, *texts, options=(), command="play", never=None):
         (path.parent / "include").mkdir()
         (path.parent / "include" / "size.h").write_text("#define FROM_HEADER 77\n")
         (path.parent / "include" / "more.cu").write_text("int size() { return 10; }\n")
+        (path.parent / "include" / "main.cpp").write_text(MAIN)
         words = [str(each).replace("FOLDER", folder) for each in options]
         done = run(COPY / "workbook", command, path, *words)
     output = done.stdout + done.stderr
@@ -69,6 +70,15 @@ def changed(*edits):
     return source
 
 
+MAIN = r"""#include <cstdio>
+int main() {
+  int *x, result;
+  cudaMalloc(&x, 4);
+  kernel<<<1, 1>>>(x);
+  cudaMemcpy(&result, x, 4, cudaMemcpyDeviceToHost);
+  printf("main %d\n", result);
+}
+"""
 LAUNCH = "saxpy<<<(n + 255) / 256, 256>>>(n, 2.0f, d_x, d_y);"
 BACK = "cudaMemcpy(y.data(), d_y, bytes, cudaMemcpyDeviceToHost);"
 
@@ -80,12 +90,17 @@ play("arguments of main", SAXPY, 0, "y[63] = 8", "saxpy 3 1 256", options=["--",
 play("another value for a constant", SAXPY, 0, "y[31] = 8", options=["--set", "N=32"])
 play("... that is not there", SAXPY, 1, "--set M=32: no variable M starts with a number",
      options=["--set", "M=32"])
+AGAIN = changed(("i < 3", "i < 50"), ("y[i] = a * x[i] + y[i];", "y[i] = a * x[i] + i;"))
+play("a launch that changes nothing is not run again", AGAIN, 0, "y[999] = 1001", "saxpy 50 4 256",
+     "48 of 50 launches were not run again")
 play("an end after some launches", SAXPY, 0, "ended after 2 launches", "saxpy 2 4 256",
      options=["--launches", 2], never="y[999]")
 HEADER = changed(("#include <vector>", "#include <vector>\n#include <size.h>"),
                  ("N = 1000", "N = FROM_HEADER + MORE"))
 SEVERAL = changed(("#include <vector>", "#include <vector>\nint size();"), ("N = 1000", "N = size()"))
 play("several files", SEVERAL, 0, "y[9] = 8", options=["--with", "FOLDER/include/more.cu"])
+play("... of which another one has the main", "__global__ void kernel(int* x) { *x = 7; }\n", 0, "main 7",
+     "kernel 1 1 0 0", options=["--with", "FOLDER/include/main.cpp"])
 play("... one of which is not there", SAXPY, 2, "none.cu: it is not a file", options=["--with", "none.cu"])
 play("headers and macros", HEADER, 0, "y[78] = 8", options=["-I", "FOLDER/include", "-D", "MORE=2"])
 report = json.loads(play("JSON, and the program's output apart", SAXPY, 0, options=["--json"]))
@@ -96,6 +111,9 @@ features = (COPY / "tests/data/published/features.cu").read_text()
 play("many ways to write a program", features, 0, "anonymous 128", "kernel prints 7", "x 186 191 129",
      "y 0.25 counter 71 managed 42", "groups 8 8", "unrolled 3", "managed 32", "caught features",
      "132 multiprocessors, 0 ms", "apply<{lambda(float)#1}>", "deep<float, 2>", never="not freed")
+groups = (COPY / "tests/data/published/groups.cu").read_text()
+play("groups of threads and asynchronous copies", groups, 0, "sums 0", "labels 0", "barrier 0", "pipeline 0",
+     "part of a warp 0", "callbacks 0", never="not freed")
 CUBLAS = r"""#include <cublas_v2.h>
 #include <cstdio>
 int main() {
@@ -116,6 +134,14 @@ play("cuBLAS, by the host", CUBLAS, 0, "26 38 30 44",
      "not freed when the program ended: d")
 
 # --- What is found ---
+
+GRID = changed(("#include <vector>", "#include <vector>\n#include <cooperative_groups.h>"),
+               ("if (i < n)", "cooperative_groups::this_grid().sync();\n  if (i < n)"))
+play("blocks that wait for each other", GRID, 1, "unsupported instruction: kernel saxpy",
+     "grid.sync() at line 8")
+play("a lane that has ended is read", changed(("if (i < n) ", "if (i % 32 == 31) return;\n  "),
+     ("y[i];", "__shfl_down_sync(0xffffffff, y[i], 1);")), 0, "that lane has ended or is not there",
+     options=["--", 64])
 
 play("a kernel out of bounds", changed(("if (i < n) ", "")), 1, "out of bounds: kernel saxpy (", "mine.cu:5",
      "reads d_x[1000] at line 7")

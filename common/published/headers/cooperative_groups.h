@@ -4,18 +4,43 @@
 
 namespace cooperative_groups {
 
-class thread_block {
+/// `shuffle` of a value of any size: by words of 4 bytes where the instruction has no such size.
+template <class T, class Shuffle>
+[[gnu::always_inline]] inline T shuffled(T value, Shuffle shuffle) {
+  if constexpr (sizeof value == 2 || sizeof value == 4 || sizeof value == 8) {
+    return shuffle(value);
+  } else {
+    unsigned words[(sizeof value + 3) / 4] = {};
+    __builtin_memcpy(words, &value, sizeof value);
+    for (unsigned& word : words) word = shuffle(word);
+    __builtin_memcpy(&value, words, sizeof value);
+    return value;
+  }
+}
+
+/// A group that a function may take by value: a block, where `mask` is 0, or lanes of a warp.
+class thread_group {
  public:
-  [[gnu::always_inline]] static void sync() { cpu::__syncthreads(); }
-  [[gnu::always_inline]] static unsigned thread_rank() {
+  [[gnu::always_inline]] explicit thread_group(unsigned mask = 0) : mask_(mask) {}
+  [[gnu::always_inline]] void sync() const { mask_ ? cpu::__syncwarp(mask_) : cpu::__syncthreads(); }
+  [[gnu::always_inline]] unsigned thread_rank() const {
+    if (mask_) return __builtin_popcount(mask_ & ((1u << cpu::lane_index()) - 1));
     const uint3 t = cpu::thread_index(), b = cpu::block_extent();
     return t.x + b.x * (t.y + b.y * t.z);
   }
-  [[gnu::always_inline]] static unsigned size() {
+  [[gnu::always_inline]] unsigned size() const {
     const uint3 b = cpu::block_extent();
-    return b.x * b.y * b.z;
+    return mask_ ? __builtin_popcount(mask_) : b.x * b.y * b.z;
   }
-  [[gnu::always_inline]] static unsigned num_threads() { return size(); }
+  [[gnu::always_inline]] unsigned num_threads() const { return size(); }
+  [[gnu::always_inline]] unsigned lanes() const { return mask_; }
+
+ private:
+  unsigned mask_;
+};
+
+class thread_block : public thread_group {
+ public:
   [[gnu::always_inline]] static uint3 thread_index() { return cpu::thread_index(); }
   [[gnu::always_inline]] static uint3 group_index() { return cpu::block_index(); }
   [[gnu::always_inline]] static dim3 group_dim() {
@@ -26,42 +51,98 @@ class thread_block {
 };
 [[gnu::always_inline]] inline thread_block this_thread_block() { return {}; }
 
-struct grid_group;
-__attribute__((unavailable(
-    "the CPU device runs blocks one after the other, so grid.sync() is not there: launch two kernels")))
-grid_group
-this_grid();
+/// All threads of the launch. The CPU device runs blocks one after the other, so they cannot wait for each
+/// other: sync() is a finding.
+class grid_group {
+ public:
+  [[gnu::always_inline]] static unsigned long long size() { return num_blocks() * thread_block().size(); }
+  [[gnu::always_inline]] static unsigned long long num_threads() { return size(); }
+  [[gnu::always_inline]] static unsigned long long num_blocks() {
+    const uint3 g = cpu::grid_extent();
+    return static_cast<unsigned long long>(g.x) * g.y * g.z;
+  }
+  [[gnu::always_inline]] static unsigned long long block_rank() {
+    const uint3 b = cpu::block_index(), g = cpu::grid_extent();
+    return b.x + static_cast<unsigned long long>(g.x) * (b.y + static_cast<unsigned long long>(g.y) * b.z);
+  }
+  [[gnu::always_inline]] static unsigned long long thread_rank() {
+    return block_rank() * thread_block().size() + thread_block().thread_rank();
+  }
+  [[gnu::always_inline]] static dim3 group_dim() {
+    const uint3 g = cpu::grid_extent();
+    return {g.x, g.y, g.z};
+  }
+  [[gnu::always_inline]] static bool is_valid() { return true; }
+  [[gnu::always_inline]] static void sync(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    published::refuse("grid.sync()", file, line);
+  }
+};
+[[gnu::always_inline]] inline grid_group this_grid() { return {}; }
+
+/// Lanes of a warp, which have ranks from 0 on.
+class coalesced_group : public thread_group {
+ public:
+  [[gnu::always_inline]] explicit coalesced_group(unsigned mask) : thread_group(mask) {}
+  template <class T>
+  [[gnu::always_inline]] T shfl(T value, unsigned rank) const {
+    unsigned above = lanes();
+    for (unsigned i = 0; i < rank; ++i) above &= above - 1;
+    const int source = above ? __builtin_ctz(above) : cpu::lane_index();
+    return shuffled(value, [&](auto word) { return cpu::__shfl_sync(lanes(), word, source); });
+  }
+  template <class T>
+  [[gnu::always_inline]] T shfl_up(T value, unsigned by) const {
+    return shfl(value, thread_rank() < by ? thread_rank() : thread_rank() - by);
+  }
+  template <class T>
+  [[gnu::always_inline]] T shfl_down(T value, unsigned by) const {
+    return shfl(value, thread_rank() + by < size() ? thread_rank() + by : thread_rank());
+  }
+  /// A bit for each rank.
+  [[gnu::always_inline]] unsigned ballot(int predicate) const {
+    const unsigned all = cpu::__ballot_sync(lanes(), predicate);
+    unsigned packed = 0, rank = 0;
+    for (unsigned left = lanes(); left; left &= left - 1, ++rank)
+      packed |= (all >> __builtin_ctz(left) & 1) << rank;
+    return packed;
+  }
+  [[gnu::always_inline]] int any(int predicate) const { return cpu::__any_sync(lanes(), predicate); }
+  [[gnu::always_inline]] int all(int predicate) const { return cpu::__all_sync(lanes(), predicate); }
+};
+[[gnu::always_inline]] inline coalesced_group coalesced_threads() {
+  return coalesced_group(cpu::__activemask());
+}
 
 /// Size neighbouring threads of a warp.
 template <unsigned Size, class Parent = thread_block>
-class thread_block_tile {
+class thread_block_tile : public thread_group {
   static_assert(Size >= 1 && Size <= 32 && (Size & (Size - 1)) == 0,
                 "a tile has 1, 2, 4, 8, 16 or 32 threads");
 
  public:
-  [[gnu::always_inline]] static void sync() { cpu::__syncwarp(mask()); }
+  [[gnu::always_inline]] thread_block_tile() : thread_group(mask()) {}
   static constexpr unsigned size() { return Size; }
   static constexpr unsigned num_threads() { return Size; }
-  [[gnu::always_inline]] static unsigned thread_rank() { return thread_block::thread_rank() % Size; }
-  [[gnu::always_inline]] static unsigned meta_group_rank() { return thread_block::thread_rank() / Size; }
+  [[gnu::always_inline]] static unsigned thread_rank() { return thread_block().thread_rank() % Size; }
+  [[gnu::always_inline]] static unsigned meta_group_rank() { return thread_block().thread_rank() / Size; }
   [[gnu::always_inline]] static unsigned meta_group_size() {
-    return (thread_block::size() + Size - 1) / Size;
+    return (thread_block().size() + Size - 1) / Size;
   }
   template <class T>
   [[gnu::always_inline]] T shfl(T value, int source) const {
-    return cpu::__shfl_sync(mask(), value, source, Size);
+    return shuffled(value, [&](auto word) { return cpu::__shfl_sync(mask(), word, source, Size); });
   }
   template <class T>
   [[gnu::always_inline]] T shfl_down(T value, unsigned by) const {
-    return cpu::__shfl_down_sync(mask(), value, by, Size);
+    return shuffled(value, [&](auto word) { return cpu::__shfl_down_sync(mask(), word, by, Size); });
   }
   template <class T>
   [[gnu::always_inline]] T shfl_up(T value, unsigned by) const {
-    return cpu::__shfl_up_sync(mask(), value, by, Size);
+    return shuffled(value, [&](auto word) { return cpu::__shfl_up_sync(mask(), word, by, Size); });
   }
   template <class T>
   [[gnu::always_inline]] T shfl_xor(T value, int lanes) const {
-    return cpu::__shfl_xor_sync(mask(), value, lanes, Size);
+    return shuffled(value, [&](auto word) { return cpu::__shfl_xor_sync(mask(), word, lanes, Size); });
   }
   [[gnu::always_inline]] unsigned ballot(int predicate) const {
     return cpu::__ballot_sync(mask(), predicate) >> first();
@@ -70,7 +151,7 @@ class thread_block_tile {
   [[gnu::always_inline]] int all(int predicate) const { return cpu::__all_sync(mask(), predicate); }
 
  private:
-  [[gnu::always_inline]] static unsigned first() { return thread_block::thread_rank() % 32 / Size * Size; }
+  [[gnu::always_inline]] static unsigned first() { return thread_block().thread_rank() % 32 / Size * Size; }
   [[gnu::always_inline]] static unsigned mask() {
     return Size == 32 ? 0xffffffffu : ((1u << Size % 32) - 1) << first();
   }
@@ -79,6 +160,24 @@ class thread_block_tile {
 template <unsigned Size, class Group>
 [[gnu::always_inline]] inline thread_block_tile<Size, Group> tiled_partition(const Group&) {
   return {};
+}
+/// So many neighbouring threads of a block, or lanes of a group.
+[[gnu::always_inline]] inline thread_group tiled_partition(const thread_group& parent, unsigned size) {
+  const unsigned rank = parent.thread_rank() / size * size;
+  if (!parent.lanes()) return thread_group(size >= 32 ? 0xffffffffu : ((1u << size) - 1) << rank % 32);
+  unsigned above = parent.lanes(), mask = 0;
+  for (unsigned i = 0; i < rank; ++i) above &= above - 1;
+  for (unsigned i = 0; i < size && above; ++i, above &= above - 1) mask |= above & -above;
+  return thread_group(mask);
+}
+/// The lanes of a group for which the predicate is as it is for the calling one.
+[[gnu::always_inline]] inline coalesced_group binary_partition(const thread_group& group, bool predicate) {
+  const unsigned in_favour = cpu::__ballot_sync(group.lanes(), predicate);
+  return coalesced_group(predicate ? in_favour : group.lanes() & ~in_favour);
+}
+template <class T>
+[[gnu::always_inline]] inline coalesced_group labeled_partition(const thread_group& group, T label) {
+  return coalesced_group(__match_any_sync(group.lanes(), label));
 }
 template <class Group>
 [[gnu::always_inline]] inline void sync(const Group& group) {
@@ -98,6 +197,15 @@ struct less {
   [[gnu::always_inline]] T operator()(T a, T b) const { return a < b ? a : b; }
 };
 
+template <class T>
+struct bit_and {
+  [[gnu::always_inline]] T operator()(T a, T b) const { return a & b; }
+};
+template <class T>
+struct bit_or {
+  [[gnu::always_inline]] T operator()(T a, T b) const { return a | b; }
+};
+
 /// The reduction of a tile's values, in every thread.
 template <unsigned Size, class Parent, class T, class Operation>
 [[gnu::always_inline]] inline T reduce(const thread_block_tile<Size, Parent>& tile, T value,
@@ -105,6 +213,12 @@ template <unsigned Size, class Parent, class T, class Operation>
   for (unsigned lanes = Size / 2; lanes > 0; lanes /= 2)
     value = operation(value, tile.shfl_xor(value, lanes));
   return value;
+}
+template <class T, class Operation>
+[[gnu::always_inline]] inline T reduce(const coalesced_group& group, T value, Operation operation) {
+  T all = group.shfl(value, 0);
+  for (unsigned rank = 1; rank < group.size(); ++rank) all = operation(all, group.shfl(value, rank));
+  return all;
 }
 
 }  // namespace cooperative_groups
