@@ -538,6 +538,7 @@ class Translator {
     if (text(i + 1) != "(") return;
     const bool is_declared =
         is_word(i - 1) && text(i - 1) != "return" && text(i - 1) != "else" && text(i - 1) != "do";
+    if (word == "clock" && !is_declared && in_device_code(i)) return replace(i, "::published::clock");
     if (kOfDevice.contains(word) && !is_declared) return replace(i, fmt::format("::cpu::{}", word));
     if ((word == "exit" || word == "abort") && !is_declared) return replace(i, fmt::format("::{}", word));
     if (word == "cudaMalloc" || word == "cudaMallocManaged") name_allocation(i);

@@ -22,6 +22,10 @@ target_link_libraries(play PRIVATE play_cpu)
 # it the options of the preprocessor and of the translation. All that is compiled from it becomes one object, whose only symbol
 # is main: the templates of C++ in it are traced, and must not be mixed with the plain program's.
 set(published ${CMAKE_BINARY_DIR}/published)
+# Those of GNU: with clang, CMake finds LLVM's, which keep groups of sections and choose symbols by their old names.
+find_program(WORKBOOK_GNU_LD NAMES ld.bfd ld ${CMAKE_LINKER})
+find_program(WORKBOOK_GNU_OBJCOPY NAMES objcopy ${CMAKE_OBJCOPY})
+mark_as_advanced(WORKBOOK_GNU_LD WORKBOOK_GNU_OBJCOPY)
 foreach(suffix .cu .options .set)
   if(NOT EXISTS ${published}${suffix})
     file(WRITE ${published}${suffix} "")
@@ -49,8 +53,8 @@ target_compile_options(published_traced PRIVATE ${WORKBOOK_KERNEL_FLAGS} ${WORKB
                                                 $<$<CXX_COMPILER_ID:GNU>:-fpermissive -fno-gnu-unique>)
 add_custom_command(
   OUTPUT ${published}.o
-  COMMAND ${CMAKE_LINKER} -r --force-group-allocation $<TARGET_OBJECTS:published_traced> -o ${published}.global.o
-  COMMAND ${CMAKE_OBJCOPY} --redefine-sym main=published_main --keep-global-symbol=published_main ${published}.global.o
+  COMMAND ${WORKBOOK_GNU_LD} -r --force-group-allocation $<TARGET_OBJECTS:published_traced> -o ${published}.global.o
+  COMMAND ${WORKBOOK_GNU_OBJCOPY} --redefine-sym main=published_main --keep-global-symbol=published_main ${published}.global.o
           ${published}.o
   DEPENDS $<TARGET_OBJECTS:published_traced>
   COMMENT "Hiding its symbols"

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <map>
 #include <string_view>
+#include <thread>
 
 #include "cpu/access.hpp"
 #include "cpu/device.hpp"
@@ -43,6 +44,7 @@ struct Session {
   Repeats repeats;
   std::map<std::size_t, std::size_t> row_of;  ///< of `launches`, for each number of `repeats`
   int launch_count = 0, not_run = 0;
+  std::thread::id thread = std::this_thread::get_id();  ///< that runs main
   int json_output = -1;  ///< with --json, standard output as it was: the program's goes to standard error
   cudaError_t last_error = cudaSuccess;
 };
@@ -116,12 +118,16 @@ void report(const std::string& finding, std::string_view note_word) {
                        details, look_at));
 }
 
-/// Ends the program where the user's code calls `what` in a constructor before main, or a destructor after
-/// it.
+/// Ends the program where the user's code calls `what` in a constructor before main, in a destructor after
+/// it, or in another thread than main.
 void require_session(const char* what) {
-  if (session) return;
-  fmt::print(stderr, "{}",
-             complaint("play", fmt::format("{} outside of main: the CPU device is not there then", what)));
+  const char* const fault =
+      !session ? "outside of main: the CPU device is not there then"
+      : session->thread != std::this_thread::get_id()
+          ? "in a second thread of the host: the CPU device is there for the one of main"
+          : nullptr;
+  if (!fault) return;
+  fmt::print(stderr, "{}", complaint("play", fmt::format("{} {}", what, fault)));
   tell_done();
   std::_Exit(kWrong);
 }
@@ -281,6 +287,11 @@ cudaError_t allocate_managed(void** address, size_t bytes, const char* name, siz
 
 void add_variable(const char* name, const void* address, size_t bytes, size_t element_size) {
   cpu::memory().adopt({reinterpret_cast<std::uintptr_t>(address), bytes}, name, element_size);
+}
+
+long long clock() {
+  static thread_local long long cycles = 0;  // of the core that runs the block
+  return cycles += 1000;
 }
 
 int resident_blocks(int threads, size_t shared_bytes) {

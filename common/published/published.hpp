@@ -365,6 +365,81 @@ template <class T>
 
 }  // namespace published
 
+namespace published {
+
+enum class Towards { kZero, kDown, kUp };
+
+/// A result that was rounded to nearest, rounded in another way instead. `error` has the sign of what the
+/// rounding has left out.
+template <class T>
+[[gnu::always_inline]] inline T rounded(T nearest, T error, Towards towards) {
+  const bool down = towards == Towards::kDown || (towards == Towards::kZero && nearest > 0);
+  if (down) return error < 0 ? std::nextafter(nearest, T(-INFINITY)) : nearest;
+  return error > 0 ? std::nextafter(nearest, T(INFINITY)) : nearest;
+}
+/// D. Knuth's sum of two numbers and its exact error.
+template <class T>
+[[gnu::always_inline]] inline T rounded_sum(T a, T b, Towards towards) {
+  const T sum = a + b, of_b = sum - a;
+  return rounded(sum, (a - (sum - of_b)) + (b - of_b), towards);
+}
+template <class T>
+[[gnu::always_inline]] inline T rounded_product(T a, T b, Towards towards) {
+  const T product = a * b;
+  return rounded(product, std::fma(a, b, -product), towards);
+}
+template <class T>
+[[gnu::always_inline]] inline T rounded_quotient(T a, T b, Towards towards) {
+  const T quotient = a / b, left = std::fma(-quotient, b, a);
+  return rounded(quotient, b < 0 ? -left : left, towards);
+}
+template <class T>
+[[gnu::always_inline]] inline T rounded_root(T a, Towards towards) {
+  const T root = std::sqrt(a);
+  return rounded(root, std::fma(-root, root, a), towards);
+}
+
+}  // namespace published
+
+#define WORKBOOK_ROUNDED(suffix, towards)                                                            \
+  [[gnu::always_inline]] inline float __fadd_##suffix(float a, float b) {                            \
+    return published::rounded_sum(a, b, published::Towards::towards);                                \
+  }                                                                                                  \
+  [[gnu::always_inline]] inline float __fsub_##suffix(float a, float b) {                            \
+    return published::rounded_sum(a, -b, published::Towards::towards);                               \
+  }                                                                                                  \
+  [[gnu::always_inline]] inline float __fmul_##suffix(float a, float b) {                            \
+    return published::rounded_product(a, b, published::Towards::towards);                            \
+  }                                                                                                  \
+  [[gnu::always_inline]] inline float __fdiv_##suffix(float a, float b) {                            \
+    return published::rounded_quotient(a, b, published::Towards::towards);                           \
+  }                                                                                                  \
+  [[gnu::always_inline]] inline float __frcp_##suffix(float a) { return __fdiv_##suffix(1.0f, a); }  \
+  [[gnu::always_inline]] inline float __fsqrt_##suffix(float a) {                                    \
+    return published::rounded_root(a, published::Towards::towards);                                  \
+  }                                                                                                  \
+  [[gnu::always_inline]] inline double __dadd_##suffix(double a, double b) {                         \
+    return published::rounded_sum(a, b, published::Towards::towards);                                \
+  }                                                                                                  \
+  [[gnu::always_inline]] inline double __dmul_##suffix(double a, double b) {                         \
+    return published::rounded_product(a, b, published::Towards::towards);                            \
+  }                                                                                                  \
+  [[gnu::always_inline]] inline double __ddiv_##suffix(double a, double b) {                         \
+    return published::rounded_quotient(a, b, published::Towards::towards);                           \
+  }                                                                                                  \
+  [[gnu::always_inline]] inline double __drcp_##suffix(double a) { return __ddiv_##suffix(1.0, a); } \
+  [[gnu::always_inline]] inline double __dsqrt_##suffix(double a) {                                  \
+    return published::rounded_root(a, published::Towards::towards);                                  \
+  }
+WORKBOOK_ROUNDED(rd, kDown)
+WORKBOOK_ROUNDED(ru, kUp)
+WORKBOOK_ROUNDED(rz, kZero)
+#undef WORKBOOK_ROUNDED
+
+// A kernel's clock() is published::clock(), too: the translation knows it from the C library's.
+[[gnu::always_inline]] inline long long clock64() { return published::clock(); }
+[[gnu::always_inline]] inline void __nanosleep(unsigned) {}
+
 // Kernel files of the workbook do without these, and cpu/unsupported.hpp says so.
 #define __reduce_add_sync ::published::reduce_add
 #define __reduce_min_sync ::published::reduce_min

@@ -178,6 +178,8 @@ cudaError_t allocate(void** address, size_t bytes, const char* name, size_t elem
 cudaError_t allocate_managed(void** address, size_t bytes, const char* name, size_t element_size);
 /// For a __device__ variable, before main: it begins a page, and has elements of so many bytes.
 void add_variable(const char* name, const void* address, size_t bytes, size_t element_size);
+/// A clock for kernels, which tells no time: each call is 1000 cycles after the one before.
+long long clock();
 /// Blocks that a multiprocessor has room for, by threads and shared memory; registers are not known here.
 int resident_blocks(int threads, size_t shared_bytes);
 

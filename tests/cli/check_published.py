@@ -113,7 +113,7 @@ play("many ways to write a program", features, 0, "anonymous 128", "kernel print
      "132 multiprocessors, 0 ms", "apply<{lambda(float)#1}>", "deep<float, 2>", never="not freed")
 groups = (COPY / "tests/data/published/groups.cu").read_text()
 play("groups of threads and asynchronous copies", groups, 0, "sums 0", "labels 0", "barrier 0", "pipeline 0",
-     "part of a warp 0", "callbacks 0", never="not freed")
+     "part of a warp 0", "interval 0", "callbacks 0", never="not freed")
 CUBLAS = r"""#include <cublas_v2.h>
 #include <cstdio>
 int main() {
@@ -139,7 +139,7 @@ GRID = changed(("#include <vector>", "#include <vector>\n#include <cooperative_g
                ("if (i < n)", "cooperative_groups::this_grid().sync();\n  if (i < n)"))
 play("blocks that wait for each other", GRID, 1, "unsupported instruction: kernel saxpy",
      "grid.sync() at line 8")
-play("a lane that has ended is read", changed(("if (i < n) ", "if (i % 32 == 31) return;\n  "),
+play("a lane that has ended is read", changed(("if (i < n) ", "if (i >= n || i % 32 == 31) return;\n  "),
      ("y[i];", "__shfl_down_sync(0xffffffff, y[i], 1);")), 0, "that lane has ended or is not there",
      options=["--", 64])
 
@@ -186,6 +186,9 @@ play("an exception that nobody catches", changed(("return 0", "throw 1")), 1, "m
 play("an allocation before main",
      changed(("__global__", "struct A { A() { cudaMalloc(&p, 4); } int* p; } a;\n__global__")), 1,
      "play: an allocation outside of main: the CPU device is not there then")
+THREAD = changed(("#include <vector>", "#include <thread>\n#include <vector>"),
+                 ("cudaMalloc(&d_x, bytes);", "std::thread([&] { cudaMalloc(&d_x, bytes); }).join();"))
+play("an allocation by a second thread", THREAD, 1, "an allocation in a second thread of the host")
 play("a library that is not there", "#include <curand_kernel.h>\n" + SAXPY, 1,
      "this library is not there on the CPU device")
 play("a compiler error", changed(("a * x[i]", "b * x[i]")), 1, "mine.cu:7:", "error:")

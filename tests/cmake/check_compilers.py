@@ -3,7 +3,8 @@
     python3 tests/cmake/check_compilers.py BUILD COMPILER
 
 BUILD is a build folder whose bin/ has cpu_counts, made by COMPILER. The other compiler builds that program
-and the tests of the CPU device in BUILD/other-compiler; those tests hold every count and every finding.
+and the tests of the CPU device in BUILD/other-compiler; those tests hold every count and every finding. It
+also builds files with a main of their own.
 """
 
 import json
@@ -69,6 +70,17 @@ def differences(ours, theirs):
             for name, row in ours.items() if theirs[name] != row}
 
 
+def check_published(compiler, folder):
+    """Files with a main of their own: what `./workbook play` does with them, in that build."""
+    for name, text in (("features", "caught features"), ("groups", "part of a warp 0")):
+        source = ROOT / "tests" / "data" / "published" / f"{name}.cu"
+        (folder / "published.cu").write_text(f'#include "{source}"\n')
+        expect(f"{compiler} builds {name}.cu", *succeeds("ninja", "-C", folder, "published"))
+        done = run(folder / "bin" / "published", source)
+        expect(f"built by {compiler}, {name}.cu runs", done.returncode == 0 and text in done.stdout,
+               done.stdout + done.stderr)
+
+
 def main():
     here, compiler = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
     another = other(compiler)
@@ -91,6 +103,7 @@ def main():
     tests = run(there / "bin" / "cpu_device_tests", cwd=ROOT, env=os.environ | {"NO_COLOR": "1"})
     expect(f"built by {another}, the CPU device passes its tests", tests.returncode == 0,
            tests.stdout[-8000:])
+    check_published(another, there)
     return 0
 
 

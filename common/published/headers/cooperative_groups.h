@@ -21,7 +21,8 @@ template <class T, class Shuffle>
 /// A group that a function may take by value: a block, where `mask` is 0, or lanes of a warp.
 class thread_group {
  public:
-  [[gnu::always_inline]] explicit thread_group(unsigned mask = 0) : mask_(mask) {}
+  [[gnu::always_inline]] thread_group() : mask_(0) {}
+  [[gnu::always_inline]] explicit thread_group(unsigned mask) : mask_(mask) {}
   [[gnu::always_inline]] void sync() const { mask_ ? cpu::__syncwarp(mask_) : cpu::__syncthreads(); }
   [[gnu::always_inline]] unsigned thread_rank() const {
     if (mask_) return __builtin_popcount(mask_ & ((1u << cpu::lane_index()) - 1));

@@ -3,6 +3,7 @@
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 
+#include <cmath>
 #include <cstdio>
 #include <cuda/barrier>
 #include <cuda/pipeline>
@@ -91,6 +92,21 @@ __global__ void scan_of_part(int* x, unsigned* total) {
   atomicAdd_system(total, threadIdx.x == 0 ? all : 0);
 }
 
+// What rounds in other ways than to nearest, and a wait of some clocks.
+__global__ void interval(float a, float b, float* low, float* high) {
+  const long long start = clock64();
+  while (clock64() - start < 10000) {
+  }
+  const auto now = clock();
+  while (clock() - now < 10000) {
+  }
+  low[0] = __fadd_rd(a, b), high[0] = __fadd_ru(a, b);
+  low[1] = __fmul_rd(a, b), high[1] = __fmul_ru(a, b);
+  low[2] = __fdiv_rd(a, b), high[2] = __fdiv_ru(a, b);
+  low[3] = __fsqrt_rd(b), high[3] = __fsqrt_ru(b);
+  low[4] = __fadd_rd(a, a), high[4] = __fadd_ru(a, a);
+}
+
 template <class T>
 T* on_device(const std::vector<T>& host) {
   T* device;
@@ -157,6 +173,17 @@ int main() {
   wrong = on_host(total, 1)[0] != 24;
   for (int i = 0; i < 24; ++i) wrong += scanned[i] != i + 1;
   printf("part of a warp %d\n", wrong);
+
+  const float a = 1.1f, b = -0.3f;
+  float *low = on_device(std::vector<float>(5)), *high = on_device(std::vector<float>(5));
+  interval<<<1, 1>>>(a, -b, low, high);
+  const std::vector<float> lows = on_host(low, 5), highs = on_host(high, 5);
+  const long double exact[] = {(long double)a - b, (long double)a * -b, (long double)a / -b,
+                               sqrtl(-(long double)b), 2 * (long double)a};
+  wrong = lows[4] != highs[4];
+  for (int i = 0; i < 5; ++i) wrong += lows[i] > exact[i] || highs[i] < exact[i];
+  for (int i = 0; i < 4; ++i) wrong += nextafterf(lows[i], 10.0f) != highs[i];
+  printf("interval %d\n", wrong);
 
   int calls = 0;
   cudaStream_t stream;
