@@ -61,8 +61,8 @@ class WarpOperations {
   bool undefined_is_negative_ = false;
 };
 
-/// Whether an operation waits only for the lanes of its mask that are there and have not ended, as CUDA has it
-/// ("all non-exited threads"). By default it waits for all, so that a mask says who takes part.
+/// Whether an operation waits only for the lanes of its mask that are there and have not ended, as CUDA has
+/// it ("all non-exited threads"). By default it waits for all, so that a mask says who takes part.
 void set_ended_lanes_excused(bool excused);
 
 /// Suspends the running thread until all 32 lanes of its warp have come to this one instruction. Then `work`

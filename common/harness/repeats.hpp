@@ -16,10 +16,9 @@ namespace workbook {
 /// launched with the same arguments in that state. States are told apart by a hash of 64 bits.
 class Repeats {
  public:
-  /// Runs a launch, unless it is known to change nothing. Returns whether it has run.
-  /// \param arguments the kernel's arguments, as bytes; without them each launch runs
-  /// \param memory the state of the memory at present
-  /// \param run runs the launch, and returns whether it did something besides changing memory
+  /// Calls `run` for a launch, unless that is known to change nothing, and returns whether it has. `run`
+  /// returns whether it did something besides changing memory. `memory` is the state of the memory at
+  /// present. Without the bytes of its arguments, each launch runs.
   bool run(const cpu::Launch& launch, const published::Arguments& arguments,
            const std::function<std::size_t()>& memory, const std::function<bool()>& run);
 
