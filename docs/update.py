@@ -371,6 +371,22 @@ def cards(what, _):
     return page_text(rows)
 
 
+@quotes({"two cards: plots/data/h200/04_relu_layernorm.json plots/data/h100/04_relu_layernorm.json "
+         "65536x1024 3_tree": "times of stages on two cards, and their ratio"})
+def two_cards(what, _):
+    one, other, size, names = what.split(" ", 3)
+    runs = [runs_of(ROOT / path)[size] for path in (one, other)]
+    stages = [by_name(timed_stages(run)) for run in runs]
+    cards_of = [run["device"]["name"].split()[1] for run in runs]
+    rows = [f"{run['device']['name']}, {run['date']}" for run in runs]
+    rows += [f"n = {size}", "",
+             f"{'stage':16}" + "".join(f"{card + ', us':>11}" for card in cards_of) + "  ratio"]
+    for name in names.split("; "):
+        times = [of_card[name]["time_us"]["median"] for of_card in stages]
+        rows.append(f"{name:16}" + "".join(f"{time:11.2f}" for time in times) + f"{times[1] / times[0]:7.2f}")
+    return page_text(rows)
+
+
 @quotes({"peers: plots/data/h200/01_multiply_add.json 268435456":
          "what a size was compared with: the times of our stages and of their peers, in turns"})
 def peers(what, _):

@@ -1,6 +1,7 @@
 // Groups of threads, and asynchronous copies, as published programs use them. Each line that it prints ends
 // in the number of wrong results.
 #include <cooperative_groups.h>
+#include <cooperative_groups/memcpy_async.h>
 #include <cooperative_groups/reduce.h>
 
 #include <cmath>
@@ -76,6 +77,23 @@ __global__ void sum_by_pipeline(const float* x, float* y, int tiles) {
     pipe.consumer_wait();
     sum += tile[t % 2][threadIdx.x];
     pipe.consumer_release();
+  }
+  y[threadIdx.x] = sum;
+}
+
+// The same sum, by copies of the whole block.
+__global__ void sum_by_block(const float* x, float* y, int tiles) {
+  __shared__ alignas(16) float tile[2][32];
+  const auto block = cg::this_thread_block();
+  float sum = 0;
+  cg::memcpy_async(block, tile[0], x, sizeof tile[0]);
+  for (int t = 0; t < tiles; ++t) {
+    if (t + 1 < tiles)
+      cg::memcpy_async(block, tile[(t + 1) % 2], x + 32 * (t + 1), sizeof tile[0]), cg::wait_prior<1>(block);
+    else
+      cg::wait(block);
+    sum += tile[t % 2][threadIdx.x];
+    block.sync();
   }
   y[threadIdx.x] = sum;
 }
@@ -159,10 +177,12 @@ int main() {
   printf("barrier %d\n", wrong);
   out = on_device(x);
   sum_by_pipeline<<<1, 32>>>(in, out, 4);
-  const std::vector<float> added = on_host(out, 32);
+  float* again = on_device(x);
+  sum_by_block<<<1, 32>>>(in, again, 4);
+  const std::vector<float> added = on_host(out, 32), by_block = on_host(again, 32);
   cudaFree(in);
   wrong = 0;
-  for (int i = 0; i < 32; ++i) wrong += added[i] != 4 * i + 192;
+  for (int i = 0; i < 32; ++i) wrong += (added[i] != 4 * i + 192) + (by_block[i] != added[i]);
   printf("pipeline %d\n", wrong);
 
   int* part = on_device(std::vector<int>(24, 1));
