@@ -197,6 +197,15 @@ template <class Kernel>
 cudaError_t cudaFuncSetAttribute(Kernel, cudaFuncAttribute, int) {
   return cudaSuccess;
 }
+/// What does not depend on a compiler for GPUs: registers and memory of a kernel are 0.
+template <class Kernel>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Kernel) {
+  *attributes = {};
+  attributes->maxThreadsPerBlock = 1024;
+  attributes->maxDynamicSharedSizeBytes = 49152;
+  attributes->ptxVersion = attributes->binaryVersion = 90;
+  return cudaSuccess;
+}
 template <class Kernel>
 cudaError_t cudaFuncSetCacheConfig(Kernel, cudaFuncCache) {
   return cudaSuccess;
