@@ -611,6 +611,7 @@ class Translator {
     for (int j = begin; j < count() && text(j) != "(" && text(j) != "=" && text(j) != ";" && text(j) != "[" &&
                         text(j) != "{";
          ++j) {
+      if (text(j) == "operator") return;  // a function such as operator+=
       is_constant = is_constant || text(j) == "__constant__";
       is_const = is_const || text(j) == "const" || text(j) == "constexpr";
       end = j + 1;

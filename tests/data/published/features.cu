@@ -44,6 +44,10 @@ __host__ __device__ T clamp01(T x) {
   return std::min(std::max(x, T(0)), T(1));
 }
 constexpr int cells(int n) { return n * 2; }
+inline __host__ __device__ void operator+=(float2& a, float2 b) {
+  a.x += b.x;
+  a.y += b.y;
+}
 
 // Dynamic shared memory: typed in a helper, aligned, and of the whole file.
 template <typename T>
