@@ -116,7 +116,7 @@ __global__ void interval(float a, float b, float* low, float* high) {
   while (clock64() - start < 10000) {
   }
   const auto now = clock();
-  while (clock() - now < 10000) {
+  while (clock() - now < 100000000) {
   }
   low[0] = __fadd_rd(a, b), high[0] = __fadd_ru(a, b);
   low[1] = __fmul_rd(a, b), high[1] = __fmul_ru(a, b);
