@@ -1,7 +1,10 @@
 """The GPU of this machine: which one it is, and what Nsight Compute counts on it."""
 
 import csv
+import json
+import pathlib
 import subprocess
+import tempfile
 
 from results import fail
 
@@ -12,6 +15,19 @@ def output_of(*call):
     if done.returncode:
         fail(done.returncode if done.returncode in (2, 3) else 1, (done.stderr or done.stdout).strip())
     return done.stdout
+
+
+def run_of(program, size, *arguments):
+    """The JSON object of a chapter's program on the GPU at one size, as docs/json.md describes it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "run.json"
+        output_of(program, "--device", "gpu", "--size", size, "--json", path, *arguments)
+        return json.loads(path.read_text())[0]
+
+
+def ready_stages(program, size):
+    """The stages that the program runs on this device at that size."""
+    return [stage["name"] for stage in run_of(program, size)["stages"] if stage["status"] == "ok"]
 
 
 def card():

@@ -13,10 +13,9 @@ import json
 import pathlib
 import re
 import shutil
-import tempfile
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
-from card import card, output_of, profiled
+from card import card, profiled, ready_stages
 from results import BadFile, fail, interruptible, load
 
 METRICS = {
@@ -37,14 +36,6 @@ STALLS = ("barrier", "dispatch_stall", "drain", "imc_miss", "lg_throttle", "long
           "math_pipe_throttle", "membar", "mio_throttle", "no_instruction", "short_scoreboard", "sleeping",
           "wait")
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
-
-
-def stages(program, size):
-    """The stages that run on this device at that size."""
-    with tempfile.NamedTemporaryFile() as file:
-        output_of(program, "--device", "gpu", "--size", size, "--json", file.name)
-        run = json.load(file)[0]
-    return [stage["name"] for stage in run["stages"] if stage["status"] == "ok"]
 
 
 def kernel_name(signature):
@@ -94,7 +85,7 @@ def main():
         "command": f"python3 plots/limits.py build/bin/{program.name} {arguments.size} "
                    f"{arguments.output.name}",
         "stages": {stage: profile(program, arguments.size, stage)
-                   for stage in arguments.stages or stages(program, arguments.size)}}
+                   for stage in arguments.stages or ready_stages(program, arguments.size)}}
     arguments.output.write_text(json.dumps(result, indent=1) + "\n")
 
 

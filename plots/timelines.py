@@ -22,7 +22,7 @@ import struct
 import tempfile
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
-from card import card, output_of
+from card import card, run_of
 from results import fail, interruptible
 
 PRODUCTS, HEADS = "4096x1024x4096", "16x16x4096x4096x128"
@@ -36,10 +36,7 @@ BLOCKS, GROUPS, MARKS, KEPT = 64, 5, 1024, 4  # as in marks.sm90a.cuh; blocks of
 
 def time_of(program, size, stage):
     """The stage's median time, and the commit that the program was built from."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "run.json"
-        output_of(program, "--device", "gpu", "--size", size, "--stage", stage, "--json", path)
-        run = json.loads(path.read_text())[0]
+    run = run_of(program, size, "--stage", stage)
     found = next(one for one in run["stages"] if one["name"] == stage)
     return round(found["time_us"]["median"], 2), run["commit"]
 

@@ -16,7 +16,7 @@ import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "plots"))
-from card import card, output_of, profiled
+from card import card, output_of, profiled, ready_stages
 
 SIZE = 1 << 20
 # Of chapters with more than one dimension: a small shape, and the one that is counted.
@@ -58,12 +58,7 @@ def counts_of(program, stage):
 
 def stages(program):
     """The stages that the chapter has on this device: those of its JSON that were not skipped."""
-    path = program.parent / "counters_stages.json"
-    small = SHAPES.get(program.name, ("1024",))[0]
-    output_of(program, "--device", "gpu", "--size", small, "--json", path)
-    found = [stage["name"] for stage in json.loads(path.read_text())[0]["stages"] if stage["status"] == "ok"]
-    path.unlink()
-    return found
+    return ready_stages(program, SHAPES.get(program.name, ("1024",))[0])
 
 
 def main():

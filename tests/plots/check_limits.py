@@ -40,6 +40,11 @@ esac""")
     refused("no program", [folder / "none", "1024", stored], folder, 2, "none is not a program")
     refused("too few arguments", [program], folder, 2, "size, output")
     refused("ncu that fails", [program, "1024", stored, "1_naive"], folder, 1, "limits.py: no driver")
+    script(program, """for path; do :; done
+echo '[{"stages": [{"name": "1_naive", "status": "ok"}]}]' > "$path.partial"
+/bin/mv "$path.partial" "$path\"""")
+    refused("the stages of a program, and ncu that fails", [program, "1024", stored], folder, 1,
+            "limits.py: no driver")
     stored.write_text("[")
     refused("a file of another kind", [program, "1024", stored], folder, 2,
             f"not what an earlier call has stored: {stored}: not JSON")
