@@ -9,7 +9,7 @@ import re
 from diagrams import LEFT, ROOT, WIDTH, Picture, require
 
 PATH = ROOT / "plots" / "data" / "h100" / "timelines" / "06_08.json"
-RIGHT = WIDTH - LEFT
+ROWS, RIGHT, ROW = 84, WIDTH - LEFT, 20  # where rows begin and end, and their distance
 KINDS = {"m": "blue", "e": "orange", "s": "orange", "w": "idle", "t": "idle"}  # "c" is a tick, "n" nothing
 NARROW, TICK = 0.4, 1.5  # pixels: narrower spans are not drawn; the width of a tick
 
@@ -50,40 +50,38 @@ def share_with(groups, letter, start, end):
 def draw_rows(picture, top, groups, names, window):
     """A row for each group of what it does within the window; returns where they end."""
     start, end = window
-    left = 84
-    unit = (RIGHT - left) / (end - start)
+    unit = (RIGHT - ROWS) / (end - start)
     for number, (name, group) in enumerate(zip(names, groups)):
-        y = top + 20 * number
-        picture.right_text(left - 8, y + 8, name, "", 10)
+        y = top + ROW * number
+        picture.right_text(ROWS - 8, y + 8, name, "", 10)
         for first, last, letter in group:
             first, last = max(first, start), min(last, end)
             if letter == "c" and first < last:
-                picture.box(left + (first - start) * unit, y, TICK, 16, "blue-dot", 0)
+                picture.box(ROWS + (first - start) * unit, y, TICK, 16, "blue-dot", 0)
             elif letter in KINDS and (last - first) * unit > NARROW:
-                picture.box(left + (first - start) * unit, y, (last - first) * unit, 16, KINDS[letter], 0)
-    return top + 20 * len(names)
+                picture.box(ROWS + (first - start) * unit, y, (last - first) * unit, 16, KINDS[letter], 0)
+    return top + ROW * len(names)
 
 
-def draw_stages(title, parts, legend, notes):
-    """`parts`: (stage, heading, names of rows, first and last cycle). notes() makes a sentence of what a
-    stage's consumers do."""
+def draw_stages(title, window, parts, legend, notes):
+    """Each part is a stage, a heading and the names of its rows. notes() makes a sentence of what the
+    stage's consumers do within the window, which is the first and the last cycle."""
     data = timelines()
-    heights = [20 * len(names) for _, _, names, _ in parts]
-    picture = Picture(title, 50 + sum(height + 48 for height in heights) + 14 * len(legend))
+    picture = Picture(title, 50 + sum(ROW * len(names) + 48 for _, _, names in parts) + 14 * len(legend))
     y = 14
-    for (name, heading, names, window), height in zip(parts, heights):
+    for name, heading, names in parts:
         stage = stage_of(data, name)
         groups = groups_of(stage)
         require(len(groups) == len(names), f"{name} has {len(groups)} warpgroups")
         picture.heading(LEFT, y, heading)
         bottom = draw_rows(picture, y + 13, groups, names, window)
         times = f"{stage['time_us']:.1f} µs; with marks {stage['time_us_with_marks']:.1f} µs."
-        picture.left_text(84, bottom + 8, f"{notes(groups[1:], window)} {times}", "dim", 9)
+        picture.left_text(ROWS, bottom + 8, f"{notes(groups[1:], window)} {times}", "dim", 9)
         y = bottom + 35
     for line in legend:
         picture.left_text(LEFT, y - 6, line, "", 9)
         y += 14
-    cycles = (parts[0][3][1] - parts[0][3][0]) // 1000
+    cycles = (window[1] - window[0]) // 1000
     picture.left_text(LEFT, y - 6, f"Time runs to the right: {cycles},000 cycles of one multiprocessor of an "
                       f"{data['gpu'].split()[1]}, {data['date']}.", "dim", 9)
     return picture
@@ -94,36 +92,33 @@ def products_run(groups, window):
 
 
 def draw_timeline_persistent(programs):
-    window = (0, 53000)
     return draw_stages(
-        "Stages 4 and 6, measured",
-        [("4_producer", "Stage 4: a block per tile, 128 × 128", ("producer", "consumer"), window),
-         ("6_persistent", "Stage 6: a block that stays, 128 × 256", ("producer", "consumer 0", "consumer 1"),
-          window)],
+        "Stages 4 and 6, measured", (0, 53000),
+        [("4_producer", "Stage 4: a block per tile, 128 × 128", ("producer", "consumer")),
+         ("6_persistent", "Stage 6: a block that stays, 128 × 256",
+          ("producer", "consumer 0", "consumer 1"))],
         ("Blue ticks: a pair of tiles is ordered. Blue: products. Dashed: waits. Orange: stores.",),
         products_run)
 
 
 def draw_timeline_ping_pong(programs):
-    window = (0, 53000)
     rows = ("producer", "group 0", "group 1")
     return draw_stages(
-        "Stages 8 and 9, measured",
-        [("8_tanh", "Stage 8: both multiply, then both compute GELU", rows, window),
-         ("9_tanh", "Stage 9: one multiplies while the other computes GELU", rows, window)],
+        "Stages 8 and 9, measured", (0, 53000),
+        [("8_tanh", "Stage 8: both multiply, then both compute GELU", rows),
+         ("9_tanh", "Stage 9: one multiplies while the other computes GELU", rows)],
         ("Blue ticks: a pair of tiles is ordered. Blue: products. Orange: GELU and stores.",
          "Dashed: waits for its turn or for tiles."),
         products_run)
 
 
 def draw_timeline_attention(programs):
-    window = (20000, 36000)
     consumers = ("consumer 0", "consumer 1", "consumer 2")
     return draw_stages(
-        "Stages 14, 15 and 16, measured",
-        [("14_wgmma", "Stage 14: scores, softmax, product with v", ("producer", *consumers[:2]), window),
-         ("15_overlap", "Stage 15: the next scores come early", ("producer", *consumers[:2]), window),
-         ("16_three_groups", "Stage 16: three consumers", ("producer", *consumers), window)],
+        "Stages 14, 15 and 16, measured", (20000, 36000),
+        [("14_wgmma", "Stage 14: scores, softmax, product with v", ("producer", *consumers[:2])),
+         ("15_overlap", "Stage 15: the next scores come early", ("producer", *consumers[:2])),
+         ("16_three_groups", "Stage 16: three consumers", ("producer", *consumers))],
         ("Blue ticks: keys or values are ordered. Orange: softmax. Blue: waits for products.",),
         lambda groups, window: f"A softmax runs {share_with(groups, 's', *window):.0%} of the time.")
 

@@ -123,6 +123,7 @@ def another_user(clone):
     expect("a checkout that belongs to another user is named, and no old log shown",
            done.returncode == 3 and said and len(output.splitlines()) == 2, output)
     own = clone.parent / "own"
+    shutil.rmtree(own, ignore_errors=True)  # of an earlier run of this test
     own.mkdir()
     shutil.copy(clone / "workbook", own)
     shutil.chown(own, 65534)

@@ -18,6 +18,12 @@ template <class T, class Shuffle>
   }
 }
 
+/// The lanes of a mask without its first `rank` ones.
+[[gnu::always_inline]] inline unsigned lanes_from(unsigned mask, unsigned rank) {
+  for (; rank > 0; --rank) mask &= mask - 1;
+  return mask;
+}
+
 /// A group that a function may take by value: a block, where `mask` is 0, or lanes of a warp.
 class thread_group {
  public:
@@ -86,9 +92,8 @@ class coalesced_group : public thread_group {
   [[gnu::always_inline]] explicit coalesced_group(unsigned mask) : thread_group(mask) {}
   template <class T>
   [[gnu::always_inline]] T shfl(T value, unsigned rank) const {
-    unsigned above = lanes();
-    for (unsigned i = 0; i < rank; ++i) above &= above - 1;
-    const int source = above ? __builtin_ctz(above) : cpu::lane_index();
+    const unsigned from = lanes_from(lanes(), rank);
+    const int source = from ? __builtin_ctz(from) : cpu::lane_index();
     return shuffled(value, [&](auto word) { return cpu::__shfl_sync(lanes(), word, source); });
   }
   template <class T>
@@ -166,10 +171,8 @@ template <unsigned Size, class Group>
 [[gnu::always_inline]] inline thread_group tiled_partition(const thread_group& parent, unsigned size) {
   const unsigned rank = parent.thread_rank() / size * size;
   if (!parent.lanes()) return thread_group(size >= 32 ? 0xffffffffu : ((1u << size) - 1) << rank % 32);
-  unsigned above = parent.lanes(), mask = 0;
-  for (unsigned i = 0; i < rank; ++i) above &= above - 1;
-  for (unsigned i = 0; i < size && above; ++i, above &= above - 1) mask |= above & -above;
-  return thread_group(mask);
+  const unsigned from = lanes_from(parent.lanes(), rank);
+  return thread_group(from & ~lanes_from(from, size));
 }
 /// The lanes of a group for which the predicate is as it is for the calling one.
 [[gnu::always_inline]] inline coalesced_group binary_partition(const thread_group& group, bool predicate) {

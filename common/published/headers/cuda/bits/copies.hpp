@@ -2,6 +2,8 @@
 /// For the headers barrier and pipeline of libcu++, for published files: asynchronous copies.
 #pragma once
 
+#include "cpu/pipeline.hpp"
+
 namespace cuda {
 
 enum thread_scope { thread_scope_system, thread_scope_device, thread_scope_block, thread_scope_thread };
