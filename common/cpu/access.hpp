@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "cpu/runtime.hpp"
+
 namespace cpu {
 
 enum class AccessKind : unsigned char { kLoad, kStore, kAtomic };
@@ -21,6 +23,7 @@ struct Access {
   unsigned size;
   AccessKind kind;
   AccessManner manner = AccessManner::kPlain;
+  Scope scope = Scope::kDevice;  ///< of an atomic
 };
 
 }  // namespace cpu

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "cpu/coordinates.hpp"
 #include "cpu/device.hpp"
+#include "cpu/gpus.hpp"
 #include "cpu/memory.hpp"
 #include "cpu/names.hpp"
 #include "cpu/notes.hpp"
@@ -65,17 +65,24 @@ std::string shared_line(const Access& access) {
   return access_line(access, shared_name(access.address, access.size));
 }
 
+/// Where a race's earlier access was made; null when that is not known any more.
+const Site* earlier_site(const Race& race) {
+  const Device& d = device();
+  if (race.shared || !d.gpus) return d.block.sites.numbered(race.earlier_site);
+  const GpuLaunch& launch = d.gpus->launches().of_thread(race.earlier_thread);
+  const Device& its = d.gpus->device_of(launch.gpu);
+  const bool runs = its.launch.first_block == launch.first_block;
+  return runs ? its.block.sites.numbered(race.earlier_site) : nullptr;
+}
+
 /// The two accesses of a race, a line each.
 std::string both_accesses(const Race& race) {
-  const Device& d = device();
   const std::string what = memory_name(reinterpret_cast<const void*>(race.access.address), race.access.size);
   const auto line = [&](std::uint32_t thread, AccessKind kind, std::uintptr_t instruction) {
-    const std::uint32_t in_block = d.launch.threads_per_block;
-    return fmt::format("  {} {} {}{}",
-                       thread_name(thread % in_block, coordinates(thread / in_block, d.launch.grid)),
-                       verb(kind), what, instruction ? " at " + place_text(instruction) : "");
+    return fmt::format("  {} {} {}{}", grid_thread_name(thread), verb(kind), what,
+                       instruction ? " at " + place_text(instruction) : "");
   };
-  const Site* earlier = d.block.sites.numbered(race.earlier_site);
+  const Site* earlier = earlier_site(race);
   return line(race.thread, race.access.kind, race.access.instruction) + "\n" +
          line(race.earlier_thread, earlier ? earlier->kind : AccessKind::kLoad,
               earlier ? earlier->instruction : 0);
@@ -164,24 +171,33 @@ namespace {
 
 /// Whether the two threads of a race are of different blocks.
 bool is_of_two_blocks(const Race& race) {
-  const std::uint32_t in_block = device().launch.threads_per_block;
+  const std::uint32_t in_block = device().launch.numbers_per_block;
   return race.thread / in_block != race.earlier_thread / in_block;
 }
 
+bool is_of_two_gpus(const Race& race) {
+  const Gpus* gpus = device().gpus;
+  return gpus &&
+         gpus->launches().of_thread(race.thread).gpu != gpus->launches().of_thread(race.earlier_thread).gpu;
+}
+
 Needs needed_after(const Race& race) {
-  const std::uint32_t in_block = device().launch.threads_per_block;
+  const std::uint32_t in_block = device().launch.numbers_per_block;
   if (race.thread % in_block / kWarpSize != race.earlier_thread % in_block / kWarpSize) return Needs::kBlock;
-  return in_block <= kWarpSize ? Needs::kWarp : Needs::kEither;
+  return device().launch.threads_per_block <= kWarpSize ? Needs::kWarp : Needs::kEither;
 }
 
 }  // namespace
 
 Mistake race_between(const Race& race) {
-  const Site* earlier = device().block.sites.numbered(race.earlier_site);
+  const Site* earlier = earlier_site(race);
   const bool is_volatile = race.access.manner == AccessManner::kVolatile || (earlier && earlier->is_volatile);
   const RacingAccess first = {earlier ? earlier->instruction : 0,
                               earlier ? earlier->kind : AccessKind::kLoad};
   const RacingAccess second = {race.access.instruction, race.access.kind};
+  if (is_of_two_gpus(race))
+    return {"race in device memory", both_accesses(race) + "\n  and nothing orders the two",
+            gpus_race(both_store(first, second)), race.access.instruction};
   if (is_of_two_blocks(race))
     return {"race in device memory", both_accesses(race) + "\n  and nothing orders the two",
             is_volatile ? volatile_race(blocks_race(false)) : blocks_race(both_store(first, second)),

@@ -13,8 +13,8 @@ namespace {
 
 template <class T, class Operation>
 [[gnu::always_inline]] inline T atomically(T* address, const void* return_address, Operation operation,
-                                           AccessManner manner = AccessManner::kPlain) {
-  trace_access(address, sizeof(T), AccessKind::kAtomic, return_address, manner);
+                                           Scope scope, AccessManner manner = AccessManner::kPlain) {
+  trace_access(address, sizeof(T), AccessKind::kAtomic, return_address, manner, scope);
   const T old = *address;
   *address = operation(old);
   return old;
@@ -22,10 +22,14 @@ template <class T, class Operation>
 
 }  // namespace
 
-#define WORKBOOK_ATOMIC(name, T, result)                                               \
-  T name(T* address, T value) {                                                        \
-    return atomically(address, CALLER, [&](T old) { return static_cast<T>(result); }); \
+#define WORKBOOK_ATOMIC_OF(scope, name, T, result)                              \
+  T name(T* address, T value) {                                                 \
+    return atomically(                                                          \
+        address, CALLER, [&](T old) { return static_cast<T>(result); }, scope); \
   }
+#define WORKBOOK_ATOMIC(name, T, result)              \
+  WORKBOOK_ATOMIC_OF(Scope::kDevice, name, T, result) \
+  WORKBOOK_ATOMIC_OF(Scope::kSystem, name##_system, T, result)
 
 WORKBOOK_ATOMIC(atomicAdd, int, static_cast<unsigned>(old) + static_cast<unsigned>(value))  // wraps around
 WORKBOOK_ATOMIC(atomicAdd, unsigned, old + value)
@@ -53,23 +57,20 @@ WORKBOOK_ATOMIC(atomicOr, unsigned, old | value)
 WORKBOOK_ATOMIC(atomicXor, int, old ^ value)
 WORKBOOK_ATOMIC(atomicXor, unsigned, old ^ value)
 #undef WORKBOOK_ATOMIC
+#undef WORKBOOK_ATOMIC_OF
 
-template <class T>
-[[gnu::always_inline]] static inline T compare_and_swap(T* address, T expected, T value,
-                                                        const void* return_address) {
-  return atomically(
-      address, return_address, [&](T old) { return old == expected ? value : old; },
-      AccessManner::kCompareAndSwap);
-}
-int atomicCAS(int* address, int expected, int value) {
-  return compare_and_swap(address, expected, value, CALLER);
-}
-unsigned atomicCAS(unsigned* address, unsigned expected, unsigned value) {
-  return compare_and_swap(address, expected, value, CALLER);
-}
-unsigned long long atomicCAS(unsigned long long* address, unsigned long long expected,
-                             unsigned long long value) {
-  return compare_and_swap(address, expected, value, CALLER);
-}
+#define WORKBOOK_COMPARE_AND_SWAP(scope, name, T)                                     \
+  T name(T* address, T expected, T value) {                                           \
+    return atomically(                                                                \
+        address, CALLER, [&](T old) { return old == expected ? value : old; }, scope, \
+        AccessManner::kCompareAndSwap);                                               \
+  }
+WORKBOOK_COMPARE_AND_SWAP(Scope::kDevice, atomicCAS, int)
+WORKBOOK_COMPARE_AND_SWAP(Scope::kDevice, atomicCAS, unsigned)
+WORKBOOK_COMPARE_AND_SWAP(Scope::kDevice, atomicCAS, unsigned long long)
+WORKBOOK_COMPARE_AND_SWAP(Scope::kSystem, atomicCAS_system, int)
+WORKBOOK_COMPARE_AND_SWAP(Scope::kSystem, atomicCAS_system, unsigned)
+WORKBOOK_COMPARE_AND_SWAP(Scope::kSystem, atomicCAS_system, unsigned long long)
+#undef WORKBOOK_COMPARE_AND_SWAP
 
 }  // namespace cpu

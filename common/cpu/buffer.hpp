@@ -29,6 +29,7 @@ struct Buffer {
   Region pages;  ///< the mapped pages around `data`
   std::string name;
   std::size_t element_size;
+  unsigned gpu = 0;               ///< whose memory it is in, where there are several (gpus.hpp)
   bool shared_with_host = false;  ///< host code may use it between launches
   // By offset from the start of the pages.
   WrittenBytes written;

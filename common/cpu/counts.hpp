@@ -31,7 +31,12 @@ struct Counts {
   long long shared_atomic_requests = 0;  ///< warp instructions; they are no part of the wavefronts
   long long atomic_sectors = 0;  ///< of atomics on global memory, while no two lanes access one address
   bool contended = false;        ///< lanes of a warp did: the hardware's count of that is not known
-  long long barriers = 0;        ///< of blocks: each __syncthreads() that a block completes, or vote at one
+  // Of the requests and sectors above, those to another GPU's memory, which pass over NVLink. Atomics are
+  // stores here.
+  long long peer_requests = 0;
+  long long peer_load_sectors = 0;
+  long long peer_store_sectors = 0;
+  long long barriers = 0;  ///< of blocks: each __syncthreads() that a block completes, or vote at one
   /// DRAM traffic of a cold cache, launch by launch [dram__bytes_read.sum]
   long long compulsory_read_bytes = 0;
   long long compulsory_write_bytes = 0;
@@ -56,6 +61,9 @@ struct Counts {
     shared_store_wavefronts += other.shared_store_wavefronts;
     shared_atomic_requests += other.shared_atomic_requests;
     atomic_sectors += other.atomic_sectors;
+    peer_requests += other.peer_requests;
+    peer_load_sectors += other.peer_load_sectors;
+    peer_store_sectors += other.peer_store_sectors;
     barriers += other.barriers;
     contended |= other.contended;
     compulsory_read_bytes += other.compulsory_read_bytes;

@@ -107,6 +107,14 @@ void launch_shared(void (*kernel)(Params...), dim3 grid, dim3 block, size_t shar
        .closure = &body});
 }
 
+/// Runs body(gpu) for each of the GPUs 0 to gpus - 1, and returns when all have ended. What it launches runs
+/// on that GPU while the others run theirs.
+template <class Body>
+void on_each_gpu(int gpus, const Body& body) {
+  on_each_gpu(
+      gpus, [](const void* what, int gpu) { (*static_cast<const Body*>(what))(gpu); }, &body);
+}
+
 /// Runs `kernel<<<grid, block>>>(args...)`.
 template <class... Params, class... Args>
 void launch(void (*kernel)(Params...), dim3 grid, dim3 block, Args... args) {

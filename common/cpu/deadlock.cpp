@@ -7,7 +7,9 @@
 #include <tuple>
 
 #include "cpu/device.hpp"
+#include "cpu/gpus.hpp"
 #include "cpu/names.hpp"
+#include "cpu/scheduler.hpp"
 #include "cpu/stop.hpp"
 
 namespace cpu {
@@ -96,18 +98,44 @@ std::string others(const BlockThreads& threads, const std::vector<Spin>& spins, 
   return lines;
 }
 
+/// A line for each other GPU.
+std::string other_gpus() {
+  Device* const mine = the_device;
+  std::string lines;
+  for (unsigned gpu = 0; gpu < mine->gpus->count(); ++gpu) {
+    if (gpu == mine->gpu) continue;
+    the_device = &mine->gpus->device_of(gpu);  // for the names of its threads
+    lines += mine->gpus->has_ended(gpu) ? fmt::format("\n  GPU {} has ended", gpu)
+                                        : "\n  " + scheduler().waiting_thread();
+    the_device = mine;
+  }
+  return lines;
+}
+
 }  // namespace
+
+std::string waiting_thread(const BlockThreads& threads, const std::vector<Spin>& spins) {
+  const unsigned t = thread_to_report(threads, spins);
+  return thread_name(t) + " " + activity(threads, spins, t);
+}
 
 void throw_deadlock(const BlockThreads& threads, const std::vector<Spin>& spins) {
   const unsigned t = thread_to_report(threads, spins);
   const Spin& spin = spins[t];
-  const std::string who = thread_name(t) + " " + activity(threads, spins, t);
+  const std::string who = waiting_thread(threads, spins);
   if (!polls(spin))
     throw_finding({"infinite loop",
                    fmt::format("  {}, each iteration of which {}", who,
                                spin.stores ? "reads and writes the same as the one before"
                                            : "changes nothing and reads no memory"),
                    "what was meant to end the loop? Does each iteration move on, as by ++i?"});
+  if (polls_device_memory(spin) && device().gpus)
+    throw_finding(
+        {"GPU that waits for ever",
+         fmt::format("  {}, and no GPU can change that{}{}", who, others(threads, spins, t), other_gpus()),
+         "which GPU was meant to store the value, and does it, in the memory that is polled here, before it "
+         "waits itself? A block may wait for blocks of other GPUs. Those of one GPU run one after another on "
+         "the CPU device, so it cannot wait for a later block of its own."});
   if (polls_device_memory(spin) && !is_last_block())
     throw_finding(
         {"block that waits for a later block",

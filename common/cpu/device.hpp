@@ -16,6 +16,7 @@
 
 namespace cpu {
 
+class Gpus;
 class Scheduler;
 
 struct Device {
@@ -38,6 +39,9 @@ struct Device {
 
   /// 0, or the number of the worker that runs a part of the grid (cores.hpp).
   unsigned worker = 0;
+  /// Where several GPUs run (gpus.hpp): all of them, and which one this is. Else null and 0.
+  Gpus* gpus = nullptr;
+  unsigned gpu = 0;
   /// A block of the launch has done something whose result may depend on the order of the blocks.
   bool order_needed = false;
 };

@@ -206,6 +206,10 @@ bool ends_without_fault(const std::function<void()>& code) {
 void run_host_code(const std::function<void()>& code) {
   const Handler handler;
   const Memory::Access closed(memory(), false);
+  run_watched(code);
+}
+
+void run_watched(const std::function<void()>& code) {
   runs_host_code = true;
   if (ends_without_fault(code)) return;
   memory().set_access(false);

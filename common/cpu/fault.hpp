@@ -12,6 +12,9 @@ namespace cpu {
 /// than it has, or when a signal such as SIGFPE would end a kernel or the host code.
 void run_host_code(const std::function<void()>& code);
 
+/// The same in another thread, while the caller of run_host_code() waits for it.
+void run_watched(const std::function<void()>& code);
+
 /// Runs code of the calling thread, with the faults handled that `run_host_code` handles. Returns false if
 /// there was one; then the code has been left where it was.
 bool ends_without_fault(const std::function<void()>& code);

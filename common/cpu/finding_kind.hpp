@@ -40,6 +40,7 @@ inline constexpr FindingKindRow kFindingKinds[] = {
     {"infinite loop", "loop", false},
     {"deadlock", "loop", false},
     {"block that waits for a later block", "loop", false},
+    {"GPU that waits for ever", "loop", false},
     {"too many local variables", "stack", false},
     {"assertion failed", "assert", false},
     {"trap", "assert", false},

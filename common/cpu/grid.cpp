@@ -8,6 +8,7 @@
 #include "cpu/cores.hpp"
 #include "cpu/device.hpp"
 #include "cpu/execution_space.hpp"
+#include "cpu/gpus.hpp"
 #include "cpu/host_calls.hpp"
 #include "cpu/lanes.hpp"
 #include "cpu/launch_limits.hpp"
@@ -22,8 +23,15 @@ namespace {
 
 void begin_launch(LaunchState& state, const Launch& launch) {
   static_cast<Launch&>(state) = launch;
-  ++state.number;
   state.threads_per_block = launch.block.x * launch.block.y * launch.block.z;
+  if (Gpus* const gpus = device().gpus) {
+    state.first_block = gpus->launches().add(device().gpu, launch.grid, launch.block);
+    state.numbers_per_block = kThreadNumbersOfBlock;
+  } else {
+    ++state.number;
+    state.first_block = 0;
+    state.numbers_per_block = state.threads_per_block;
+  }
   state.arena = memory().arena();
   state.variables = memory().adopted();
 }
@@ -32,7 +40,10 @@ void begin_launch(BlockState& state, const Launch& launch, const Program& parts)
   state.steps.begin_launch();
   state.sites.begin_launch();
   state.shared_memory.begin_launch(parts.thread_locals, launch.shared_bytes);
-  state.races.begin_launch();
+  if (Gpus* const gpus = device().gpus)
+    state.races.begin_launch(gpus->launches(), gpus->launches().is_first_of(device().gpu));
+  else
+    state.races.begin_launch();
   state.shared_shadow.resize(state.shared_memory.most_bytes());
   state.copies.resize(state.shared_memory.most_bytes());
   state.iterations.begin_launch(reinterpret_cast<std::uintptr_t>(launch.kernel));
@@ -155,10 +166,10 @@ void run(const Launch& launch) {
   d.launch.counted_before = d.counts;
   d.counts.accesses_of_busiest_block = 0;
   begin_blocks(d.launch);
-  d.order_needed = false;
-  memory().clear_cold_caches();
+  d.order_needed = d.gpus != nullptr;
+  if (!d.gpus) memory().clear_cold_caches();
   run_grid();
-  memory().count_compulsory(d.counts);
+  d.gpus ? memory().take_compulsory(d.counts, d.gpu) : memory().count_compulsory(d.counts);
   mark_estimates(d);
   d.counts.accesses_of_busiest_blocks += d.counts.accesses_of_busiest_block;
   ++d.counts.kernels;

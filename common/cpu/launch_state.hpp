@@ -16,6 +16,9 @@ namespace cpu {
 struct LaunchState : Launch {
   std::uint32_t number = 0;  ///< launches so far, this one included
   std::uint32_t threads_per_block = 0;
+  /// Where several GPUs run (gpus.hpp): the number of the grid's first block, and how many numbers of threads
+  /// a block takes. Else 0, and as many as it has.
+  std::uint32_t first_block = 0, numbers_per_block = 0;
   workbook::Counts counted_before;  ///< by earlier launches: what is left when this one is ended early
   Region arena, variables, stacks;
   std::vector<Region> constants;  ///< what a kernel can read but not write

@@ -106,6 +106,8 @@ void* Memory::allocate(std::size_t bytes, std::size_t misalignment, std::string 
   return reinterpret_cast<void*>(data.begin);
 }
 
+void Memory::move_to_gpu(const void* data, unsigned gpu) { buffer_of_host(data).gpu = gpu; }
+
 void Memory::share_with_host(const void* data) {
   Buffer& buffer = buffer_of_host(data);
   buffer.shared_with_host = true;
@@ -201,6 +203,15 @@ void Memory::count_compulsory(workbook::Counts& counts) const {
   for (const auto& buffer : buffers_) {
     counts.compulsory_read_bytes += buffer->cold_cache.read_bytes();
     counts.compulsory_write_bytes += buffer->cold_cache.written_bytes();
+  }
+}
+
+void Memory::take_compulsory(workbook::Counts& counts, unsigned gpu) {
+  for (const auto& buffer : buffers_) {
+    if (buffer->gpu != gpu) continue;
+    counts.compulsory_read_bytes += buffer->cold_cache.read_bytes();
+    counts.compulsory_write_bytes += buffer->cold_cache.written_bytes();
+    buffer->cold_cache.clear();
   }
 }
 

@@ -28,6 +28,8 @@ class Memory {
   /// An array of `bytes` bytes that begins `misalignment` bytes after a multiple of 256. \throws
   /// std::bad_alloc
   void* allocate(std::size_t bytes, std::size_t misalignment, std::string name, std::size_t element_size);
+  /// The array is in that GPU's memory; a new one is in that of GPU 0.
+  void move_to_gpu(const void* data, unsigned gpu);
   void release(void* data);
   /// Host code may use this array between launches, and all of it counts as written.
   void share_with_host(const void* data);
@@ -73,6 +75,8 @@ class Memory {
   void clear_cold_caches();
   /// Adds the compulsory bytes of the launch that has ended.
   void count_compulsory(workbook::Counts& counts) const;
+  /// Adds those of the arrays in that GPU's memory so far, and empties their cold caches.
+  void take_compulsory(workbook::Counts& counts, unsigned gpu);
 
   const std::vector<std::unique_ptr<Buffer>>& buffers() const { return buffers_; }
 

@@ -4,18 +4,32 @@
 
 #include "cpu/coordinates.hpp"
 #include "cpu/device.hpp"
+#include "cpu/gpus.hpp"
 #include "cpu/memory.hpp"
 #include "cpu/source_line.hpp"
 #include "cpu/symbols.hpp"
 
 namespace cpu {
 
-std::string thread_name(unsigned thread, const uint3& block) {
-  const uint3 t = coordinates(thread, device().launch.block);
+static std::string thread_text(const uint3& t, const uint3& block) {
   return fmt::format("thread ({},{},{}) of block ({},{},{})", t.x, t.y, t.z, block.x, block.y, block.z);
 }
 
-std::string thread_name(unsigned thread) { return thread_name(thread, device().block.index); }
+std::string thread_name(unsigned thread) {
+  const Device& d = device();
+  return thread_text(coordinates(thread, d.launch.block), d.block.index) +
+         (d.gpus ? fmt::format(" of GPU {}", d.gpu) : "");
+}
+
+std::string grid_thread_name(std::uint32_t thread) {
+  const LaunchState& launch = device().launch;
+  const unsigned in_block = thread % launch.numbers_per_block, block = thread / launch.numbers_per_block;
+  if (!device().gpus)
+    return thread_text(coordinates(in_block, launch.block), coordinates(block, launch.grid));
+  const GpuLaunch& of = device().gpus->launches().of_block(block);
+  return thread_text(coordinates(in_block, of.block), coordinates(block - of.first_block, of.grid)) +
+         fmt::format(" of GPU {}", of.gpu);
+}
 
 std::string running_thread_name() { return thread_name(device().block.thread.number); }
 

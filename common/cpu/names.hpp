@@ -10,11 +10,12 @@
 
 namespace cpu {
 
-/// "thread (5,0,0) of block (17,0,0)": a thread by its linear number in the block.
-std::string thread_name(unsigned thread, const uint3& block);
-/// The same of the running block.
+/// "thread (5,0,0) of block (17,0,0)", and "of GPU 1" where several run: a thread of the running block by its
+/// linear number in it.
 std::string thread_name(unsigned thread);
 std::string running_thread_name();
+/// The same of a thread by its number in the grid, or where several GPUs run, among the threads of all.
+std::string grid_thread_name(std::uint32_t thread);
 
 /// "line 14", with the file before it where that is not the kernel's.
 std::string place_text(std::uintptr_t instruction);

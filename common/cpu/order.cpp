@@ -50,13 +50,23 @@ void WarpOrder::sync(unsigned first_thread, std::uint32_t lanes, bool whole,
 void Order::begin_launch() {
   forget_fences();
   fences_.clear();
-  device_locations_.clear();
+  acquired_before_.clear();
+  acquired_in_launch_.clear();
+  gpus_ = nullptr;
   has_fences_ = intricate_ = false;
 }
 
-void Order::begin_block(std::uint32_t first_thread, unsigned threads) {
+void Order::begin_launch(const GpuLaunches& launches, bool first) {
+  if (first) acquired_in_launch_.clear();
+  acquired_before_ = acquired_in_launch_;
+  gpus_ = &launches;
+  has_fences_ = intricate_ = true;  // another GPU's fences concern this one
+}
+
+void Order::begin_block(std::uint32_t first_thread, unsigned threads, unsigned numbers) {
   first_thread_ = first_thread;
   threads_ = threads;
+  numbers_ = numbers;
   phase_ = latest_ = 1;
   moments_.assign(threads, 0);
   by_warps_.begin_block(threads);
@@ -68,6 +78,13 @@ void Order::begin_block(std::uint32_t first_thread, unsigned threads) {
     learned_.assign(threads, {});
   }
   forget_fences();
+  acquired_by_all_ = acquired_before_;
+}
+
+void Order::end_block() {
+  if (!gpus_) return;
+  add(acquired_in_launch_, acquired_by_all_);
+  for (const auto& acquired : acquired_) add(acquired_in_launch_, acquired);
 }
 
 /// Forgets what the last block's threads have fenced and acquired.
@@ -129,8 +146,9 @@ bool Order::acquired_in_block(unsigned earlier, Moment moment, unsigned thread) 
 
 Ordered Order::before(std::uint32_t earlier, Moment moment, unsigned thread) const {
   if (earlier - first_thread_ < threads_) return before_in_block(earlier - first_thread_, moment, thread);
-  const bool is = has_fences_ && (released(earlier, moment, acquired_by_all_) ||
-                                  released(earlier, moment, acquired_[thread]));
+  const bool is = (gpus_ && gpus_->before(block_of(earlier), block_of(first_thread_))) ||
+                  (has_fences_ && (released(earlier, moment, acquired_by_all_) ||
+                                   released(earlier, moment, acquired_[thread])));
   return is ? Ordered::kYes : Ordered::kNo;
 }
 
@@ -150,11 +168,12 @@ Order::Fenced Order::known_to(unsigned thread) const {
   return fenced;
 }
 
-void Order::fence(unsigned thread, bool whole_device) {
+void Order::fence(unsigned thread, Scope scope) {
   has_fences_ = intricate_ = true;
   Fences& mine = fences_[thread];
   mine.here = std::make_shared<const Fenced>(known_to(thread));
-  if (whole_device) mine.everywhere = mine.here;
+  if (scope != Scope::kBlock) mine.everywhere = mine.here;
+  if (scope == Scope::kSystem) mine.system = mine.here;
   moments_[thread] = static_cast<Moment>(now(thread) + 1);
   latest_ = std::max(latest_, moments_[thread]);
 }
@@ -173,16 +192,17 @@ Order::FencedPointer Order::merged(const std::vector<FencedPointer>& parts) {
   return std::make_shared<const Fenced>(std::move(all));
 }
 
-/// The same of fences for the device and of fences for the block.
+/// The same of fences for all GPUs, of fences for the device and of fences for the block.
 Order::Fences Order::merged(const std::vector<Fences>& parts, const Fences& more) {
-  std::vector<FencedPointer> everywhere, here;
+  std::vector<FencedPointer> system, everywhere, here;
   const auto take = [&](const Fences& fences) {
+    if (fences.system) system.push_back(fences.system);
     if (fences.everywhere) everywhere.push_back(fences.everywhere);
     if (fences.here) here.push_back(fences.here);
   };
   take(more);
   for (const Fences& fences : parts) take(fences);
-  return {merged(everywhere), merged(here)};
+  return {merged(system), merged(everywhere), merged(here)};
 }
 
 void Order::add(std::vector<Acquired>& to, const std::vector<Acquired>& more) {
@@ -233,14 +253,14 @@ void Order::merge_lanes(unsigned first_thread, std::uint32_t lanes) {
   }
 }
 
-void Order::begin_atomic(unsigned thread, std::uintptr_t location, bool shared, bool releases) {
+void Order::begin_atomic(unsigned thread, std::uintptr_t location, bool shared, Scope scope, bool releases) {
   if (!has_fences_) return;
-  Locations& locations = shared ? shared_locations_ : device_locations_;
+  Locations& locations = shared ? shared_locations_ : *device_locations_;
   if (!releases && !locations.contains(location)) return;
   auto& place = locations[location];
   if (!place) place = std::make_unique<Location>();
   acquire(thread, *place, shared);
-  if (releases) release(thread, *place);
+  if (releases) release(thread, *place, scope);
 }
 
 /// The thread learns what the releases on the location have made visible.
@@ -266,11 +286,13 @@ void Order::acquire(unsigned thread, Location& location, bool shared) {
 }
 
 /// Makes everything that the thread, or one ordered before it, has fenced visible to later atomics on the
-/// location.
-void Order::release(unsigned thread, Location& location) {
+/// location: with an atomic of that scope to no more threads than it reaches.
+void Order::release(unsigned thread, Location& location, Scope scope) {
   const Fences& mine = fences_[thread];
-  const Fences all = {mine.everywhere ? mine.everywhere : fences_of_all_.everywhere,
-                      mine.here ? mine.here : fences_of_all_.here};
+  Fences all = {mine.system ? mine.system : fences_of_all_.system,
+                mine.everywhere ? mine.everywhere : fences_of_all_.everywhere,
+                mine.here ? mine.here : fences_of_all_.here};
+  if (scope != Scope::kSystem) all.system = nullptr;
   if (!all.here) return;
   // At a moment of its own, so that what acquires it comes after this atomic, but not after what is between
   // the fence and it.
@@ -282,6 +304,16 @@ void Order::end_atomic(unsigned thread) {
   if (!has_fences_) return;
   moments_[thread] = static_cast<Moment>(now(thread) + 1);
   latest_ = std::max(latest_, moments_[thread]);
+}
+
+/// Whether threads of the two blocks are on one GPU.
+bool Order::on_one_gpu(std::uint32_t block, std::uint32_t other) const {
+  return !gpus_ || gpus_->of_block(block).gpu == gpus_->of_block(other).gpu;
+}
+
+/// The fence of a release that reaches threads of that other block; null if there is none.
+const Order::FencedPointer& Order::fence_towards(const Release& release, std::uint32_t block) const {
+  return on_one_gpu(block_of(release.thread), block) ? release.fences.everywhere : release.fences.system;
 }
 
 /// Whether what another block's thread did is visible to a thread of the running block that has acquired
@@ -305,8 +337,9 @@ bool Order::released(std::uint32_t earlier, Moment moment, const std::vector<Acq
     }
     for (std::size_t i = before; i < next.releases; ++i) {
       const Release& release = next.location->releases[i];
-      if (!release.fences.everywhere) continue;
-      for (Acquired further : release.fences.everywhere->acquired) {
+      const FencedPointer& fenced = fence_towards(release, next.block);
+      if (!fenced) continue;
+      for (Acquired further : fenced->acquired) {
         further.block = block_of(release.thread);
         open.push_back(further);
       }
@@ -315,20 +348,27 @@ bool Order::released(std::uint32_t earlier, Moment moment, const std::vector<Acq
   return false;
 }
 
-/// Whether one of the releases on a location that a thread has acquired makes it visible by itself. They are
-/// in the order of their blocks. One that does not reach the whole device reaches threads of its own block.
+/// Whether one of the releases on a location that a thread has acquired makes it visible by itself. One that
+/// does not reach the whole device reaches threads of its own block.
 bool Order::released(std::uint32_t earlier, Moment moment, const Acquired& to) const {
   const std::uint32_t block = block_of(earlier);
-  const auto end = to.location->releases.begin() + static_cast<std::ptrdiff_t>(to.releases);
-  auto release = std::lower_bound(to.location->releases.begin(), end, block,
-                                  [&](const Release& r, std::uint32_t b) { return block_of(r.thread) < b; });
-  for (; release != end && block_of(release->thread) == block; ++release) {
-    const auto& fenced = release->fences.everywhere;
-    if (!fenced && to.block != block) continue;
-    if (release->thread == earlier && release->moment == moment) return true;
-    if (fenced && moment < fenced->until[earlier - fenced->first_thread]) return true;
-  }
-  return false;
+  const auto makes_visible = [&](const Release& release) {
+    const FencedPointer& fenced = fence_towards(release, to.block);
+    const std::uint32_t releasing = block_of(release.thread);
+    if (gpus_ && gpus_->before(block, releasing)) return fenced != nullptr;
+    if (releasing != block || (!fenced && to.block != block)) return false;
+    if (release.thread == earlier && release.moment == moment) return true;
+    return fenced && moment < fenced->until[earlier - fenced->first_thread];
+  };
+  const auto first = to.location->releases.begin();
+  const auto end = first + static_cast<std::ptrdiff_t>(to.releases);
+  if (gpus_) return std::any_of(first, end, makes_visible);
+  // In the order of their blocks.
+  const auto begin = std::lower_bound(
+      first, end, block, [&](const Release& r, std::uint32_t b) { return block_of(r.thread) < b; });
+  const auto after = std::upper_bound(
+      begin, end, block, [&](std::uint32_t b, const Release& r) { return b < block_of(r.thread); });
+  return std::any_of(begin, after, makes_visible);
 }
 
 }  // namespace cpu

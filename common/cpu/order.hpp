@@ -7,8 +7,10 @@
 /// - within a block, when a __syncthreads() is between them, or a __syncwarp() for the lanes in its mask;
 /// - by release and acquire: a thread passes a __threadfence() and then does an atomic on a location.
 ///   Another one that does an atomic there later comes after all that happened before the fence, and after
-///   that first atomic. __threadfence_block() does the same within a block. Threads that a barrier or a
-///   __syncwarp() has ordered after the fence may do the first atomic for it.
+///   that first atomic. __threadfence_block() does the same within a block, and __threadfence_system() with
+///   an atomic for all GPUs between them. Threads that a barrier or a __syncwarp() has ordered after the
+///   fence may do the first atomic for it;
+/// - where several GPUs run, when it is of an earlier launch of the same GPU.
 ///
 /// These are vector clocks (L. Lamport 1978; C. Fidge, F. Mattern 1988) in the shape that a grid gives them.
 #pragma once
@@ -19,7 +21,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "cpu/gpu_launches.hpp"
 #include "cpu/lanes.hpp"
+#include "cpu/runtime.hpp"
 #include "cpu/word_history.hpp"
 
 namespace cpu {
@@ -56,19 +60,30 @@ class WarpOrder {
 /// The order of the accesses of a block's threads among themselves and after those of earlier blocks.
 class Order {
  public:
+  /// A launch of a GPU that runs alone.
   void begin_launch();
-  /// The threads [first_thread, first_thread + threads) of the grid begin.
-  void begin_block(std::uint32_t first_thread, unsigned threads);
+  /// One of a GPU that runs beside others. `first`: no launch of this GPU was before it.
+  void begin_launch(const GpuLaunches& launches, bool first);
+  /// Uses what that Order knows of atomics in device memory, from now on.
+  void share(Order& other) { device_locations_ = other.device_locations_; }
+  /// Forgets all atomics in device memory.
+  void forget_atomics() { device_locations_->clear(); }
+
+  /// The threads [first_thread, first_thread + threads) begin. `numbers` of them are a block's, of which it
+  /// may have fewer.
+  void begin_block(std::uint32_t first_thread, unsigned threads, unsigned numbers);
+  /// All threads of the block have ended.
+  void end_block();
 
   /// All threads of the block have passed a barrier.
   void pass_barrier();
   /// Those lanes of a warp have waited for each other; shuffles and votes pass `orders_memory` false.
   void sync_warp(unsigned first_thread, std::uint32_t lanes, bool orders_memory);
-  /// A thread has passed __threadfence(), or __threadfence_block().
-  void fence(unsigned thread, bool whole_device);
+  /// A thread has passed a fence.
+  void fence(unsigned thread, Scope scope);
   /// A thread does an atomic there, between these two: begin_atomic is before the access is checked. A
   /// volatile load acquires without a release.
-  void begin_atomic(unsigned thread, std::uintptr_t location, bool shared, bool releases = true);
+  void begin_atomic(unsigned thread, std::uintptr_t location, bool shared, Scope scope, bool releases);
   void end_atomic(unsigned thread);
 
   /// The moment of the accesses that a thread of the block makes now.
@@ -113,9 +128,9 @@ class Order {
     std::vector<Acquired> learned;   ///< of all locations, since the block's last barrier
   };
   using FencedPointer = std::shared_ptr<const Fenced>;
-  /// Fences that happened before what a thread does: on the device, and in the block.
+  /// Fences that happened before what a thread does: for all GPUs, for the device, and for the block.
   struct Fences {
-    FencedPointer everywhere, here;
+    FencedPointer system, everywhere, here;
   };
   struct Release {
     Fences fences;
@@ -124,7 +139,7 @@ class Order {
   };
   /// A location on which atomics were done after fences.
   struct Location {
-    std::vector<Release> releases;  // block after block
+    std::vector<Release> releases;  // block after block, unless several GPUs run
   };
   using Locations = std::unordered_map<std::uintptr_t, std::unique_ptr<Location>>;
 
@@ -134,8 +149,10 @@ class Order {
   static void add(std::vector<Acquired>& to, const std::vector<Acquired>& more);
   void forget_fences();
   void acquire(unsigned thread, Location& location, bool shared);
-  void release(unsigned thread, Location& location);
-  std::uint32_t block_of(std::uint32_t thread) const { return thread / threads_; }
+  void release(unsigned thread, Location& location, Scope scope);
+  std::uint32_t block_of(std::uint32_t thread) const { return thread / numbers_; }
+  bool on_one_gpu(std::uint32_t block, std::uint32_t other) const;
+  const FencedPointer& fence_towards(const Release& release, std::uint32_t block) const;
   void merge_lanes(unsigned first_thread, std::uint32_t lanes);
   Ordered before_in_block(unsigned earlier, Moment moment, unsigned thread) const;
   bool acquired_in_block(unsigned earlier, Moment moment, unsigned thread) const;
@@ -143,7 +160,7 @@ class Order {
   bool released(std::uint32_t earlier, Moment moment, const Acquired& to) const;
 
   std::uint32_t first_thread_ = 0;
-  unsigned threads_ = 0;
+  unsigned threads_ = 0, numbers_ = 1;
   Moment phase_ = 1, latest_ = 1;
   std::vector<Moment> moments_;  // by thread, where it is past phase_
   WarpOrder by_warps_;           // what __syncwarp orders
@@ -157,7 +174,13 @@ class Order {
   std::vector<std::vector<Acquired>> acquired_;  // by thread: of device memory's locations
   std::vector<Acquired> acquired_by_all_;
   std::vector<std::vector<Acquired>> learned_;  // by thread: of all locations, since the last barrier
-  Locations device_locations_, shared_locations_;
+  std::shared_ptr<Locations> device_locations_ = std::make_shared<Locations>();
+  Locations shared_locations_;
+
+  // Where several GPUs run: their launches; what earlier launches of this one have acquired, and what the
+  // running one has.
+  const GpuLaunches* gpus_ = nullptr;
+  std::vector<Acquired> acquired_before_, acquired_in_launch_;
 };
 
 }  // namespace cpu

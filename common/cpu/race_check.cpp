@@ -62,19 +62,36 @@ std::size_t remove_bytes(std::vector<AccessGroup>& groups, std::size_t index, st
 
 // --- The course of a launch ---
 
+void RaceCheck::forget() {
+  order_.forget_atomics();
+  more_global_->clear();
+}
+
 void RaceCheck::begin_launch() {
   order_.begin_launch();
-  more_global_.clear();
+  forget();
   more_shared_.clear();
   open_store_.reset();
   suspects_.clear();
 }
 
+void RaceCheck::begin_launch(const GpuLaunches& launches, bool first) {
+  order_.begin_launch(launches, first);
+  more_shared_.clear();
+  open_store_.reset();
+  suspects_.clear();
+}
+
+void RaceCheck::share(RaceCheck& other) {
+  order_.share(other.order_);
+  more_global_ = other.more_global_;
+}
+
 void RaceCheck::begin_block(std::size_t block) {
   on_ = grid_is_small();
   if (!on_) return;
-  order_.begin_block(static_cast<std::uint32_t>(block * launch_.threads_per_block),
-                     launch_.threads_per_block);
+  order_.begin_block(static_cast<std::uint32_t>((launch_.first_block + block) * launch_.numbers_per_block),
+                     launch_.threads_per_block, launch_.numbers_per_block);
   more_shared_.clear();
 }
 
@@ -103,7 +120,7 @@ void RaceCheck::start_moments_again() {
   for (const auto& buffer : memory().buffers())
     buffer->seen_by(device().worker).last_accesses.for_each(launch_.number, forget);
   device().block.shared_shadow.for_each(forget);
-  for (auto* all : {&more_global_, &more_shared_})
+  for (auto* all : {more_global_.get(), &more_shared_})
     for (auto& [word, groups] : *all)
       for (AccessGroup& group : groups)
         if (is_current(group.first)) group.moment = 0;
@@ -139,7 +156,9 @@ void RaceCheck::check_strong(Access access, bool shared, WordHistory* words, uns
   if (access.kind == AccessKind::kStore && !order_.has_fence(thread))
     return check_words(access, shared, words, thread, Role::kWrite, site);
   if (access.manner == AccessManner::kCompareAndSwap) confirm_guess(access, shared, words, thread);
-  order_.begin_atomic(thread, access.address, shared, access.kind != AccessKind::kLoad);
+  // A volatile access is one for all GPUs (PTX ISA, 8.4, Volatile Operations).
+  const Scope scope = access.manner == AccessManner::kVolatile ? Scope::kSystem : access.scope;
+  order_.begin_atomic(thread, access.address, shared, scope, access.kind != AccessKind::kLoad);
   check_words(access, shared, words, thread, Role::kStrong, site);
   order_.end_atomic(thread);
   if (!order_.has_moments()) pause();
@@ -170,7 +189,7 @@ Ordered RaceCheck::order_of(const Part& part, const AccessGroup& earlier, std::u
   for (unsigned block = 0; block < earlier.blocks; ++block)
     for (unsigned i = 0; i < earlier.threads; ++i) {
       const std::uint32_t other =
-          earlier.first + block * earlier.block_stride * launch_.threads_per_block + i * earlier.stride;
+          earlier.first + block * earlier.block_stride * launch_.numbers_per_block + i * earlier.stride;
       if (other == part.thread || !(bytes_of(earlier, i) & part.bytes)) continue;
       const Ordered ordered = order_.before(other, earlier.moment, part.thread - order_.first_thread());
       if (ordered <= worst) continue;
@@ -369,7 +388,7 @@ bool RaceCheck::continues(AccessGroup& group, const AccessGroup& next) const {
       group.threads != next.threads || group.stride != next.stride || group.moment != next.moment ||
       group.bytes != next.bytes || group.element != next.element || next.first <= group.first)
     return false;
-  const std::uint32_t distance = next.first - group.first, in_block = launch_.threads_per_block;
+  const std::uint32_t distance = next.first - group.first, in_block = launch_.numbers_per_block;
   if (distance % in_block != 0) return false;
   if (group.blocks == 1) group.block_stride = distance / in_block;
   if (distance / in_block != group.block_stride * group.blocks) return false;

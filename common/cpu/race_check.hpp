@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -26,7 +27,14 @@ class RaceCheck {
  public:
   explicit RaceCheck(LaunchState& launch) : launch_(launch) {}
 
+  /// Starts a launch of a GPU that runs alone.
   void begin_launch();
+  /// Starts one of a GPU that runs beside others. `first`: no launch of this GPU was before it.
+  void begin_launch(const GpuLaunches& launches, bool first);
+  /// Uses what `other` knows of device memory, from now on.
+  void share(RaceCheck& other);
+  /// Forgets all accesses to device memory.
+  void forget();
   /// Starts the block with that number in the grid.
   void begin_block(std::size_t block);
   /// All threads of the block have come to a barrier.
@@ -36,13 +44,16 @@ class RaceCheck {
     order_.sync_warp(first_thread, lanes, orders_memory);
     if (!order_.has_moments()) pause();
   }
-  void fence(unsigned thread, bool whole_device) {
+  void fence(unsigned thread, Scope scope) {
     if (!on_) return;
-    order_.fence(thread, whole_device);
+    order_.fence(thread, scope);
     if (!order_.has_moments()) pause();
   }
   /// All threads of the block have ended.
-  void end_block() { report_suspects(); }
+  void end_block() {
+    report_suspects();
+    order_.end_block();
+  }
 
   /// Whether the grid is small enough, and the block's moments have sufficed so far.
   bool is_on() const { return on_; }
@@ -80,7 +91,11 @@ class RaceCheck {
   };
   using Groups = std::vector<AccessGroup>;
 
-  bool grid_is_small() const { return launch_.blocks() * launch_.threads_per_block <= kMostTracedThreads; }
+  using MoreGroups = std::unordered_map<const WordHistory*, Groups>;
+
+  bool grid_is_small() const {
+    return (launch_.first_block + launch_.blocks()) * launch_.numbers_per_block <= kMostTracedThreads;
+  }
   void pause();
   bool record_quickly(WordHistory& word, bool shared, std::uint32_t mine, Role role, Moment now,
                       std::uint8_t site) const;
@@ -94,9 +109,7 @@ class RaceCheck {
   /// The slow way: all that is known of a word, as a list. The next call overwrites it.
   Groups& unpacked(const WordHistory& word, bool shared);
   void pack(const Groups& groups, WordHistory& word, bool shared);
-  std::unordered_map<const WordHistory*, Groups>& more(bool shared) {
-    return shared ? more_shared_ : more_global_;
-  }
+  MoreGroups& more(bool shared) { return shared ? more_shared_ : *more_global_; }
   void compare(const Part& part, const AccessGroup& earlier);
   Ordered order_of(const Part& part, const AccessGroup& earlier, std::uint32_t* thread) const;
   void add_write(Groups& groups, const AccessGroup& now) const;
@@ -105,7 +118,7 @@ class RaceCheck {
   bool continues(AccessGroup& group, const AccessGroup& next) const;
   void limit(Groups& groups, const AccessGroup& now) const;
   bool is_covered(const Groups& groups, const AccessGroup& group, const AccessGroup& now) const;
-  std::uint32_t block_of(std::uint32_t thread) const { return thread / launch_.threads_per_block; }
+  std::uint32_t block_of(std::uint32_t thread) const { return thread / launch_.numbers_per_block; }
   bool is_current(std::uint32_t thread) const { return thread - order_.first_thread() < order_.threads(); }
 
   // Races that may turn out to be none.
@@ -127,8 +140,9 @@ class RaceCheck {
   LaunchState& launch_;
   bool on_ = false;
   Order order_;
-  std::unordered_map<const WordHistory*, Groups> more_global_,
-      more_shared_;         // what a history has no room for
+  // What a history has no room for.
+  std::shared_ptr<MoreGroups> more_global_ = std::make_shared<MoreGroups>();
+  MoreGroups more_shared_;
   Groups unpacked_, left_;  // of the word that is being checked; kept since allocations take long
   std::optional<OpenStore> open_store_;
   std::vector<Suspect> suspects_;

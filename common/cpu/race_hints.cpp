@@ -89,6 +89,15 @@ std::string blocks_race(bool both_store) {
                "atomic, or split the kernel into two launches";
 }
 
+std::string gpus_race(bool both_store) {
+  return both_store ? "which GPU should write this element? Does the index leave the GPU's number out?"
+                    : "one GPU hands it over to the other by a flag: all threads that have written pass "
+                      "__syncthreads(), then one passes __threadfence_system() and sets the flag, by "
+                      "atomicExch_system() or a volatile store; the other GPU's thread sees it, and a "
+                      "__syncthreads() lets its block go on. Which of these is missing, or waits for another "
+                      "value?";
+}
+
 std::string volatile_race(const std::string& otherwise) {
   return "is it a flag that a thread waits for in a loop? Then put a __threadfence() before the store "
          "that sets it and another one after the loop, or set and read it by atomics; a __syncthreads() "

@@ -39,6 +39,9 @@ std::string missing_barrier(const RacingAccess& one, const RacingAccess& other, 
 /// The hint for a race between threads of two blocks: that both store, or that one of them may only read.
 std::string blocks_race(bool both_store);
 
+/// The hint for a race between threads of two GPUs.
+std::string gpus_race(bool both_store);
+
 /// The hint for a race of a volatile access, between two warps or blocks: it may be a flag that one of them
 /// waits for, and then a barrier would wait for ever. `otherwise` is the hint if it is none.
 std::string volatile_race(const std::string& otherwise);

@@ -24,6 +24,7 @@ class RequestTrace {
  public:
   /// Whether to keep any. Off at first.
   void set_enabled(bool enabled) { enabled_ = enabled; }
+  bool is_enabled() const { return enabled_; }
   /// Whether the running thread belongs to the warp whose requests are kept.
   bool covers_running_thread() const { return enabled_ && in_first_warp(); }
 

@@ -58,10 +58,10 @@ unsigned lane_index() {
   refuse_on_host("a shuffle", CALLER);
   return device().block.thread.lane;
 }
-void thread_fence(bool whole_device) {
+void thread_fence(Scope scope) {
   refuse_on_host("__threadfence()", CALLER);
-  if (whole_device) need_block_order();
-  device().block.races.fence(device().block.thread.number, whole_device);
+  if (scope != Scope::kBlock) need_block_order();
+  device().block.races.fence(device().block.thread.number, scope);
 }
 
 /// Says that the launch's output is cut off, and how much it has printed.

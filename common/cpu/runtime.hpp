@@ -34,6 +34,11 @@ int most_shared_bytes();
 /// \throws cpu::Finding at the first mistake of the kernel that the device can see.
 void run(const Launch& launch);
 
+/// Runs body(what, gpu) for each of the GPUs 0 to gpus - 1 and returns when all have ended. What it launches
+/// runs on that GPU, one launch after another, while the other GPUs run theirs (gpus.hpp).
+/// \throws cpu::Finding like run
+void on_each_gpu(int gpus, void (*body)(const void* what, int gpu), const void* what);
+
 // threadIdx, blockIdx, blockDim and gridDim. A thread never sees them change, so the compiler may call each
 // once.
 [[gnu::const]] uint3 thread_index();
@@ -62,8 +67,11 @@ unsigned warp_ballot(unsigned mask, bool predicate);
 unsigned warp_active();
 [[gnu::const]] unsigned lane_index();
 
-/// __threadfence(), or __threadfence_block().
-void thread_fence(bool whole_device);
+/// Which threads a fence or an atomic reaches: those of the block, of the GPU, or of all GPUs.
+enum class Scope : unsigned char { kBlock, kDevice, kSystem };
+
+/// __threadfence_block(), __threadfence() or __threadfence_system().
+void thread_fence(Scope scope);
 
 /// __trap() in that line of that file.
 [[noreturn]] void trap(const char* file, int line);
@@ -71,36 +79,44 @@ void thread_fence(bool whole_device);
 [[noreturn]] void abort_in_line(const char* file, int line);
 [[noreturn]] void exit_in_line(int status, const char* file, int line);
 
-// Atomics on global and shared memory; each returns the old value.
-int atomicAdd(int* address, int value);
-unsigned atomicAdd(unsigned* address, unsigned value);
-unsigned long long atomicAdd(unsigned long long* address, unsigned long long value);
-float atomicAdd(float* address, float value);
-double atomicAdd(double* address, double value);
-int atomicMin(int* address, int value);
-unsigned atomicMin(unsigned* address, unsigned value);
-unsigned long long atomicMin(unsigned long long* address, unsigned long long value);
-int atomicMax(int* address, int value);
-unsigned atomicMax(unsigned* address, unsigned value);
-unsigned long long atomicMax(unsigned long long* address, unsigned long long value);
-int atomicExch(int* address, int value);
-unsigned atomicExch(unsigned* address, unsigned value);
-unsigned long long atomicExch(unsigned long long* address, unsigned long long value);
-float atomicExch(float* address, float value);
-int atomicCAS(int* address, int expected, int value);
-unsigned atomicCAS(unsigned* address, unsigned expected, unsigned value);
-unsigned long long atomicCAS(unsigned long long* address, unsigned long long expected,
-                             unsigned long long value);
-unsigned atomicInc(unsigned* address, unsigned limit);
-unsigned atomicDec(unsigned* address, unsigned limit);
-int atomicSub(int* address, int value);
-unsigned atomicSub(unsigned* address, unsigned value);
-int atomicAnd(int* address, int value);
-unsigned atomicAnd(unsigned* address, unsigned value);
-int atomicOr(int* address, int value);
-unsigned atomicOr(unsigned* address, unsigned value);
-int atomicXor(int* address, int value);
-unsigned atomicXor(unsigned* address, unsigned value);
+// Atomics on global and shared memory; each returns the old value. Those with _system in their names are
+// atomic for the threads of all GPUs, the others for those of one.
+#define WORKBOOK_ATOMIC(name, T) \
+  T name(T* address, T value);   \
+  T name##_system(T* address, T value);
+WORKBOOK_ATOMIC(atomicAdd, int)
+WORKBOOK_ATOMIC(atomicAdd, unsigned)
+WORKBOOK_ATOMIC(atomicAdd, unsigned long long)
+WORKBOOK_ATOMIC(atomicAdd, float)
+WORKBOOK_ATOMIC(atomicAdd, double)
+WORKBOOK_ATOMIC(atomicMin, int)
+WORKBOOK_ATOMIC(atomicMin, unsigned)
+WORKBOOK_ATOMIC(atomicMin, unsigned long long)
+WORKBOOK_ATOMIC(atomicMax, int)
+WORKBOOK_ATOMIC(atomicMax, unsigned)
+WORKBOOK_ATOMIC(atomicMax, unsigned long long)
+WORKBOOK_ATOMIC(atomicExch, int)
+WORKBOOK_ATOMIC(atomicExch, unsigned)
+WORKBOOK_ATOMIC(atomicExch, unsigned long long)
+WORKBOOK_ATOMIC(atomicExch, float)
+WORKBOOK_ATOMIC(atomicInc, unsigned)  // the second argument is the limit
+WORKBOOK_ATOMIC(atomicDec, unsigned)
+WORKBOOK_ATOMIC(atomicSub, int)
+WORKBOOK_ATOMIC(atomicSub, unsigned)
+WORKBOOK_ATOMIC(atomicAnd, int)
+WORKBOOK_ATOMIC(atomicAnd, unsigned)
+WORKBOOK_ATOMIC(atomicOr, int)
+WORKBOOK_ATOMIC(atomicOr, unsigned)
+WORKBOOK_ATOMIC(atomicXor, int)
+WORKBOOK_ATOMIC(atomicXor, unsigned)
+#undef WORKBOOK_ATOMIC
+#define WORKBOOK_COMPARE_AND_SWAP(T)            \
+  T atomicCAS(T* address, T expected, T value); \
+  T atomicCAS_system(T* address, T expected, T value);
+WORKBOOK_COMPARE_AND_SWAP(int)
+WORKBOOK_COMPARE_AND_SWAP(unsigned)
+WORKBOOK_COMPARE_AND_SWAP(unsigned long long)
+#undef WORKBOOK_COMPARE_AND_SWAP
 
 // Asynchronous copies from device memory to shared memory (pipeline.hpp).
 /// Begins to copy `bytes` (4, 8 or 16) bytes, the last `zeros` of which become 0 instead.

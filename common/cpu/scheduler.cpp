@@ -8,6 +8,7 @@
 #include "cpu/cores.hpp"
 #include "cpu/deadlock.hpp"
 #include "cpu/device.hpp"
+#include "cpu/gpus.hpp"
 #include "cpu/launch_limits.hpp"
 #include "cpu/stop.hpp"
 
@@ -31,9 +32,16 @@ void Scheduler::run_block(unsigned threads) {
     if (done_ == threads) return;
     if (complete)
       barrier_.release();
-    else if (progress_ == before)
+    else if (progress_ == before && !let_other_gpus_run())
       throw_deadlock(threads_, spins_);
   }
+}
+
+/// The block can only go on when another GPU does something. Returns false if none can.
+bool Scheduler::let_other_gpus_run() {
+  if (!device().gpus || !device().gpus->wait_for_others(progress_ != resumed_at_)) return false;
+  resumed_at_ = ++progress_;
+  return true;
 }
 
 /// Runs the threads of one warp until all have ended or are at the barrier, and returns true. Returns false
@@ -210,6 +218,8 @@ std::uintptr_t Scheduler::waiting_at() const {
     if (threads_.state[t] == ThreadState::kAtBarrier) return threads_.waits_at[t];
   return 0;
 }
+
+std::string Scheduler::waiting_thread() const { return cpu::waiting_thread(threads_, spins_); }
 
 BarrierVote Scheduler::barrier(BarrierOperation operation, bool predicate, std::uintptr_t instruction) {
   BlockState& block = device().block;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "cpu/block_barrier.hpp"
@@ -31,6 +32,8 @@ class Scheduler {
   const Region& stacks() const { return fibers_.stacks(); }
   /// Where a thread waits for the others of its block: the instruction of the barrier. 0 when none does.
   std::uintptr_t waiting_at() const;
+  /// What waiting_thread() says of a block in which no thread can go on.
+  std::string waiting_thread() const;
 
   // Called by the running thread. Each call suspends it.
 
@@ -53,6 +56,7 @@ class Scheduler {
   [[noreturn]] void stop_part();
 
  private:
+  bool let_other_gpus_run();
   bool run_warp(const Warp& warp);
   void run_ready_lanes(const Warp& warp);
   bool catch_up(const Warp& warp);
@@ -83,6 +87,7 @@ class Scheduler {
   // Threads that spin. Whatever a thread does may be what another one waits for, so each time that one has
   // run counts as progress, unless it only polled again.
   std::uint64_t progress_ = 0;
+  std::uint64_t resumed_at_ = 0;     // the progress when other GPUs had had their turn
   bool only_polled_ = false;         // all that the running thread did
   std::vector<Spin> spins_;          // by thread
   std::vector<std::uint64_t> seen_;  // by thread: the progress when it polled last

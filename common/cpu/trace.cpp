@@ -31,14 +31,15 @@ void trace_elsewhere(Access access) {
 void trace_misaligned(Access access);
 
 [[gnu::noinline]] void trace_rare(const void* pointer, unsigned size, AccessKind kind,
-                                  const void* return_address, AccessManner manner = AccessManner::kPlain) {
+                                  const void* return_address, AccessManner manner = AccessManner::kPlain,
+                                  Scope scope = Scope::kDevice) {
   if (!grid_runs) return;  // host code in a chapter's file
   Device& d = device();
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const auto instruction = reinterpret_cast<std::uintptr_t>(return_address);
   if (d.block.stack.contains(address)) return;  // a local variable
   d.block.steps.count(instruction, address, size, kind);
-  const Access access = {instruction, address, size, kind, manner};
+  const Access access = {instruction, address, size, kind, manner, scope};
   if (address & (size - 1)) return trace_misaligned(access);
   if (d.launch.is_global(address)) {
     Site& site = check_global(d, access, size);
@@ -104,8 +105,8 @@ void trace_range(const void* begin, std::size_t bytes, AccessKind kind, const vo
 }  // namespace
 
 void trace_access(const void* address, unsigned size, AccessKind kind, const void* return_address,
-                  AccessManner manner) {
-  trace_rare(address, size, kind, return_address, manner);
+                  AccessManner manner, Scope scope) {
+  trace_rare(address, size, kind, return_address, manner, scope);
 }
 
 void* memcpy(void* to, const void* from, size_t bytes) {

@@ -9,7 +9,7 @@
 namespace cpu {
 
 void trace_access(const void* address, unsigned size, AccessKind kind, const void* return_address,
-                  AccessManner manner = AccessManner::kPlain);
+                  AccessManner manner = AccessManner::kPlain, Scope scope = Scope::kDevice);
 
 }  // namespace cpu
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "cpu/device.hpp"
 #include "cpu/memory.hpp"
 
 namespace cpu {
@@ -110,7 +111,15 @@ void TrafficCounter::count_global(Site& site, const Request& request) {
       counts_.contended |= addresses < static_cast<unsigned>(std::popcount(request.mask));
       break;
   }
-  for (unsigned i = 0; i < count; ++i) note_sector(site, sectors[i]);
+  long long of_peers = 0;
+  for (unsigned i = 0; i < count; ++i) of_peers += note_sector(site, sectors[i]);
+  if (of_peers) count_peers(site, of_peers);
+}
+
+/// A request with so many sectors in other GPUs' memory.
+void TrafficCounter::count_peers(const Site& site, long long sectors) {
+  ++counts_.peer_requests;
+  (site.kind == AccessKind::kLoad ? counts_.peer_load_sectors : counts_.peer_store_sectors) += sectors;
 }
 
 void TrafficCounter::count_shared(Site& site, const Request& request) {
@@ -132,21 +141,25 @@ void TrafficCounter::count_copy(Site& site, const Request& request) {
   counts_.load_bytes += bytes_read(request, site.size);
   counts_.shared_requests += 1;
   counts_.shared_store_wavefronts += cost.wavefronts;
+  bool from_peer = false;
   for (const unsigned lane : lanes_of(request.mask)) {
     const Copy copy = unpacked_copy(request.address[lane], site.size);
     if (!copy.reads) continue;
     counts_.accesses += 1;  // the store to shared memory is counted with all other accesses
-    note_sector(site, copy.source / 32);
+    from_peer |= note_sector(site, copy.source / 32);
   }
+  if (from_peer) count_peers(site, cost.sectors);  // a copy of a warp is from one array
 }
 
 /// Notes it for the DRAM traffic, which is counted at the end of the launch (Memory::count_compulsory).
-void TrafficCounter::note_sector(Site& site, std::uintptr_t sector) {
+/// Returns whether it is in another GPU's memory.
+bool TrafficCounter::note_sector(Site& site, std::uintptr_t sector) {
   const std::uintptr_t address = sector * 32;
   if (!site.buffer->pages.contains(address)) site.buffer = memory().owner(address);
   const std::size_t offset = address - site.buffer->pages.begin;
   if (site.kind != AccessKind::kStore) site.buffer->cold_cache.read(offset);
   if (site.kind != AccessKind::kLoad) site.buffer->cold_cache.write(offset);
+  return site.buffer->gpu != device().gpu;
 }
 
 }  // namespace cpu

@@ -28,7 +28,8 @@ class TrafficCounter {
   void count_global(Site& site, const Request& request);
   void count_shared(Site& site, const Request& request);
   void count_copy(Site& site, const Request& request);
-  void note_sector(Site& site, std::uintptr_t sector);
+  bool note_sector(Site& site, std::uintptr_t sector);
+  void count_peers(const Site& site, long long sectors);
 
   workbook::Counts& counts_;
   bool compares_shared_loads_ = false;

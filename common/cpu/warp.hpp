@@ -34,8 +34,9 @@ constexpr int warpSize = 32;
 }
 [[gnu::always_inline]] inline unsigned __activemask() { return warp_active(); }
 
-[[gnu::always_inline]] inline void __threadfence() { thread_fence(true); }
-[[gnu::always_inline]] inline void __threadfence_block() { thread_fence(false); }
+[[gnu::always_inline]] inline void __threadfence() { thread_fence(Scope::kDevice); }
+[[gnu::always_inline]] inline void __threadfence_block() { thread_fence(Scope::kBlock); }
+[[gnu::always_inline]] inline void __threadfence_system() { thread_fence(Scope::kSystem); }
 
 namespace detail {
 

@@ -45,10 +45,10 @@ class Backend {
   virtual std::size_t footprint(std::size_t bytes) const { return bytes; }
 
   /// Device memory with guard zones around it. It starts `misalignment` bytes after a multiple of 256. `name`
-  /// and `element_size` (in bytes) are for messages about it.
+  /// and `element_size` (in bytes) are for messages about it. Of several GPUs, it is in the memory of `gpu`.
   /// \throws std::bad_alloc
   virtual void* allocate(std::size_t bytes, std::size_t misalignment, const std::string& name,
-                         std::size_t element_size) = 0;
+                         std::size_t element_size, int gpu = 0) = 0;
   /// Frees what allocate() returned.
   virtual void release(void* data) = 0;
   /// Copies from the host to the device.

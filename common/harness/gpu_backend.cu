@@ -88,7 +88,7 @@ class CudaBackend : public GpuBackend {
     return free;
   }
 
-  void* allocate(std::size_t bytes, std::size_t misalignment, const std::string&, std::size_t) override {
+  void* allocate(std::size_t bytes, std::size_t misalignment, const std::string&, std::size_t, int) override {
     // Guards differ between arrays: otherwise a kernel that copies one element too many would not change
     // them.
     const auto guard = static_cast<unsigned char>(17 + 37 * allocations_.size() % 199);

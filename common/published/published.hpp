@@ -457,15 +457,11 @@ WORKBOOK_ROUNDED(rz, kZero)
 #define __reduce_or_sync ::published::reduce_or
 #define __reduce_xor_sync ::published::reduce_xor
 
-// An atomic for the whole system, or for a block alone, is counted as the plain one.
-#define WORKBOOK_SCOPES(name)                                      \
-  template <class T, class... V>                                   \
-  [[gnu::always_inline]] inline auto name##_system(T* a, V... v) { \
-    return name(a, static_cast<T>(v)...);                          \
-  }                                                                \
-  template <class T, class... V>                                   \
-  [[gnu::always_inline]] inline auto name##_block(T* a, V... v) {  \
-    return name(a, static_cast<T>(v)...);                          \
+// An atomic for a block alone is counted as the plain one.
+#define WORKBOOK_SCOPES(name)                                     \
+  template <class T, class... V>                                  \
+  [[gnu::always_inline]] inline auto name##_block(T* a, V... v) { \
+    return name(a, static_cast<T>(v)...);                         \
   }
 WORKBOOK_SCOPES(atomicAdd)
 WORKBOOK_SCOPES(atomicSub)

@@ -13,10 +13,10 @@
 template <class T>
 class DeviceArray {
  public:
-  DeviceArray(workbook::Backend& backend, std::size_t count, const std::string& name = "array")
+  DeviceArray(workbook::Backend& backend, std::size_t count, const std::string& name = "array", int gpu = 0)
       : backend_(backend),
         count_(count),
-        data_(static_cast<T*>(backend.allocate(count * sizeof(T), 0, name, sizeof(T)))) {}
+        data_(static_cast<T*>(backend.allocate(count * sizeof(T), 0, name, sizeof(T), gpu))) {}
   /// The elements 0, 1, 2 ...
   static std::unique_ptr<DeviceArray> counting(workbook::Backend& backend, std::size_t count,
                                                const std::string& name = "array") {

@@ -64,7 +64,7 @@ TEST_CASE("a size that does not fit is refused before anything is allocated") {
       return info;
     }
     std::size_t free_bytes() const override { return free_; }
-    void* allocate(std::size_t, std::size_t, const std::string&, std::size_t) override {
+    void* allocate(std::size_t, std::size_t, const std::string&, std::size_t, int) override {
       throw std::bad_alloc();
     }
     void release(void*) override {}

@@ -1,0 +1,117 @@
+#include "cpu/gpus.hpp"
+
+#include <deque>
+#include <thread>
+
+#include "cpu/cores.hpp"
+#include "cpu/device.hpp"
+#include "cpu/fault.hpp"
+#include "cpu/host_calls.hpp"
+#include "cpu/memory.hpp"
+#include "cpu/scheduler.hpp"
+
+namespace cpu {
+namespace {
+
+/// The GPUs' devices; they are kept from call to call.
+std::deque<Device> devices;
+
+}  // namespace
+
+Gpus::Gpus(Device& caller, unsigned count, void (*body)(const void* what, int gpu), const void* what)
+    : caller_(caller), body_(body), what_(what), gpus_(count) {
+  while (devices.size() < count) devices.emplace_back();
+  ++caller.launch.number;  // of all launches of all GPUs
+  for (unsigned gpu = 0; gpu < count; ++gpu) {
+    Device& device = devices[gpu];
+    device.gpus = this;
+    device.gpu = gpu;
+    device.counts = {};
+    device.each_launch = caller.each_launch;
+    device.trace.set_enabled(caller.trace.is_enabled());
+    device.site_log.set_on(caller.site_log.is_on());
+    device.printed = caller.printed;
+    device.launch.number = caller.launch.number;
+    device.block.races.share(devices[0].block.races);
+  }
+  devices[0].block.races.forget();
+}
+
+Device& Gpus::device_of(unsigned gpu) const { return devices[gpu]; }
+
+void Gpus::run() {
+  memory().clear_cold_caches();
+  {
+    std::vector<std::jthread> threads;
+    for (unsigned gpu = 0; gpu < count(); ++gpu) threads.emplace_back([this, gpu] { run_gpu(gpu); });
+  }
+  memory().set_access(false);
+  for (unsigned gpu = 0; gpu < count(); ++gpu) {
+    caller_.counts += devices[gpu].counts;
+    devices[gpu].gpus = nullptr;
+  }
+  memory().count_compulsory(caller_.counts);  // of what one GPU did in another's memory, after that one's end
+  if (error_) std::rethrow_exception(error_);
+}
+
+/// The work of a GPU's thread.
+void Gpus::run_gpu(unsigned gpu) noexcept {
+  the_device = &devices[gpu];
+  if (wait_for_turn(gpu)) {
+    try {
+      run_watched([&] { body_(what_, static_cast<int>(gpu)); });
+    } catch (const PartStopped&) {
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!error_) error_ = std::current_exception();
+    }
+  }
+  end(gpu);
+}
+
+/// Returns false if the GPU must not run any more.
+bool Gpus::wait_for_turn(unsigned gpu) {
+  std::unique_lock lock(mutex_);
+  turn_.wait(lock, [&] { return error_ || running_ == gpu; });
+  return !error_;
+}
+
+/// Lets the next GPU run that can. Returns whether there is one.
+bool Gpus::pass_on(unsigned from) {
+  for (unsigned i = 1; i <= count(); ++i) {
+    const unsigned next = (from + i) % count();
+    if (gpus_[next].ended || gpus_[next].seen == progress_) continue;
+    running_ = next;
+    turn_.notify_all();
+    return true;
+  }
+  return false;
+}
+
+bool Gpus::wait_for_others(bool worked) {
+  const unsigned gpu = device().gpu;
+  {
+    const std::lock_guard lock(mutex_);
+    if (worked) ++progress_;
+    gpus_[gpu].seen = progress_;
+    if (!pass_on(gpu)) return false;
+  }
+  if (!wait_for_turn(gpu)) throw PartStopped();
+  memory().set_access(true);
+  return true;
+}
+
+void Gpus::end(unsigned gpu) {
+  const std::lock_guard lock(mutex_);
+  gpus_[gpu].ended = true;
+  ++progress_;
+  pass_on(gpu);
+  turn_.notify_all();
+}
+
+void on_each_gpu(int gpus, void (*body)(const void* what, int gpu), const void* what) {
+  refuse_in_kernel("calls on_each_gpu()", CALLER, "it is for host code");
+  Gpus(device(), static_cast<unsigned>(gpus), body, what).run();
+}
+
+}  // namespace cpu
