@@ -22,8 +22,8 @@ int element_bytes(Type type);
 bool is_integer(Type type);
 
 /// An input is filled by the chapter, scratch holds what one kernel leaves for the next, an output is
-/// verified.
-enum class Role { kInput, kScratch, kOutput };
+/// verified. A state holds what a launch leaves for the next run of a stage: it is zeros at first.
+enum class Role { kInput, kScratch, kOutput, kState };
 
 /// For chapters with dropout, what the command line says of it.
 struct DropoutOptions {
@@ -41,13 +41,15 @@ struct Data {
   bool exact = false;  ///< the inputs are such that no sum is rounded (Chapter::has_exact_inputs)
   DropoutOptions dropout = {};
 
-  /// The array of that name; throws std::logic_error when the chapter has none of that type.
-  void* array(const char* name, Type type) const;
+  /// The array of that name, of several GPUs the one of `gpu`; throws std::logic_error when the chapter has
+  /// none of that type.
+  void* array(const char* name, Type type, int gpu = 0) const;
   /// The same for float32.
   float* floats(const char* name) const;
 };
 
-/// One array of a chapter: `count(shape)` elements, contiguous.
+/// One array of a chapter: `count(shape)` elements, contiguous. In a chapter of several GPUs each of them has
+/// one, with so many elements; on the host, and for references, these stand one after another.
 struct Array {
   const char* name;
   Type type;
@@ -80,6 +82,8 @@ struct Traffic {
   /// Of write_bytes, those of sectors that are written in parts, one after the other: the L2 cache merges the
   /// parts before the sector goes to DRAM.
   long long merged_bytes = 0;
+  // Of read_bytes and write_bytes, those of other GPUs' memory, which pass over NVLink.
+  long long peer_read_bytes = 0, peer_write_bytes = 0;
 
   long long memory_bytes() const { return read_bytes - repeated_bytes + write_bytes; }
 };
@@ -104,7 +108,7 @@ struct Stage {
                                        ///< same file has its number and a word
   const char* idea;                    ///< the one idea that it adds
   const char* output = nullptr;        ///< the array that it computes, or several, separated by spaces
-  int kernels = 1;                     ///< how many kernels it launches
+  int kernels = 1;                     ///< how many kernels it launches, on each GPU
   void (*run)(const Data&) = nullptr;  ///< launches them; null where this device cannot
   Traffic (*traffic)(const Shape&) = nullptr;  ///< the bytes it should move; null: see expected_traffic()
   int (*roundings)(const Shape&) = nullptr;    ///< roundings on the longest path to an element of the output
@@ -179,9 +183,15 @@ struct Chapter {
   const char* unit = "element";
   long long (*units)(const Shape&) = nullptr;
 
+  /// The number of GPUs that a problem is spread over; null: one.
+  int (*gpus)(const Shape&) = nullptr;
+
   bool has_dropout = false;     ///< the options --p, --seed and --offset are accepted
   DropoutOptions dropout = {};  ///< what they say
 };
+
+/// Chapter::gpus, or 1.
+int gpus_of(const Chapter& chapter, const Shape& shape);
 
 /// For fills and references: body(what, i) for each i from 0 to count - 1, on all cores of the host.
 void on_all_cores(long long count, void (*body)(const void* what, long long i), const void* what);

@@ -22,6 +22,15 @@ template <class T, class Operation>
 
 }  // namespace
 
+void relaxed_load(void* to, const void* from, size_t bytes) {
+  trace_access(from, static_cast<unsigned>(bytes), AccessKind::kLoad, CALLER, AccessManner::kRelaxed);
+  __builtin_memcpy(to, from, bytes);
+}
+void relaxed_store(void* to, const void* from, size_t bytes) {
+  trace_access(to, static_cast<unsigned>(bytes), AccessKind::kStore, CALLER, AccessManner::kRelaxed);
+  __builtin_memcpy(to, from, bytes);
+}
+
 #define WORKBOOK_ATOMIC_OF(scope, name, T, result)                              \
   T name(T* address, T value) {                                                 \
     return atomically(                                                          \

@@ -54,10 +54,6 @@ template <class T>
   return *p;
 }
 template <class T>
-[[gnu::always_inline]] inline T __ldcv(const T* p) {
-  return *p;
-}
-template <class T>
 [[gnu::always_inline]] inline void __stcs(T* p, const T& value) {
   *p = value;
 }
@@ -69,9 +65,18 @@ template <class T>
 [[gnu::always_inline]] inline void __stwb(T* p, const T& value) {
   *p = value;
 }
+
+// These two are more: a load that asks the memory again each time, and a store that all GPUs can see. nvcc
+// makes both strong accesses of system scope (PTX ISA, 8.6), so that a word may be handed over by them.
+template <class T>
+[[gnu::always_inline]] inline T __ldcv(const T* p) {
+  T value;
+  relaxed_load(&value, p, sizeof(T));
+  return value;
+}
 template <class T>
 [[gnu::always_inline]] inline void __stwt(T* p, const T& value) {
-  *p = value;
+  relaxed_store(p, &value, sizeof(T));
 }
 
 /// Ends the launch with an error: on the CPU device, with a finding that names this line.

@@ -66,6 +66,7 @@ void Iterations::go_to(LaneFlow& lane, const ControlFlow& function) const {
 }
 
 void Iterations::start(LaneFlow& lane) const {
+  lane.polled_by = lane.polled = 0;
   lane.callers.clear();
   lane.last = 0;
   lane.base = 0;

@@ -81,6 +81,9 @@ struct LaneFlow {
     unsigned calls;  ///< from that place before this one
   };
   std::vector<Caller> callers;  ///< outermost first
+
+  // The lane's last strong load, where several GPUs run (trace.cpp).
+  std::uintptr_t polled_by = 0, polled = 0;
 };
 
 /// Follows lanes through one kernel.

@@ -153,6 +153,8 @@ void RaceCheck::check(Access access, bool shared, WordHistory* words, unsigned t
 void RaceCheck::check_strong(Access access, bool shared, WordHistory* words, unsigned thread,
                              std::uint8_t site) {
   if (!shared) need_block_order();
+  if (access.manner == AccessManner::kRelaxed)
+    return check_words(access, shared, words, thread, Role::kStrong, site);
   if (access.kind == AccessKind::kStore && !order_.has_fence(thread))
     return check_words(access, shared, words, thread, Role::kWrite, site);
   if (access.manner == AccessManner::kCompareAndSwap) confirm_guess(access, shared, words, thread);

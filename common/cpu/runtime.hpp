@@ -118,6 +118,10 @@ WORKBOOK_COMPARE_AND_SWAP(unsigned)
 WORKBOOK_COMPARE_AND_SWAP(unsigned long long)
 #undef WORKBOOK_COMPARE_AND_SWAP
 
+/// __ldcv() and __stwt() of 1, 2, 4, 8 or 16 bytes.
+void relaxed_load(void* to, const void* from, size_t bytes);
+void relaxed_store(void* to, const void* from, size_t bytes);
+
 // Asynchronous copies from device memory to shared memory (pipeline.hpp).
 /// Begins to copy `bytes` (4, 8 or 16) bytes, the last `zeros` of which become 0 instead.
 void pipeline_copy(void* to, const void* from, size_t bytes, size_t zeros);

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 #include "cpu/device.hpp"
 #include "cpu/names.hpp"
@@ -77,10 +78,13 @@ void Steps::look(std::uintptr_t instruction, std::uintptr_t address, unsigned si
   }
   probe_.end();
   interval_ = kLeastInterval;
-  // How often a thread polls depends on when the others run.
-  device().block.traffic.set_approximate();
-  device().site_log.set_approximate(instruction);
-  scheduler().spin(probe_.take(), probe_.again());
+  Spin spin = probe_.take();
+  if (device().block.thread.flow->polled != spin.polled.address) {  // else polls are not counted (trace.cpp)
+    // How often a thread polls depends on when the others run.
+    device().block.traffic.set_approximate();
+    device().site_log.set_approximate(instruction);
+  }
+  scheduler().spin(std::move(spin), probe_.again());
   probe_.resume(thread, scheduler().take_spin());
   plan();
 }

@@ -50,6 +50,11 @@ class Steps {
       look_at_call(instruction);
   }
 
+  /// The running thread is about to do what it did last: it is watched from here on.
+  void suspect() {
+    if (!probe_.on()) next_ = taken_ + 1;
+  }
+
   /// Whether the running thread is being watched. It should then not wait for others without need.
   bool probing() const { return probe_.on(); }
   /// The running thread waits: other threads run next.

@@ -30,6 +30,17 @@ void trace_elsewhere(Access access) {
 
 void trace_misaligned(Access access);
 
+/// Whether a strong load repeats the lane's last one: it polls, and how often depends on time. Where several
+/// GPUs run, which they do to wait for each other, that is counted once.
+bool polls_again(const Device& d, std::uintptr_t instruction, std::uintptr_t address) {
+  if (!d.gpus) return false;
+  LaneFlow& lane = *d.block.thread.flow;
+  if (lane.polled_by == instruction && lane.polled == address) return true;
+  lane.polled_by = instruction;
+  lane.polled = address;
+  return false;
+}
+
 [[gnu::noinline]] void trace_rare(const void* pointer, unsigned size, AccessKind kind,
                                   const void* return_address, AccessManner manner = AccessManner::kPlain,
                                   Scope scope = Scope::kDevice) {
@@ -38,13 +49,17 @@ void trace_misaligned(Access access);
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const auto instruction = reinterpret_cast<std::uintptr_t>(return_address);
   if (d.block.stack.contains(address)) return;  // a local variable
+  const bool strong = manner == kVolatile || manner == AccessManner::kRelaxed;
+  const bool again = strong && kind == kLoad && polls_again(d, instruction, address);
+  if (again) d.block.steps.suspect();
   d.block.steps.count(instruction, address, size, kind);
   const Access access = {instruction, address, size, kind, manner, scope};
   if (address & (size - 1)) return trace_misaligned(access);
   if (d.launch.is_global(address)) {
     Site& site = check_global(d, access, size);
-    if (manner == kVolatile) site.is_volatile = true;
-    return log_access(d.block, site, address);
+    if (strong) site.is_volatile = true;
+    if (!again) log_access(d.block, site, address);
+    return;
   }
   const auto last_byte = d.block.shared_memory.offset(address + size - 1);
   if (!last_byte || *last_byte < size - 1) return trace_elsewhere(access);

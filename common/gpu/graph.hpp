@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gpu/error.hpp"
+#include "gpu/several.hpp"
 
 namespace gpu {
 
@@ -30,6 +31,7 @@ class Graph {
           "cudaStreamBeginCapture");
     try {
       work();
+      join_gpus();
     } catch (...) {
       cudaStreamEndCapture(cudaStreamPerThread, &graph_);
       if (graph_) cudaGraphDestroy(graph_);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "gpu/error.hpp"
+#include "gpu/several.hpp"
 
 namespace gpu {
 
@@ -60,6 +61,21 @@ inline int most_shared_bytes() {
   check(cudaGetDevice(&device));
   check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   return bytes;
+}
+
+/// The stream of that GPU, where several run: of GPU 0 the thread's own. While a graph is recorded, it is
+/// part of the graph.
+cudaStream_t stream_of_gpu(int gpu);
+
+/// Runs body(gpu) for each of the GPUs 0 to gpus - 1. What it launches runs on that GPU, one launch after
+/// another, beside what the other GPUs run.
+template <class Body>
+void on_each_gpu(int gpus, const Body& body) {
+  for (int gpu = 0; gpu < gpus; ++gpu) {
+    const OnStream stream(stream_of_gpu(gpu));
+    const CurrentGpu here(gpu);
+    body(gpu);
+  }
 }
 
 /// Starts a kernel that may begin before the launch ahead of it in the stream has ended: it must call

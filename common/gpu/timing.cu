@@ -33,6 +33,7 @@ class Replay {
       check(cudaEventRecordWithFlags(start_, cudaStreamPerThread, cudaEventRecordExternal),
             "cudaEventRecord");
       for (int run = 0; run < runs; ++run) contender.run(run % sets);
+      join_gpus();
       check(cudaEventRecordWithFlags(end_, cudaStreamPerThread, cudaEventRecordExternal), "cudaEventRecord");
     });
     check(cudaGraphInstantiate(&executable_, graph, 0), "cudaGraphInstantiate");

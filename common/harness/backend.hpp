@@ -26,8 +26,12 @@ struct DeviceInfo {
   int sm_clock_mhz = 0;            ///< the highest
   int memory_clock_mhz = 0;        ///< the highest
   double pin_gbytes_per_s = 0;     ///< as published; for an unknown card, memory clock x bus width x 2 (DDR)
+  double link_gbytes_per_s = 0;    ///< to other GPUs in each direction, as published; 0: unknown or none
   std::size_t l2_bytes = 0;
 };
+
+/// The most GPUs that a problem may be spread over.
+constexpr int kMostGpus = 8;
 
 /// The bytes that arrays are filled with before a stage writes them. Two, four or eight bytes of the first
 /// are a NaN. Integers have no NaN, so stages that write integers are run once with each of the two.
@@ -39,6 +43,8 @@ class Backend {
   virtual ~Backend() = default;
 
   virtual DeviceInfo info() const = 0;
+  /// How many GPUs there are; of virtual ones, kMostGpus.
+  virtual int gpus() const { return kMostGpus; }
   /// Bytes of memory that arrays may take now.
   virtual std::size_t free_bytes() const = 0;
   /// Bytes that arrays of `bytes` bytes take, together with what the device records about them.

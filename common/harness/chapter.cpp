@@ -27,17 +27,20 @@ int element_bytes(Type type) {
 
 bool is_integer(Type type) { return type == Type::kInt8 || type == Type::kUint32; }
 
-void* Data::array(const char* name, Type type) const {
+int gpus_of(const Chapter& chapter, const Shape& shape) { return chapter.gpus ? chapter.gpus(shape) : 1; }
+
+void* Data::array(const char* name, Type type, int gpu) const {
   for (const NamedArray& array : *static_cast<const NamedArrays*>(arrays))
-    if (array.name == std::string_view(name) && array.type == type) return array.data;
+    if (array.name == std::string_view(name) && array.type == type) return array.of_gpu(gpu);
   throw std::logic_error("the chapter has no array of that type named " + std::string(name));
 }
 
 float* Data::floats(const char* name) const { return static_cast<float*>(array(name, Type::kFloat32)); }
 
 Traffic operator+(const Traffic& a, const Traffic& b) {
-  return {a.read_bytes + b.read_bytes, a.write_bytes + b.write_bytes, a.repeated_bytes + b.repeated_bytes,
-          a.merged_bytes + b.merged_bytes};
+  return {a.read_bytes + b.read_bytes,           a.write_bytes + b.write_bytes,
+          a.repeated_bytes + b.repeated_bytes,   a.merged_bytes + b.merged_bytes,
+          a.peer_read_bytes + b.peer_read_bytes, a.peer_write_bytes + b.peer_write_bytes};
 }
 
 long long sector_bytes(long long count, int bytes_each) { return (count * bytes_each + 31) / 32 * 32; }

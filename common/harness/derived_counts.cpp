@@ -53,6 +53,9 @@ ordered_json counts_json(const Counts* counts) {
           {"shared_atomic_requests", field(&Counts::shared_atomic_requests)},
           {"contended", field(&Counts::contended)},
           {"approximate", field(&Counts::approximate)},
+          {"peer_requests", field(&Counts::peer_requests)},
+          {"peer_load_sectors", field(&Counts::peer_load_sectors)},
+          {"peer_store_sectors", field(&Counts::peer_store_sectors)},
           {"compulsory_read_bytes", field(&Counts::compulsory_read_bytes)},
           {"compulsory_write_bytes", field(&Counts::compulsory_write_bytes)}};
 }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <map>
@@ -6,6 +7,7 @@
 #include "gpu/buffer.hpp"
 #include "gpu/error.hpp"
 #include "gpu/resources.hpp"
+#include "gpu/several.hpp"
 #include "gpu/streaming.hpp"
 #include "gpu/timing.hpp"
 #include "harness/backend.hpp"
@@ -78,8 +80,15 @@ class CudaBackend : public GpuBackend {
     const double bus_bytes = attribute(cudaDevAttrGlobalMemoryBusWidth) / 8.0;
     const auto card = card_of_driver_name(info.name);
     info.pin_gbytes_per_s = card ? card->gbytes_per_s : 2 * info.memory_clock_mhz * 1e-3 * bus_bytes;
+    info.link_gbytes_per_s = card ? card->link_gbytes_per_s : 0;
     info.l2_bytes = static_cast<std::size_t>(properties.l2CacheSize);
     return info;
+  }
+
+  int gpus() const override {
+    int count = 0;
+    check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+    return std::min(count, kMostGpus);
   }
 
   std::size_t free_bytes() const override {
@@ -88,7 +97,10 @@ class CudaBackend : public GpuBackend {
     return free;
   }
 
-  void* allocate(std::size_t bytes, std::size_t misalignment, const std::string&, std::size_t, int) override {
+  void* allocate(std::size_t bytes, std::size_t misalignment, const std::string&, std::size_t,
+                 int gpu) override {
+    gpu::connect_gpus(gpu + 1);
+    const gpu::CurrentGpu there(gpu);
     // Guards differ between arrays: otherwise a kernel that copies one element too many would not change
     // them.
     const auto guard = static_cast<unsigned char>(17 + 37 * allocations_.size() % 199);
@@ -110,6 +122,9 @@ class CudaBackend : public GpuBackend {
     check(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
   }
   void fill(void* device, unsigned char value, std::size_t bytes) override {
+    cudaPointerAttributes attributes;
+    check(cudaPointerGetAttributes(&attributes, device), "cudaPointerGetAttributes");
+    const gpu::CurrentGpu there(attributes.device);
     check(cudaMemset(device, value, bytes), "cudaMemset");
   }
   void poison(void* device, unsigned char value, std::size_t bytes) override { fill(device, value, bytes); }
@@ -132,6 +147,7 @@ class CudaBackend : public GpuBackend {
   void run_uncounted(const std::function<void()>& host_code) override {
     try {
       host_code();
+      gpu::join_gpus();
       check(cudaStreamSynchronize(cudaStreamPerThread), "kernel");
     } catch (const gpu::Error& error) {
       const cudaError_t state = cudaDeviceSynchronize();

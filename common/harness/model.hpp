@@ -9,9 +9,10 @@ namespace workbook {
 
 /// A graphics card.
 struct Card {
-  const char* name;       ///< as `--model` takes it
-  const char* full_name;  ///< as the driver reports it
-  double gbytes_per_s;    ///< published memory bandwidth, in 10^9 bytes/s
+  const char* name;              ///< as `--model` takes it
+  const char* full_name;         ///< as the driver reports it
+  double gbytes_per_s;           ///< published memory bandwidth, in 10^9 bytes/s
+  double link_gbytes_per_s = 0;  ///< of all NVLinks together, in each direction; 0: it has none
 };
 
 /// The card that `--model` names, in upper or lower case; nothing when it is not in the list.

@@ -25,7 +25,7 @@ double units(const Chapter& chapter, const Shape& shape) {
   long long most = 1;
   for (int i = 0; i < chapter.array_count; ++i)
     if (chapter.arrays[i].role == Role::kOutput) most = std::max(most, chapter.arrays[i].count(shape));
-  return static_cast<double>(most);
+  return static_cast<double>(most * gpus_of(chapter, shape));
 }
 
 double memory_bytes(const Chapter& chapter, const Stage& stage, const Shape& shape) {
@@ -42,6 +42,17 @@ double tflops(const Stage& stage, const Shape& shape, double us) { return stage.
 /// The rate of a stage that took `us`, in GB/s of the bytes that DRAM must deliver and take.
 double gbytes_per_s(const Chapter& chapter, const Stage& stage, const Shape& shape, double us) {
   return dram_bytes(chapter, stage, shape) / us * 1e-3;
+}
+
+/// The bytes that a stage moves between GPUs.
+double peer_bytes(const Chapter& chapter, const Stage& stage, const Shape& shape) {
+  const Traffic traffic = expected_traffic(chapter, stage, shape);
+  return static_cast<double>(traffic.peer_read_bytes + traffic.peer_write_bytes);
+}
+
+/// The rate of a stage that took `us`, in GB/s of the bytes that leave each GPU: as many come in.
+double link_gbytes_per_s(const Chapter& chapter, const Stage& stage, const Shape& shape, double us) {
+  return peer_bytes(chapter, stage, shape) / gpus_of(chapter, shape) / us * 1e-3;
 }
 
 /// The time of the ceiling, divided by that of the stage.
@@ -61,10 +72,13 @@ const Stage& base_of(const Chapter& chapter, const Stage& stage) {
   return *base;
 }
 
-/// The speed-up that the bytes predict: those of the stage that it is compared with, divided by its own.
+/// The speed-up that the bytes predict: those of the stage that it is compared with, divided by its own. Of
+/// several GPUs, the bytes between them: NVLink is slower than memory.
 std::string predicted_speed_up(const Report& report, const ShapeResult& result, const StageResult& stage) {
-  const double base = memory_bytes(*report.chapter, base_of(*report.chapter, *stage.stage), result.shape);
-  return fmt::format("{:.2f}x", base / memory_bytes(*report.chapter, *stage.stage, result.shape));
+  const auto bytes = report.chapter->gpus ? peer_bytes : memory_bytes;
+  const double base = bytes(*report.chapter, base_of(*report.chapter, *stage.stage), result.shape);
+  const double own = bytes(*report.chapter, *stage.stage, result.shape);
+  return own == 0 ? "-" : fmt::format("{:.2f}x", base / own);
 }
 
 /// The error: for 16-bit outputs in units of the last place, "0.5ulp", for others relative to the size of the
@@ -150,7 +164,35 @@ class TimeMarks {
   bool no_difference_ = false, above_ceiling_ = false;
 };
 
+/// Of several GPUs, for each of them on the average. What goes over NVLink is part of what is read and
+/// written.
+std::string counted_table_of_gpus(const Report& report, const ShapeResult& result) {
+  const double n = units(*report.chapter, result.shape);
+  CountMarks marks;
+  Table table({"", "", "", fmt::format("bytes/{}", report.chapter->unit), "", "over NVLink", "shared", "",
+               "predicted"},
+              {"stage", "kernels", "read", "write", "read", "write", "waves", "error", "speedup"});
+  for (const StageResult& stage : result.stages) {
+    if (stage.status != Status::kOk) {
+      table.add({stage.stage->name}, remark(stage));
+      continue;
+    }
+    const Counts& c = stage.counts;
+    const auto per_unit = [&](long long sectors) {
+      return marks.sectors(c, fmt::format("{:.2f}", 32 * static_cast<double>(sectors) / n));
+    };
+    const auto wavefronts = static_cast<double>(shared_wavefronts(c));
+    table.add(
+        {stage.stage->name, std::to_string(c.kernels), per_unit(c.load_sectors), per_unit(c.store_sectors),
+         per_unit(c.peer_load_sectors), per_unit(c.peer_store_sectors),
+         c.shared_requests ? fmt::format("{:.2f}", wavefronts / static_cast<double>(c.shared_requests)) : "-",
+         error_text(stage), predicted_speed_up(report, result, stage)});
+  }
+  return table.text() + marks.legend();
+}
+
 std::string counted_table(const Report& report, const ShapeResult& result) {
+  if (report.chapter->gpus) return counted_table_of_gpus(report, result);
   const double n = units(*report.chapter, result.shape);
   const bool arithmetic = report.chapter->stages[0].flops;
   CountMarks marks;
@@ -196,7 +238,30 @@ bool is_own_base(const Report& report, const StageResult& stage) {
   return &base_of(*report.chapter, *stage.stage) == stage.stage;
 }
 
+/// The same of several GPUs.
+std::string table_of_gpus(const Report& report, const ShapeResult& result) {
+  TimeMarks marks;
+  Table table({"", "", "in bursts", "over NVLink", "", "speed-up by", "", ""},
+              {"stage", "us", "spread", "GB/s", "share", "time", "bytes", "error"});
+  for (const StageResult& stage : result.stages) {
+    if (stage.status != Status::kOk || !stage.timed) {
+      table.add({stage.stage->name}, remark(stage));
+      continue;
+    }
+    const double us = stage.time.cold.median;
+    const double rate = link_gbytes_per_s(*report.chapter, *stage.stage, result.shape, us);
+    const double link = report.device.link_gbytes_per_s;
+    table.add(
+        {stage.stage->name, us_text(us), spread_text(stage.time.cold), fmt::format("{:.0f}", rate),
+         link > 0 ? percent(rate / link) : "-",
+         marks.speed_up(speed_up(report, result, stage, &ContenderTiming::cold), is_own_base(report, stage)),
+         predicted_speed_up(report, result, stage), error_text(stage)});
+  }
+  return table.text() + marks.legend();
+}
+
 std::string burst_table(const Report& report, const ShapeResult& result) {
+  if (report.chapter->gpus) return table_of_gpus(report, result);
   const bool arithmetic = report.chapter->stages[0].flops;
   TimeMarks marks;
   Table table({"", "", "in bursts", "", "", "share of", "", arithmetic ? "" : "speed-up by", ""},
@@ -318,6 +383,8 @@ nlohmann::json traffic_json(const Report& report, const ShapeResult& result, con
   out["expected_read_bytes"] = expected.read_bytes;
   out["expected_write_bytes"] = expected.write_bytes;
   out["expected_repeated_bytes"] = expected.repeated_bytes;
+  out["expected_peer_read_bytes"] = expected.peer_read_bytes;
+  out["expected_peer_write_bytes"] = expected.peer_write_bytes;
   out["expected_dram_bytes"] = dram_traffic(*report.chapter, *stage.stage, result.shape).memory_bytes();
   return out;
 }
@@ -370,7 +437,7 @@ nlohmann::json stage_json(const Report& report, const ShapeResult& result, const
       {"speed_up_sustained", ratio_json(speed_up(report, result, stage, &ContenderTiming::sustained))},
       {"burst", clocks_json(stage.time.burst_clocks)},
       {"sustained", clocks_json(stage.time.sustained_clocks)},
-      {"ceiling_us", timing_json(stage.timed, stage.ceiling)},
+      {"ceiling_us", timing_json(!stage.ceiling_kernel.empty(), stage.ceiling)},
       {"ceiling_kernel", nullptr},
       {"above_ceiling", nullptr},
       {"registers", nullptr},
@@ -380,10 +447,14 @@ nlohmann::json stage_json(const Report& report, const ShapeResult& result, const
       {"tflops", nullptr},
       {"fraction_of_ceiling", nullptr}};
   if (stage.timed) {
-    out["gbytes_per_s"] = gbytes_per_s(chapter, *stage.stage, result.shape, stage.time.cold.median);
-    out["fraction_of_ceiling"] = fraction_of_ceiling(stage);
-    out["ceiling_kernel"] = stage.ceiling_kernel;
-    out["above_ceiling"] = stage.above_ceiling;
+    const double us = stage.time.cold.median;
+    out["gbytes_per_s"] = gbytes_per_s(chapter, *stage.stage, result.shape, us);
+    if (chapter.gpus) out["link_gbytes_per_s"] = link_gbytes_per_s(chapter, *stage.stage, result.shape, us);
+    if (!stage.ceiling_kernel.empty()) {
+      out["fraction_of_ceiling"] = fraction_of_ceiling(stage);
+      out["ceiling_kernel"] = stage.ceiling_kernel;
+      out["above_ceiling"] = stage.above_ceiling;
+    }
     if (stage.stage->flops) out["tflops"] = tflops(*stage.stage, result.shape, stage.time.cold.median);
   }
   // For a stage with several kernels: the most registers and spills, and the lowest occupancy.
@@ -519,6 +590,7 @@ std::string json_text(const Report& report) {
                      {"sm_clock_mhz", d.sm_clock_mhz},
                      {"memory_clock_mhz", d.memory_clock_mhz},
                      {"pin_gbytes_per_s", d.pin_gbytes_per_s},
+                     {"link_gbytes_per_s", d.link_gbytes_per_s},
                      {"l2_bytes", d.l2_bytes}}},
                    {"shape", shape_json(*report.chapter, result.shape)},
                    {"unit", report.chapter->unit},

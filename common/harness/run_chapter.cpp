@@ -19,6 +19,7 @@
 #include "harness/run_stage.hpp"
 #include "harness/take_turns.hpp"
 #include "harness/terminal.hpp"
+#include "plural.hpp"
 
 namespace workbook {
 namespace {
@@ -51,13 +52,20 @@ ChosenDevice choose_device(const Options& options, const Chapter& cpu, const Cha
   const auto cpu_backend = [&] { return make_cpu_backend({}, Detail::kNone, options.notes); };
   if (wanted == DeviceKind::kCpu) return {&cpu, cpu_backend(), nullptr, ""};
   GpuOrReason found = make_gpu_backend();
+  if (found.backend && gpu->gpus) {
+    const int needed = gpus_of(*gpu, options.size.value_or(gpu->gpu_shape)), there = found.backend->gpus();
+    if (needed > there)
+      found = {nullptr, fmt::format("that takes {}, and {} here", plural(needed, "GPU"),
+                                    there == 1 ? "there is one" : fmt::format("there are {}", there))};
+  }
   if (found.backend) return {gpu, nullptr, std::move(found.backend), ""};
   if (wanted == DeviceKind::kGpu)
     throw MachineError(fmt::format("--device gpu: {}; accepted here: cpu", found.reason));
   return {&cpu, cpu_backend(), nullptr, found.reason};
 }
 
-std::vector<Shape> shapes_to_run(const Options& options, const Chapter& chapter, bool gpu) {
+std::vector<Shape> shapes_to_run(const Options& options, const Chapter& chapter, const Backend& device) {
+  const bool gpu = device.info().kind == DeviceKind::kGpu;
   if (options.size) return {*options.size};
   if (!options.sweep) return {gpu ? chapter.gpu_shape : chapter.cpu_shape};
   // On the CPU device, counts grow in proportion to the size: large shapes would take long and show nothing
@@ -69,7 +77,9 @@ std::vector<Shape> shapes_to_run(const Options& options, const Chapter& chapter,
     return product;
   };
   for (int i = 0; i < chapter.sweep_count; ++i)
-    if (gpu || volume(chapter.sweep[i]) <= volume(chapter.cpu_shape)) shapes.push_back(chapter.sweep[i]);
+    if (gpu ? gpus_of(chapter, chapter.sweep[i]) <= device.gpus()
+            : volume(chapter.sweep[i]) <= volume(chapter.cpu_shape))
+      shapes.push_back(chapter.sweep[i]);
   return shapes;
 }
 
@@ -198,7 +208,7 @@ int run(const Options& options, const Chapter& cpu, const Chapter* gpu) {
   if (device.gpu) require_note_words(options.notes, DeviceKind::kGpu);
   const Chapter& chapter = *device.chapter;
   const std::unique_ptr<Backend> host = make_cpu_backend();
-  const std::vector<Shape> shapes = shapes_to_run(options, chapter, device.gpu != nullptr);
+  const std::vector<Shape> shapes = shapes_to_run(options, chapter, device.backend());
   for (const Shape& shape : shapes) require_memory(chapter, shape, device.backend(), *host);
   if (options.once) {
     for (const Shape& shape : shapes) run_once(device, options, shape);

@@ -19,8 +19,10 @@
 namespace workbook {
 namespace {
 
-std::size_t bytes_of(const Array& array, const Shape& shape) {
-  return static_cast<std::size_t>(array.count(shape)) * static_cast<std::size_t>(element_bytes(array.type));
+/// Of all GPUs together.
+std::size_t bytes_of(const Chapter& chapter, const Array& array, const Shape& shape) {
+  return static_cast<std::size_t>(gpus_of(chapter, shape)) * static_cast<std::size_t>(array.count(shape)) *
+         static_cast<std::size_t>(element_bytes(array.type));
 }
 
 /// Whether `name` is one of `names`, which spaces separate.
@@ -40,7 +42,7 @@ std::vector<const Array*> arrays_named(const Chapter& chapter, const char* names
 Traffic least_traffic(const Chapter& chapter, const char* output, const Shape& shape) {
   Traffic least = {0, 0};
   const std::vector<const Array*> made = arrays_named(chapter, output);
-  for (const Array* one : made) least.write_bytes += static_cast<long long>(bytes_of(*one, shape));
+  for (const Array* one : made) least.write_bytes += static_cast<long long>(bytes_of(chapter, *one, shape));
   const auto is_read = [&](const Array& input) {
     return input.role == Role::kInput && std::any_of(made.begin(), made.end(), [&](const Array* one) {
              return !one->of || holds(one->of, input.name);
@@ -48,7 +50,7 @@ Traffic least_traffic(const Chapter& chapter, const char* output, const Shape& s
   };
   for (int i = 0; i < chapter.array_count; ++i)
     if (is_read(chapter.arrays[i]))
-      least.read_bytes += static_cast<long long>(bytes_of(chapter.arrays[i], shape));
+      least.read_bytes += static_cast<long long>(bytes_of(chapter, chapter.arrays[i], shape));
   return least;
 }
 
@@ -132,13 +134,14 @@ MemoryNeed memory_need(const Chapter& chapter, const Shape& shape) {
   const bool two_fills = chapter.has_exact_inputs && chapter.has_exact_inputs(shape);
   for (int i = 0; i < chapter.array_count; ++i) {
     const Array& array = chapter.arrays[i];
-    const std::size_t bytes = bytes_of(array, shape);
+    const std::size_t bytes = bytes_of(chapter, array, shape);
     need.device += bytes;
     if (array.role == Role::kInput) need.host += (two_fills ? 2 : 1) * bytes;
     if (array.role != Role::kOutput) continue;
     // Per element one double for the reference and one for the magnitude.
     const std::size_t fills = is_checked_exactly(chapter, array, shape) ? 2 : 1;
-    const std::size_t references = fills * 2 * sizeof(double) * static_cast<std::size_t>(array.count(shape));
+    const std::size_t references =
+        fills * 2 * sizeof(double) * (bytes / static_cast<std::size_t>(element_bytes(array.type)));
     result = std::max(result, bytes);
     comes_first(chapter, array) ? need.host += references : latest = std::max(latest, references);
   }
@@ -165,13 +168,14 @@ void require_memory(const Chapter& chapter, const Shape& shape, const Backend& d
                       static_cast<double>(free) / kGiB));
   };
   const bool gpu = device.info().kind == DeviceKind::kGpu;
-  if (gpu) require(need.device + need.timing, device.free_bytes(), "GPU memory");
+  const auto gpus = static_cast<std::size_t>(gpus_of(chapter, shape));
+  if (gpu) require(need.device / gpus + need.timing, device.free_bytes(), "GPU memory");
   require(need.host + (gpu ? 0 : device.footprint(need.device)), host.free_bytes(), "memory");
 }
 
 Problem::Problem(const Chapter& chapter, const Shape& shape, Backend& backend,
                  const std::map<std::string, std::size_t>& misalignment, int block)
-    : chapter_(chapter), shape_(shape), block_(block), backend_(backend) {
+    : chapter_(chapter), shape_(shape), gpus_(gpus_of(chapter, shape)), block_(block), backend_(backend) {
   fill(false);
   sets_.push_back(make_set(misalignment));
   upload_inputs(sets_[0], false);
@@ -183,19 +187,24 @@ void Problem::fill(bool exact) {
     const Array& array = chapter_.arrays[i];
     // Only inputs have memory on the host.
     if (array.role != Role::kInput) {
-      inputs.arrays.push_back({array.name, array.type, nullptr});
+      inputs.arrays.push_back({array.name, array.type, nullptr,
+                               std::vector<void*>(static_cast<std::size_t>(gpus_) - 1)});
       continue;
     }
     auto& values = inputs.values[array.name];
     values.resize(bytes(array));
-    inputs.arrays.push_back({array.name, array.type, values.data()});
+    NamedArray named = {array.name, array.type, values.data()};
+    for (int gpu = 1; gpu < gpus_; ++gpu)
+      named.of_other_gpus.push_back(values.data() + static_cast<std::size_t>(gpu) * bytes_on_gpu(array));
+    inputs.arrays.push_back(std::move(named));
   }
   chapter_.fill(host_data(exact));
 }
 
 Problem::~Problem() {
   for (const NamedArrays& set : sets_)
-    for (const NamedArray& array : set) backend_.release(array.data);
+    for (const NamedArray& array : set)
+      for (int gpu = 0; gpu < gpus_; ++gpu) backend_.release(array.of_gpu(gpu));
 }
 
 NamedArrays Problem::make_set(const std::map<std::string, std::size_t>& misalignment) {
@@ -205,7 +214,14 @@ NamedArrays Problem::make_set(const std::map<std::string, std::size_t>& misalign
     const auto found = misalignment.find(array.name);
     const std::size_t offset = found == misalignment.end() ? 0 : found->second;
     const auto element = static_cast<std::size_t>(element_bytes(array.type));
-    set.push_back({array.name, array.type, backend_.allocate(bytes(array), offset, array.name, element)});
+    const auto allocate = [&](int gpu) {
+      const std::string name = gpus_ == 1 ? array.name : fmt::format("gpu{}.{}", gpu, array.name);
+      void* data = backend_.allocate(bytes_on_gpu(array), offset, name, element, gpu);
+      if (array.role == Role::kState) backend_.fill(data, 0, bytes_on_gpu(array));
+      return data;
+    };
+    set.push_back({array.name, array.type, allocate(0)});
+    for (int gpu = 1; gpu < gpus_; ++gpu) set.back().of_other_gpus.push_back(allocate(gpu));
   }
   return set;
 }
@@ -213,8 +229,10 @@ NamedArrays Problem::make_set(const std::map<std::string, std::size_t>& misalign
 void Problem::upload_inputs(const NamedArrays& set, bool exact) {
   for (const NamedArray& array : set) {
     const auto host = inputs_[exact].values.find(array.name);
-    if (host != inputs_[exact].values.end())
-      backend_.upload(array.data, host->second.data(), host->second.size());
+    if (host == inputs_[exact].values.end()) continue;
+    const std::size_t bytes = host->second.size() / static_cast<std::size_t>(gpus_);
+    for (int gpu = 0; gpu < gpus_; ++gpu)
+      backend_.upload(array.of_gpu(gpu), host->second.data() + static_cast<std::size_t>(gpu) * bytes, bytes);
   }
 }
 
@@ -224,7 +242,7 @@ Data Problem::host_data(bool exact) const {
   return host;
 }
 
-std::size_t Problem::bytes(const Array& array) const { return bytes_of(array, shape_); }
+std::size_t Problem::bytes(const Array& array) const { return bytes_of(chapter_, array, shape_); }
 
 /// References are computed once, and kept while memory is ample: if it is not, one for each of the two fills,
 /// and those that others are computed from.
@@ -255,9 +273,31 @@ double Problem::least_bytes(const char* output) const {
 }
 
 void Problem::poison(unsigned char value) {
-  for (int i = 0; i < chapter_.array_count; ++i)
-    if (chapter_.arrays[i].role != Role::kInput)
-      backend_.poison(sets_[0][static_cast<std::size_t>(i)].data, value, bytes(chapter_.arrays[i]));
+  for (int i = 0; i < chapter_.array_count; ++i) {
+    const Array& array = chapter_.arrays[i];
+    if (array.role == Role::kInput) continue;
+    for (int gpu = 0; gpu < gpus_; ++gpu) {
+      void* data = sets_[0][static_cast<std::size_t>(i)].of_gpu(gpu);
+      array.role == Role::kState ? backend_.fill(data, 0, bytes_on_gpu(array))
+                                 : backend_.poison(data, value, bytes_on_gpu(array));
+    }
+  }
+}
+
+/// The output of all GPUs, one after another.
+void Problem::download(std::byte* to, const Array& output) const {
+  const std::size_t bytes = bytes_on_gpu(output);
+  for (int gpu = 0; gpu < gpus_; ++gpu)
+    backend_.download(to + static_cast<std::size_t>(gpu) * bytes,
+                      data_of(sets_[0]).array(output.name, output.type, gpu), bytes);
+}
+
+/// Backend::is_written of an element of the output, counted over all GPUs.
+std::optional<bool> Problem::is_written(const Array& output, std::size_t element) const {
+  const auto size = static_cast<std::size_t>(element_bytes(output.type));
+  const auto on_gpu = static_cast<std::size_t>(output.count(shape_));
+  const void* data = data_of(sets_[0]).array(output.name, output.type, static_cast<int>(element / on_gpu));
+  return backend_.is_written(static_cast<const std::byte*>(data) + element % on_gpu * size, size);
 }
 
 bool Problem::runs(const Stage& stage) const {
@@ -317,26 +357,27 @@ void Problem::run_and_compare(const Stage& stage, bool exact, unsigned char pois
     return;
   }
   for (const NamedArray& a : sets_[0])
-    if (!backend_.guards_intact(a.data)) {
-      result.message = fmt::format("something was written just outside array {}", a.name);
-      return;
-    }
+    for (int gpu = 0; gpu < gpus_; ++gpu)
+      if (!backend_.guards_intact(a.of_gpu(gpu))) {
+        result.message = fmt::format("something was written just outside array {}", a.name);
+        return;
+      }
   for (const Array* output : arrays_named(chapter_, stage.output)) {
     const std::string first = std::exchange(result.message, "");
     compare_output(*output, stage, exact, result);
     if (!result.message.empty()) result.wrong_outputs.push_back(output->name);
     if (!first.empty()) result.message = first;
   }
-  if (result.message.empty() && stage.kernels != kAnyNumber && result.counts.kernels != stage.kernels)
+  const int kernels = stage.kernels * gpus_;
+  if (result.message.empty() && stage.kernels != kAnyNumber && result.counts.kernels != kernels)
     result.message = fmt::format("it launched {}, its table entry says {}",
-                                 plural(result.counts.kernels, "kernel"), stage.kernels);
+                                 plural(result.counts.kernels, "kernel"), kernels);
 }
 
 void Problem::compare_output(const Array& output, const Stage& stage, bool exact, StageResult& result) {
   std::vector<std::byte>& got = downloaded_;
   if (got.size() < bytes(output)) got.resize(bytes(output));
-  const void* const data = data_of(sets_[0]).array(output.name, output.type);
-  backend_.download(got.data(), data, bytes(output));
+  download(got.data(), output);
   const auto roundings = exact ? stage.exact_roundings : stage.roundings;
   const Reference& right = reference(output, exact);
   const Comparison comparison = compare(got.data(), output.type, right, roundings(shape_));
@@ -344,14 +385,15 @@ void Problem::compare_output(const Array& output, const Stage& stage, bool exact
   result.error = std::max(result.error, comparison.error);
   if (comparison.last_places)
     result.last_places = std::max(result.last_places.value_or(0), *comparison.last_places);
-  const auto element = static_cast<std::size_t>(element_bytes(output.type));
-  const auto is_written = [&](std::size_t i) {
-    return backend_.is_written(static_cast<const std::byte*>(data) + i * element, element);
+  const auto place = [&](std::size_t i) {
+    const auto on_gpu = static_cast<std::size_t>(output.count(shape_));
+    return gpus_ == 1 ? fmt::format("{}[{}]", output.name, i)
+                      : fmt::format("{}[{}] of GPU {}", output.name, i % on_gpu, i / on_gpu);
   };
   if (comparison.first_wrong >= 0) {
     const auto first = static_cast<std::size_t>(comparison.first_wrong);
-    const std::optional<bool> written = is_written(first);
-    result.message = fmt::format("{}[{}] ", output.name, first);
+    const std::optional<bool> written = is_written(output, first);
+    result.message = place(first) + " ";
     if (written == false)
       result.message += fmt::format("is {}, because no kernel has written it; expected {:.9g}",
                                     is_integer(output.type) ? "undefined" : "NaN", comparison.expected);
@@ -363,8 +405,8 @@ void Problem::compare_output(const Array& output, const Stage& stage, bool exact
   }
   // An element that nothing writes is NaN, and must not pass for a NaN that was expected.
   for (std::size_t i = 0; i < right.expected.size(); ++i)
-    if (std::isnan(right.expected[i]) && is_written(i) == false) {
-      result.message = fmt::format("{}[{}] is NaN, but no kernel has written it", output.name, i);
+    if (std::isnan(right.expected[i]) && is_written(output, i) == false) {
+      result.message = place(i) + " is NaN, but no kernel has written it";
       return;
     }
 }
@@ -469,7 +511,8 @@ void Problem::time(GpuBackend& gpu, gpu::SensorLog& sensors, bool sustained,
     if (result.status != Status::kOk) continue;
     timed.push_back(&result);
     stages.push_back(contender(*result.stage));
-    streams.push_back(stream_of(dram_traffic(chapter_, *result.stage, shape_)));
+    // Kernels of several GPUs wait for each other, and NVLink: no streaming kernel is their ceiling.
+    if (gpus_ == 1) streams.push_back(stream_of(dram_traffic(chapter_, *result.stage, shape_)));
   }
   const int sets = make_sets(gpu, stages);
   const Lineup lineup(gpu, std::move(stages), streams);
@@ -485,9 +528,10 @@ void Problem::time(GpuBackend& gpu, gpu::SensorLog& sensors, bool sustained,
       result.status = again.status;
       result.message = "after timing: " + again.message;
     }
-    const std::size_t ceiling = *std::ranges::min_element(lineup.ceilings[i], {}, cold_median);
     result.timed = true;
     result.time = times[i];
+    if (gpus_ > 1) continue;
+    const std::size_t ceiling = *std::ranges::min_element(lineup.ceilings[i], {}, cold_median);
     result.ceiling = times[ceiling].cold;
     result.ceiling_kernel = lineup.contenders[ceiling].name;
     result.share_of_ceiling = paired_ratio(result.ceiling.samples, result.time.cold.samples);

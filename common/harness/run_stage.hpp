@@ -19,6 +19,12 @@ struct NamedArray {
   std::string name;
   Type type;
   void* data;  ///< null where that side does not have it
+  /// The arrays of GPU 1 and further ones, where there are several.
+  std::vector<void*> of_other_gpus = {};
+
+  void* of_gpu(int gpu) const {
+    return gpu == 0 ? data : of_other_gpus.at(static_cast<std::size_t>(gpu) - 1);
+  }
 };
 /// All arrays of a chapter on one side.
 using NamedArrays = std::vector<NamedArray>;
@@ -116,8 +122,13 @@ class Problem {
 
  private:
   bool runs(const Stage& stage) const;
-  long long count(const Array& array) const { return array.count(shape_); }
+  long long count(const Array& array) const { return gpus_ * array.count(shape_); }
   std::size_t bytes(const Array& array) const;
+  std::size_t bytes_on_gpu(const Array& array) const {
+    return bytes(array) / static_cast<std::size_t>(gpus_);
+  }
+  void download(std::byte* to, const Array& output) const;
+  std::optional<bool> is_written(const Array& output, std::size_t element) const;
   void run_and_compare(const Stage& stage, bool exact, StageResult& result);
   void run_and_compare(const Stage& stage, bool exact, unsigned char poison, StageResult& result);
   void compare_output(const Array& output, const Stage& stage, bool exact, StageResult& result);
@@ -135,6 +146,7 @@ class Problem {
 
   const Chapter& chapter_;
   Shape shape_;
+  int gpus_;
   int block_;
   Backend& backend_;
   /// Inputs on the host, and what is computed from them.

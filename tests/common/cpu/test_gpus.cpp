@@ -95,14 +95,13 @@ TEST_CASE_METHOD(Gpus, "gpus: what is wrong with a hand-over is found", "[gpus]"
 
 TEST_CASE_METHOD(Gpus, "gpus: a message says what each GPU does", "[gpus]") {
   CHECK_THAT(finding(2, Exchange::kNoFence),
-             ContainsSubstring("thread (0,0,0) of block (0,0,0) of GPU 1 writes flags0[1] at line 23\n"
-                               "  thread (1,0,0) of block (0,0,0) of GPU 0 reads flags0[1] at line 35\n"
-                               "  and nothing orders the two"));
-  CHECK_THAT(
-      finding(2, Exchange::kOtherGpu),
-      ContainsSubstring("thread (0,0,0) of block (0,0,0) of GPU 1 polls flags1[0] at line 35, and no GPU "
-                        "can change that\n") &&
-          ContainsSubstring("\n  thread (1,0,0) of block (1,0,0) of GPU 0 polls flags0[3] at line 35\n"));
+             ContainsSubstring("\n  thread (0,0,0) of block (0,0,0) of GPU 1 writes flags0[1] at line ") &&
+                 ContainsSubstring("\n  thread (1,0,0) of block (0,0,0) of GPU 0 reads flags0[1] at line ") &&
+                 ContainsSubstring("\n  and nothing orders the two\n"));
+  CHECK_THAT(finding(2, Exchange::kOtherGpu),
+             ContainsSubstring("\n  thread (0,0,0) of block (0,0,0) of GPU 1 polls flags1[0] at line ") &&
+                 ContainsSubstring(", and no GPU can change that\n") &&
+                 ContainsSubstring("\n  thread (1,0,0) of block (1,0,0) of GPU 0 polls flags0[3] at line "));
 }
 
 TEST_CASE_METHOD(

@@ -1,0 +1,100 @@
+/// \file
+/// Stage 1: two kernels. The first adds up x over all GPUs, whose memory it reads as if it were its own; the
+/// second adds the residual and normalises. Between the two, each GPU waits until the others have read its x.
+#pragma once
+#include "meet.cuh"
+#include "rows.cuh"
+
+namespace DEVICE::several_gpus {
+
+/// sum = x of all GPUs added up, rounded to T; on each GPU. Traffic of each GPU: reads x of all and writes
+/// the sum.
+template <class T>
+__global__ void all_reduce(OnGpus<const T> x, T* __restrict__ sum, OnGpus<unsigned> flags, int gpus, int me,
+                           long long elements) {
+  meet(flags, gpus, me);  // x is there on all of them
+  // [reduce]
+  const long long pieces = elements / Piece<T>::kCount, step = static_cast<long long>(gridDim.x) * blockDim.x;
+  for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < pieces; i += step) {
+    float total[Piece<T>::kCount] = {};
+    for (int gpu = 0; gpu < gpus; ++gpu) add(total, Piece<T>(pieces_of(x.of[gpu])[i]));
+    Piece<T> rounded;
+    for (int e = 0; e < Piece<T>::kCount; ++e) rounded.element[e] = from_float<T>(total[e]);
+    pieces_of(sum)[i] = rounded.bits;
+  }
+  // [reduce]
+  meet(flags, gpus, me);  // all have read x
+}
+
+/// h = sum + residual and y = h / sqrt(mean of h^2 of its row + epsilon) * weight: one block per row.
+/// Traffic: reads 2 and writes 2 elements per element, and weight once per row.
+template <class T, int Pieces>
+__global__ void __launch_bounds__(1024)
+    residual_rms(const T* __restrict__ sum, const T* __restrict__ residual, const T* __restrict__ weight,
+                 T* __restrict__ h, T* __restrict__ y, int columns) {
+  const int pieces = columns / Piece<T>::kCount;
+  const long long first = static_cast<long long>(blockIdx.x) * pieces;
+  HeldRow<T, Pieces> row;
+#pragma unroll
+  for (int j = 0; j < Pieces; ++j) {
+    const int i = threadIdx.x + j * blockDim.x;
+    if (i >= pieces) continue;
+    float total[Piece<T>::kCount] = {};
+    add(total, Piece<T>(pieces_of(sum)[first + i]));
+    row.keep(j, total, Piece<T>(pieces_of(residual)[first + i]));
+    pieces_of(h)[first + i] = row.h[j].bits;
+  }
+  const float inverse = row.inverse_rms(columns);
+#pragma unroll
+  for (int j = 0; j < Pieces; ++j) {
+    const int i = threadIdx.x + j * blockDim.x;
+    if (i < pieces) pieces_of(y)[first + i] = row.normalised(j, inverse, Piece<T>(pieces_of(weight)[i]));
+  }
+}
+
+// --- On the host ---
+
+template <class T>
+void launch_residual_rms(const Data& data, int gpu) {
+  const Arrays<T> a = arrays<T>(data, gpu);
+  const int columns = data.shape.dims[2];
+  with_pieces<T>(columns, [&](auto pieces) {
+    launch(residual_rms<T, pieces.value>, data.shape.dims[1], threads_of_row<T>(columns), a.sum, a.residual,
+           a.weight, a.h, a.y, columns);
+  });
+}
+
+template <class T>
+Traffic residual_rms_traffic(const Shape& s) {
+  const long long once = gpus(s) * bytes_of_rows<T>(s, rows(s));
+  const long long weight = gpus(s) * sector_bytes(columns(s), sizeof(T));
+  return {2 * once + rows(s) * weight, 2 * once, (rows(s) - 1) * weight};
+}
+
+struct Unfused {
+  using T = __nv_bfloat16;
+  static constexpr int kThreads = 512;
+
+  static int grid(const Shape& s) {
+    const long long needed = ceil_div(elements(s) / Piece<T>::kCount, kThreads), most = 2 * multiprocessors();
+    return static_cast<int>(needed < most ? needed : most);
+  }
+  static void run(const Data& data) {
+    const OnGpus<const T> x = x_on_gpus<T>(data);
+    const OnGpus<unsigned> flags = on_gpus<unsigned>(data, "flags", Type::kUint32);
+    on_each_gpu(gpus(data.shape), [&](int gpu) {
+      launch(all_reduce<T>, grid(data.shape), kThreads, x, arrays<T>(data, gpu).sum, flags, gpus(data.shape),
+             gpu, elements(data.shape));
+      launch_residual_rms<T>(data, gpu);
+    });
+  }
+  static Traffic traffic(const Shape& s) {
+    const long long once = gpus(s) * sector_bytes(elements(s), sizeof(T));
+    Traffic reduce = {gpus(s) * once, once};
+    reduce.peer_read_bytes = (gpus(s) - 1) * once;
+    return reduce + meetings_traffic(s, grid(s), 2) + residual_rms_traffic<T>(s);
+  }
+  static bool suits(const Shape& s) { return suits_rows<T>(s); }
+};
+
+}  // namespace DEVICE::several_gpus

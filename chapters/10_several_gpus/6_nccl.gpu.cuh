@@ -1,0 +1,50 @@
+/// \file
+/// Stage 6: what one would call instead of writing the sum over the GPUs: ncclAllReduce, which stores it,
+/// rounded; residual and norm are stage 1's second kernel.
+#pragma once
+#include "1_unfused.cuh"
+#ifdef WORKBOOK_HAS_NCCL
+#include <nccl.h>
+
+#include <vector>
+
+namespace DEVICE::several_gpus {
+
+inline void check_nccl(ncclResult_t status, const char* call) {
+  if (status != ncclSuccess) throw gpu::Error(std::string(call) + ": " + ncclGetErrorString(status));
+}
+
+/// A communicator of the GPUs 0 to count - 1 for each of them.
+inline const std::vector<ncclComm_t>& communicators(int count) {
+  static std::vector<ncclComm_t> all;
+  if (static_cast<int>(all.size()) == count) return all;
+  for (ncclComm_t one : all) ncclCommDestroy(one);
+  all.resize(static_cast<size_t>(count));
+  check_nccl(ncclCommInitAll(all.data(), count, nullptr), "ncclCommInitAll");
+  gpu::CurrentGpu first(0);  // ncclCommInitAll leaves the last one
+  return all;
+}
+
+// --- On the host ---
+
+struct Nccl {
+  using T = __nv_bfloat16;
+
+  static void run(const Data& data) {
+    const OnGpus<const T> x = x_on_gpus<T>(data);
+    const std::vector<ncclComm_t>& all = communicators(gpus(data.shape));
+    check_nccl(ncclGroupStart(), "ncclGroupStart");
+    on_each_gpu(gpus(data.shape), [&](int gpu) {
+      check_nccl(ncclAllReduce(x.of[gpu], arrays<T>(data, gpu).sum, static_cast<size_t>(elements(data.shape)),
+                               ncclBfloat16, ncclSum, all[static_cast<size_t>(gpu)], gpu::launch_stream),
+                 "ncclAllReduce");
+    });
+    check_nccl(ncclGroupEnd(), "ncclGroupEnd");
+    on_each_gpu(gpus(data.shape), [&](int gpu) { launch_residual_rms<T>(data, gpu); });
+  }
+  static Traffic traffic(const Shape& s) { return Unfused::traffic(s); }
+  static bool suits(const Shape& s) { return suits_rows<T>(s); }
+};
+
+}  // namespace DEVICE::several_gpus
+#endif

@@ -1,0 +1,83 @@
+/// \file
+/// Chapter 10: h = residual + the sum of x over all GPUs, y = rmsnorm(h). The ladder: one row per stage;
+/// compiled once for each device.
+#include "1_unfused.cuh"
+#include "2_one_shot.cuh"
+#include "3_two_shot.cuh"
+#include "4_mail.cuh"
+#include "problem.cuh"
+#ifdef __CUDACC__
+#include "5_dependent.gpu.cuh"
+#include "6_nccl.gpu.cuh"
+#endif
+
+namespace DEVICE::several_gpus {
+namespace {
+
+template <class T>
+constexpr Stage normalises(Stage stage) {
+  if (!stage.output) stage.output = kIsFloat<T> ? "h_float32 y_float32" : "h y";
+  if (!stage.roundings) stage.roundings = roundings;
+  stage.exact_roundings = exact_roundings;
+  if (!stage.needs) stage.needs = kRows;
+  return stage;
+}
+
+using BFloat16 = __nv_bfloat16;
+
+const Stage kStages[] = {
+    normalises<BFloat16>(stage<Unfused>({.name = "1_unfused",
+                                         .idea = "two kernels: the sum over all GPUs, then residual and norm",
+                                         .kernels = 2,
+                                         .roundings = roundings_of_stored_sum})),
+    normalises<BFloat16>(stage<OneShot<BFloat16>>(
+        {.name = "2_one_shot", .idea = "one kernel: each GPU reads a row from all and normalises it"})),
+    normalises<float>(
+        stage<OneShot<float>>({.name = "2_float32", .idea = "the same in float32", .against = "2_float32"})),
+    normalises<BFloat16>(
+        stage<TwoShot<BFloat16>>({.name = "3_two_shot",
+                                  .idea = "each GPU normalises a part of the rows and sends y to all",
+                                  .output = "own_h y",
+                                  .needs = kWholeParts})),
+    normalises<float>(stage<TwoShot<float>>({.name = "3_float32",
+                                             .idea = "the same in float32",
+                                             .output = "own_h_float32 y_float32",
+                                             .needs = kWholeParts,
+                                             .against = "2_float32"})),
+    normalises<BFloat16>(stage<ByMail>(
+        {.name = "4_mail", .idea = "few rows: x is sent, and is its own flag", .needs = "up to 128 rows"})),
+    normalises<BFloat16>(
+        gpu_only<struct Dependent>({.name = "5_dependent",
+                                    .idea = "the same, launched while the kernel before it ends",
+                                    .needs = "a GPU of compute capability 9.0 or newer, and up to 128 rows",
+                                    .capability = 90})),
+    normalises<BFloat16>(library<struct Nccl>({.name = "6_nccl",
+                                               .idea = "library: ncclAllReduce, then residual and norm",
+                                               .kernels = workbook::kAnyNumber,
+                                               .roundings = roundings_of_stored_sum,
+                                               .needs = "GPUs and NCCL"})),
+};
+
+const Shape kSweep[] = {{{2, 1, 8192}},   {{4, 16, 1024}},  {{8, 16, 1024}},   {{2, 32, 8192}},
+                        {{2, 128, 8192}}, {{2, 512, 8192}}, {{2, 2048, 8192}}, {{2, 8192, 8192}}};
+
+}  // namespace
+
+Chapter chapter() {
+  return {.name = "10_several_gpus",
+          .formula = "h = residual + sum of x, y = rmsnorm(h)",
+          .dims = "GxRxC",
+          .arrays = kArrays,
+          .array_count = sizeof kArrays / sizeof kArrays[0],
+          .stages = kStages,
+          .stage_count = sizeof kStages / sizeof kStages[0],
+          .sweep = kSweep,
+          .sweep_count = sizeof kSweep / sizeof kSweep[0],
+          .cpu_shape = {{4, 16, 2048}},
+          .gpu_shape = {{2, 128, 8192}},
+          .fill = fill,
+          .has_exact_inputs = has_exact_inputs,
+          .gpus = gpus};
+}
+
+}  // namespace DEVICE::several_gpus
