@@ -10,7 +10,8 @@ namespace DEVICE::several_gpus {
 /// sum = x of all GPUs added up, rounded to T; on each GPU. Traffic of each GPU: reads x of all and writes
 /// the sum.
 template <class T>
-__global__ void all_reduce(OnGpus<const T> x, T* __restrict__ sum, OnGpus<unsigned> flags, int gpus, int me,
+__global__ void all_reduce(const __grid_constant__ OnGpus<const T> x, T* __restrict__ sum,
+                           const __grid_constant__ OnGpus<unsigned> flags, int gpus, int me,
                            long long elements) {
   meet(flags, gpus, me);  // x is there on all of them
   // [reduce]

@@ -12,9 +12,9 @@ namespace DEVICE::several_gpus {
 /// GPU: reads x of all and residual, writes h and y.
 template <class T, int Pieces>
 __global__ void __launch_bounds__(1024)
-    one_shot(OnGpus<const T> x, const T* __restrict__ residual, const T* __restrict__ weight,
-             T* __restrict__ h, T* __restrict__ y, OnGpus<unsigned> flags, int gpus, int me, int rows,
-             int columns) {
+    one_shot(const __grid_constant__ OnGpus<const T> x, const T* __restrict__ residual,
+             const T* __restrict__ weight, T* __restrict__ h, T* __restrict__ y,
+             const __grid_constant__ OnGpus<unsigned> flags, int gpus, int me, int rows, int columns) {
   meet(flags, gpus, me);  // x is there on all of them
   // [row]
   const int pieces = columns / Piece<T>::kCount;

@@ -14,9 +14,9 @@ namespace DEVICE::several_gpus {
 /// reads x of all and residual, writes h, and y to all.
 template <class T, int Pieces>
 __global__ void __launch_bounds__(1024)
-    two_shot(OnGpus<const T> x, const T* __restrict__ residual, const T* __restrict__ weight,
-             T* __restrict__ own_h, OnGpus<T> y, OnGpus<unsigned> flags, int gpus, int me, int rows,
-             int columns) {
+    two_shot(const __grid_constant__ OnGpus<const T> x, const T* __restrict__ residual,
+             const T* __restrict__ weight, T* __restrict__ own_h, const __grid_constant__ OnGpus<T> y,
+             const __grid_constant__ OnGpus<unsigned> flags, int gpus, int me, int rows, int columns) {
   meet(flags, gpus, me);  // x is there on all of them
   // [row]
   const int pieces = columns / Piece<T>::kCount, own_rows = rows / gpus;

@@ -20,8 +20,8 @@ __device__ inline bool is_mail(const uint4& piece) { return piece.x && piece.y &
 template <class T, int Pieces>
 __global__ void __launch_bounds__(1024)
     by_mail(const T* __restrict__ x, const T* __restrict__ residual, const T* __restrict__ weight,
-            T* __restrict__ h, T* __restrict__ y, OnGpus<uint4> mail, unsigned* sent, int gpus, int me,
-            int columns) {
+            T* __restrict__ h, T* __restrict__ y, const __grid_constant__ OnGpus<uint4> mail, unsigned* sent,
+            int gpus, int me, int columns) {
   const int pieces = columns / Piece<T>::kCount;
   const long long first = static_cast<long long>(blockIdx.x) * pieces;
   const long long box = static_cast<long long>(gridDim.x) * pieces;  // of one sender
@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(1024)
     float sum[Piece<T>::kCount] = {};
     for (int gpu = 0; gpu < gpus; ++gpu) {
       Piece<T> piece(gpu == me ? pieces_of(x)[first + i] : uint4{});
-      while (gpu != me && !is_mail(piece.bits))
+      for (const Deadline deadline; gpu != me && !is_mail(piece.bits); deadline.check())
         piece.bits = __ldcv(&mail.of[me][now + gpu * box + first + i]);
       add(sum, piece);
     }

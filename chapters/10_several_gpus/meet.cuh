@@ -2,6 +2,7 @@
 /// For kernels that several GPUs run at the same time: their blocks wait for each other, by flags in each
 /// other's memory.
 #pragma once
+#include "deadline.hpp"
 #include "problem.cuh"
 
 namespace DEVICE::several_gpus {
@@ -20,8 +21,8 @@ __device__ inline void meet(const OnGpus<unsigned>& flags, int gpus, int me) {
     __threadfence_system();        // what this block did is seen before the flag is
     *static_cast<volatile unsigned*>(flags.of[t] + first + me) = turn;
     const volatile unsigned* const flag = flags.of[me] + first + t;
-    while (static_cast<int>(*flag - turn) < 0) {
-    }
+    const Deadline deadline;
+    while (static_cast<int>(*flag - turn) < 0) deadline.check();
     __threadfence_system();
   }
   __syncthreads();

@@ -71,6 +71,7 @@ cudaStream_t stream_of_gpu(int gpu);
 /// another, beside what the other GPUs run.
 template <class Body>
 void on_each_gpu(int gpus, const Body& body) {
+  for (int gpu = 1; gpu < gpus; ++gpu) stream_of_gpu(gpu);  // none waits for what GPU 0 is given below
   for (int gpu = 0; gpu < gpus; ++gpu) {
     const OnStream stream(stream_of_gpu(gpu));
     const CurrentGpu here(gpu);

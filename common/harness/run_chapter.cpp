@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -51,6 +52,8 @@ ChosenDevice choose_device(const Options& options, const Chapter& cpu, const Cha
   const std::optional<DeviceKind> wanted = options.device;
   const auto cpu_backend = [&] { return make_cpu_backend({}, Detail::kNone, options.notes); };
   if (wanted == DeviceKind::kCpu) return {&cpu, cpu_backend(), nullptr, ""};
+  // Kernels of several GPUs wait for each other, so none may wait for its code to be loaded.
+  if (gpu && gpu->gpus) setenv("CUDA_MODULE_LOADING", "EAGER", 0);
   GpuOrReason found = make_gpu_backend();
   if (found.backend && gpu->gpus) {
     const int needed = gpus_of(*gpu, options.size.value_or(gpu->gpu_shape)), there = found.backend->gpus();
