@@ -2,10 +2,34 @@
 /// Stage 1: two kernels. The first adds up x over all GPUs, whose memory it reads as if it were its own; the
 /// second adds the residual and normalises. Between the two, each GPU waits until the others have read its x.
 #pragma once
-#include "meet.cuh"
+#include "deadline.hpp"
 #include "rows.cuh"
 
 namespace DEVICE::several_gpus {
+
+// [meet]
+/// The blocks with this block's number on all GPUs wait for each other: what their threads did before, those
+/// of the others see afterwards. All threads of the block call it. Each GPU has kMostGpus flags for each
+/// block, zeros at first: from each GPU, how often that one has come. `me` is the number of this GPU.
+struct ByFences {
+  static __device__ void meet(const OnGpus<unsigned>& flags, int gpus, int me) {
+    __syncthreads();  // all threads of this block have come
+    const int t = threadIdx.x;
+    if (t < gpus) {
+      const unsigned first = blockIdx.x * kMostGpus;
+      const unsigned turn = flags.of[me][first + me] + 1;
+      __syncwarp((1u << gpus) - 1);  // all of them have read it
+      __threadfence_system();        // what this block did is seen before the flag is
+      *static_cast<volatile unsigned*>(flags.of[t] + first + me) = turn;
+      const volatile unsigned* const flag = flags.of[me] + first + t;
+      const Deadline deadline;
+      while (static_cast<int>(*flag - turn) < 0) deadline.check();
+      __threadfence_system();
+    }
+    __syncthreads();
+  }
+};
+// [meet]
 
 /// sum = x of all GPUs added up, rounded to T; on each GPU. Traffic of each GPU: reads x of all and writes
 /// the sum.
@@ -13,7 +37,7 @@ template <class T>
 __global__ void all_reduce(const __grid_constant__ OnGpus<const T> x, T* __restrict__ sum,
                            const __grid_constant__ OnGpus<unsigned> flags, int gpus, int me,
                            long long elements) {
-  meet(flags, gpus, me);  // x is there on all of them
+  ByFences::meet(flags, gpus, me);  // x is there on all of them
   // [reduce]
   const long long pieces = elements / Piece<T>::kCount, step = static_cast<long long>(gridDim.x) * blockDim.x;
   for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < pieces; i += step) {
@@ -24,7 +48,7 @@ __global__ void all_reduce(const __grid_constant__ OnGpus<const T> x, T* __restr
     pieces_of(sum)[i] = rounded.bits;
   }
   // [reduce]
-  meet(flags, gpus, me);  // all have read x
+  ByFences::meet(flags, gpus, me);  // all have read x
 }
 
 /// h = sum + residual and y = h / sqrt(mean of h^2 of its row + epsilon) * weight: one block per row.

@@ -2,20 +2,19 @@
 /// Stage 2: one kernel. Each GPU reads a row of x from all of them, adds the residual, normalises, and stores
 /// h and y for itself: the sum never goes to memory. (One-shot all-reduce: all data comes in one step.)
 #pragma once
-#include "meet.cuh"
-#include "rows.cuh"
+#include "1_unfused.cuh"
 
 namespace DEVICE::several_gpus {
 
 /// h = residual + x of all GPUs, y = h / sqrt(mean of h^2 of its row + epsilon) * weight; on each GPU. The
 /// order in which x is added up is that of the GPUs' numbers, so that all get the same bits. Traffic of each
 /// GPU: reads x of all and residual, writes h and y.
-template <class T, int Pieces>
+template <class T, class Blocks, int Pieces>
 __global__ void __launch_bounds__(1024)
     one_shot(const __grid_constant__ OnGpus<const T> x, const T* __restrict__ residual,
              const T* __restrict__ weight, T* __restrict__ h, T* __restrict__ y,
              const __grid_constant__ OnGpus<unsigned> flags, int gpus, int me, int rows, int columns) {
-  meet(flags, gpus, me);  // x is there on all of them
+  Blocks::meet(flags, gpus, me);  // x is there on all of them
   // [row]
   const int pieces = columns / Piece<T>::kCount;
   for (int r = blockIdx.x; r < rows; r += gridDim.x) {
@@ -44,12 +43,13 @@ __global__ void __launch_bounds__(1024)
     }
   }
   // [row]
-  meet(flags, gpus, me);  // all have read x
+  Blocks::meet(flags, gpus, me);  // all have read x
 }
 
 // --- On the host ---
 
-template <class T>
+/// Blocks says how blocks wait for those of other GPUs.
+template <class T, class Blocks>
 struct OneShot {
   static int grid(const Shape& s) { return blocks_for<T>(rows(s), s.dims[2]); }
   static void run(const Data& data) {
@@ -59,7 +59,7 @@ struct OneShot {
     on_each_gpu(gpus(data.shape), [&](int gpu) {
       const Arrays<T> a = arrays<T>(data, gpu);
       with_pieces<T>(columns, [&](auto pieces) {
-        launch(one_shot<T, pieces.value>, grid(data.shape), threads_of_row<T>(columns), x, a.residual,
+        launch(one_shot<T, Blocks, pieces.value>, grid(data.shape), threads_of_row<T>(columns), x, a.residual,
                a.weight, a.h, a.y, flags, gpus(data.shape), gpu, rows, columns);
       });
     });

@@ -3,12 +3,13 @@
 /// compiled once for each device.
 #include "1_unfused.cuh"
 #include "2_one_shot.cuh"
-#include "3_two_shot.cuh"
-#include "4_mail.cuh"
+#include "3_release.cuh"
+#include "4_two_shot.cuh"
+#include "5_mail.cuh"
 #include "problem.cuh"
 #ifdef __CUDACC__
-#include "5_dependent.gpu.cuh"
-#include "6_nccl.gpu.cuh"
+#include "6_dependent.gpu.cuh"
+#include "7_nccl.gpu.cuh"
 #endif
 
 namespace DEVICE::several_gpus {
@@ -30,28 +31,30 @@ const Stage kStages[] = {
                                          .idea = "two kernels: the sum over all GPUs, then residual and norm",
                                          .kernels = 2,
                                          .roundings = roundings_of_stored_sum})),
-    normalises<BFloat16>(stage<OneShot<BFloat16>>(
+    normalises<BFloat16>(stage<OneShot<BFloat16, ByFences>>(
         {.name = "2_one_shot", .idea = "one kernel: each GPU reads a row from all and normalises it"})),
-    normalises<float>(
-        stage<OneShot<float>>({.name = "2_float32", .idea = "the same in float32", .against = "2_float32"})),
+    normalises<BFloat16>(stage<OneShot<BFloat16, ByRelease>>(
+        {.name = "3_release", .idea = "flags by release and acquire, without fences"})),
+    normalises<float>(stage<OneShot<float, ByRelease>>(
+        {.name = "3_float32", .idea = "the same in float32", .against = "3_float32"})),
     normalises<BFloat16>(
-        stage<TwoShot<BFloat16>>({.name = "3_two_shot",
+        stage<TwoShot<BFloat16>>({.name = "4_two_shot",
                                   .idea = "each GPU normalises a part of the rows and sends y to all",
                                   .output = "own_h y",
                                   .needs = kWholeParts})),
-    normalises<float>(stage<TwoShot<float>>({.name = "3_float32",
+    normalises<float>(stage<TwoShot<float>>({.name = "4_float32",
                                              .idea = "the same in float32",
                                              .output = "own_h_float32 y_float32",
                                              .needs = kWholeParts,
-                                             .against = "2_float32"})),
+                                             .against = "3_float32"})),
     normalises<BFloat16>(stage<ByMail>(
-        {.name = "4_mail", .idea = "few rows: x is sent, and is its own flag", .needs = "up to 128 rows"})),
+        {.name = "5_mail", .idea = "few rows: x is sent, and is its own flag", .needs = "up to 512 rows"})),
     normalises<BFloat16>(
-        gpu_only<struct Dependent>({.name = "5_dependent",
+        gpu_only<struct Dependent>({.name = "6_dependent",
                                     .idea = "the same, launched while the kernel before it ends",
-                                    .needs = "a GPU of compute capability 9.0 or newer, and up to 128 rows",
+                                    .needs = "a GPU of compute capability 9.0, and up to 512 rows",
                                     .capability = 90})),
-    normalises<BFloat16>(library<struct Nccl>({.name = "6_nccl",
+    normalises<BFloat16>(library<struct Nccl>({.name = "7_nccl",
                                                .idea = "library: ncclAllReduce, then residual and norm",
                                                .kernels = workbook::kAnyNumber,
                                                .roundings = roundings_of_stored_sum,

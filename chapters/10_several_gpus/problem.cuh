@@ -48,8 +48,8 @@ inline long long own_elements(const Shape& shape) { return own_rows(shape) * col
 /// A flag for each block from each GPU.
 inline long long flags(const Shape&) { return kMostBlocks * kMostGpus; }
 
-/// Stage 4 keeps three mailboxes of as many rows as it suits, one for each GPU that sends.
-inline bool fits_mail(const Shape& shape) { return rows(shape) <= 128; }
+/// Stage 5 keeps three mailboxes of as many rows as it suits, one for each GPU that sends.
+inline bool fits_mail(const Shape& shape) { return rows(shape) <= 512; }
 inline long long mail(const Shape& shape) { return fits_mail(shape) ? 3 * gpus(shape) * elements(shape) : 0; }
 inline long long blocks(const Shape&) { return kMostBlocks; }
 

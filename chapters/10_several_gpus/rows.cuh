@@ -71,7 +71,7 @@ template <class T>
 bool suits_rows(const Shape& s) {
   return gpus(s) <= kMostGpus && columns(s) % Piece<T>::kCount == 0 && columns(s) * int{sizeof(T)} <= 65536;
 }
-constexpr const char* kRows = "up to 8 GPUs and rows of up to 64 KiB, a multiple of 16 bytes";
+constexpr const char* kRows = "up to 8 GPUs and rows of whole 16 bytes, up to 64 KiB";
 
 /// Pieces of a thread, a power of two, so that at most 1024 threads have a row.
 template <class T>
@@ -110,6 +110,15 @@ void with_pieces(int columns, const Launch& launch_with) {
 template <class T>
 long long bytes_of_rows(const Shape& s, long long rows) {
   return workbook::row_sector_bytes({{static_cast<int>(rows), s.dims[2]}}, sizeof(T), Piece<T>::kCount);
+}
+
+/// What so many meetings of so many blocks cost at the least: each sets a flag on each GPU, reads its own
+/// count, and finds each flag set when it looks first.
+inline Traffic meetings_traffic(const Shape& s, int blocks, int meetings) {
+  const long long times = 32ll * meetings * blocks * gpus(s);
+  Traffic traffic = {2 * times, gpus(s) * times, 2 * times};
+  traffic.peer_write_bytes = (gpus(s) - 1) * times;
+  return traffic;
 }
 
 }  // namespace DEVICE::several_gpus

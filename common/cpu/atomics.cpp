@@ -22,12 +22,16 @@ template <class T, class Operation>
 
 }  // namespace
 
-void relaxed_load(void* to, const void* from, size_t bytes) {
-  trace_access(from, static_cast<unsigned>(bytes), AccessKind::kLoad, CALLER, AccessManner::kRelaxed);
+static AccessManner manner_of(bool orders) {
+  return orders ? AccessManner::kVolatile : AccessManner::kRelaxed;
+}
+
+void strong_load(void* to, const void* from, size_t bytes, bool orders) {
+  trace_access(from, static_cast<unsigned>(bytes), AccessKind::kLoad, CALLER, manner_of(orders));
   __builtin_memcpy(to, from, bytes);
 }
-void relaxed_store(void* to, const void* from, size_t bytes) {
-  trace_access(to, static_cast<unsigned>(bytes), AccessKind::kStore, CALLER, AccessManner::kRelaxed);
+void strong_store(void* to, const void* from, size_t bytes, bool orders) {
+  trace_access(to, static_cast<unsigned>(bytes), AccessKind::kStore, CALLER, manner_of(orders));
   __builtin_memcpy(to, from, bytes);
 }
 

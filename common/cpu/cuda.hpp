@@ -71,12 +71,12 @@ template <class T>
 template <class T>
 [[gnu::always_inline]] inline T __ldcv(const T* p) {
   T value;
-  relaxed_load(&value, p, sizeof(T));
+  strong_load(&value, p, sizeof(T), false);
   return value;
 }
 template <class T>
 [[gnu::always_inline]] inline void __stwt(T* p, const T& value) {
-  relaxed_store(p, &value, sizeof(T));
+  strong_store(p, &value, sizeof(T), false);
 }
 
 /// Ends the launch with an error: on the CPU device, with a finding that names this line.

@@ -1,11 +1,11 @@
 /// \file
-/// Stage 4: few rows, where the time is that of the flags. Each GPU sends its x to the others, which look for
+/// Stage 5: few rows, where the time is that of the flags. Each GPU sends its x to the others, which look for
 /// the data itself: a mailbox is empty where it is 0, so that no flag and no fence is needed, and a row is on
 /// its way once, not asked for and then sent. Three mailboxes take turns: one is being filled, one may still
 /// be filled by a GPU that is a launch ahead, and the one that was read last is emptied. (The idea is that of
 /// NCCL's LL protocol; TensorRT-LLM's all-reduce calls it Lamport style.)
 #pragma once
-#include "meet.cuh"
+#include "deadline.hpp"
 #include "rows.cuh"
 
 namespace DEVICE::several_gpus {

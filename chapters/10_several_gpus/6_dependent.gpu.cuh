@@ -1,8 +1,8 @@
 /// \file
-/// Stage 5: few rows again. The launch may begin while the kernel ahead of it in the stream ends; until then
+/// Stage 6: few rows again. The launch may begin while the kernel ahead of it in the stream ends; until then
 /// it loads what that one does not write, weight and residual. Compute capability 9.0 and newer.
 #pragma once
-#include "4_mail.cuh"
+#include "5_mail.cuh"
 
 namespace DEVICE::several_gpus {
 

@@ -1,5 +1,5 @@
 /// \file
-/// Stage 6: what one would call instead of writing the sum over the GPUs: ncclAllReduce, which stores it,
+/// Stage 7: what one would call instead of writing the sum over the GPUs: ncclAllReduce, which stores it,
 /// rounded; residual and norm are stage 1's second kernel.
 #pragma once
 #include "1_unfused.cuh"

@@ -1,11 +1,10 @@
 /// \file
-/// Stage 3: in two steps. Each GPU has a part of the rows: it adds up and normalises these alone, and stores
+/// Stage 4: in two steps. Each GPU has a part of the rows: it adds up and normalises these alone, and stores
 /// their y on all GPUs. No GPU repeats another one's work, and with more than two GPUs fewer bytes go over
 /// NVLink: 2 (N - 1) / N of the array to and from each GPU, not N - 1. h stays where its row is. (Two-shot
 /// all-reduce: reduce-scatter, then all-gather, with the norm between the two.)
 #pragma once
-#include "meet.cuh"
-#include "rows.cuh"
+#include "3_release.cuh"
 
 namespace DEVICE::several_gpus {
 
@@ -17,7 +16,7 @@ __global__ void __launch_bounds__(1024)
     two_shot(const __grid_constant__ OnGpus<const T> x, const T* __restrict__ residual,
              const T* __restrict__ weight, T* __restrict__ own_h, const __grid_constant__ OnGpus<T> y,
              const __grid_constant__ OnGpus<unsigned> flags, int gpus, int me, int rows, int columns) {
-  meet(flags, gpus, me);  // x is there on all of them
+  ByRelease::meet(flags, gpus, me);  // x is there on all of them
   // [row]
   const int pieces = columns / Piece<T>::kCount, own_rows = rows / gpus;
   for (int r = blockIdx.x; r < own_rows; r += gridDim.x) {
@@ -48,7 +47,7 @@ __global__ void __launch_bounds__(1024)
     }
   }
   // [row]
-  meet(flags, gpus, me);  // y is there, from all of them
+  ByRelease::meet(flags, gpus, me);  // y is there, from all of them
 }
 
 // --- On the host ---
@@ -80,7 +79,6 @@ struct TwoShot {
   }
   static bool suits(const Shape& s) { return suits_rows<T>(s) && rows(s) % gpus(s) == 0; }
 };
-constexpr const char* kWholeParts =
-    "as many rows for each GPU, and rows of up to 64 KiB, a multiple of 16 bytes";
+constexpr const char* kWholeParts = "as many rows for each GPU, and rows of whole 16 bytes, up to 64 KiB";
 
 }  // namespace DEVICE::several_gpus
