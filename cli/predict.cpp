@@ -29,9 +29,13 @@ constexpr const char* kShown = "?";  // the answer of a reader who wants to be t
 
 // --- Counting ---
 
-/// Bytes that go to DRAM, by the stage's formula: repeated reads are assumed to hit a cache.
-double memory_bytes(const json& stage) {
+/// Bytes that go to DRAM, by the stage's formula: repeated reads are assumed to hit a cache. Of several GPUs,
+/// the bytes between them.
+double bytes_moved(const json& stage) {
   const json& traffic = stage.at("traffic");
+  const double peers = traffic.at("expected_peer_read_bytes").get<double>() +
+                       traffic.at("expected_peer_write_bytes").get<double>();
+  if (peers > 0) return peers;
   return traffic.at("expected_read_bytes").get<double>() + traffic.at("expected_write_bytes").get<double>() -
          traffic.at("expected_repeated_bytes").get<double>();
 }
@@ -55,7 +59,7 @@ double counted(const json& run, const Question& question) {
     case Asked::kWrite:
       return 32 * traffic.at("store_sectors").get<double>() / units;
     case Asked::kSpeedUp:
-      return memory_bytes(stage_of(run, stage.at("against"))) / memory_bytes(stage);
+      return bytes_moved(stage_of(run, stage.at("against"))) / bytes_moved(stage);
   }
   return 0;
 }

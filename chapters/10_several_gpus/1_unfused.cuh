@@ -98,10 +98,10 @@ Traffic residual_rms_traffic(const Shape& s) {
 
 struct Unfused {
   using T = __nv_bfloat16;
-  static constexpr int kThreads = 512;
+  static constexpr int kThreads = 1024;
 
   static int grid(const Shape& s) {
-    const long long needed = ceil_div(elements(s) / Piece<T>::kCount, kThreads), most = 2 * multiprocessors();
+    const long long needed = ceil_div(elements(s) / Piece<T>::kCount, kThreads), most = multiprocessors();
     return static_cast<int>(needed < most ? needed : most);
   }
   static void run(const Data& data) {

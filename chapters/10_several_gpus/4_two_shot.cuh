@@ -70,9 +70,9 @@ struct TwoShot {
   }
   /// The rows of all GPUs together are all rows.
   static Traffic traffic(const Shape& s) {
-    const long long once = gpus(s) * bytes_of_rows<T>(s, own_rows(s));
+    const long long once = bytes_of_rows<T>(s, rows(s)), h = gpus(s) * bytes_of_rows<T>(s, own_rows(s));
     const long long weight = sector_bytes(columns(s), sizeof(T));
-    Traffic traffic = {(gpus(s) + 1) * once + rows(s) * weight, (gpus(s) + 1) * once,
+    Traffic traffic = {(gpus(s) + 1) * once + rows(s) * weight, h + gpus(s) * once,
                        (rows(s) - gpus(s)) * weight};
     traffic.peer_read_bytes = traffic.peer_write_bytes = (gpus(s) - 1) * once;
     return traffic + meetings_traffic(s, grid(s), 2);

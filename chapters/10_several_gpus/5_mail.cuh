@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(1024)
             int gpus, int me, int columns) {
   const int pieces = columns / Piece<T>::kCount;
   const long long first = static_cast<long long>(blockIdx.x) * pieces;
-  const long long box = static_cast<long long>(gridDim.x) * pieces;  // of one sender
+  const long long box = (static_cast<long long>(gridDim.x) * pieces + 1) / 2 * 2;  // of one sender
   const unsigned turn = sent[blockIdx.x];
   const long long now = turn % 3 * gpus * box, last = (turn + 2) % 3 * gpus * box;
   // [send]
@@ -64,6 +64,7 @@ __global__ void __launch_bounds__(1024)
     const int i = threadIdx.x + j * blockDim.x;
     if (i < pieces) pieces_of(y)[first + i] = row.normalised(j, inverse, Piece<T>(pieces_of(weight)[i]));
   }
+  __syncthreads();  // all threads have read it
   if (threadIdx.x == 0) sent[blockIdx.x] = turn + 1;
 }
 
@@ -90,11 +91,13 @@ struct ByMail {
       });
     });
   }
+  /// Each warp reads how often its block has run.
   static Traffic traffic(const Shape& s) {
     const long long once = gpus(s) * bytes_of_rows<T>(s, rows(s)), others = gpus(s) - 1;
-    const long long weight = gpus(s) * sector_bytes(columns(s), sizeof(T)), counts = 32 * rows(s) * gpus(s);
-    Traffic traffic = {(3 + others) * once + rows(s) * weight + counts,
-                       (2 + others + gpus(s)) * once + counts, once + (rows(s) - 1) * weight};
+    const long long weight = gpus(s) * sector_bytes(columns(s), sizeof(T));
+    const long long blocks = gpus(s) * rows(s), warps = blocks * threads_of_row<T>(s.dims[2]) / 32;
+    Traffic traffic = {(3 + others) * once + rows(s) * weight + 32 * warps,
+                       (2 + others + gpus(s)) * once + 32 * blocks, once + (rows(s) - 1) * weight};
     traffic.peer_write_bytes = others * once;
     return traffic;
   }

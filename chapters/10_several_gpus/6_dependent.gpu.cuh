@@ -15,7 +15,7 @@ __global__ void __launch_bounds__(1024)
 #if __CUDA_ARCH__ >= 900
   const int pieces = columns / Piece<T>::kCount;
   const long long first = static_cast<long long>(blockIdx.x) * pieces;
-  const long long box = static_cast<long long>(gridDim.x) * pieces;
+  const long long box = (static_cast<long long>(gridDim.x) * pieces + 1) / 2 * 2;
   // [early]
   Piece<T> held_weight[Pieces];
 #pragma unroll
@@ -56,6 +56,7 @@ __global__ void __launch_bounds__(1024)
     pieces_of(h)[first + i] = row.h[j].bits;
   }
   const float inverse = row.inverse_rms(columns);
+  __syncthreads();  // all threads have read `sent`
   if (threadIdx.x == 0) sent[blockIdx.x] = turn + 1;
   cudaTriggerProgrammaticLaunchCompletion();
 #pragma unroll

@@ -76,7 +76,7 @@ Chapter chapter() {
           .stage_count = sizeof kStages / sizeof kStages[0],
           .sweep = kSweep,
           .sweep_count = sizeof kSweep / sizeof kSweep[0],
-          .cpu_shape = {{4, 16, 2048}},
+          .cpu_shape = {{4, 8, 8192}},
           .gpu_shape = {{2, 128, 8192}},
           .fill = fill,
           .has_exact_inputs = has_exact_inputs,

@@ -50,7 +50,10 @@ inline long long flags(const Shape&) { return kMostBlocks * kMostGpus; }
 
 /// Stage 5 keeps three mailboxes of as many rows as it suits, one for each GPU that sends.
 inline bool fits_mail(const Shape& shape) { return rows(shape) <= 512; }
-inline long long mail(const Shape& shape) { return fits_mail(shape) ? 3 * gpus(shape) * elements(shape) : 0; }
+/// Words of 4 bytes; a mailbox is a whole number of sectors.
+inline long long mail(const Shape& shape) {
+  return fits_mail(shape) ? 3 * gpus(shape) * sector_bytes(elements(shape), 2) / 4 : 0;
+}
 inline long long blocks(const Shape&) { return kMostBlocks; }
 
 /// A pointer to an array of each GPU: kernels read and write other GPUs' memory as their own.
@@ -109,9 +112,10 @@ inline int roundings(const Shape& s) {
   const int probable = 6 * static_cast<int>(ceil(sqrt(static_cast<double>(additions))));
   return gpus(s) + (probable < additions ? probable : additions) + 24;
 }
-/// Where the sum is rounded to bfloat16 before the residual is added: that is 2^15 roundings of float32 in h,
-/// as many in the largest terms of y, and NCCL rounds once for each GPU.
-inline int roundings_of_stored_sum(const Shape& s) { return (gpus(s) << 16) + roundings(s); }
+/// Where the sum is rounded to bfloat16 before the residual is added, by NCCL once for each GPU: a rounding is
+/// 2^15 of float32, in h, in h when it is rounded, and in the root of their squares, which may be smaller than
+/// the terms.
+inline int roundings_of_stored_sum(const Shape& s) { return (gpus(s) << 18) + roundings(s); }
 /// On exact inputs, as in chapter 04.
 inline int exact_roundings(const Shape&) { return 6; }
 
@@ -261,7 +265,7 @@ const Array kArrays[] = {
     {"sum", Type::kBFloat16, Role::kScratch, elements, nullptr},
     {"sum_float32", Type::kFloat32, Role::kScratch, elements, nullptr},
     {"flags", Type::kUint32, Role::kState, flags, nullptr},
-    {"mail", Type::kUint32, Role::kState, [](const Shape& s) { return mail(s) / 2; }, nullptr},
+    {"mail", Type::kUint32, Role::kState, mail, nullptr},
     {"sent", Type::kUint32, Role::kState, blocks, nullptr},
     {"h", Type::kBFloat16, Role::kOutput, elements, reference_h<__nv_bfloat16>, "x residual"},
     {"own_h", Type::kBFloat16, Role::kOutput, own_elements, reference_own_h<__nv_bfloat16>, "x residual"},

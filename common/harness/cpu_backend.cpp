@@ -44,7 +44,7 @@ class CpuBackend : public Backend {
   void* allocate(std::size_t bytes, std::size_t misalignment, const std::string& name,
                  std::size_t element_size, int gpu) override {
     void* data = cpu::memory().allocate(bytes, misalignment, name, element_size);
-    if (gpu > 0) cpu::memory().move_to_gpu(data, static_cast<unsigned>(gpu));
+    if (gpu > 0 && bytes > 0) cpu::memory().move_to_gpu(data, static_cast<unsigned>(gpu));
     return data;
   }
   void release(void* data) override { cpu::memory().release(data); }

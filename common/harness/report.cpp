@@ -178,13 +178,13 @@ std::string counted_table_of_gpus(const Report& report, const ShapeResult& resul
       continue;
     }
     const Counts& c = stage.counts;
-    const auto per_unit = [&](long long sectors) {
-      return marks.sectors(c, fmt::format("{:.2f}", 32 * static_cast<double>(sectors) / n));
+    const auto per_unit = [&](long long sectors, int digits) {
+      return marks.sectors(c, fmt::format("{:.{}f}", 32 * static_cast<double>(sectors) / n, digits));
     };
     const auto wavefronts = static_cast<double>(shared_wavefronts(c));
     table.add(
-        {stage.stage->name, std::to_string(c.kernels), per_unit(c.load_sectors), per_unit(c.store_sectors),
-         per_unit(c.peer_load_sectors), per_unit(c.peer_store_sectors),
+        {stage.stage->name, std::to_string(c.kernels), per_unit(c.load_sectors, 1),
+         per_unit(c.store_sectors, 1), per_unit(c.peer_load_sectors, 2), per_unit(c.peer_store_sectors, 2),
          c.shared_requests ? fmt::format("{:.2f}", wavefronts / static_cast<double>(c.shared_requests)) : "-",
          error_text(stage), predicted_speed_up(report, result, stage)});
   }

@@ -55,4 +55,6 @@ inline void check_traffic(const workbook::Chapter& chapter, const workbook::Stag
   const workbook::Traffic expected = workbook::expected_traffic(chapter, stage, shape);
   CHECK(32 * result.counts.load_sectors == expected.read_bytes);
   CHECK(32 * result.counts.store_sectors == expected.write_bytes);
+  CHECK(32 * result.counts.peer_load_sectors == expected.peer_read_bytes);
+  CHECK(32 * result.counts.peer_store_sectors == expected.peer_write_bytes);
 }
