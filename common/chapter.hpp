@@ -158,7 +158,7 @@ constexpr Stage library(Stage row) {
 struct Chapter {
   const char* name;     ///< "01_multiply_add"
   const char* formula;  ///< what every stage computes
-  const char* dims;     ///< how `--size` is written: "N", "RxC", "MxKxN" or "HxGxQxKxD"
+  const char* dims;     ///< how `--size` is written: "N", "RxC", "MxKxN", "GxRxC" or "HxGxQxKxD"
 
   const Array* arrays;
   int array_count;

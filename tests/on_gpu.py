@@ -26,6 +26,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SIZES = {"N": ("1", "1023", "4099"),
          "RxC": ("1x1", "2x70001", "3x1001"),
          "MxKxN": ("1x1x1", "65x130x67", "300x200x520"),
+         "GxRxC": ("1x1x8", "2x3x1000", "1x5x1032"),
          "HxGxQxKxD": ("1x1x1x1x1", "3x1x65x130x40", "4x2x300x520x128")}
 # Sizes that only some stages are run at: blocks of an H200 share steps of a tile there.
 MORE_SIZES = {"06_tensor_cores": (("17000x1544x248", "10_stream_k,10_tanh"),)}

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "harness/backend.hpp"
 #include "harness/errors.hpp"
 #include "harness/model.hpp"
 #include "harness/note_words.hpp"
@@ -251,6 +252,9 @@ std::optional<Options> parse_options(int argc, const char* const* argv, const Ch
   if (options.once && app.count("--json")) throw UsageError("--once and --json exclude each other");
   if (!texts.size.empty() && options.sweep) throw UsageError("--size and --sweep exclude each other");
   if (app.count("--size")) options.size = parse_shape(texts.size, chapter.dims);
+  if (options.size && gpus_of(chapter, *options.size) > kMostGpus)
+    throw UsageError(fmt::format("--size {}: {} is {}; the most is {}", texts.size, chapter.dims[0],
+                                 gpus_of(chapter, *options.size), kMostGpus));
   options.dropout = parse_dropout(app, texts, chapter);
   return options;
 }

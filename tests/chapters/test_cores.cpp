@@ -32,6 +32,7 @@ workbook::Shape ragged_shape(const workbook::Chapter& chapter) {
   if (dims == "N") return {{20003, 1, 1}};
   if (dims == "RxC") return {{33, 1001, 1}};
   if (dims == "MxKxN") return {{130, 64, 136}};
+  if (dims == "GxRxC") return {{2, 5, 1000}};
   REQUIRE(dims == "HxGxQxKxD");
   return {{2, 1, 70, 90, 40}};
 }
