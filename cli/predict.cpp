@@ -85,7 +85,7 @@ std::optional<json> counts_of(const Workbook& workbook, const std::string& chapt
   return runs[0];
 }
 
-/// What an earlier run of the chapter's program has stored with --json. \throws UsageError
+/// The counts that the chapter's program has stored with --json in an earlier run. \throws UsageError
 json stored_counts(const std::string& chapter, const std::string& path) {
   const json runs = json::parse(file_text(path), nullptr, /*allow_exceptions=*/false);
   if (!runs.is_array() || runs.empty() || !runs[0].is_object() || runs[0].value("chapter", "") != chapter)
