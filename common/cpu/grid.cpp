@@ -100,6 +100,7 @@ void begin_blocks(const LaunchState& launch) {
   const Program parts = program();
   d.launch = launch;
   d.launch.constants = parts.constants;
+  d.launch.constants.push_back({reinterpret_cast<std::uintptr_t>(launch.closure), launch.closure_bytes});
   if (!d.scheduler) d.scheduler = std::make_shared<Scheduler>();
   d.launch.stacks = d.scheduler->stacks();
   begin_launch(d.block, launch, parts);

@@ -58,13 +58,16 @@ struct Configuration {
 /// kernel<<<configuration>>>(arguments...)
 template <class... Parameters>
 void start(const Configuration& c, void (*kernel)(Parameters...), Parameters... arguments) {
-  const auto body = [&]() WORKBOOK_UNTRACED { kernel(arguments...); };
+  static_assert((sizeof(Parameters) + ... + 0) <= 32764,
+                "the parameters of a kernel have at most 32764 bytes");
+  const auto body = [=]() WORKBOOK_UNTRACED { kernel(arguments...); };
   const cpu::Launch launch = {.kernel = reinterpret_cast<const void*>(kernel),
                               .grid = {c.grid.x, c.grid.y, c.grid.z},
                               .block = {c.block.x, c.block.y, c.block.z},
                               .shared_bytes = c.shared_bytes,
                               .thread = cpu::run_thread<decltype(body)>,
-                              .closure = &body};
+                              .closure = &body,
+                              .closure_bytes = sizeof body};
   if constexpr ((std::is_trivially_copyable_v<Parameters> && ...)) {
     unsigned char bytes[(sizeof(Parameters) + ... + 1)];
     size_t size = 0;

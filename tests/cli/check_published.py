@@ -114,6 +114,8 @@ play("many ways to write a program", features, 0, "anonymous 128", "kernel print
 groups = (COPY / "tests/data/published/groups.cu").read_text()
 play("groups of threads and asynchronous copies", groups, 0, "sums 0", "labels 0", "barrier 0", "pipeline 0",
      "part of a warp 0", "interval 0", "callbacks 0", never="not freed")
+runtime = (COPY / "tests/data/published/runtime.cu").read_text()
+play("parts of the runtime", runtime, 0, "large parameter 0", never="not freed")
 CUBLAS = r"""#include <cublas_v2.h>
 #include <cstdio>
 int main() {
