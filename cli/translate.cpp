@@ -532,6 +532,7 @@ class Translator {
       return remove(i, partner(i + 1) + 1);
     if (const auto keyword = kKeywords.find(word); keyword != kKeywords.end())
       return replace(i, keyword->second);
+    if (kernels_.contains(std::string(word))) note_address(i);
     if (is_name_part(i - 1)) return;
     if (const auto index = kIndices.find(word); index != kIndices.end() && in_device_code(i))
       return replace(i, index->second);
@@ -656,6 +657,19 @@ class Translator {
     if (text(i + 2) != "(") return;
     const int close = partner(i + 2), begin = text(i + 3) == "const" ? i + 4 : i + 3;
     if (text(begin) == "void" && text(begin + 1) == "*" && close == begin + 2) remove(i + 2, close + 1);
+  }
+
+  /// `(void*)kernel` keeps the kernel's parameters in mind, for graphs and cudaLaunchKernel().
+  void note_address(int i) {
+    int begin = i;  // of `space::kernel`
+    while (text(begin - 1) == "::") begin -= is_word(begin - 2) ? 2 : 1;
+    int open = begin - 4;
+    if (text(open) == "const") --open;
+    if (text(open) != "(" || text(begin - 3) != "void" || text(begin - 2) != "*" || text(begin - 1) != ")")
+      return;
+    if (edit(open).instead) return;  // an argument of cudaLaunchKernel()
+    remove(open + 1, begin - 1);
+    replace(open + 1, "::published::KernelAddress");
   }
 
   /// `cudaMalloc((void**)&x, bytes)` becomes `cudaMalloc(&x, bytes, "x")`.

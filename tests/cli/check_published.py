@@ -115,7 +115,8 @@ groups = (COPY / "tests/data/published/groups.cu").read_text()
 play("groups of threads and asynchronous copies", groups, 0, "sums 0", "labels 0", "barrier 0", "pipeline 0",
      "part of a warp 0", "interval 0", "callbacks 0", never="not freed")
 runtime = (COPY / "tests/data/published/runtime.cu").read_text()
-play("parts of the runtime", runtime, 0, "large parameter 0", never="not freed")
+play("parts of the runtime", runtime, 0, "large parameter 0", "captured graph 0",
+     "graph of nodes 0", "2 16 1 32", never="not freed")
 CUBLAS = r"""#include <cublas_v2.h>
 #include <cstdio>
 int main() {
@@ -183,6 +184,43 @@ play("... with a status", changed(("return 0", "exit(5)")), 1, "The program ende
      "saxpy 3")
 play("an exception that nobody catches", changed(("return 0", "throw 1")), 1, "main ended with an exception")
 
+# With the launch, at line 21, in a captured stream.
+CAPTURE = """cudaStream_t s, t;
+  cudaEvent_t e;
+  cudaGraph_t g;
+  cudaGraphExec_t exec;
+  cudaStreamCreate(&s), cudaStreamCreate(&t), cudaEventCreate(&e);
+  cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
+  saxpy<<<(n + 255) / 256, 256, 0, s>>>(n, 2.0f, d_x, d_y);
+  MORE
+  cudaStreamEndCapture(s, &g);
+  cudaGraphInstantiate(&exec, g, 0);
+  cudaGraphLaunch(exec, s);"""
+
+
+def captured(what, more, status, *texts, **options):
+    source = changed((LAUNCH, CAPTURE.replace("MORE", more)), ("  for (int i = 0; i < 3; ++i)\n", ""))
+    play(what, source, status, *texts, **options)
+
+
+captured("a captured launch runs when the graph is launched", "", 0, "y[999] = 4", "saxpy 4 256")
+captured("a launch in the default stream during a capture", LAUNCH, 1,
+         "default stream used during a capture:", "mine.cu:27", "this launch works in the default stream")
+captured("a copy in the default stream", BACK, 1, "default stream used during a capture: main (",
+         "mine.cu:27")
+captured("a wait for a captured stream", "cudaStreamSynchronize(s);", 1, "wait during a capture: main (",
+         "mine.cu:27")
+captured("an allocation during a capture", "cudaMalloc(&d_x, 4);", 1, "not possible during a capture: main (",
+         "mine.cu:27", "cudaMalloc is called")
+captured("a stream that has joined the capture, and is not waited for",
+         "cudaEventRecord(e, s); cudaStreamWaitEvent(t, e); cudaMemsetAsync(d_y, 0, 4, t);", 1,
+         "wrong end of a capture: main (", "mine.cu:28")
+captured("a finding in a captured copy",
+         "cudaMemcpyAsync(y.data(), d_y, 2 * bytes, cudaMemcpyDeviceToHost, s);", 1,
+         "copy out of bounds: main (", "mine.cu:27")
+captured("a graph that has been destroyed", "cudaStreamEndCapture(s, &g); cudaGraphDestroy(g); g = nullptr;"
+         "cudaGraphInstantiate(&exec, g, 0);", 1, "unknown graph: main (", "mine.cu:27")
+
 # --- What is refused ---
 
 play("an allocation before main",
@@ -194,6 +232,8 @@ play("an allocation by a second thread", THREAD, 1, "an allocation in a second t
 play("a library that is not there", "#include <curand_kernel.h>\n" + SAXPY, 1,
      "this library is not there on the CPU device")
 play("a compiler error", changed(("a * x[i]", "b * x[i]")), 1, "mine.cu:7:", "error:")
+play("a function of graphs that is not there", changed(("return 0", "cudaGraphDebugDotPrint(0, 0, 0)")), 1,
+     "mine.cu:26:", "of graphs there are captures and nodes for kernels, copies, memsets, host functions")
 play("a launch that does not end", changed((LAUNCH, "saxpy<<<1, 256(n);")), 1,
      "mine.cu:21: <<< without >>>")
 play("a GPU", SAXPY, 2, "on a GPU, compile it with nvcc", options=["--device", "gpu"])

@@ -39,4 +39,126 @@ int of_parameter() {
   return wrong;
 }
 
-int main() { printf("large parameter %d\n", of_parameter()); }
+// --- Graphs ---
+
+__global__ void add(int* x, int value) { x[threadIdx.x] += value; }
+template <class T>
+__global__ void multiply(T* x, T factor) {
+  x[threadIdx.x] *= factor;
+}
+void count_call(void* count) { ++*(int*)count; }
+
+int differing(const int* x, int n, int value) {
+  int wrong = 0;
+  for (int i = 0; i < n; ++i) wrong += x[i] != value;
+  return wrong;
+}
+
+// Two streams: x is cleared and added to, while y is set; x becomes (x + 2) * 3 + y.
+__global__ void sum(int* x, const int* y) { x[threadIdx.x] += y[threadIdx.x]; }
+
+int of_capture() {
+  int host[32], calls = 0, wrong = 0;
+  int *x = on_device(std::vector<int>(32, 100)), *y = on_device(std::vector<int>(32, 100));
+  cudaStream_t stream, other;
+  cudaStreamCreate(&stream);
+  cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
+  cudaEvent_t fork, join;
+  cudaEventCreate(&fork);
+  cudaEventCreate(&join);
+  cudaGraph_t graph;
+  cudaGraphExec_t exec = nullptr;
+  for (int value = 2; value < 5; ++value) {
+    cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+    cudaEventRecord(fork, stream);
+    cudaStreamWaitEvent(other, fork);
+    cudaMemsetAsync(x, 0, sizeof host, stream);
+    cudaMemsetAsync(y, 0, sizeof host, other);
+    add<<<1, 32, 0, other>>>(y, 10);
+    cudaEventRecord(join, other);
+    add<<<1, 32, 0, stream>>>(x, value);
+    multiply<int><<<1, 32, 0, stream>>>(x, 3);
+    cudaStreamWaitEvent(stream, join, 0);
+    sum<<<1, 32, 0, stream>>>(x, y);
+    cudaMemcpyAsync(host, x, sizeof host, cudaMemcpyDeviceToHost, stream);
+    cudaLaunchHostFunc(stream, count_call, &calls);
+    cudaStreamEndCapture(stream, &graph);
+    wrong += calls != 2 * (value - 2);
+    if (exec) {
+      cudaGraphExecUpdateResultInfo info;
+      wrong += cudaGraphExecUpdate(exec, graph, &info) != cudaSuccess;
+    } else {
+      cudaGraphInstantiate(&exec, graph, nullptr, nullptr, 0);
+    }
+    size_t nodes;
+    cudaGraphGetNodes(graph, nullptr, &nodes);
+    wrong += nodes != 8;
+    cudaGraphDestroy(graph);
+    for (int i = 0; i < 2; ++i) cudaGraphLaunch(exec, stream);
+    cudaStreamSynchronize(stream);
+    wrong += differing(host, 32, value * 3 + 10);
+  }
+  cudaGraphExecDestroy(exec);
+  cudaStreamDestroy(stream);
+  cudaFree(x);
+  cudaFree(y);
+  return wrong + (calls != 6);
+}
+
+int of_nodes() {
+  int from[32], to[32], calls = 0, wrong = 0, value = 5;
+  for (int& each : from) each = 1;
+  int* x = on_device(std::vector<int>(32));
+  cudaGraph_t graph, clone;
+  cudaGraphNode_t in, kernel, scale, out, call, clear;
+  cudaGraphCreate(&graph, 0);
+  cudaGraphAddMemcpyNode1D(&in, graph, nullptr, 0, x, from, sizeof from, cudaMemcpyHostToDevice);
+  void* arguments[] = {&x, &value};
+  cudaKernelNodeParams parameters = {0};
+  parameters.func = (void*)add;
+  parameters.gridDim = dim3(1);
+  parameters.blockDim = dim3(32);
+  parameters.kernelParams = arguments;
+  cudaGraphAddKernelNode(&kernel, graph, &in, 1, &parameters);
+  cudaKernelNodeParams second = parameters;
+  second.func = (void*)multiply<int>;
+  cudaGraphAddKernelNode(&scale, graph, &kernel, 1, &second);
+  cudaMemcpy3DParms copy = {0};
+  copy.srcPtr = make_cudaPitchedPtr(x, sizeof to, 32, 1);
+  copy.dstPtr = make_cudaPitchedPtr(to, sizeof to, 32, 1);
+  copy.extent = make_cudaExtent(sizeof to, 1, 1);
+  copy.kind = cudaMemcpyDeviceToHost;
+  cudaGraphAddMemcpyNode(&out, graph, &scale, 1, &copy);
+  cudaHostNodeParams host = {count_call, &calls};
+  cudaGraphAddHostNode(&call, graph, &out, 1, &host);
+  cudaMemsetParams fill = {x, 0, 7, sizeof(int), 16, 1};  // after the copies, although it is added last
+  cudaGraphAddMemsetNode(&clear, graph, nullptr, 0, &fill);
+  cudaGraphAddDependencies(graph, &in, &clear, 1);
+  cudaGraphAddDependencies(graph, &clear, &kernel, 1);
+  cudaGraphClone(&clone, graph);
+  cudaGraphExec_t exec, exec_of_clone;
+  cudaGraphInstantiate(&exec, graph, 0);
+  cudaGraphInstantiateWithFlags(&exec_of_clone, clone, 0);
+  cudaGraphLaunch(exec, 0);
+  wrong += differing(to, 16, 60) + differing(to + 16, 16, 30);
+  value = 1;
+  cudaGraphLaunch(exec, 0);  // the arguments are those of the call that added the node
+  wrong += differing(to, 16, 60);
+  cudaGraphExecKernelNodeSetParams(exec, kernel, &parameters);
+  cudaGraphLaunch(exec, 0);
+  wrong += differing(to, 16, 40) + differing(to + 16, 16, 10);
+  cudaGraphLaunch(exec_of_clone, 0);
+  wrong += differing(to, 16, 60) + (calls != 4);
+  cudaGraphExecDestroy(exec);
+  cudaGraphExecDestroy(exec_of_clone);
+  cudaGraphDestroy(graph);
+  cudaGraphDestroy(clone);
+  cudaFree(x);
+  return wrong;
+}
+
+int main() {
+  printf("large parameter %d\n", of_parameter());
+  printf("captured graph %d\n", of_capture());
+  printf("graph of nodes %d\n", of_nodes());
+}
