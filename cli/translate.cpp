@@ -171,6 +171,10 @@ const std::set<std::string_view> kOfDevice = {
     "printf", "memcpy", "memset", "fminf",  "fmaxf",   "fmin",     "fmax",     "__expf",   "__logf",
     "__sinf", "__cosf", "__powf", "__tanf", "__log2f", "__log10f", "__exp10f", "__sincosf"};
 
+/// Functions whose third argument here is the array's name.
+const std::set<std::string_view> kAllocations = {"cudaMalloc", "cudaMallocManaged", "cudaMallocAsync",
+                                                 "cudaMallocFromPoolAsync", "cudaHostRegister"};
+
 /// Words that end the type of a parameter without a name.
 const std::set<std::string_view> kTypeWords = {"int",      "float", "double", "bool",    "char",
                                                "short",    "long",  "half",   "size_t",  "class",
@@ -542,7 +546,7 @@ class Translator {
     if (word == "clock" && !is_declared && in_device_code(i)) return replace(i, "::published::clock");
     if (kOfDevice.contains(word) && !is_declared) return replace(i, fmt::format("::cpu::{}", word));
     if ((word == "exit" || word == "abort") && !is_declared) return replace(i, fmt::format("::{}", word));
-    if (word == "cudaMalloc" || word == "cudaMallocManaged") name_allocation(i);
+    if (kAllocations.contains(word)) name_allocation(i);
     if (word == "cudaLaunchKernel" || word == "cudaLaunchCooperativeKernel") keep_type_of_kernel(i);
   }
 
@@ -678,10 +682,10 @@ class Translator {
     const std::vector<Range> arguments = split(i + 2, close);
     if (arguments.size() < 2) return;
     auto [begin, end] = arguments[0];
-    if (text(begin) == "(" && text(begin + 1) == "void" && text(begin + 2) == "*" && text(begin + 3) == "*" &&
-        text(begin + 4) == ")") {
-      remove(begin, begin + 5);
-      begin += 5;
+    if (text(begin) == "(" && text(begin + 1) == "void" && text(begin + 2) == "*") {
+      const int after = partner(begin) + 1;
+      remove(begin, after);
+      begin = after;
     }
     std::string name;
     for (int j = text(begin) == "&" ? begin + 1 : begin; j < end; ++j) name += text(j);

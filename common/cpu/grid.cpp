@@ -26,6 +26,7 @@ void begin_launch(LaunchState& state, const Launch& launch) {
   state.threads_per_block = launch.block.x * launch.block.y * launch.block.z;
   state.arena = memory().arena();
   state.variables = memory().adopted();
+  state.host_arrays = memory().host_arrays();
 }
 
 void begin_launch(BlockState& state, const Launch& launch, const Program& parts) {

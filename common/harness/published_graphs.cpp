@@ -33,11 +33,11 @@ std::map<const void*, Starter>& starters() {  // also for addresses that are tak
   return all;
 }
 
-void require_graph(const char* call, cudaGraph_t graph, const void* caller) {
+void require_graph(const char* call, cudaGraph_t graph, const Place& place) {
   if (!graphs.contains(graph))
     refuse_call("unknown graph", fmt::format("{} gets a graph that is not made, or destroyed", call),
                 "is the graph from cudaGraphCreate or cudaStreamEndCapture, and destroyed after this?",
-                caller);
+                place);
 }
 CUgraphExec_st& exec_of(const char* call, cudaGraphExec_t exec, const void* caller) {
   if (!execs.contains(exec))
@@ -70,13 +70,6 @@ std::vector<Step> steps_of(const char* call, cudaGraph_t graph, const void* call
 
 void run_steps(const std::vector<Step>& steps) {
   for (const Step& step : steps) step.work();
-}
-
-cudaError_t add(const char* call, cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* before,
-                std::size_t count, cudaGraphNodeType type, std::function<void()> work, const void* caller) {
-  require_graph(call, graph, caller);
-  *node = add_node(*graph, type, std::move(work), {before, before + count});
-  return cudaSuccess;
 }
 
 /// Gives a step of a graph other work.
@@ -128,6 +121,14 @@ cudaGraphNode_t add_node(CUgraph_st& graph, cudaGraphNodeType type, std::functio
   return graph.nodes.back().get();
 }
 
+cudaError_t add_checked(const char* call, cudaGraphNode_t* node, cudaGraph_t graph,
+                        const cudaGraphNode_t* before, std::size_t count, cudaGraphNodeType type,
+                        std::function<void()> work, const Place& place) {
+  require_graph(call, graph, place);
+  *node = add_node(*graph, type, std::move(work), {before, before + count});
+  return cudaSuccess;
+}
+
 void add_starter(const void* kernel, Starter starter) { starters()[kernel] = starter; }
 
 Starter starter_of(const void* kernel, void** extra, const char* call) {
@@ -143,8 +144,8 @@ Starter starter_of(const void* kernel, void** extra, const char* call) {
 
 cudaError_t add_recorded(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* before,
                          size_t count) {
-  return add("cudaGraphAddKernelNode", node, graph, before, count, cudaGraphNodeTypeKernel, take_recorded(),
-             CALLER);
+  return add_checked("cudaGraphAddKernelNode", node, graph, before, count, cudaGraphNodeTypeKernel,
+                     take_recorded(), CALLER);
 }
 cudaError_t set_recorded(cudaGraphNode_t node) {
   node->work = take_recorded();
@@ -209,37 +210,37 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t, const cudaGraphNode_t* from, c
 }
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* before,
                                   size_t count) {
-  return add(
+  return add_checked(
       "cudaGraphAddEmptyNode", node, graph, before, count, cudaGraphNodeTypeEmpty, [] {}, CALLER);
 }
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* before,
                                    size_t count, const cudaMemcpy3DParms* copy) {
   const char* const call = "cudaGraphAddMemcpyNode";
-  return add(call, node, graph, before, count, cudaGraphNodeTypeMemcpy, copy_work(call, *copy, CALLER),
-             CALLER);
+  return add_checked(call, node, graph, before, count, cudaGraphNodeTypeMemcpy,
+                     copy_work(call, *copy, CALLER), CALLER);
 }
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* before,
                                      size_t count, void* to, const void* from, size_t bytes,
                                      cudaMemcpyKind kind) {
   const char* const call = "cudaGraphAddMemcpyNode1D";
-  return add(call, node, graph, before, count, cudaGraphNodeTypeMemcpy,
-             copy_work(call, to, from, bytes, kind, CALLER), CALLER);
+  return add_checked(call, node, graph, before, count, cudaGraphNodeTypeMemcpy,
+                     copy_work(call, to, from, bytes, kind, CALLER), CALLER);
 }
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* before,
                                    size_t count, const cudaMemsetParams* fill) {
   const char* const call = "cudaGraphAddMemsetNode";
-  return add(call, node, graph, before, count, cudaGraphNodeTypeMemset, fill_work(call, *fill, CALLER),
-             CALLER);
+  return add_checked(call, node, graph, before, count, cudaGraphNodeTypeMemset,
+                     fill_work(call, *fill, CALLER), CALLER);
 }
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* before,
                                  size_t count, const cudaHostNodeParams* call) {
-  return add("cudaGraphAddHostNode", node, graph, before, count, cudaGraphNodeTypeHost, host_work(*call),
-             CALLER);
+  return add_checked("cudaGraphAddHostNode", node, graph, before, count, cudaGraphNodeTypeHost,
+                     host_work(*call), CALLER);
 }
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                        const cudaGraphNode_t* before, size_t count, cudaGraph_t child) {
   const char* const call = "cudaGraphAddChildGraphNode";
-  return add(
+  return add_checked(
       call, node, graph, before, count, cudaGraphNodeTypeGraph,
       [steps = steps_of(call, child, CALLER)] { run_steps(steps); }, CALLER);
 }

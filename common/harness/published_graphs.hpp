@@ -26,6 +26,11 @@ cudaGraph_t new_graph();
 cudaGraphNode_t add_node(CUgraph_st& graph, cudaGraphNodeType type, std::function<void()> work,
                          std::vector<cudaGraphNode_t> before);
 
+/// For a function of the runtime that adds a node.
+cudaError_t add_checked(const char* call, cudaGraphNode_t* node, cudaGraph_t graph,
+                        const cudaGraphNode_t* before, std::size_t count, cudaGraphNodeType type,
+                        std::function<void()> work, const Place& place);
+
 /// Does `work` of `call` at once. While `stream` is captured, makes it a node of the graph instead. A call in
 /// the default stream during a capture is a finding.
 void enqueue(const char* call, cudaStream_t stream, cudaGraphNodeType type, std::function<void()> work,

@@ -29,6 +29,15 @@ struct Place {
 void require_inside(const char* call, const char* does, const void* address, std::size_t bytes,
                     const void* caller);
 
+cudaError_t allocate_named(void** address, std::size_t bytes, const char* name, std::size_t element_size);
+/// Frees an array, whatever it was allocated with; null is no array.
+void release(const char* call, void* address, const Place& place);
+/// Whether the program can free the array. Those of graphs come and go.
+bool is_allocated(void* address);
+void set_allocated(void* address, const std::string& name, bool allocated);
+/// Notes that an array is freed. Returns whether it belongs to a graph, which keeps its memory.
+bool give_back(void* address);
+
 /// What `call` does: copies in one or three dimensions, and a memset of rows.
 void copy_bytes(const char* call, void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                 const void* caller);

@@ -151,7 +151,8 @@ using workbook::session;
 const cpu::Buffer* array_of(const void* address) {
   const auto number = reinterpret_cast<std::uintptr_t>(address);
   const bool in_arena = cpu::memory().arena().contains(number);
-  if (!in_arena && !cpu::memory().adopted().contains(number)) return nullptr;
+  if (!in_arena && !cpu::memory().adopted().contains(number) && !cpu::memory().near_host_array(number))
+    return nullptr;
   const cpu::Buffer* array = cpu::memory().nearest(number);
   return in_arena || (array && array->data.contains(number)) ? array : nullptr;
 }
@@ -191,8 +192,6 @@ void count_library_call(const char* library) {
   if (session) ++session->library_calls[library];
 }
 
-namespace {
-
 cudaError_t allocate_named(void** address, size_t bytes, const char* name, size_t element_size) {
   workbook::require_session("an allocation");
   if (session->backend->footprint(bytes) > session->backend->free_bytes())
@@ -202,19 +201,25 @@ cudaError_t allocate_named(void** address, size_t bytes, const char* name, size_
   return cudaSuccess;
 }
 
-void release(const char* call, void* address, const void* caller) {
+void release(const char* call, void* address, const Place& place) {
   if (!address || !session) return;
   if (session->arrays.erase(address) == 0) {
     const std::string* name = cpu::memory().released_at(reinterpret_cast<std::uintptr_t>(address));
     refuse_call("wrong free",
                 name ? fmt::format("{} frees {}, which has been freed before", call, *name)
                      : fmt::format("{} gets an address that no allocation has returned", call),
-                "is it the pointer from cudaMalloc, unchanged, and freed once?", caller);
+                "is it the pointer from cudaMalloc, unchanged, and freed once?", place);
   }
-  session->backend->release(address);
+  if (!give_back(address)) session->backend->release(address);
 }
 
-}  // namespace
+bool is_allocated(void* address) { return session->arrays.contains(address); }
+void set_allocated(void* address, const std::string& name, bool allocated) {
+  if (allocated)
+    session->arrays[address] = name;
+  else
+    session->arrays.erase(address);
+}
 
 void copy_bytes(const char* call, void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                 const void* caller) {
@@ -362,6 +367,27 @@ cudaError_t allocate_managed(void** address, size_t bytes, const char* name, siz
   return error;
 }
 
+cudaError_t register_host(void* memory, size_t bytes, const char* name, size_t element_size) {
+  workbook::require_session("cudaHostRegister");
+  if (bytes == 0) return cudaErrorInvalidValue;
+  if (!cpu::memory().add_host_array({reinterpret_cast<std::uintptr_t>(memory), bytes}, name, element_size))
+    refuse_call("not supported",
+                fmt::format("cudaHostRegister gets {}, which shares a page of 4096 bytes with another array "
+                            "that kernels may use",
+                            name),
+                "allocate it with aligned_alloc(4096, ...) or cudaMallocHost, and register it once", CALLER);
+  return cudaSuccess;
+}
+void* mapped(void* host) {
+  const cpu::Buffer* const array = array_of(host);
+  if (!array || !array->shared_with_host)
+    refuse_call("not mapped", "cudaHostGetDevicePointer gets memory that kernels cannot use",
+                "is it from cudaHostAlloc, cudaMallocHost or cudaMallocManaged, or registered with "
+                "cudaHostRegister before?",
+                CALLER);
+  return host;
+}
+
 void add_variable(const char* name, const void* address, size_t bytes, size_t element_size) {
   cpu::memory().adopt({reinterpret_cast<std::uintptr_t>(address), bytes}, name, element_size);
 }
@@ -387,6 +413,12 @@ cudaError_t cudaFree(void* device) {
 }
 cudaError_t cudaFreeHost(void* host) {
   published::release("cudaFreeHost", host, CALLER);
+  return cudaSuccess;
+}
+cudaError_t cudaHostUnregister(void* host) {
+  if (!cpu::memory().remove_host_array(host))
+    published::refuse_call("wrong free", "cudaHostUnregister gets memory that is not registered",
+                           "is it the address that cudaHostRegister got, and given once?", CALLER);
   return cudaSuccess;
 }
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
@@ -520,7 +552,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   p.maxThreadsPerMultiProcessor = 2048;
   p.maxBlocksPerMultiProcessor = 32;
   p.canMapHostMemory = p.concurrentKernels = p.asyncEngineCount = p.unifiedAddressing = p.managedMemory = 1;
-  p.concurrentManagedAccess = p.deviceOverlap = 1;
+  p.concurrentManagedAccess = p.deviceOverlap = p.memoryPoolsSupported = p.hostRegisterSupported = 1;
   *properties = p;
   return cudaSuccess;
 }
@@ -569,7 +601,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
       {cudaDevAttrConcurrentManagedAccess, p.concurrentManagedAccess},
       {cudaDevAttrCooperativeLaunch, p.cooperativeLaunch},
       {cudaDevAttrMaxSharedMemoryPerBlockOptin, static_cast<long long>(p.sharedMemPerBlockOptin)},
-      {cudaDevAttrMemoryPoolsSupported, 0}};
+      {cudaDevAttrMemoryPoolsSupported, p.memoryPoolsSupported}};
   const auto* const row = std::find_if(std::begin(rows), std::end(rows),
                                        [&](const auto& one) { return one.attribute == attribute; });
   if (row == std::end(rows)) return cudaErrorInvalidValue;

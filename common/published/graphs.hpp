@@ -25,7 +25,9 @@ enum cudaGraphNodeType {
   cudaGraphNodeTypeMemset,
   cudaGraphNodeTypeHost,
   cudaGraphNodeTypeGraph,
-  cudaGraphNodeTypeEmpty
+  cudaGraphNodeTypeEmpty,
+  cudaGraphNodeTypeMemAlloc = 10,
+  cudaGraphNodeTypeMemFree
 };
 enum cudaGraphExecUpdateResult {
   cudaGraphExecUpdateSuccess,

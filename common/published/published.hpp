@@ -25,6 +25,7 @@
 #include "cpu/cuda.hpp"
 #include "cpu/unsupported.hpp"
 #include "published/graphs.hpp"
+#include "published/pools.hpp"
 #include "published/runtime.hpp"
 
 #define CUDART_VERSION 13000
@@ -146,10 +147,21 @@ template <class T>
                              published::ElementSize<T>::kBytes);
 }
 template <class T>
-cudaError_t cudaMallocAsync(T** address, size_t bytes, cudaStream_t = nullptr) {
-  return cudaMalloc(address, bytes);
+[[gnu::always_inline]] inline cudaError_t cudaMallocFromPoolAsync(T** address, size_t bytes, const char* name,
+                                                                  cudaMemPool_t pool, cudaStream_t stream) {
+  return published::allocate_in_stream(reinterpret_cast<void**>(address), bytes, name,
+                                       published::ElementSize<T>::kBytes, pool, stream);
 }
-inline cudaError_t cudaFreeAsync(void* device, cudaStream_t) { return cudaFree(device); }
+template <class T>
+[[gnu::always_inline]] inline cudaError_t cudaMallocAsync(T** address, size_t bytes, const char* name,
+                                                          cudaStream_t stream) {
+  return cudaMallocFromPoolAsync(address, bytes, name, nullptr, stream);
+}
+template <class T>
+[[gnu::always_inline]] inline cudaError_t cudaMallocAsync(T** address, size_t bytes, const char* name,
+                                                          cudaMemPool_t pool, cudaStream_t stream) {
+  return cudaMallocFromPoolAsync(address, bytes, name, pool, stream);
+}
 template <class T>
 cudaError_t cudaMallocManaged(T** address, size_t bytes, const char* name) {
   return published::allocate_managed(reinterpret_cast<void**>(address), bytes, name,
@@ -168,9 +180,16 @@ template <class T>
 cudaError_t cudaHostAlloc(T** address, size_t bytes, unsigned = 0) {
   return cudaMallocManaged(address, bytes, "pinned");
 }
+/// Host memory of the program's own. The translation adds the name.
 template <class T>
-cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned) {
-  *device = static_cast<T*>(host);
+[[gnu::always_inline]] inline cudaError_t cudaHostRegister(T* memory, size_t bytes, const char* name,
+                                                           unsigned) {
+  return published::register_host(const_cast<void*>(static_cast<const volatile void*>(memory)), bytes, name,
+                                  published::ElementSize<T>::kBytes);
+}
+template <class T>
+[[gnu::always_inline]] inline cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned) {
+  *device = static_cast<T*>(published::mapped(host));
   return cudaSuccess;
 }
 template <class T>
@@ -329,6 +348,11 @@ namespace published {
   return error;
 }
 inline cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaDeviceGraphMemTrim(int) { return cudaSuccess; }
+inline cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, size_t) { return cudaSuccess; }
+inline cudaError_t cudaMemPoolSetAccess(cudaMemPool_t, const cudaMemAccessDesc*, size_t) {
+  return cudaSuccess;
+}
 inline cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode*) { return cudaSuccess; }
 
 #define WORKBOOK_NO_GRAPHS(name)                                                                  \

@@ -192,7 +192,8 @@ struct cudaDeviceProp {
       canMapHostMemory, concurrentKernels, asyncEngineCount, unifiedAddressing, managedMemory,
       concurrentManagedAccess, pageableMemoryAccess, cooperativeLaunch, computeMode, deviceOverlap,
       ECCEnabled, kernelExecTimeoutEnabled, hostNativeAtomicSupported, streamPrioritiesSupported,
-      accessPolicyMaxWindowSize, pciBusID, pciDeviceID, pciDomainID;
+      accessPolicyMaxWindowSize, memoryPoolsSupported, hostRegisterSupported, pciBusID, pciDeviceID,
+      pciDomainID;
 };
 
 // --- Functions ---
@@ -218,6 +219,9 @@ void refuse(const char* what, const char* file = __builtin_FILE(), int line = __
 cudaError_t allocate(void** address, size_t bytes, const char* name, size_t element_size);
 /// The same for memory that host and kernels use: cudaMallocManaged(), cudaMallocHost().
 cudaError_t allocate_managed(void** address, size_t bytes, const char* name, size_t element_size);
+/// Makes host memory an array that kernels may use, and asks for the address of such an array.
+cudaError_t register_host(void* memory, size_t bytes, const char* name, size_t element_size);
+void* mapped(void* host);
 /// For a __device__ variable, before main: it begins a page, and has elements of so many bytes.
 void add_variable(const char* name, const void* address, size_t bytes, size_t element_size);
 /// A clock for kernels, which tells no time: each call is 1000 cycles after the one before.
@@ -229,6 +233,7 @@ int resident_blocks(int threads, size_t shared_bytes);
 
 cudaError_t cudaFree(void* device);
 cudaError_t cudaFreeHost(void* host);
+cudaError_t cudaHostUnregister(void* host);
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind = cudaMemcpyDefault,
                             cudaStream_t stream = nullptr);

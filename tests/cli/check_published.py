@@ -116,7 +116,7 @@ play("groups of threads and asynchronous copies", groups, 0, "sums 0", "labels 0
      "part of a warp 0", "interval 0", "callbacks 0", never="not freed")
 runtime = (COPY / "tests/data/published/runtime.cu").read_text()
 play("parts of the runtime", runtime, 0, "large parameter 0", "captured graph 0",
-     "graph of nodes 0", "2 16 1 32", never="not freed")
+     "graph of nodes 0", "host memory 0", "pools 0", "memory of graphs 0", "2 22 1 32", never="not freed")
 CUBLAS = r"""#include <cublas_v2.h>
 #include <cstdio>
 int main() {
@@ -220,6 +220,19 @@ captured("a finding in a captured copy",
          "copy out of bounds: main (", "mine.cu:27")
 captured("a graph that has been destroyed", "cudaStreamEndCapture(s, &g); cudaGraphDestroy(g); g = nullptr;"
          "cudaGraphInstantiate(&exec, g, 0);", 1, "unknown graph: main (", "mine.cu:27")
+captured("memory of a graph that is not freed before its next launch",
+         "float* p; cudaMallocAsync(&p, 64, s); cudaStreamEndCapture(s, &g);"
+         "cudaGraphInstantiate(&exec, g, 0); cudaGraphLaunch(exec, s); cudaGraphLaunch(exec, s);", 1,
+         "array allocated twice: main (", "mine.cu:27", "p has not been freed since")
+REGISTERED = "{ cudaHostRegister(x.data(), 2000, 0); saxpy<<<4, 256>>>(n, 2.0f, x.data(), d_y); }"
+play("registered memory of the host, out of bounds", changed((LAUNCH, REGISTERED)), 1,
+     "out of bounds: kernel saxpy", "reads x.data()[500]")
+play("memory that is registered twice", changed((LAUNCH, 2 * "cudaHostRegister(x.data(), bytes, 0);")), 1,
+     "not supported: main (", "mine.cu:21", "cudaHostRegister gets x.data(), which shares a page")
+play("memory that is not registered", changed((LAUNCH, "cudaHostUnregister(x.data());")), 1,
+     "wrong free: main (", "cudaHostUnregister gets memory that is not registered")
+play("memory that is not mapped", changed((LAUNCH, "cudaHostGetDevicePointer(&d_x, x.data(), 0);")), 1,
+     "not mapped: main (", "mine.cu:21")
 
 # --- What is refused ---
 

@@ -157,8 +157,93 @@ int of_nodes() {
   return wrong;
 }
 
+// --- Memory of the host that kernels use ---
+
+int of_host_memory() {
+  int *registered = (int*)aligned_alloc(4096, 4096), *mapped, *of_registered, *of_mapped;
+  cudaHostRegister(registered, 32 * sizeof(int), cudaHostRegisterMapped);
+  cudaHostAlloc((void**)&mapped, 32 * sizeof(int), cudaHostAllocMapped);
+  for (int i = 0; i < 32; ++i) registered[i] = mapped[i] = i;
+  cudaHostGetDevicePointer((void**)&of_registered, registered, 0);
+  cudaHostGetDevicePointer(&of_mapped, mapped, 0);
+  sum<<<1, 32>>>(of_registered, of_mapped);
+  add<<<1, 32>>>(of_mapped, 1);
+  int* device = on_device(std::vector<int>(32));
+  cudaMemcpy(device, registered, 32 * sizeof(int), cudaMemcpyHostToDevice);
+  const std::vector<int> copied = on_host(device, 32);
+  int wrong = 0;
+  for (int i = 0; i < 32; ++i)
+    wrong += (registered[i] != 2 * i) + (mapped[i] != i + 1) + (copied[i] != 2 * i);
+  cudaHostUnregister(registered);
+  free(registered);
+  cudaFreeHost(mapped);
+  return wrong;
+}
+
+// --- Memory pools, and memory of graphs ---
+
+int of_pools() {
+  int host[32], wrong = 0, *x, *y;
+  cudaStream_t stream;
+  cudaStreamCreate(&stream);
+  cudaMemPool_t pool, own;
+  cudaDeviceGetDefaultMemPool(&pool, 0);
+  uint64_t threshold = UINT64_MAX, used, kept;
+  cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold);
+  cudaMemPoolProps properties = {};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location = {cudaMemLocationTypeDevice, 0};
+  cudaMemPoolCreate(&own, &properties);
+  cudaMallocAsync(&x, sizeof host, stream);
+  cudaMallocFromPoolAsync((void**)&y, sizeof host, own, stream);
+  cudaMemsetAsync(x, 0, sizeof host, stream);
+  cudaMemsetAsync(y, 0, sizeof host, stream);
+  add<<<1, 32, 0, stream>>>(x, 3);
+  sum<<<1, 32, 0, stream>>>(y, x);
+  cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used);
+  wrong += used != sizeof host;
+  cudaFreeAsync(x, stream);
+  cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used);
+  cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &kept);
+  wrong += (used != 0) + (kept != sizeof host);
+  cudaMemcpyAsync(host, y, sizeof host, cudaMemcpyDeviceToHost, stream);
+  cudaFreeAsync(y, stream);
+  cudaStreamSynchronize(stream);
+  cudaMemPoolDestroy(own);
+  return wrong + differing(host, 32, 3);
+}
+
+int of_graph_memory() {
+  int host[32], wrong = 0, *x, *y;
+  cudaStream_t stream;
+  cudaStreamCreate(&stream);
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+  cudaMallocAsync(&x, sizeof host, stream);
+  cudaMallocAsync(&y, sizeof host, stream);  // freed outside of the graph
+  cudaMemsetAsync(x, 0, sizeof host, stream);
+  cudaMemsetAsync(y, 0, sizeof host, stream);
+  add<<<1, 32, 0, stream>>>(x, 4);
+  sum<<<1, 32, 0, stream>>>(y, x);
+  cudaFreeAsync(x, stream);
+  cudaStreamEndCapture(stream, &graph);
+  cudaGraphInstantiate(&exec, graph);
+  for (int i = 0; i < 2; ++i) {
+    cudaGraphLaunch(exec, stream);
+    add<<<1, 32, 0, stream>>>(y, 1);
+    cudaMemcpyAsync(host, y, sizeof host, cudaMemcpyDeviceToHost, stream);
+    cudaFreeAsync(y, stream);
+    wrong += differing(host, 32, 5);
+  }
+  return wrong;
+}
+
 int main() {
   printf("large parameter %d\n", of_parameter());
   printf("captured graph %d\n", of_capture());
   printf("graph of nodes %d\n", of_nodes());
+  printf("host memory %d\n", of_host_memory());
+  printf("pools %d\n", of_pools());
+  printf("memory of graphs %d\n", of_graph_memory());
 }
