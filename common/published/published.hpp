@@ -163,14 +163,13 @@ template <class T>
   return cudaMallocFromPoolAsync(address, bytes, name, pool, stream);
 }
 template <class T>
-cudaError_t cudaMallocManaged(T** address, size_t bytes, const char* name) {
+cudaError_t cudaMallocManaged(T** address, size_t bytes, const char* name, unsigned = cudaMemAttachGlobal) {
   return published::allocate_managed(reinterpret_cast<void**>(address), bytes, name,
                                      published::ElementSize<T>::kBytes);
 }
 template <class T>
-cudaError_t cudaMallocManaged(T** address, size_t bytes, unsigned = cudaMemAttachGlobal,
-                              const char* name = "managed") {
-  return cudaMallocManaged(address, bytes, name);
+cudaError_t cudaMallocManaged(T** address, size_t bytes, unsigned = cudaMemAttachGlobal) {
+  return cudaMallocManaged(address, bytes, "managed");
 }
 template <class T>
 cudaError_t cudaMallocHost(T** address, size_t bytes, unsigned = 0) {
@@ -386,7 +385,14 @@ inline cudaError_t cudaSetDeviceFlags(unsigned) { return cudaSuccess; }
 inline cudaError_t cudaMemPrefetchAsync(const void*, size_t, int, cudaStream_t = nullptr) {
   return cudaSuccess;
 }
+inline cudaError_t cudaMemPrefetchAsync(const void*, size_t, cudaMemLocation, unsigned,
+                                        cudaStream_t = nullptr) {
+  return cudaSuccess;
+}
 inline cudaError_t cudaMemAdvise(const void*, size_t, cudaMemoryAdvise, int) { return cudaSuccess; }
+inline cudaError_t cudaMemAdvise(const void*, size_t, cudaMemoryAdvise, cudaMemLocation) {
+  return cudaSuccess;
+}
 inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int) {
   return cudaStreamCreateWithFlags(stream, flags);
 }

@@ -160,23 +160,27 @@ int of_nodes() {
 // --- Memory of the host that kernels use ---
 
 int of_host_memory() {
-  int *registered = (int*)aligned_alloc(4096, 4096), *mapped, *of_registered, *of_mapped;
+  int *registered = (int*)aligned_alloc(4096, 4096), *mapped, *of_registered, *of_mapped, *managed;
   cudaHostRegister(registered, 32 * sizeof(int), cudaHostRegisterMapped);
   cudaHostAlloc((void**)&mapped, 32 * sizeof(int), cudaHostAllocMapped);
   for (int i = 0; i < 32; ++i) registered[i] = mapped[i] = i;
   cudaHostGetDevicePointer((void**)&of_registered, registered, 0);
   cudaHostGetDevicePointer(&of_mapped, mapped, 0);
+  cudaMallocManaged((void**)&managed, sizeof(int), cudaMemAttachHost);
+  *managed = 0;
+  add<<<1, 1>>>(managed, 9);
   sum<<<1, 32>>>(of_registered, of_mapped);
   add<<<1, 32>>>(of_mapped, 1);
   int* device = on_device(std::vector<int>(32));
   cudaMemcpy(device, registered, 32 * sizeof(int), cudaMemcpyHostToDevice);
   const std::vector<int> copied = on_host(device, 32);
-  int wrong = 0;
+  int wrong = *managed != 9;
   for (int i = 0; i < 32; ++i)
     wrong += (registered[i] != 2 * i) + (mapped[i] != i + 1) + (copied[i] != 2 * i);
   cudaHostUnregister(registered);
   free(registered);
   cudaFreeHost(mapped);
+  cudaFree(managed);
   return wrong;
 }
 
