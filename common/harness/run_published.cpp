@@ -14,6 +14,7 @@
 #include "cpu/access.hpp"
 #include "cpu/device.hpp"
 #include "cpu/finding.hpp"
+#include "cpu/heap.hpp"
 #include "cpu/host_calls.hpp"
 #include "cpu/memory.hpp"
 #include "cpu/names.hpp"
@@ -516,6 +517,14 @@ cudaError_t cudaPeekAtLastError() { return workbook::session ? workbook::session
 // --- The device ---
 
 cudaError_t cudaDeviceReset() { return cudaSuccess; }
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t bytes) {
+  if (limit == cudaLimitMallocHeapSize) cpu::heap().set_limit(bytes);
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetLimit(size_t* bytes, cudaLimit limit) {
+  *bytes = limit == cudaLimitMallocHeapSize ? cpu::heap().limit() : 1024;
+  return cudaSuccess;
+}
 cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; }
 cudaError_t cudaGetDevice(int* device) {
   *device = 0;

@@ -38,8 +38,16 @@
 #define CUDART_CB
 #define CUDARTAPI
 
-// As in kernel files (cpu/dialect.hpp), but a published program may end itself.
+// As in kernel files (cpu/dialect.hpp), but a published program may end itself, and its kernels have a heap.
 __asm__(
+    ".set malloc, workbook_malloc\n"
+    ".set free, workbook_free\n"
+    ".set _Znwm, workbook_new\n"
+    ".set _Znam, workbook_new\n"
+    ".set _ZdlPv, workbook_delete\n"
+    ".set _ZdaPv, workbook_delete\n"
+    ".set _ZdlPvm, workbook_sized_delete\n"
+    ".set _ZdaPvm, workbook_sized_delete\n"
     ".set memcpy, __tsan_memcpy\n"
     ".set memmove, __tsan_memmove\n"
     ".set memset, __tsan_memset\n"
@@ -380,7 +388,6 @@ inline cudaPitchedPtr make_cudaPitchedPtr(void* memory, size_t pitch, size_t wid
 // --- What has nothing to do here: work ends before its launch or copy returns ---
 
 inline cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
-inline cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
 inline cudaError_t cudaSetDeviceFlags(unsigned) { return cudaSuccess; }
 inline cudaError_t cudaMemPrefetchAsync(const void*, size_t, int, cudaStream_t = nullptr) {
   return cudaSuccess;

@@ -253,6 +253,9 @@ cudaError_t cudaPeekAtLastError();
 
 cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaDeviceReset();
+/// Only that of the kernels' heap has an effect.
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t bytes);
+cudaError_t cudaDeviceGetLimit(size_t* bytes, cudaLimit limit);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaGetDeviceCount(int* count);

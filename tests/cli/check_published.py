@@ -116,7 +116,8 @@ play("groups of threads and asynchronous copies", groups, 0, "sums 0", "labels 0
      "part of a warp 0", "interval 0", "callbacks 0", never="not freed")
 runtime = (COPY / "tests/data/published/runtime.cu").read_text()
 play("parts of the runtime", runtime, 0, "large parameter 0", "captured graph 0",
-     "graph of nodes 0", "host memory 0", "pools 0", "memory of graphs 0", "2 22 1 32", never="not freed")
+     "graph of nodes 0", "host memory 0", "pools 0", "memory of graphs 0", "heap 0",
+     "2 22 1 32", never="not freed")
 CUBLAS = r"""#include <cublas_v2.h>
 #include <cstdio>
 int main() {
@@ -176,6 +177,13 @@ play("a block that is too large", changed(("256>>>", "2048>>>")), 1, "launch ref
 play("what is found is not the user's to catch",
      changed((LAUNCH, "try { saxpy<<<8, 256>>>(2 * n, 2.0f, d_x, d_y); } catch (...) {}")), 1,
      "out of bounds: kernel saxpy", never="y[999]")
+HEAP = "int* volatile p = (int*)malloc(8); p[0] = i; free(p); "
+play("memory of the heap that is freed twice", changed(("y[i] = a", HEAP + "free(p); y[i] = a"),
+                                                       ("if (i < n) ", "if (i >= n) return;\n  ")), 1,
+     "not device memory: kernel saxpy", "calls free at line 8")
+play("memory of the heap that has been freed", changed(("y[i] = a", HEAP + "y[i] = p[0] + a"),
+                                                       ("if (i < n) ", "if (i >= n) return;\n  ")), 1,
+     "uninitialised device memory: kernel saxpy", "reads heap[0..3]", "has none freed it?")
 play("inline PTX", changed(("y[i] = a", 'asm volatile("membar.gl;"); y[i] = a')), 1,
      "unsupported instruction: kernel saxpy", "inline PTX at", "line 7")
 play("a status of main", changed(("return 0", "return 7")), 1, "main returned 7.", "saxpy 3 4 256")

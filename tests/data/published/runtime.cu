@@ -243,6 +243,41 @@ int of_graph_memory() {
   return wrong;
 }
 
+// --- The heap of kernels ---
+
+struct Shape {
+  __device__ virtual int area() const = 0;
+  __device__ virtual ~Shape() {}
+};
+struct Square : Shape {
+  int side;
+  __device__ explicit Square(int side) : side(side) {}
+  __device__ int area() const override { return side * side; }
+};
+__global__ void make(Shape** shapes) { shapes[threadIdx.x] = new Square(threadIdx.x); }
+__global__ void measure(Shape** shapes, int* areas) {
+  int* copies = (int*)malloc(2 * sizeof(int));
+  copies[0] = shapes[threadIdx.x]->area();
+  copies[1] = 1;
+  areas[threadIdx.x] = copies[0] + copies[1];
+  free(copies);
+  delete shapes[threadIdx.x];
+}
+
+int of_heap() {
+  Shape** shapes;
+  cudaMalloc(&shapes, 64 * sizeof(Shape*));
+  int* areas = on_device(std::vector<int>(64));
+  for (int i = 0; i < 2; ++i) {
+    make<<<1, 64>>>(shapes);
+    measure<<<1, 64>>>(shapes, areas);
+  }
+  cudaFree(shapes);
+  int wrong = 0, i = 0;
+  for (const int area : on_host(areas, 64)) wrong += area != i * i + 1, ++i;
+  return wrong;
+}
+
 int main() {
   printf("large parameter %d\n", of_parameter());
   printf("captured graph %d\n", of_capture());
@@ -250,4 +285,5 @@ int main() {
   printf("host memory %d\n", of_host_memory());
   printf("pools %d\n", of_pools());
   printf("memory of graphs %d\n", of_graph_memory());
+  printf("heap %d\n", of_heap());
 }
