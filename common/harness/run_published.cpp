@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -47,6 +48,9 @@ struct Session {
   std::map<std::size_t, std::size_t> row_of;  ///< of `launches`, for each number of `repeats`
   int launch_count = 0, not_run = 0;
   std::thread::id thread = std::this_thread::get_id();  ///< that runs main
+  std::jmp_buf end_of_main;                             ///< where exit() goes
+  std::optional<int> exit_status;                       ///< where it was called
+  bool in_main = false;
   int json_output = -1;  ///< with --json, standard output as it was: the program's goes to standard error
   cudaError_t last_error = cudaSuccess;
 };
@@ -126,7 +130,7 @@ void require_session(const char* what) {
   std::_Exit(kWrong);
 }
 
-/// At the end of a program that calls exit().
+/// Where something else than the user's code has called exit().
 void report_exit(int status, void*) {
   if (!session) return;
   std::fflush(stdout);
@@ -635,7 +639,12 @@ int run_main(Session& s, int (*main)(int, char**, char**)) {
   int status = 0;
   std::string finding, note_word;
   try {
-    s.backend->run([&] { status = main(static_cast<int>(arguments.size()) - 1, arguments.data(), environ); });
+    s.backend->run([&] {
+      s.in_main = true;
+      if (setjmp(s.end_of_main) == 0)
+        status = main(static_cast<int>(arguments.size()) - 1, arguments.data(), environ);
+      s.in_main = false;
+    });
   } catch (const cpu::Finding& found) {
     finding = found.what();
     note_word = found.note_word;
@@ -645,7 +654,10 @@ int run_main(Session& s, int (*main)(int, char**, char**)) {
     finding = "main ended with an exception that is no std::exception";
   }
   std::fflush(stdout);
-  if (finding.empty() && status != 0) fmt::print(stderr, "\nmain returned {}.\n", status);
+  if (s.exit_status) status = *s.exit_status;
+  if (finding.empty() && status != 0)
+    fmt::print(stderr, "\n{} {}.\n", s.exit_status ? "The program ended itself with status" : "main returned",
+               status);
   const std::string leak = s.arrays.empty() || !finding.empty() || s.options.json ? "" : not_freed();
   report(finding, note_word);
   if (!leak.empty()) fmt::print("\n{}", wrapped(leak, 0));
@@ -653,6 +665,16 @@ int run_main(Session& s, int (*main)(int, char**, char**)) {
 }
 
 }  // namespace
+
+/// The user's exit(): main ends here, as its return would, so that the report can still use all static
+/// objects.
+extern "C" [[noreturn]] void published_exit(int status) {
+  const bool ends_main =
+      session && session->in_main && session->thread == std::this_thread::get_id() && !cpu::grid_runs;
+  if (!ends_main) std::exit(status);
+  session->exit_status = status;
+  std::longjmp(session->end_of_main, 1);
+}
 
 int run_published(int argc, const char* const* argv, int (*main)(int, char**, char**)) {
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);

@@ -38,8 +38,9 @@
 #define CUDART_CB
 #define CUDARTAPI
 
-// As in kernel files (cpu/dialect.hpp), but a published program may end itself, and its kernels have a heap.
+// As in kernel files (cpu/dialect.hpp), but host code may end the program, and kernels have a heap.
 __asm__(
+    ".set exit, published_exit\n"
     ".set malloc, workbook_malloc\n"
     ".set free, workbook_free\n"
     ".set _Znwm, workbook_new\n"

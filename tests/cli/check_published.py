@@ -143,9 +143,12 @@ GRID = changed(("#include <vector>", "#include <vector>\n#include <cooperative_g
                ("if (i < n)", "cooperative_groups::this_grid().sync();\n  if (i < n)"))
 play("blocks that wait for each other", GRID, 1, "unsupported instruction: kernel saxpy",
      "grid.sync() at line 8")
-play("a lane that has ended is read", changed(("if (i < n) ", "if (i >= n || i % 32 == 31) return;\n  "),
-     ("y[i];", "__shfl_down_sync(0xffffffff, y[i], 1);")), 0, "that lane has ended or is not there",
+ENDED_LANE = (("if (i < n) ", "if (i >= n || i % 32 == 31) return;\n  "),
+              ("y[i];", "__shfl_down_sync(0xffffffff, y[i], 1);"))
+play("a lane that has ended is read", changed(*ENDED_LANE), 0, "that lane has ended or is not there",
      options=["--", 64])
+play("... by a program that ends itself", changed(*ENDED_LANE, ("return 0", "exit(0)")), 0,
+     "that lane has ended or is not there", options=["--", 64])
 
 play("a kernel out of bounds", changed(("if (i < n) ", "")), 1, "out of bounds: kernel saxpy (", "mine.cu:5",
      "reads d_x[1000] at line 7")
