@@ -658,7 +658,8 @@ int run_main(Session& s, int (*main)(int, char**, char**)) {
   if (finding.empty() && status != 0)
     fmt::print(stderr, "\n{} {}.\n", s.exit_status ? "The program ended itself with status" : "main returned",
                status);
-  const std::string leak = s.arrays.empty() || !finding.empty() || s.options.json ? "" : not_freed();
+  const std::string leak =
+      s.arrays.empty() || !finding.empty() || status != 0 || s.options.json ? "" : not_freed();
   report(finding, note_word);
   if (!leak.empty()) fmt::print("\n{}", wrapped(leak, 0));
   return finding.empty() && status == 0 ? kDone : kWrong;
