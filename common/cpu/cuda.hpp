@@ -104,7 +104,8 @@ void launch_shared(void (*kernel)(Params...), dim3 grid, dim3 block, size_t shar
        .block = {block.x, block.y, block.z},
        .shared_bytes = shared_bytes,
        .thread = run_thread<decltype(body)>,
-       .closure = &body});
+       .closure = &body,
+       .closure_bytes = sizeof body});
 }
 
 /// Runs `kernel<<<grid, block>>>(args...)`.
