@@ -30,7 +30,7 @@ using namespace workbook;
 
 /// The parsed words after a command.
 struct Arguments {
-  std::string device = "cpu", chapter, exercise, file, folder, out, shell, size;
+  std::string device = "cpu", chapter, counts, exercise, file, folder, out, shell, size;
   bool all = false, compare = false, fresh = false, json = false, lines = false, reveal = false;
   std::vector<std::string> chapters, notes, rest;
   std::vector<std::string> more_files, includes, definitions, constants, arguments;  // of a file with a main
@@ -94,6 +94,11 @@ constexpr Parameter kAll = {"[--all]",
 constexpr Parameter kCompare = {"[--compare]", [](CLI::App& app, Arguments& a) {
                                   app.add_flag("--compare", a.compare, "beside the committed runs");
                                 }};
+constexpr Parameter kCounts = {"[--counts FILE]", [](CLI::App& app, Arguments& a) {
+                                 app.add_option("--counts", a.counts,
+                                                "what the chapter's --json has stored, in place of a run")
+                                     ->type_name("FILE");
+                               }};
 constexpr Parameter kDevice = {"[--device cpu|gpu]", [](CLI::App& app, Arguments& a) {
                                  app.add_option("--device", a.device, "cpu (the default) or gpu");
                                }};
@@ -183,9 +188,11 @@ const std::vector<Command>& commands() {
        "all exercises, what is solved",
        [](const Workbook& w, const Arguments& a) -> int { return list_command(w, a.json); }},
       {"predict",
-       {kChapterName, kJson},
+       {kChapterName, kJson, kCounts},
        "predict what a chapter counts",
-       [](const Workbook& w, const Arguments& a) { return predict_command(w, a.chapter, a.json, std::cin); },
+       [](const Workbook& w, const Arguments& a) {
+         return predict_command(w, a.chapter, a.json, std::cin, a.counts);
+       },
        [](const Workbook& w, const Arguments& a) { return chapters_of_predict(w, a.chapter); }},
       {"run",
        {kChapterNamesAndOptions},

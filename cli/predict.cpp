@@ -89,6 +89,14 @@ std::optional<json> counts_of(const Workbook& workbook, const std::string& chapt
   return runs[0];
 }
 
+/// The counts that the chapter's program has stored with --json in an earlier run. \throws UsageError
+json stored_counts(const std::string& chapter, const std::string& path) {
+  const json runs = json::parse(file_text(path), nullptr, /*allow_exceptions=*/false);
+  if (!runs.is_array() || runs.empty() || !runs[0].is_object() || runs[0].value("chapter", "") != chapter)
+    throw UsageError(fmt::format("--counts {}: it must hold what {} stores with --json", path, chapter));
+  return runs[0];
+}
+
 // --- Asking ---
 
 std::string without_backticks(std::string text) {
@@ -243,7 +251,8 @@ std::vector<std::string> chapters_of_predict(const Workbook& workbook, const std
   return has_program(workbook, chapter) ? std::vector{chapter} : std::vector<std::string>{};
 }
 
-int predict_command(const Workbook& workbook, const std::string& name, bool as_json, std::istream& in) {
+int predict_command(const Workbook& workbook, const std::string& name, bool as_json, std::istream& in,
+                    const std::string& counts) {
   const std::string chapter = chapter_to_predict(workbook, name);
   const std::string number = chapter.substr(0, chapter.find('_'));
   const Lesson lesson = lesson_of(workbook, chapter);
@@ -252,9 +261,10 @@ int predict_command(const Workbook& workbook, const std::string& name, bool as_j
         fmt::format("{0} has no predictions to make here; ./workbook run {1} {2}, and docs/{0}.md asks its "
                     "questions",
                     chapter, number, has_program(workbook, chapter) ? "counts" : "measures"));
-  if (!as_json) fmt::print("Counting on the CPU device ...\n\n");
+  if (!as_json && counts.empty()) fmt::print("Counting on the CPU device ...\n\n");
   fflush(stdout);
-  const std::optional<json> run = counts_of(workbook, chapter, lesson);
+  const std::optional<json> run =
+      counts.empty() ? counts_of(workbook, chapter, lesson) : stored_counts(chapter, counts);
   if (!run) return kWrong;
   if (as_json) {
     fmt::print("{}\n", answers_json(lesson, *run));

@@ -171,6 +171,10 @@ const std::set<std::string_view> kOfDevice = {
     "printf", "memcpy", "memset", "fminf",  "fmaxf",   "fmin",     "fmax",     "__expf",   "__logf",
     "__sinf", "__cosf", "__powf", "__tanf", "__log2f", "__log10f", "__exp10f", "__sincosf"};
 
+/// Functions whose third argument here is the array's name.
+const std::set<std::string_view> kAllocations = {"cudaMalloc", "cudaMallocManaged", "cudaMallocAsync",
+                                                 "cudaMallocFromPoolAsync", "cudaHostRegister"};
+
 /// Words that end the type of a parameter without a name.
 const std::set<std::string_view> kTypeWords = {"int",      "float", "double", "bool",    "char",
                                                "short",    "long",  "half",   "size_t",  "class",
@@ -532,6 +536,7 @@ class Translator {
       return remove(i, partner(i + 1) + 1);
     if (const auto keyword = kKeywords.find(word); keyword != kKeywords.end())
       return replace(i, keyword->second);
+    if (kernels_.contains(std::string(word))) note_address(i);
     if (is_name_part(i - 1)) return;
     if (const auto index = kIndices.find(word); index != kIndices.end() && in_device_code(i))
       return replace(i, index->second);
@@ -541,7 +546,7 @@ class Translator {
     if (word == "clock" && !is_declared && in_device_code(i)) return replace(i, "::published::clock");
     if (kOfDevice.contains(word) && !is_declared) return replace(i, fmt::format("::cpu::{}", word));
     if ((word == "exit" || word == "abort") && !is_declared) return replace(i, fmt::format("::{}", word));
-    if (word == "cudaMalloc" || word == "cudaMallocManaged") name_allocation(i);
+    if (kAllocations.contains(word)) name_allocation(i);
     if (word == "cudaLaunchKernel" || word == "cudaLaunchCooperativeKernel") keep_type_of_kernel(i);
   }
 
@@ -658,16 +663,29 @@ class Translator {
     if (text(begin) == "void" && text(begin + 1) == "*" && close == begin + 2) remove(i + 2, close + 1);
   }
 
+  /// `(void*)kernel` keeps the kernel's parameters in mind, for graphs and cudaLaunchKernel().
+  void note_address(int i) {
+    int begin = i;  // of `space::kernel`
+    while (text(begin - 1) == "::") begin -= is_word(begin - 2) ? 2 : 1;
+    int open = begin - 4;
+    if (text(open) == "const") --open;
+    if (text(open) != "(" || text(begin - 3) != "void" || text(begin - 2) != "*" || text(begin - 1) != ")")
+      return;
+    if (edit(open).instead) return;  // an argument of cudaLaunchKernel()
+    remove(open + 1, begin - 1);
+    replace(open + 1, "::published::KernelAddress");
+  }
+
   /// `cudaMalloc((void**)&x, bytes)` becomes `cudaMalloc(&x, bytes, "x")`.
   void name_allocation(int i) {
     const int close = partner(i + 1);
     const std::vector<Range> arguments = split(i + 2, close);
     if (arguments.size() < 2) return;
     auto [begin, end] = arguments[0];
-    if (text(begin) == "(" && text(begin + 1) == "void" && text(begin + 2) == "*" && text(begin + 3) == "*" &&
-        text(begin + 4) == ")") {
-      remove(begin, begin + 5);
-      begin += 5;
+    if (text(begin) == "(" && text(begin + 1) == "void" && text(begin + 2) == "*") {
+      const int after = partner(begin) + 1;
+      remove(begin, after);
+      begin = after;
     }
     std::string name;
     for (int j = text(begin) == "&" ? begin + 1 : begin; j < end; ++j) name += text(j);

@@ -185,11 +185,15 @@ def makes_table(form, meaning):
 
 @functools.cache
 def questions(chapter, programs):
-    """The questions of `./workbook predict` about a chapter, with the CPU device's counts."""
+    """The questions of `./workbook predict` about a chapter, with the counts of the run that pages quote."""
     program = programs / "workbook"
     if not program.is_file():
         raise BadFile(f"what {program} counts, and there is no such program: build it")
-    done = subprocess.run([program, "predict", chapter, "--json"], capture_output=True, text=True, cwd=ROOT)
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "counts.json"
+        file.write_text(json.dumps([counted_run(programs, chapter, ())[1]]))
+        done = subprocess.run([program, "predict", chapter, "--json", "--counts", file], capture_output=True,
+                              text=True, cwd=ROOT)
     if done.returncode != 0:
         sys.exit(f"update.py: workbook predict {chapter}: {done.stdout}{done.stderr}")
     return json.loads(done.stdout)

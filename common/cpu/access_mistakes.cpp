@@ -6,6 +6,7 @@
 
 #include "cpu/device.hpp"
 #include "cpu/gpus.hpp"
+#include "cpu/heap.hpp"
 #include "cpu/memory.hpp"
 #include "cpu/names.hpp"
 #include "cpu/notes.hpp"
@@ -129,7 +130,9 @@ void uninitialised_global(Access access, const Buffer& buffer) {
   stop_or_note(
       {"uninitialised device memory",
        access_line(load, global_name(buffer, access.address, access.size) + ", which nothing has written,"),
-       "was the array filled by the host, or by an earlier kernel, to its last element?",
+       heap().is_in(buffer)
+           ? "has a thread stored there since malloc or new returned it, and has none freed it?"
+           : "was the array filled by the host, or by an earlier kernel, to its last element?",
        access.instruction});
 }
 

@@ -109,7 +109,8 @@ void launch_shared(void (*kernel)(Params...), dim3 grid, dim3 block, size_t shar
        .block = {block.x, block.y, block.z},
        .shared_bytes = shared_bytes,
        .thread = run_thread<decltype(body)>,
-       .closure = &body});
+       .closure = &body,
+       .closure_bytes = sizeof body});
 }
 
 /// Runs body(gpu) for each of the GPUs 0 to gpus - 1, and returns when all have ended. What it launches runs

@@ -34,6 +34,7 @@ void begin_launch(LaunchState& state, const Launch& launch) {
   }
   state.arena = memory().arena();
   state.variables = memory().adopted();
+  state.host_arrays = memory().host_arrays();
 }
 
 void begin_launch(BlockState& state, const Launch& launch, const Program& parts) {
@@ -111,6 +112,7 @@ void begin_blocks(const LaunchState& launch) {
   const Program parts = program();
   d.launch = launch;
   d.launch.constants = parts.constants;
+  d.launch.constants.push_back({reinterpret_cast<std::uintptr_t>(launch.closure), launch.closure_bytes});
   if (!d.scheduler) d.scheduler = std::make_shared<Scheduler>();
   d.launch.stacks = d.scheduler->stacks();
   begin_launch(d.block, launch, parts);

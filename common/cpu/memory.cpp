@@ -129,6 +129,34 @@ void Memory::adopt(const Region& variable, std::string name, std::size_t element
   adopted_ = {first, std::max(adopted_.begin + adopted_.size, end) - first};
 }
 
+bool Memory::add_host_array(const Region& data, std::string name, std::size_t element_size) {
+  const std::uintptr_t begin = data.begin / kPage * kPage;
+  const Region pages = {begin, round_up(data.begin + data.size - begin, kPage)};
+  const auto shares_page = [&](const auto& other) {
+    return pages.contains(other->pages.begin) || other->pages.contains(pages.begin);
+  };
+  if (std::any_of(buffers_.begin(), buffers_.end(), shares_page)) return false;
+  auto buffer = std::make_unique<Buffer>(data, pages, std::move(name), element_size);
+  buffer->shared_with_host = true;
+  buffer->written.set(0, pages.size, true);
+  buffers_.insert(first_after(begin), std::move(buffer));
+  host_arrays_.push_back(pages);
+  return true;
+}
+
+bool Memory::remove_host_array(const void* data) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(data);
+  if (!near_host_array(begin)) return false;
+  const auto removed = std::erase_if(buffers_, [&](const auto& each) { return each->data.begin == begin; });
+  if (removed > 0) std::erase_if(host_arrays_, [&](const Region& pages) { return pages.contains(begin); });
+  return removed > 0;
+}
+
+bool Memory::near_host_array(std::uintptr_t address) const {
+  return std::any_of(host_arrays_.begin(), host_arrays_.end(),
+                     [&](const Region& pages) { return pages.contains(address); });
+}
+
 void Memory::release(void* data) {
   const auto found = std::find_if(buffers_.begin(), buffers_.end(), [&](const auto& buffer) {
     return buffer->data.begin == reinterpret_cast<std::uintptr_t>(data);

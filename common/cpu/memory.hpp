@@ -37,6 +37,16 @@ class Memory {
   /// a page.
   void adopt(const Region& variable, std::string name, std::size_t element_size);
 
+  /// The same for memory of the host, which need not begin a page. Returns false if one of its pages is
+  /// another array's.
+  bool add_host_array(const Region& data, std::string name, std::size_t element_size);
+  /// Kernels can no longer use it. Returns false if there is no such array.
+  bool remove_host_array(const void* data);
+  /// Whether such an array is in the page of an address.
+  bool near_host_array(std::uintptr_t address) const;
+  /// Their pages.
+  const std::vector<Region>& host_arrays() const { return host_arrays_; }
+
   /// The array whose pages hold `address`, as the calling thread's worker sees it, or null. The address may
   /// still be before or after the array's data.
   Buffer* owner(std::uintptr_t address);
@@ -99,6 +109,7 @@ class Memory {
   };
 
   Region arena_, adopted_ = {};
+  std::vector<Region> host_arrays_;
   bool open_ = true;
   Buffers buffers_;                                // in order of address
   std::map<std::uintptr_t, Released> released_;    // the last ones, by address

@@ -20,7 +20,8 @@ struct Launch {
   uint3 grid, block;
   size_t shared_bytes;
   void (*thread)(const void* closure);
-  const void* closure;
+  const void* closure;  ///< with the kernel's arguments
+  size_t closure_bytes;
 };
 
 /// The most shared memory that a block may have, its own arrays included: 227 KiB, as on compute

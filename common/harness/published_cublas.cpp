@@ -7,6 +7,7 @@
 #include "cpu/access.hpp"
 #include "cpu/float16.hpp"
 #include "cpu/memory.hpp"
+#include "harness/published_graphs.hpp"
 #include "harness/published_memory.hpp"
 #include "published/headers/cublasLt.h"
 
@@ -76,6 +77,8 @@ std::size_t extent(const Matrix& matrix, int rows, int columns) {
 
 cublasStatus_t gemm(const char* call, int m, int n, int k, const void* alpha, const Matrix& a,
                     const Matrix& b, const void* beta, const Matrix& c, cublasComputeType_t compute) {
+  require_no_capture(
+      call, "the host computes this product, and cannot do it later: launch a kernel of your own", CALLER);
   if (m <= 0 || n <= 0) return CUBLAS_STATUS_SUCCESS;
   if (c.type == CUDA_R_8I || k < 0) return CUBLAS_STATUS_NOT_SUPPORTED;
   if (k > 0) require_inside(call, "reads", a.first, a.transposed ? extent(a, k, m) : extent(a, m, k), CALLER);

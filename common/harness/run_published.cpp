@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +15,7 @@
 #include "cpu/access.hpp"
 #include "cpu/device.hpp"
 #include "cpu/finding.hpp"
+#include "cpu/heap.hpp"
 #include "cpu/host_calls.hpp"
 #include "cpu/memory.hpp"
 #include "cpu/names.hpp"
@@ -25,6 +27,7 @@
 #include "harness/errors.hpp"
 #include "harness/files.hpp"
 #include "harness/play_report.hpp"
+#include "harness/published_graphs.hpp"
 #include "harness/published_memory.hpp"
 #include "harness/repeats.hpp"
 #include "harness/terminal.hpp"
@@ -45,6 +48,9 @@ struct Session {
   std::map<std::size_t, std::size_t> row_of;  ///< of `launches`, for each number of `repeats`
   int launch_count = 0, not_run = 0;
   std::thread::id thread = std::this_thread::get_id();  ///< that runs main
+  std::jmp_buf end_of_main;                             ///< where exit() goes
+  std::optional<int> exit_status;                       ///< where it was called
+  bool in_main = false;
   int json_output = -1;  ///< with --json, standard output as it was: the program's goes to standard error
   cudaError_t last_error = cudaSuccess;
 };
@@ -110,14 +116,6 @@ void report(const std::string& finding, std::string_view note_word) {
   std::_Exit(kWrong);
 }
 
-/// The finding that a call of the runtime, at `return_address`, is wrong.
-[[noreturn]] void refuse_call(const std::string& title, const std::string& details,
-                              const std::string& look_at, const void* return_address) {
-  const cpu::SourceLine place = cpu::source_line(reinterpret_cast<std::uintptr_t>(return_address));
-  end_with(fmt::format("{}: {} ({}:{})\n  {}\n  look at: {}", title, place.function, place.file, place.line,
-                       details, look_at));
-}
-
 /// Ends the program where the user's code calls `what` in a constructor before main, in a destructor after
 /// it, or in another thread than main.
 void require_session(const char* what) {
@@ -132,7 +130,7 @@ void require_session(const char* what) {
   std::_Exit(kWrong);
 }
 
-/// At the end of a program that calls exit().
+/// Where something else than the user's code has called exit().
 void report_exit(int status, void*) {
   if (!session) return;
   std::fflush(stdout);
@@ -151,7 +149,6 @@ namespace published {
 namespace {
 
 using workbook::plural;
-using workbook::refuse_call;
 using workbook::session;
 
 /// The array that an address of device memory is in or near; null where it is the host's, as behind a
@@ -159,12 +156,23 @@ using workbook::session;
 const cpu::Buffer* array_of(const void* address) {
   const auto number = reinterpret_cast<std::uintptr_t>(address);
   const bool in_arena = cpu::memory().arena().contains(number);
-  if (!in_arena && !cpu::memory().adopted().contains(number)) return nullptr;
+  if (!in_arena && !cpu::memory().adopted().contains(number) && !cpu::memory().near_host_array(number))
+    return nullptr;
   const cpu::Buffer* array = cpu::memory().nearest(number);
   return in_arena || (array && array->data.contains(number)) ? array : nullptr;
 }
 
 }  // namespace
+
+void refuse_call(const std::string& title, const std::string& details, const std::string& look_at,
+                 const Place& place) {
+  std::string where = fmt::format("{}:{}", place.file ? place.file : "", place.line);
+  if (place.caller) {
+    const cpu::SourceLine line = cpu::source_line(reinterpret_cast<std::uintptr_t>(place.caller));
+    where = fmt::format("{} ({}:{})", line.function, line.file, line.line);
+  }
+  workbook::end_with(fmt::format("{}: {}\n  {}\n  look at: {}", title, where, details, look_at));
+}
 
 void require_inside(const char* call, const char* does, const void* address, size_t bytes,
                     const void* caller) {
@@ -189,8 +197,6 @@ void count_library_call(const char* library) {
   if (session) ++session->library_calls[library];
 }
 
-namespace {
-
 cudaError_t allocate_named(void** address, size_t bytes, const char* name, size_t element_size) {
   workbook::require_session("an allocation");
   if (session->backend->footprint(bytes) > session->backend->free_bytes())
@@ -200,20 +206,28 @@ cudaError_t allocate_named(void** address, size_t bytes, const char* name, size_
   return cudaSuccess;
 }
 
-void release(const char* call, void* address, const void* caller) {
+void release(const char* call, void* address, const Place& place) {
   if (!address || !session) return;
   if (session->arrays.erase(address) == 0) {
     const std::string* name = cpu::memory().released_at(reinterpret_cast<std::uintptr_t>(address));
     refuse_call("wrong free",
                 name ? fmt::format("{} frees {}, which has been freed before", call, *name)
                      : fmt::format("{} gets an address that no allocation has returned", call),
-                "is it the pointer from cudaMalloc, unchanged, and freed once?", caller);
+                "is it the pointer from cudaMalloc, unchanged, and freed once?", place);
   }
-  session->backend->release(address);
+  if (!give_back(address)) session->backend->release(address);
 }
 
-void copy(const char* call, void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
-          const void* caller) {
+bool is_allocated(void* address) { return session->arrays.contains(address); }
+void set_allocated(void* address, const std::string& name, bool allocated) {
+  if (allocated)
+    session->arrays[address] = name;
+  else
+    session->arrays.erase(address);
+}
+
+void copy_bytes(const char* call, void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
+                const void* caller) {
   if (bytes == 0) return;
   workbook::require_session("a copy");
   require_inside(call, "writes", to, bytes, caller);
@@ -241,10 +255,71 @@ void copy(const char* call, void* to, const void* from, size_t bytes, cudaMemcpy
   if (target) cpu::memory().set_initialised(to, bytes, true);
 }
 
+void copy_box(const char* call, const cudaMemcpy3DParms& copy, const void* caller) {
+  if (copy.srcArray || copy.dstArray)
+    refuse_call("not supported", fmt::format("{} copies from or to a cudaArray", call),
+                "textures are not supported: use memory from cudaMalloc", caller);
+  const auto row = [](const cudaPitchedPtr& box, const cudaPos& at, size_t y, size_t z) {
+    return static_cast<char*>(box.ptr) + ((at.z + z) * box.ysize + at.y + y) * box.pitch + at.x;
+  };
+  for (size_t z = 0; z < copy.extent.depth; ++z)
+    for (size_t y = 0; y < copy.extent.height; ++y)
+      copy_bytes(call, row(copy.dstPtr, copy.dstPos, y, z), row(copy.srcPtr, copy.srcPos, y, z),
+                 copy.extent.width, copy.kind, caller);
+}
+
+/// The copy that cudaMemcpy2D() describes.
+static cudaMemcpy3DParms plane(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                               size_t height, cudaMemcpyKind kind) {
+  return {.srcArray = nullptr,
+          .srcPos = {},
+          .srcPtr = {const_cast<void*>(from), from_pitch, width, height},
+          .dstArray = nullptr,
+          .dstPos = {},
+          .dstPtr = {to, to_pitch, width, height},
+          .extent = {width, height, 1},
+          .kind = kind};
+}
+
+void fill_rows(const char* call, const cudaMemsetParams& fill, const void* caller) {
+  workbook::require_session("a memset");
+  std::vector<char> row(fill.width * fill.elementSize);
+  for (size_t i = 0; i < fill.width; ++i)
+    std::memcpy(&row[i * fill.elementSize], &fill.value, fill.elementSize);
+  for (size_t y = 0; y < fill.height; ++y) {
+    char* const to = static_cast<char*>(fill.dst) + y * fill.pitch;
+    require_inside(call, "writes", to, row.size(), caller);
+    if (!array_of(to) && !row.empty())
+      refuse_call("not device memory", fmt::format("{} gets an address of host memory", call),
+                  "is it the pointer that cudaMalloc has set?", caller);
+    session->backend->upload(to, row.data(), row.size());
+  }
+}
+
+namespace {
+
+/// A launch that waits, with arguments of its own.
+struct KeptLaunch {
+  cpu::Launch launch;
+  std::shared_ptr<void> closure;
+  std::optional<std::string> arguments;
+
+  KeptLaunch(const cpu::Launch& given, const Arguments& bytes) : launch(given) {
+    constexpr size_t kAlignment = 256;
+    const size_t size = (launch.closure_bytes / kAlignment + 1) * kAlignment;
+    closure = std::shared_ptr<void>(std::aligned_alloc(kAlignment, size), std::free);
+    std::memcpy(closure.get(), launch.closure, launch.closure_bytes);
+    launch.closure = closure.get();
+    if (bytes.bytes) arguments = std::string(static_cast<const char*>(bytes.bytes), bytes.size);
+  }
+  void run() const {
+    published::run(launch, arguments ? Arguments{arguments->data(), arguments->size()} : Arguments{});
+  }
+};
+
 }  // namespace
 
 void run(const cpu::Launch& launch, const Arguments& arguments) {
-  workbook::require_session("a launch");
   workbook::Session& s = *session;
   try {
     const bool has_run = s.repeats.run(launch, arguments, workbook::state_of_memory, [&] {
@@ -269,6 +344,14 @@ void run(const cpu::Launch& launch, const Arguments& arguments) {
   std::_Exit(workbook::kDone);
 }
 
+void launch(const cpu::Launch& launch, const Arguments& arguments, cudaStream_t stream, const char* file,
+            int line) {
+  workbook::require_session("a launch");
+  std::function<void()> work = [&] { run(launch, arguments); };
+  if (is_captured(stream)) work = [kept = KeptLaunch(launch, arguments)] { kept.run(); };
+  enqueue("this launch", stream, cudaGraphNodeTypeKernel, work, {file, line});
+}
+
 void refuse(const char* what, const char* file, int line) {
   if (!cpu::grid_runs)
     workbook::end_with(fmt::format("{} in host code ({}:{}): it is not there", what, file, line));
@@ -277,12 +360,37 @@ void refuse(const char* what, const char* file, int line) {
 }
 
 cudaError_t allocate(void** address, size_t bytes, const char* name, size_t element_size) {
+  workbook::require_session("an allocation");
+  require_no_capture("cudaMalloc",
+                     "allocate before cudaStreamBeginCapture, or capture with cudaStreamCaptureModeRelaxed",
+                     CALLER, true);
   return allocate_named(address, bytes, name, element_size);
 }
 cudaError_t allocate_managed(void** address, size_t bytes, const char* name, size_t element_size) {
   const cudaError_t error = allocate_named(address, bytes, name, element_size);
   if (error == cudaSuccess) cpu::memory().share_with_host(*address);
   return error;
+}
+
+cudaError_t register_host(void* memory, size_t bytes, const char* name, size_t element_size) {
+  workbook::require_session("cudaHostRegister");
+  if (bytes == 0) return cudaErrorInvalidValue;
+  if (!cpu::memory().add_host_array({reinterpret_cast<std::uintptr_t>(memory), bytes}, name, element_size))
+    refuse_call("not supported",
+                fmt::format("cudaHostRegister gets {}, which shares a page of 4096 bytes with another array "
+                            "that kernels may use",
+                            name),
+                "allocate it with aligned_alloc(4096, ...) or cudaMallocHost, and register it once", CALLER);
+  return cudaSuccess;
+}
+void* mapped(void* host) {
+  const cpu::Buffer* const array = array_of(host);
+  if (!array || !array->shared_with_host)
+    refuse_call("not mapped", "cudaHostGetDevicePointer gets memory that kernels cannot use",
+                "is it from cudaHostAlloc, cudaMallocHost or cudaMallocManaged, or registered with "
+                "cudaHostRegister before?",
+                CALLER);
+  return host;
 }
 
 void add_variable(const char* name, const void* address, size_t bytes, size_t element_size) {
@@ -312,32 +420,62 @@ cudaError_t cudaFreeHost(void* host) {
   published::release("cudaFreeHost", host, CALLER);
   return cudaSuccess;
 }
-cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
-  published::copy("cudaMemcpy", to, from, bytes, kind, CALLER);
+cudaError_t cudaHostUnregister(void* host) {
+  if (!cpu::memory().remove_host_array(host))
+    published::refuse_call("wrong free", "cudaHostUnregister gets memory that is not registered",
+                           "is it the address that cudaHostRegister got, and given once?", CALLER);
   return cudaSuccess;
 }
-cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t) {
-  published::copy("cudaMemcpyAsync", to, from, bytes, kind, CALLER);
+cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  published::require_default_stream("cudaMemcpy", CALLER);
+  published::copy_bytes("cudaMemcpy", to, from, bytes, kind, CALLER);
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream) {
+  const char* const call = "cudaMemcpyAsync";
+  const void* const caller = CALLER;
+  published::enqueue(
+      call, stream, cudaGraphNodeTypeMemcpy,
+      [=] { published::copy_bytes(call, to, from, bytes, kind, caller); }, caller);
   return cudaSuccess;
 }
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                          size_t height, cudaMemcpyKind kind) {
-  for (size_t row = 0; row < height; ++row)
-    published::copy("cudaMemcpy2D", static_cast<char*>(to) + row * to_pitch,
-                    static_cast<const char*>(from) + row * from_pitch, width, kind, CALLER);
+  published::require_default_stream("cudaMemcpy2D", CALLER);
+  published::copy_box("cudaMemcpy2D", published::plane(to, to_pitch, from, from_pitch, width, height, kind),
+                      CALLER);
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                              size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
+  const char* const call = "cudaMemcpy2DAsync";
+  const void* const caller = CALLER;
+  published::enqueue(
+      call, stream, cudaGraphNodeTypeMemcpy,
+      [=, copy = published::plane(to, to_pitch, from, from_pitch, width, height, kind)] {
+        published::copy_box(call, copy, caller);
+      },
+      caller);
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* copy) {
+  published::require_default_stream("cudaMemcpy3D", CALLER);
+  published::copy_box("cudaMemcpy3D", *copy, CALLER);
   return cudaSuccess;
 }
 cudaError_t cudaMemset(void* device, int value, size_t bytes) {
-  workbook::require_session("cudaMemset");
-  published::require_inside("cudaMemset", "writes", device, bytes, CALLER);
-  if (!published::array_of(device) && bytes > 0)
-    published::refuse_call("not device memory", "cudaMemset gets an address of host memory",
-                           "is it the pointer that cudaMalloc has set?", CALLER);
-  workbook::session->backend->fill(device, static_cast<unsigned char>(value), bytes);
+  published::require_default_stream("cudaMemset", CALLER);
+  published::fill_rows("cudaMemset", {device, 0, static_cast<unsigned>(value), 1, bytes, 1}, CALLER);
   return cudaSuccess;
 }
-cudaError_t cudaMemsetAsync(void* device, int value, size_t bytes, cudaStream_t) {
-  return cudaMemset(device, value, bytes);
+cudaError_t cudaMemsetAsync(void* device, int value, size_t bytes, cudaStream_t stream) {
+  const char* const call = "cudaMemsetAsync";
+  const cudaMemsetParams fill = {device, 0, static_cast<unsigned>(value), 1, bytes, 1};
+  const void* const caller = CALLER;
+  published::enqueue(
+      call, stream, cudaGraphNodeTypeMemset, [=] { published::fill_rows(call, fill, caller); }, caller);
+  return cudaSuccess;
 }
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* all_bytes) {
   workbook::require_session("cudaMemGetInfo");
@@ -358,6 +496,10 @@ constexpr ErrorRow kErrors[] = {
     {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
     {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
     {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
+    {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
+    {cudaErrorGraphExecUpdateFailure, "cudaErrorGraphExecUpdateFailure",
+     "the graph update was not performed because it included changes which violated constraints specific to "
+     "instantiated graph update"},
 };
 
 const ErrorRow& row_of(cudaError_t error) {
@@ -378,8 +520,15 @@ cudaError_t cudaPeekAtLastError() { return workbook::session ? workbook::session
 
 // --- The device ---
 
-cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
 cudaError_t cudaDeviceReset() { return cudaSuccess; }
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t bytes) {
+  if (limit == cudaLimitMallocHeapSize) cpu::heap().set_limit(bytes);
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetLimit(size_t* bytes, cudaLimit limit) {
+  *bytes = limit == cudaLimitMallocHeapSize ? cpu::heap().limit() : 1024;
+  return cudaSuccess;
+}
 cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; }
 cudaError_t cudaGetDevice(int* device) {
   *device = 0;
@@ -416,7 +565,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   p.maxThreadsPerMultiProcessor = 2048;
   p.maxBlocksPerMultiProcessor = 32;
   p.canMapHostMemory = p.concurrentKernels = p.asyncEngineCount = p.unifiedAddressing = p.managedMemory = 1;
-  p.concurrentManagedAccess = p.deviceOverlap = 1;
+  p.concurrentManagedAccess = p.deviceOverlap = p.memoryPoolsSupported = p.hostRegisterSupported = 1;
   *properties = p;
   return cudaSuccess;
 }
@@ -465,7 +614,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
       {cudaDevAttrConcurrentManagedAccess, p.concurrentManagedAccess},
       {cudaDevAttrCooperativeLaunch, p.cooperativeLaunch},
       {cudaDevAttrMaxSharedMemoryPerBlockOptin, static_cast<long long>(p.sharedMemPerBlockOptin)},
-      {cudaDevAttrMemoryPoolsSupported, 0}};
+      {cudaDevAttrMemoryPoolsSupported, p.memoryPoolsSupported}};
   const auto* const row = std::find_if(std::begin(rows), std::end(rows),
                                        [&](const auto& one) { return one.attribute == attribute; });
   if (row == std::end(rows)) return cudaErrorInvalidValue;
@@ -477,23 +626,6 @@ cudaError_t cudaDriverGetVersion(int* version) {
   return cudaSuccess;
 }
 cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }
-
-// --- Streams and events: all work is done in the order of the calls ---
-
-cudaError_t cudaStreamCreate(cudaStream_t* stream) {
-  *stream = nullptr;
-  return cudaSuccess;
-}
-cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
-cudaError_t cudaEventCreate(cudaEvent_t* event) {
-  *event = nullptr;
-  return cudaSuccess;
-}
-cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
-cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t, cudaEvent_t) {
-  *milliseconds = 0;
-  return cudaSuccess;
-}
 
 // --- The program ---
 
@@ -507,7 +639,12 @@ int run_main(Session& s, int (*main)(int, char**, char**)) {
   int status = 0;
   std::string finding, note_word;
   try {
-    s.backend->run([&] { status = main(static_cast<int>(arguments.size()) - 1, arguments.data(), environ); });
+    s.backend->run([&] {
+      s.in_main = true;
+      if (setjmp(s.end_of_main) == 0)
+        status = main(static_cast<int>(arguments.size()) - 1, arguments.data(), environ);
+      s.in_main = false;
+    });
   } catch (const cpu::Finding& found) {
     finding = found.what();
     note_word = found.note_word;
@@ -517,14 +654,28 @@ int run_main(Session& s, int (*main)(int, char**, char**)) {
     finding = "main ended with an exception that is no std::exception";
   }
   std::fflush(stdout);
-  if (finding.empty() && status != 0) fmt::print(stderr, "\nmain returned {}.\n", status);
-  const std::string leak = s.arrays.empty() || !finding.empty() || s.options.json ? "" : not_freed();
+  if (s.exit_status) status = *s.exit_status;
+  if (finding.empty() && status != 0)
+    fmt::print(stderr, "\n{} {}.\n", s.exit_status ? "The program ended itself with status" : "main returned",
+               status);
+  const std::string leak =
+      s.arrays.empty() || !finding.empty() || status != 0 || s.options.json ? "" : not_freed();
   report(finding, note_word);
   if (!leak.empty()) fmt::print("\n{}", wrapped(leak, 0));
   return finding.empty() && status == 0 ? kDone : kWrong;
 }
 
 }  // namespace
+
+/// The user's exit(): main ends here, as its return would, so that the report can still use all static
+/// objects.
+extern "C" [[noreturn]] void published_exit(int status) {
+  const bool ends_main =
+      session && session->in_main && session->thread == std::this_thread::get_id() && !cpu::grid_runs;
+  if (!ends_main) std::exit(status);
+  session->exit_status = status;
+  std::longjmp(session->end_of_main, 1);
+}
 
 int run_published(int argc, const char* const* argv, int (*main)(int, char**, char**)) {
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);

@@ -24,6 +24,8 @@
 
 #include "cpu/cuda.hpp"
 #include "cpu/unsupported.hpp"
+#include "published/graphs.hpp"
+#include "published/pools.hpp"
 #include "published/runtime.hpp"
 
 #define CUDART_VERSION 13000
@@ -36,8 +38,17 @@
 #define CUDART_CB
 #define CUDARTAPI
 
-// As in kernel files (cpu/dialect.hpp), but a published program may end itself.
+// As in kernel files (cpu/dialect.hpp), but host code may end the program, and kernels have a heap.
 __asm__(
+    ".set exit, published_exit\n"
+    ".set malloc, workbook_malloc\n"
+    ".set free, workbook_free\n"
+    ".set _Znwm, workbook_new\n"
+    ".set _Znam, workbook_new\n"
+    ".set _ZdlPv, workbook_delete\n"
+    ".set _ZdaPv, workbook_delete\n"
+    ".set _ZdlPvm, workbook_sized_delete\n"
+    ".set _ZdaPvm, workbook_sized_delete\n"
     ".set memcpy, __tsan_memcpy\n"
     ".set memmove, __tsan_memmove\n"
     ".set memset, __tsan_memset\n"
@@ -51,27 +62,34 @@ namespace published {
 struct Configuration {
   dim3 grid, block;
   size_t shared_bytes = 0;
-  Configuration(dim3 grid, dim3 block, size_t shared_bytes = 0, cudaStream_t = nullptr)
-      : grid(grid), block(block), shared_bytes(shared_bytes) {}
+  cudaStream_t stream;
+  const char* file;  ///< of the launch
+  int line;
+  Configuration(dim3 grid, dim3 block, size_t shared_bytes = 0, cudaStream_t stream = nullptr,
+                const char* file = __builtin_FILE(), int line = __builtin_LINE())
+      : grid(grid), block(block), shared_bytes(shared_bytes), stream(stream), file(file), line(line) {}
 };
 
 /// kernel<<<configuration>>>(arguments...)
 template <class... Parameters>
 void start(const Configuration& c, void (*kernel)(Parameters...), Parameters... arguments) {
-  const auto body = [&]() WORKBOOK_UNTRACED { kernel(arguments...); };
-  const cpu::Launch launch = {.kernel = reinterpret_cast<const void*>(kernel),
-                              .grid = {c.grid.x, c.grid.y, c.grid.z},
-                              .block = {c.block.x, c.block.y, c.block.z},
-                              .shared_bytes = c.shared_bytes,
-                              .thread = cpu::run_thread<decltype(body)>,
-                              .closure = &body};
+  static_assert((sizeof(Parameters) + ... + 0) <= 32764,
+                "the parameters of a kernel have at most 32764 bytes");
+  const auto body = [=]() WORKBOOK_UNTRACED { kernel(arguments...); };
+  const cpu::Launch started = {.kernel = reinterpret_cast<const void*>(kernel),
+                               .grid = {c.grid.x, c.grid.y, c.grid.z},
+                               .block = {c.block.x, c.block.y, c.block.z},
+                               .shared_bytes = c.shared_bytes,
+                               .thread = cpu::run_thread<decltype(body)>,
+                               .closure = &body,
+                               .closure_bytes = sizeof body};
   if constexpr ((std::is_trivially_copyable_v<Parameters> && ...)) {
     unsigned char bytes[(sizeof(Parameters) + ... + 1)];
     size_t size = 0;
     ((__builtin_memcpy(bytes + size, &arguments, sizeof arguments), size += sizeof arguments), ...);
-    run(launch, {bytes, size});
+    launch(started, {bytes, size}, c.stream, c.file, c.line);
   } else {
-    run(launch, {});
+    launch(started, {}, c.stream, c.file, c.line);
   }
 }
 
@@ -105,37 +123,62 @@ struct ElementSize<void> {
   static constexpr size_t kBytes = 1;
 };
 
-/// cudaLaunchKernel(): the arguments are given by their addresses.
+/// The arguments are given by their addresses.
 template <class... Parameters, size_t... Numbers>
-cudaError_t start_by_addresses(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
-                               size_t shared_bytes, std::index_sequence<Numbers...>) {
-  start<Parameters...>({grid, block, shared_bytes}, kernel, *static_cast<Parameters*>(arguments[Numbers])...);
-  return cudaSuccess;
+void start_by_addresses(const Configuration& c, void (*kernel)(Parameters...), void** arguments,
+                        std::index_sequence<Numbers...>) {
+  start<Parameters...>(c, kernel, *static_cast<Parameters*>(arguments[Numbers])...);
 }
+template <class... Parameters>
+void start_at(const void* kernel, const Configuration& c, void** arguments) {
+  start_by_addresses(c, reinterpret_cast<void (*)(Parameters...)>(const_cast<void*>(kernel)), arguments,
+                     std::index_sequence_for<Parameters...>());
+}
+
+/// The translation makes `(void*)kernel` one of these: how the kernel is called is noted.
+struct KernelAddress {
+  void* address;
+  template <class... Parameters>
+  KernelAddress(void (*kernel)(Parameters...)) : address(reinterpret_cast<void*>(kernel)) {
+    add_starter(address, start_at<Parameters...>);
+  }
+  operator void*() const { return address; }
+};
 
 }  // namespace published
 
 // --- Functions of the runtime that know types ---
+// One that may find a mistake is inlined into the line that calls it.
 
 template <class T>
-cudaError_t cudaMalloc(T** address, size_t bytes, const char* name = "array") {
+[[gnu::always_inline]] inline cudaError_t cudaMalloc(T** address, size_t bytes, const char* name = "array") {
   return published::allocate(reinterpret_cast<void**>(address), bytes, name,
                              published::ElementSize<T>::kBytes);
 }
 template <class T>
-cudaError_t cudaMallocAsync(T** address, size_t bytes, cudaStream_t = nullptr) {
-  return cudaMalloc(address, bytes);
+[[gnu::always_inline]] inline cudaError_t cudaMallocFromPoolAsync(T** address, size_t bytes, const char* name,
+                                                                  cudaMemPool_t pool, cudaStream_t stream) {
+  return published::allocate_in_stream(reinterpret_cast<void**>(address), bytes, name,
+                                       published::ElementSize<T>::kBytes, pool, stream);
 }
-inline cudaError_t cudaFreeAsync(void* device, cudaStream_t) { return cudaFree(device); }
 template <class T>
-cudaError_t cudaMallocManaged(T** address, size_t bytes, const char* name) {
+[[gnu::always_inline]] inline cudaError_t cudaMallocAsync(T** address, size_t bytes, const char* name,
+                                                          cudaStream_t stream) {
+  return cudaMallocFromPoolAsync(address, bytes, name, nullptr, stream);
+}
+template <class T>
+[[gnu::always_inline]] inline cudaError_t cudaMallocAsync(T** address, size_t bytes, const char* name,
+                                                          cudaMemPool_t pool, cudaStream_t stream) {
+  return cudaMallocFromPoolAsync(address, bytes, name, pool, stream);
+}
+template <class T>
+cudaError_t cudaMallocManaged(T** address, size_t bytes, const char* name, unsigned = cudaMemAttachGlobal) {
   return published::allocate_managed(reinterpret_cast<void**>(address), bytes, name,
                                      published::ElementSize<T>::kBytes);
 }
 template <class T>
-cudaError_t cudaMallocManaged(T** address, size_t bytes, unsigned = cudaMemAttachGlobal,
-                              const char* name = "managed") {
-  return cudaMallocManaged(address, bytes, name);
+cudaError_t cudaMallocManaged(T** address, size_t bytes, unsigned = cudaMemAttachGlobal) {
+  return cudaMallocManaged(address, bytes, "managed");
 }
 template <class T>
 cudaError_t cudaMallocHost(T** address, size_t bytes, unsigned = 0) {
@@ -145,32 +188,53 @@ template <class T>
 cudaError_t cudaHostAlloc(T** address, size_t bytes, unsigned = 0) {
   return cudaMallocManaged(address, bytes, "pinned");
 }
+/// Host memory of the program's own. The translation adds the name.
 template <class T>
-cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned) {
-  *device = static_cast<T*>(host);
+[[gnu::always_inline]] inline cudaError_t cudaHostRegister(T* memory, size_t bytes, const char* name,
+                                                           unsigned) {
+  return published::register_host(const_cast<void*>(static_cast<const volatile void*>(memory)), bytes, name,
+                                  published::ElementSize<T>::kBytes);
+}
+template <class T>
+[[gnu::always_inline]] inline cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned) {
+  *device = static_cast<T*>(published::mapped(host));
   return cudaSuccess;
 }
 template <class T>
-cudaError_t cudaMallocPitch(T** address, size_t* pitch, size_t width, size_t height) {
+[[gnu::always_inline]] inline cudaError_t cudaMallocPitch(T** address, size_t* pitch, size_t width,
+                                                          size_t height) {
   *pitch = (width + 511) / 512 * 512;
   return cudaMalloc(address, *pitch * height);
 }
 
 template <class T>
-cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, size_t bytes, size_t offset = 0,
-                               cudaMemcpyKind = cudaMemcpyHostToDevice) {
+[[gnu::always_inline]] inline cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, size_t bytes,
+                                                             size_t offset = 0,
+                                                             cudaMemcpyKind = cudaMemcpyHostToDevice) {
   return cudaMemcpy(reinterpret_cast<char*>(const_cast<std::remove_const_t<T>*>(&symbol)) + offset, from,
                     bytes, cudaMemcpyDefault);
 }
 template <class T>
-cudaError_t cudaMemcpyToSymbolAsync(T& symbol, const void* from, size_t bytes, size_t offset = 0,
-                                    cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t = nullptr) {
-  return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
+[[gnu::always_inline]] inline cudaError_t cudaMemcpyToSymbolAsync(T& symbol, const void* from, size_t bytes,
+                                                                  size_t offset = 0,
+                                                                  cudaMemcpyKind = cudaMemcpyHostToDevice,
+                                                                  cudaStream_t stream = nullptr) {
+  return cudaMemcpyAsync(reinterpret_cast<char*>(const_cast<std::remove_const_t<T>*>(&symbol)) + offset, from,
+                         bytes, cudaMemcpyDefault, stream);
 }
 template <class T>
-cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t offset = 0,
-                                 cudaMemcpyKind = cudaMemcpyDeviceToHost) {
+[[gnu::always_inline]] inline cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes,
+                                                               size_t offset = 0,
+                                                               cudaMemcpyKind = cudaMemcpyDeviceToHost) {
   return cudaMemcpy(to, reinterpret_cast<const char*>(&symbol) + offset, bytes, cudaMemcpyDefault);
+}
+template <class T>
+[[gnu::always_inline]] inline cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, size_t bytes,
+                                                                    size_t offset = 0,
+                                                                    cudaMemcpyKind = cudaMemcpyDeviceToHost,
+                                                                    cudaStream_t stream = nullptr) {
+  return cudaMemcpyAsync(to, reinterpret_cast<const char*>(&symbol) + offset, bytes, cudaMemcpyDefault,
+                         stream);
 }
 template <class T>
 cudaError_t cudaGetSymbolAddress(void** address, T& symbol) {
@@ -180,17 +244,29 @@ cudaError_t cudaGetSymbolAddress(void** address, T& symbol) {
 
 template <class... Parameters>
 cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
-                             size_t shared_bytes = 0, cudaStream_t = nullptr) {
-  return published::start_by_addresses(kernel, grid, block, arguments, shared_bytes,
-                                       std::index_sequence_for<Parameters...>());
+                             size_t shared_bytes = 0, cudaStream_t stream = nullptr,
+                             const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  published::start_by_addresses({grid, block, shared_bytes, stream, file, line}, kernel, arguments,
+                                std::index_sequence_for<Parameters...>());
+  return cudaSuccess;
+}
+[[gnu::always_inline]] inline cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block,
+                                                           void** arguments, size_t shared_bytes = 0,
+                                                           cudaStream_t stream = nullptr,
+                                                           const char* file = __builtin_FILE(),
+                                                           int line = __builtin_LINE()) {
+  const published::Starter start = published::starter_of(kernel, nullptr, "cudaLaunchKernel");
+  start(kernel, {grid, block, shared_bytes, stream, file, line}, arguments);
+  return cudaSuccess;
 }
 
 /// A kernel whose blocks wait for each other ends in a finding at grid.sync().
 template <class... Parameters>
 cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block,
                                         void** arguments, size_t shared_bytes = 0,
-                                        cudaStream_t stream = nullptr) {
-  return cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream);
+                                        cudaStream_t stream = nullptr, const char* file = __builtin_FILE(),
+                                        int line = __builtin_LINE()) {
+  return cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream, file, line);
 }
 
 template <class Kernel>
@@ -224,28 +300,112 @@ cudaError_t cudaOccupancyMaxPotentialBlockSize(int* blocks, int* threads, Kernel
   return cudaSuccess;
 }
 
+// --- Graphs (published/graphs.hpp) ---
+
+struct cudaKernelNodeParams {
+  void* func;
+  dim3 gridDim, blockDim;
+  unsigned sharedMemBytes;
+  void** kernelParams;
+  void** extra;
+};
+
+namespace published {
+
+/// Launches the kernel in the recorder: the arguments are copied, and nothing runs.
+[[gnu::always_inline]] inline void record(const char* call, const cudaKernelNodeParams& node) {
+  const Starter start = starter_of(node.func, node.extra, call);
+  start(node.func, {node.gridDim, node.blockDim, node.sharedMemBytes, recorder()}, node.kernelParams);
+}
+
+}  // namespace published
+
+[[gnu::always_inline]] inline cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                                                 const cudaGraphNode_t* before, size_t count,
+                                                                 const cudaKernelNodeParams* kernel) {
+  published::record("cudaGraphAddKernelNode", *kernel);
+  return published::add_recorded(node, graph, before, count);
+}
+[[gnu::always_inline]] inline cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
+                                                                       const cudaKernelNodeParams* kernel) {
+  published::record("cudaGraphKernelNodeSetParams", *kernel);
+  return published::set_recorded(node);
+}
+[[gnu::always_inline]] inline cudaError_t cudaGraphExecKernelNodeSetParams(
+    cudaGraphExec_t exec, cudaGraphNode_t node, const cudaKernelNodeParams* kernel) {
+  published::record("cudaGraphExecKernelNodeSetParams", *kernel);
+  return published::set_recorded(exec, node);
+}
+/// As before CUDA 12.
+[[gnu::always_inline]] inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                                               cudaGraphNode_t*, char*, size_t) {
+  return cudaGraphInstantiate(exec, graph);
+}
+[[gnu::always_inline]] inline cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec,
+                                                                        cudaGraph_t graph,
+                                                                        unsigned long long flags = 0) {
+  return cudaGraphInstantiate(exec, graph, flags);
+}
+/// As before CUDA 12.
+[[gnu::always_inline]] inline cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
+                                                              cudaGraphNode_t*,
+                                                              cudaGraphExecUpdateResult* result) {
+  cudaGraphExecUpdateResultInfo info;
+  const cudaError_t error = cudaGraphExecUpdate(exec, graph, &info);
+  *result = info.result;
+  return error;
+}
+inline cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaDeviceGraphMemTrim(int) { return cudaSuccess; }
+inline cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, size_t) { return cudaSuccess; }
+inline cudaError_t cudaMemPoolSetAccess(cudaMemPool_t, const cudaMemAccessDesc*, size_t) {
+  return cudaSuccess;
+}
+inline cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode*) { return cudaSuccess; }
+
+#define WORKBOOK_NO_GRAPHS(name)                                                                  \
+  template <class... Types>                                                                       \
+  __attribute__((unavailable(                                                                     \
+      "not supported: of graphs there are captures and nodes for kernels, copies, memsets, host " \
+      "functions and child graphs"))) cudaError_t                                                 \
+  name(Types...);
+WORKBOOK_NO_GRAPHS(cudaGraphAddNode)
+WORKBOOK_NO_GRAPHS(cudaGraphConditionalHandleCreate)
+WORKBOOK_NO_GRAPHS(cudaGraphDebugDotPrint)
+WORKBOOK_NO_GRAPHS(cudaGraphInstantiateWithParams)
+WORKBOOK_NO_GRAPHS(cudaGraphKernelNodeGetParams)
+WORKBOOK_NO_GRAPHS(cudaStreamBeginCaptureToGraph)
+WORKBOOK_NO_GRAPHS(cudaStreamUpdateCaptureDependencies)
+#undef WORKBOOK_NO_GRAPHS
+
+inline cudaPos make_cudaPos(size_t x, size_t y, size_t z) { return {x, y, z}; }
+inline cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth) {
+  return {width, height, depth};
+}
+inline cudaPitchedPtr make_cudaPitchedPtr(void* memory, size_t pitch, size_t width, size_t height) {
+  return {memory, pitch, width, height};
+}
+
 // --- What has nothing to do here: work ends before its launch or copy returns ---
 
 inline cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
-inline cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
 inline cudaError_t cudaSetDeviceFlags(unsigned) { return cudaSuccess; }
 inline cudaError_t cudaMemPrefetchAsync(const void*, size_t, int, cudaStream_t = nullptr) {
   return cudaSuccess;
 }
+inline cudaError_t cudaMemPrefetchAsync(const void*, size_t, cudaMemLocation, unsigned,
+                                        cudaStream_t = nullptr) {
+  return cudaSuccess;
+}
 inline cudaError_t cudaMemAdvise(const void*, size_t, cudaMemoryAdvise, int) { return cudaSuccess; }
-inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
-  return cudaStreamCreate(stream);
+inline cudaError_t cudaMemAdvise(const void*, size_t, cudaMemoryAdvise, cudaMemLocation) {
+  return cudaSuccess;
 }
-inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
-  return cudaStreamCreate(stream);
+inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int) {
+  return cudaStreamCreateWithFlags(stream, flags);
 }
-inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
-inline cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
-inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned = 0) { return cudaSuccess; }
+inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned) { return cudaEventCreate(event); }
 inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) { return cudaEventCreate(event); }
-inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t = nullptr) { return cudaSuccess; }
-inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
-inline cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
 inline cudaError_t cudaStreamGetPriority(cudaStream_t, int* priority) {
   *priority = 0;
   return cudaSuccess;
@@ -267,16 +427,6 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t, T*, size_t = 0, unsigned = cu
   return cudaSuccess;
 }
 inline cudaError_t cudaCtxResetPersistingL2Cache() { return cudaSuccess; }
-/// All work before it is done, so the function is called at once.
-inline cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call, void* data,
-                                         unsigned) {
-  call(stream, cudaSuccess, data);
-  return cudaSuccess;
-}
-inline cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t call, void* data) {
-  call(data);
-  return cudaSuccess;
-}
 /// There is one device.
 inline cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) {
   *can = 0;

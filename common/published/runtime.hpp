@@ -19,9 +19,11 @@ typedef enum cudaError {
   cudaErrorNoDevice = 100,
   cudaErrorInvalidDevice = 101,
   cudaErrorInvalidDeviceFunction = 98,
+  cudaErrorInvalidResourceHandle = 400,
   cudaErrorNotReady = 600,
   cudaErrorAssert = 710,
   cudaErrorLaunchFailure = 719,
+  cudaErrorGraphExecUpdateFailure = 910,
   cudaErrorUnknown = 999
 } cudaError_t;
 
@@ -35,8 +37,39 @@ enum cudaMemcpyKind {
 
 typedef struct CUstream_st* cudaStream_t;
 typedef struct CUevent_st* cudaEvent_t;
+#define cudaStreamLegacy ((cudaStream_t)1)
+#define cudaStreamPerThread ((cudaStream_t)2)
 typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void* data);
 typedef void (*cudaHostFn_t)(void* data);
+
+/// Only memory without a cudaArray can be copied.
+typedef struct cudaArray* cudaArray_t;
+struct cudaPos {
+  size_t x, y, z;
+};
+struct cudaExtent {
+  size_t width, height, depth;
+};
+struct cudaPitchedPtr {
+  void* ptr;
+  size_t pitch, xsize, ysize;
+};
+struct cudaMemcpy3DParms {
+  cudaArray_t srcArray;
+  cudaPos srcPos;
+  cudaPitchedPtr srcPtr;
+  cudaArray_t dstArray;
+  cudaPos dstPos;
+  cudaPitchedPtr dstPtr;
+  cudaExtent extent;
+  cudaMemcpyKind kind;
+};
+struct cudaMemsetParams {
+  void* dst;
+  size_t pitch;
+  unsigned value, elementSize;
+  size_t width, height;
+};
 
 enum cudaFuncAttribute {
   cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
@@ -159,7 +192,8 @@ struct cudaDeviceProp {
       canMapHostMemory, concurrentKernels, asyncEngineCount, unifiedAddressing, managedMemory,
       concurrentManagedAccess, pageableMemoryAccess, cooperativeLaunch, computeMode, deviceOverlap,
       ECCEnabled, kernelExecTimeoutEnabled, hostNativeAtomicSupported, streamPrioritiesSupported,
-      accessPolicyMaxWindowSize, pciBusID, pciDeviceID, pciDomainID;
+      accessPolicyMaxWindowSize, memoryPoolsSupported, hostRegisterSupported, pciBusID, pciDeviceID,
+      pciDomainID;
 };
 
 // --- Functions ---
@@ -175,6 +209,9 @@ struct Arguments {
 /// Starts a kernel, and returns when it has ended. A finding ends the program: `catch (...)` of the user does
 /// not see it.
 void run(const cpu::Launch& launch, const Arguments& arguments);
+/// The same in a stream, from the line `file`:`line`; where the stream is captured, the kernel runs later.
+void launch(const cpu::Launch& launch, const Arguments& arguments, cudaStream_t stream, const char* file,
+            int line);
 /// Where a kernel uses what the CPU device does not have: a finding.
 void refuse(const char* what, const char* file = __builtin_FILE(), int line = __builtin_LINE());
 
@@ -182,6 +219,9 @@ void refuse(const char* what, const char* file = __builtin_FILE(), int line = __
 cudaError_t allocate(void** address, size_t bytes, const char* name, size_t element_size);
 /// The same for memory that host and kernels use: cudaMallocManaged(), cudaMallocHost().
 cudaError_t allocate_managed(void** address, size_t bytes, const char* name, size_t element_size);
+/// Makes host memory an array that kernels may use, and asks for the address of such an array.
+cudaError_t register_host(void* memory, size_t bytes, const char* name, size_t element_size);
+void* mapped(void* host);
 /// For a __device__ variable, before main: it begins a page, and has elements of so many bytes.
 void add_variable(const char* name, const void* address, size_t bytes, size_t element_size);
 /// A clock for kernels, which tells no time: each call is 1000 cycles after the one before.
@@ -193,11 +233,15 @@ int resident_blocks(int threads, size_t shared_bytes);
 
 cudaError_t cudaFree(void* device);
 cudaError_t cudaFreeHost(void* host);
+cudaError_t cudaHostUnregister(void* host);
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind = cudaMemcpyDefault,
                             cudaStream_t stream = nullptr);
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                          size_t height, cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                              size_t height, cudaMemcpyKind kind, cudaStream_t stream = nullptr);
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* copy);
 cudaError_t cudaMemset(void* device, int value, size_t bytes);
 cudaError_t cudaMemsetAsync(void* device, int value, size_t bytes, cudaStream_t stream = nullptr);
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* all_bytes);
@@ -209,6 +253,9 @@ cudaError_t cudaPeekAtLastError();
 
 cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaDeviceReset();
+/// Only that of the kernels' heap has an effect.
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t bytes);
+cudaError_t cudaDeviceGetLimit(size_t* bytes, cudaLimit limit);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaGetDeviceCount(int* count);
@@ -218,8 +265,18 @@ cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaRuntimeGetVersion(int* version);
 
 cudaError_t cudaStreamCreate(cudaStream_t* stream);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamQuery(cudaStream_t stream);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags = 0);
+/// All work before it is done, so the function is called at once.
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call, void* data, unsigned flags);
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t call, void* data);
 cudaError_t cudaEventCreate(cudaEvent_t* event);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaEventQuery(cudaEvent_t event);
 /// 0 milliseconds: the CPU device counts and does not measure time.
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t stop);

@@ -23,6 +23,12 @@ const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
                          {"y", Type::kFloat32, Role::kInput, elements, nullptr},
                          {"out", Type::kFloat32, Role::kOutput, elements, reference}};
 
+/// As kHostileLengths, but for a last prime that is an eighth as long: each is judged in eight alignments.
+const Shape kShapes[] = {{{1, 1, 1}},    {{2, 1, 1}},     {{3, 1, 1}},    {{4, 1, 1}},    {{5, 1, 1}},
+                         {{31, 1, 1}},   {{32, 1, 1}},    {{33, 1, 1}},   {{127, 1, 1}},  {{255, 1, 1}},
+                         {{256, 1, 1}},  {{257, 1, 1}},   {{1023, 1, 1}}, {{1024, 1, 1}}, {{4098, 1, 1}},
+                         {{5000, 1, 1}}, {{131101, 1, 1}}};
+
 /// One per vector, in whole blocks.
 long long threads(const Shape& s) { return elements(s) / 4 + 1024; }
 
@@ -67,6 +73,8 @@ Exercise exercise() {
           .roundings = multiply_add_roundings,
           .limits = kLimits,
           .limit_count = sizeof kLimits / sizeof kLimits[0],
+          .shapes = kShapes,
+          .shape_count = sizeof kShapes / sizeof kShapes[0],
           .any_alignment = true};
 }
 

@@ -12,15 +12,19 @@
 /// `shape`: requests and sectors exactly, wavefronts within the hardware's noise. In the stages in `merged`
 /// nvcc merges loads from shared memory, which must be marked, and of those in `left_out` it
 /// leaves some out, or merges some that the CPU device does not recognise (docs/cpu_device.md), which is not
-/// marked. Stages that need a GPU or another shape are left out.
+/// marked. Stages that need a GPU or another shape are left out. Results are not compared here: that takes as
+/// long again.
 inline void check_counters(const workbook::Chapter& chapter, const workbook::Shape& shape,
                            std::initializer_list<const char*> merged = {},
                            std::initializer_list<const char*> left_out = {}) {
   const auto kernels = counted_on_gpu();
   const auto backend = workbook::make_cpu_backend();
   workbook::Problem problem(chapter, shape, *backend);
-  const auto look = [&](const workbook::Stage& stage, const workbook::StageResult& result) {
-    const workbook::Counts& counts = result.counts;
+  for (int i = 0; i < chapter.stage_count; ++i) {
+    const workbook::Stage& stage = chapter.stages[i];
+    const workbook::Counts counts = problem.run_once(stage);
+    if (counts.kernels == 0) continue;  // it does not suit
+    INFO(stage.name);
     const auto hardware = kernels.at(std::string(chapter.name) + "/" + stage.name);
     CHECK(counts.kernels == sum(hardware, {"launches"}));
     CHECK(counts.load_requests == sum(hardware, {"load_requests"}));
@@ -34,6 +38,5 @@ inline void check_counters(const workbook::Chapter& chapter, const workbook::Sha
     CHECK(counts.shared_loads_may_merge == is_in(merged));
     check_wavefronts(counts, hardware,
                      is_in(merged) || is_in(left_out) ? Wavefronts::kLoadsMerged : Wavefronts::kEqual);
-  };
-  check_stages(chapter, problem, shape, every_stage, look);
+  }
 }

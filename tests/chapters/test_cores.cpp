@@ -1,4 +1,6 @@
 // The stages of all chapters, with their blocks on several cores.
+#include <fmt/format.h>
+
 #include <string_view>
 #include <vector>
 
@@ -31,7 +33,7 @@ workbook::Shape ragged_shape(const workbook::Chapter& chapter) {
   const std::string_view dims = chapter.dims;
   if (dims == "N") return {{20003, 1, 1}};
   if (dims == "RxC") return {{33, 1001, 1}};
-  if (dims == "MxKxN") return {{130, 64, 136}};
+  if (dims == "MxKxN") return {{130, 32, 136}};
   if (dims == "GxRxC") return {{2, 5, 1000}};
   REQUIRE(dims == "HxGxQxKxD");
   return {{2, 1, 70, 90, 40}};
@@ -40,14 +42,15 @@ workbook::Shape ragged_shape(const workbook::Chapter& chapter) {
 std::vector<Outcome> chapter_outcomes() {
   const auto backend = workbook::make_cpu_backend();
   std::vector<Outcome> outcomes;
-  for (const workbook::Chapter& chapter : chapters()) {
+  for (workbook::Chapter chapter : chapters()) {
+    chapter.has_exact_inputs = nullptr;  // the errors of the others tell more, and one run is enough
     workbook::Problem problem(chapter, ragged_shape(chapter), *backend);
     for (int i = 0; i < chapter.stage_count; ++i) {
       const workbook::StageResult result = problem.check(chapter.stages[i]);
       INFO(chapter.name << " " << chapter.stages[i].name << ": " << result.message);
       CHECK(result.status != workbook::Status::kWrong);
       outcomes.push_back({std::string(chapter.name) + "/" + chapter.stages[i].name, text(result.counts),
-                          std::to_string(result.error)});
+                          fmt::format("{}", result.error)});
     }
   }
   return outcomes;

@@ -114,6 +114,10 @@ play("many ways to write a program", features, 0, "anonymous 128", "kernel print
 groups = (COPY / "tests/data/published/groups.cu").read_text()
 play("groups of threads and asynchronous copies", groups, 0, "sums 0", "labels 0", "barrier 0", "pipeline 0",
      "part of a warp 0", "interval 0", "callbacks 0", never="not freed")
+runtime = (COPY / "tests/data/published/runtime.cu").read_text()
+play("parts of the runtime", runtime, 0, "large parameter 0", "captured graph 0",
+     "graph of nodes 0", "host memory 0", "pools 0", "memory of graphs 0", "heap 0",
+     "2 22 1 32", never="not freed")
 CUBLAS = r"""#include <cublas_v2.h>
 #include <cstdio>
 int main() {
@@ -139,9 +143,12 @@ GRID = changed(("#include <vector>", "#include <vector>\n#include <cooperative_g
                ("if (i < n)", "cooperative_groups::this_grid().sync();\n  if (i < n)"))
 play("blocks that wait for each other", GRID, 1, "unsupported instruction: kernel saxpy",
      "grid.sync() at line 8")
-play("a lane that has ended is read", changed(("if (i < n) ", "if (i >= n || i % 32 == 31) return;\n  "),
-     ("y[i];", "__shfl_down_sync(0xffffffff, y[i], 1);")), 0, "that lane has ended or is not there",
+ENDED_LANE = (("if (i < n) ", "if (i >= n || i % 32 == 31) return;\n  "),
+              ("y[i];", "__shfl_down_sync(0xffffffff, y[i], 1);"))
+play("a lane that has ended is read", changed(*ENDED_LANE), 0, "that lane has ended or is not there",
      options=["--", 64])
+play("... by a program that ends itself", changed(*ENDED_LANE, ("return 0", "exit(0)")), 0,
+     "that lane has ended or is not there", options=["--", 64])
 
 play("a kernel out of bounds", changed(("if (i < n) ", "")), 1, "out of bounds: kernel saxpy (", "mine.cu:5",
      "reads d_x[1000] at line 7")
@@ -173,6 +180,13 @@ play("a block that is too large", changed(("256>>>", "2048>>>")), 1, "launch ref
 play("what is found is not the user's to catch",
      changed((LAUNCH, "try { saxpy<<<8, 256>>>(2 * n, 2.0f, d_x, d_y); } catch (...) {}")), 1,
      "out of bounds: kernel saxpy", never="y[999]")
+HEAP = "int* volatile p = (int*)malloc(8); p[0] = i; free(p); "
+play("memory of the heap that is freed twice", changed(("y[i] = a", HEAP + "free(p); y[i] = a"),
+                                                       ("if (i < n) ", "if (i >= n) return;\n  ")), 1,
+     "not device memory: kernel saxpy", "calls free at line 8")
+play("memory of the heap that has been freed", changed(("y[i] = a", HEAP + "y[i] = p[0] + a"),
+                                                       ("if (i < n) ", "if (i >= n) return;\n  ")), 1,
+     "uninitialised device memory: kernel saxpy", "reads heap[0..3]", "has none freed it?")
 play("inline PTX", changed(("y[i] = a", 'asm volatile("membar.gl;"); y[i] = a')), 1,
      "unsupported instruction: kernel saxpy", "inline PTX at", "line 7")
 play("a status of main", changed(("return 0", "return 7")), 1, "main returned 7.", "saxpy 3 4 256")
@@ -180,6 +194,56 @@ play("a program that ends itself", changed(("return 0", "exit(0)")), 0, "saxpy 3
 play("... with a status", changed(("return 0", "exit(5)")), 1, "The program ended itself with status 5.",
      "saxpy 3")
 play("an exception that nobody catches", changed(("return 0", "throw 1")), 1, "main ended with an exception")
+
+# With the launch, at line 21, in a captured stream.
+CAPTURE = """cudaStream_t s, t;
+  cudaEvent_t e;
+  cudaGraph_t g;
+  cudaGraphExec_t exec;
+  cudaStreamCreate(&s), cudaStreamCreate(&t), cudaEventCreate(&e);
+  cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
+  saxpy<<<(n + 255) / 256, 256, 0, s>>>(n, 2.0f, d_x, d_y);
+  MORE
+  cudaStreamEndCapture(s, &g);
+  cudaGraphInstantiate(&exec, g, 0);
+  cudaGraphLaunch(exec, s);"""
+
+
+def captured(what, more, status, *texts, **options):
+    source = changed((LAUNCH, CAPTURE.replace("MORE", more)), ("  for (int i = 0; i < 3; ++i)\n", ""))
+    play(what, source, status, *texts, **options)
+
+
+captured("a captured launch runs when the graph is launched", "", 0, "y[999] = 4", "saxpy 4 256")
+captured("a launch in the default stream during a capture", LAUNCH, 1,
+         "default stream used during a capture:", "mine.cu:27", "this launch works in the default stream")
+captured("a copy in the default stream", BACK, 1, "default stream used during a capture: main (",
+         "mine.cu:27")
+captured("a wait for a captured stream", "cudaStreamSynchronize(s);", 1, "wait during a capture: main (",
+         "mine.cu:27")
+captured("an allocation during a capture", "cudaMalloc(&d_x, 4);", 1, "not possible during a capture: main (",
+         "mine.cu:27", "cudaMalloc is called")
+captured("a stream that has joined the capture, and is not waited for",
+         "cudaEventRecord(e, s); cudaStreamWaitEvent(t, e); cudaMemsetAsync(d_y, 0, 4, t);", 1,
+         "wrong end of a capture: main (", "mine.cu:28")
+captured("a finding in a captured copy",
+         "cudaMemcpyAsync(y.data(), d_y, 2 * bytes, cudaMemcpyDeviceToHost, s);", 1,
+         "copy out of bounds: main (", "mine.cu:27")
+captured("a graph that has been destroyed", "cudaStreamEndCapture(s, &g); cudaGraphDestroy(g); g = nullptr;"
+         "cudaGraphInstantiate(&exec, g, 0);", 1, "unknown graph: main (", "mine.cu:27")
+captured("memory of a graph that is not freed before its next launch",
+         "float* p; cudaMallocAsync(&p, 64, s); cudaStreamEndCapture(s, &g);"
+         "cudaGraphInstantiate(&exec, g, 0); cudaGraphLaunch(exec, s); cudaGraphLaunch(exec, s);", 1,
+         "array allocated twice: main (", "mine.cu:27", "p has not been freed since")
+REGISTERED = "{ cudaHostRegister(x.data(), 2000, 0); saxpy<<<4, 256>>>(n, 2.0f, x.data(), d_y); }"
+play("registered memory of the host, out of bounds", changed((LAUNCH, REGISTERED)), 1,
+     "out of bounds: kernel saxpy", "reads x.data()[500]")
+play("memory that is registered twice", changed((LAUNCH, 2 * "cudaHostRegister(x.data(), bytes, 0);")), 1,
+     "not supported: main (", "mine.cu:21", "cudaHostRegister gets x.data(), which shares a page")
+play("memory that is not registered", changed((LAUNCH, "cudaHostUnregister(x.data());")), 1,
+     "wrong free: main (", "cudaHostUnregister gets memory that is not registered")
+play("memory that is not mapped", changed((LAUNCH, "cudaHostGetDevicePointer(&d_x, x.data(), 0);")), 1,
+     "not mapped: main (", "mine.cu:21")
 
 # --- What is refused ---
 
@@ -192,6 +256,8 @@ play("an allocation by a second thread", THREAD, 1, "an allocation in a second t
 play("a library that is not there", "#include <curand_kernel.h>\n" + SAXPY, 1,
      "this library is not there on the CPU device")
 play("a compiler error", changed(("a * x[i]", "b * x[i]")), 1, "mine.cu:7:", "error:")
+play("a function of graphs that is not there", changed(("return 0", "cudaGraphDebugDotPrint(0, 0, 0)")), 1,
+     "mine.cu:26:", "of graphs there are captures and nodes for kernels, copies, memsets, host functions")
 play("a launch that does not end", changed((LAUNCH, "saxpy<<<1, 256(n);")), 1,
      "mine.cu:21: <<< without >>>")
 play("a GPU", SAXPY, 2, "on a GPU, compile it with nvcc", options=["--device", "gpu"])

@@ -125,6 +125,34 @@ TEST_CASE("predict: the end of the input leaves, and keeps what was answered") {
   CHECK(place.predicted().answered == 2);
 }
 
+TEST_CASE("predict: counts that were stored take the place of a run, if they are the chapter's") {
+  const Place place;
+  const std::string file = (place.state / "counts.json").string();
+  std::istringstream nothing;
+  const auto as_json = [&] {
+    return nlohmann::json::parse(
+        printed([&] { predict_command(place.workbook, kChapter, /*as_json=*/true, nothing, file); }));
+  };
+  const std::string program = bin_dir() + "/" + kChapter;
+  REQUIRE(std::system((program + " --device cpu --json " + file + " >/dev/null").c_str()) == 0);
+  const auto run = nlohmann::json::parse(
+      printed([&] { predict_command(place.workbook, kChapter, /*as_json=*/true, nothing); }));
+  CHECK(as_json() == run);
+
+  auto stored = nlohmann::json::parse(file_text(file));
+  auto& sectors = stored[0]["stages"][0]["traffic"]["load_sectors"];
+  sectors = 2 * sectors.get<long long>();
+  replace_file(file, stored.dump());
+  CHECK(as_json()[0]["counted"].get<double>() == 2 * run[0]["counted"].get<double>());
+
+  stored[0]["chapter"] = "01_multiply_add";
+  for (const std::string& wrong :
+       {stored.dump(), std::string("[]"), std::string("[1]"), std::string("no JSON")}) {
+    replace_file(file, wrong);
+    CHECK_THROWS_WITH(as_json(), ContainsSubstring("must hold what 00_first_kernel stores"));
+  }
+}
+
 TEST_CASE("predict: lines fit 80 columns") {
   const Place place;
   for (const char* chapter : {"0", "1"}) {

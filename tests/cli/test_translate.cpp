@@ -38,6 +38,8 @@ TEST_CASE("translate: a launch calls the kernel's starter, however it is written
             "published_start_k<int, 1>(::published::Configuration(1, 2, 0, s));"));
   CHECK(has(of("namespace n { __global__ void k(int); }\nvoid f() { n::k<<<1, 2>>>(3); }"),
             "n::published_start_k(::published::Configuration(1, 2),3);"));
+  CHECK(has(of("namespace n { __global__ void k(int); }\nvoid* f = (void *)n::k, *g = (void*)main;"),
+            "(::published::KernelAddress )n::k, *g = (void*)main;"));
   CHECK(has(of("void f() { table[1]<<<1, 2>>>(3); }"),
             "(::published::by_pointer(table[1], ::published::Configuration(1, 2))(3));"));
 }

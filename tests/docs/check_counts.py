@@ -4,7 +4,6 @@ python3 tests/docs/check_counts.py FOLDER, with the programs
 """
 
 import pathlib
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -18,9 +17,8 @@ PROGRAMS = pathlib.Path(sys.argv[1]).resolve()
 
 def printed_rows(program, *options):
     """The words of each row of the table that a program prints."""
-    done = subprocess.run([PROGRAMS / program, "--device", "cpu", *options], check=True, capture_output=True,
-                          text=True)
-    return {line.split()[0]: line.split() for line in done.stdout.splitlines() if line[:1].isdigit()}
+    printed = update.output(" ".join([program, "--device cpu", *options]), PROGRAMS)
+    return {line.split()[0]: line.split() for line in printed.splitlines() if line[:1].isdigit()}
 
 
 def compare(program, stages, *options):
@@ -39,7 +37,7 @@ compare("00_first_kernel", ["1_one_block", "3_grid"])
 compare("01_multiply_add", ["2_fused", "5_reduced"], "--size", "4096")
 compare("02_add_mul_exp", ["2_fused", "8_many"])  # which may launch any number of kernels
 
-stages = "05_linear_gelu 2_coalesced 4_tiles"
+stages = "05_linear_gelu --size 128x64x128 2_coalesced 4_tiles"
 rows = update.product_counts(stages, PROGRAMS).splitlines()[2:]
 begins = all(row.startswith(one) for row, one in zip(rows, update.counts(stages, PROGRAMS).splitlines()[2:]))
 expect("32 multiplications of stage 4 take two loads, one wavefront each, and a sixteenth of a store",

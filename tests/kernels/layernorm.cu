@@ -41,6 +41,14 @@ __global__ void clear_elements(float* x, long long first, long long apart, int c
   if (i < count) x[first + i * apart] = 0;
 }
 
+__global__ void product_of_rows(const float* x, const float* w, float* out, int m, int k, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x, row = i / n, column = i % n;
+  if (row >= m) return;
+  float sum = 0;
+  for (int term = 0; term < k; ++term) sum += x[row * k + term] * w[column * k + term];
+  out[i] = sum;
+}
+
 }  // namespace kernel
 
 void layernorm(const float* x, const float* weight, const float* bias, float* y, int rows, int columns,
@@ -55,6 +63,9 @@ void layernorm_bfloat16(const void* x, const void* weight, const void* bias, voi
 }
 void clear_elements(float* x, long long first, long long apart, int count) {
   launch(kernel::clear_elements, count / 128 + 1, 128, x, first, apart, count);
+}
+void product_of_rows(const float* x, const float* w, float* out, int m, int k, int n) {
+  launch(kernel::product_of_rows, m * n / 128 + 1, 128, x, w, out, m, k, n);
 }
 
 }  // namespace DEVICE::test_kernels

@@ -204,4 +204,5 @@ def main():
     check_compiled()
 
 
-main()
+if __name__ == "__main__":
+    main()

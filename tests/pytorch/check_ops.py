@@ -1,7 +1,7 @@
 """The operators of chapter 09: values, gradients, fakes and errors, in a Python that has PyTorch.
 
-    python3 tests/pytorch/check_ops.py FOLDER           builds the package in FOLDER, runs rewriting.py,
-                                                        attention.py and operators.py
+    python3 tests/pytorch/check_ops.py FOLDER           builds the package in FOLDER, runs attention.py,
+                                                        rewriting.py and operators.py
     python3 tests/pytorch/check_ops.py FOLDER --cuda    compiles its GPU side for one architecture
 
 Exit status 4 where there is no Python with PyTorch 2.10 or newer, or no nvcc for --cuda.
@@ -16,6 +16,13 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from checks import ROOT, expect, run, skip
 from package import build, torch_python
 
+# In one process, because importing PyTorch and its compiler takes seconds. The first has several threads, and
+# the last turns warnings into errors.
+TESTS = """
+import attention, rewriting, operators
+for tests in (attention, rewriting, operators):
+    tests.main()
+"""
 NVCC = pathlib.Path("/usr/local/cuda/bin/nvcc")
 
 
@@ -35,12 +42,12 @@ def main():
         return compile_cuda(python, folder)
     has_gpu = any(pathlib.Path("/dev").glob("nvidia[0-9]*"))
     package = build(python, folder, f"-DWORKBOOK_OPS_CUDA={'AUTO' if has_gpu else 'OFF'}")
-    for tests in ("rewriting.py", "attention.py", "operators.py"):
-        # Not captured: what is tested shows as it goes.
-        done = subprocess.run([python, ROOT / "tests" / "pytorch" / tests],
-                              env={**os.environ, "PYTHONPATH": str(package)})
-        if done.returncode != 0:
-            sys.exit(done.returncode)
+    # PyTorch's modules are compiled once: pip has not done it, and PYTHONDONTWRITEBYTECODE may forbid it.
+    environment = {**os.environ, "PYTHONPATH": f"{package}:{ROOT / 'tests' / 'pytorch'}",
+                   "PYTHONPYCACHEPREFIX": str(folder / "pycache")}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    # Not captured: what is tested shows as it goes.
+    sys.exit(subprocess.run([python, "-c", TESTS], env=environment).returncode)
 
 
 main()

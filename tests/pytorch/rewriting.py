@@ -310,4 +310,5 @@ def main():
     check_backend()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "catch.hpp"
-#include "common/cpu/counted_on_cpu.hpp"
 #include "common/cpu/device_arrays.hpp"
 #include "common/cpu/on_cores.hpp"
 #include "cpu/finding.hpp"
@@ -18,16 +17,6 @@ namespace {
 namespace test_kernels = cpu::test_kernels;
 constexpr unsigned kCores[] = {2, 3, 7};
 constexpr int kBlocks = 20;
-
-std::vector<Outcome> counted_outcomes() {
-  std::vector<Outcome> outcomes;
-  CountedOnCpu device;
-  for (const auto& kernel : counted_kernels()) {
-    const std::string counts = text(device.run(kernel));
-    outcomes.push_back({kernel.name, counts, std::to_string(std::hash<std::string>()(device.bytes()))});
-  }
-  return outcomes;
-}
 
 struct Cores {
   std::unique_ptr<workbook::Backend> backend = workbook::make_cpu_backend();
@@ -73,10 +62,6 @@ std::string printed(const std::function<void()>& code) {
 }
 
 }  // namespace
-
-TEST_CASE("cores: counts and results of all counted kernels are those of one core") {
-  check_all(counted_outcomes, {3});
-}
 
 TEST_CASE_METHOD(Cores, "cores: parts may share a sector, in which each has words of its own") {
   check_on_cores([&] {

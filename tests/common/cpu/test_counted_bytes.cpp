@@ -2,7 +2,6 @@
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"
-#include "common/cpu/counted_on_cpu.hpp"
 #include "common/cpu/device_arrays.hpp"
 #include "cpu/function_name.hpp"
 #include "harness/count_marks.hpp"
@@ -91,15 +90,6 @@ TEST_CASE_METHOD(CountedBytes, "loads of shared memory that nvcc may merge are m
     INFO("way " << which);
     const Counts counts = run([&] { test_kernels::sum_shared(which, out->data()); });
     CHECK(counts.shared_loads_may_merge == (which < test_kernels::kMergingWays));
-  }
-}
-
-TEST_CASE("of the kernels that were counted on a GPU, those whose loads nvcc has merged are marked") {
-  CountedOnCpu device;
-  for (const auto& kernel : counted_kernels()) {
-    INFO(kernel.name);
-    CHECK(device.run(kernel).shared_loads_may_merge ==
-          (kernel.difference == test_kernels::Difference::kSharedMerged));
   }
 }
 

@@ -3,9 +3,7 @@
 #include <numeric>
 
 #include "catch.hpp"
-#include "common/cpu/counted_on_cpu.hpp"
 #include "common/cpu/device_arrays.hpp"
-#include "common/cpu/hardware_counters.hpp"
 #include "cpu/device.hpp"
 #include "cpu/finding.hpp"
 #include "cpu/memory.hpp"
@@ -15,7 +13,6 @@ namespace test_cpu_device {
 namespace {
 
 namespace test_kernels = cpu::test_kernels;
-using test_kernels::Difference;
 using workbook::Counts;
 constexpr int kN = 1 << 20;
 
@@ -39,67 +36,7 @@ std::string finding(workbook::Backend& backend, Kernel kernel) {
   return "";
 }
 
-/// A count against the hardware's, as far as the kernel's known difference lets them be compared.
-enum class Bound { kEqual, kUpper, kLower };
-void check_count(const char* what, long long ours, long long theirs, Bound bound) {
-  INFO(what);
-  if (bound == Bound::kEqual) CHECK(ours == theirs);
-  if (bound == Bound::kUpper) CHECK(ours >= theirs);
-  if (bound == Bound::kLower) CHECK(ours <= theirs);
-}
-
-/// An asynchronous copy, which has counters of its own, is a load from device memory and a store to shared.
-void check_global(const Counts& counts, const nlohmann::json& hardware, Difference difference) {
-  const Bound loads = difference == Difference::kGlobalMerged ? Bound::kUpper
-                      : difference == Difference::kUnrolled   ? Bound::kLower
-                                                              : Bound::kEqual;
-  const Bound requests = difference == Difference::kCopies ? Bound::kLower : loads;
-  const Bound stores = difference == Difference::kUnrolled ? Bound::kLower : Bound::kEqual;
-  check_count("load requests", counts.load_requests, sum(hardware, {"load_requests"}), requests);
-  check_count("load sectors", counts.load_sectors, sum(hardware, {"load_sectors"}), loads);
-  check_count("store requests", counts.store_requests, sum(hardware, {"store_requests"}), stores);
-  check_count("store sectors", counts.store_sectors, sum(hardware, {"store_sectors"}), stores);
-}
-
-void check_against_hardware(const Counts& counts, const nlohmann::json& hardware, Difference difference) {
-  const bool may_be_approximate =
-      difference == Difference::kApproximate || difference == Difference::kUnrolled;
-  CHECK((may_be_approximate || !counts.approximate));
-  CHECK(counts.contended == (difference == Difference::kContended));
-  if (!counts.approximate) {
-    check_global(counts, hardware, difference);
-    check_wavefronts(counts, hardware,
-                     difference == Difference::kSharedMerged ? Wavefronts::kLoadsMerged
-                     : difference == Difference::kCopies     ? Wavefronts::kCopiesUnknown
-                                                             : Wavefronts::kEqual);
-  }
-  if (!counts.contended)
-    CHECK(counts.atomic_sectors == sum(hardware, {"atomic_sectors", "reduction_sectors"}));
-}
-
 }  // namespace
-
-TEST_CASE("counts equal the H200's counters, kernel by kernel") {
-  const auto kernels = counted_kernels();
-  const auto on_gpu = counted_on_gpu();
-  CountedOnCpu device;
-  for (const auto& [name, hardware] : on_gpu.items()) {
-    if (name.find('/') != std::string::npos) continue;  // a stage: its chapter's test compares it
-    INFO(name);
-    const auto kernel = std::find_if(kernels.begin(), kernels.end(),
-                                     [&name = name](const auto& k) { return k.name == name; });
-    REQUIRE(kernel != kernels.end());
-    check_against_hardware(device.run(*kernel), hardware, kernel->difference);
-  }
-}
-
-TEST_CASE("every counted kernel has been counted on a GPU") {
-  const auto on_gpu = counted_on_gpu();
-  for (const auto& kernel : counted_kernels()) {
-    INFO(kernel.name << " is not in tests/data/counters_h200.json: run tests/counters.py");
-    CHECK(on_gpu.contains(kernel.name));
-  }
-}
 
 TEST_CASE_METHOD(CpuDevice, "a tree reduction: the exact wavefronts, and the sums") {
   const auto in = floats(kN), out = floats(kN / 256);

@@ -3,7 +3,8 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "common/cpu/counted_on_cpu.hpp"
+#include "common/cpu/device_arrays.hpp"
+#include "common/cpu/logging.hpp"
 #include "common/cpu/same_counts.hpp"
 #include "kernels/messages.hpp"
 
@@ -12,13 +13,6 @@ namespace {
 
 using namespace workbook;
 
-/// A device that logs instructions.
-struct Logging {
-  std::vector<LaunchCounts> launches;
-  std::unique_ptr<Backend> backend = make_cpu_backend(
-      [&](const LaunchCounts& launch) { launches.push_back(launch); }, Detail::kInstructions);
-};
-
 long long executed(const LaunchCounts& launch, std::size_t site) {
   long long all = 0;
   for (const WarpRequests& warp : launch.warps)
@@ -26,50 +20,7 @@ long long executed(const LaunchCounts& launch, std::size_t site) {
   return all;
 }
 
-/// Checks that each request that is kept is one of its instruction.
-void check_places(const LaunchCounts& launch) {
-  for (const WarpRequests& warp : launch.warps) {
-    const SiteCounts& site = launch.sites.at(warp.site);
-    CHECK(warp.executed >= static_cast<long long>(warp.first.size()));
-    for (const TracedRequest& request : warp.first) {
-      CHECK(request.place == site.file + ":" + std::to_string(site.line));
-      CHECK(request.kind == site.kind);
-      CHECK(request.bytes == site.bytes);
-    }
-  }
-}
-
 }  // namespace
-
-TEST_CASE("site log: the instructions of each counted kernel add up to its counts") {
-  CountedOnCpu plain;
-  Logging logging;
-  CountedOnCpu logged(std::move(logging.backend));
-  for (const cpu::test_kernels::CountedKernel& kernel : counted_kernels()) {
-    INFO(kernel.name);
-    logging.launches.clear();
-    Counts sum, of_launches;
-    bool approximate = false, may_merge = false;
-    logged.run(kernel);
-    for (const LaunchCounts& launch : logging.launches) {
-      CHECK_FALSE(launch.ended_early);
-      CHECK_FALSE(launch.sites.empty());
-      of_launches += launch.counts;
-      check_places(launch);
-      for (const SiteCounts& site : launch.sites) {
-        CHECK(site.line > 0);
-        sum += site.counts;
-        approximate |= site.counts.approximate;
-        may_merge |= site.counts.shared_loads_may_merge;
-      }
-    }
-    const Counts expected = plain.run(kernel);
-    check_same_traffic(of_launches, expected);
-    check_same_traffic(sum, expected);
-    CHECK(approximate == expected.approximate);
-    CHECK(may_merge == expected.shared_loads_may_merge);
-  }
-}
 
 TEST_CASE("site log: a finding leaves what was counted before it") {
   Logging logging;

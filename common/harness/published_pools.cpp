@@ -1,0 +1,182 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <list>
+#include <map>
+#include <string>
+
+#include "cpu/access.hpp"
+#include "cpu/memory.hpp"
+#include "harness/published_graphs.hpp"
+#include "harness/published_memory.hpp"
+#include "published/pools.hpp"
+
+struct CUmemPoolHandle_st {
+  std::uint64_t release_threshold = 0, used = 0, used_high = 0;
+  int reuse[3] = {1, 1, 1};  ///< of memory that was freed, for the first three attributes; it is not reused
+  /// What CUDA would keep: freed memory is given back at the next wait, but for the threshold.
+  std::uint64_t reserved() const { return std::max(used, std::min(release_threshold, used_high)); }
+};
+
+namespace published {
+namespace {
+
+/// An array of a graph keeps its address, and its memory, until the program ends. It is allocated from one of
+/// the graph's nodes to another.
+struct GraphArray {
+  std::string name;
+  std::size_t bytes;
+};
+
+struct Pools {
+  std::list<CUmemPoolHandle_st> all = {{}};  // the default pool; handles stay valid
+  cudaMemPool_t current = &all.front();
+  std::map<void*, std::pair<cudaMemPool_t, std::size_t>> arrays;  ///< that are allocated, with their bytes
+  std::map<void*, GraphArray> of_graphs;
+  CUmemPoolHandle_st graphs;  ///< what the arrays of graphs use
+};
+Pools& pools() {
+  static Pools all;
+  return all;
+}
+
+void use(void* address, cudaMemPool_t pool, std::size_t bytes) {
+  pools().arrays[address] = {pool, bytes};
+  pool->used += bytes;
+  pool->used_high = std::max(pool->used_high, pool->used);
+}
+
+/// Allocates an array that is there once the work that this returns has been done.
+std::function<void()> allocate_for_graph(const char* call, void** address, std::size_t bytes,
+                                         const char* name, std::size_t element_size, const Place& place) {
+  if (allocate_named(address, bytes, name, element_size) != cudaSuccess)
+    refuse_call("out of memory", fmt::format("{} finds no {} bytes for a graph", call, bytes),
+                "smaller sizes, with --set?", place);
+  void* const array = *address;
+  set_allocated(array, name, false);
+  pools().of_graphs[array] = {name, bytes};
+  return [=, name = std::string(name)] {
+    if (is_allocated(array))
+      refuse_call("array allocated twice",
+                  fmt::format("a graph is launched again, and {} has not been freed since", name),
+                  "free it in the graph, or between the launches", place);
+    set_allocated(array, name, true);
+    use(array, &pools().graphs, bytes);
+    cpu::memory().set_initialised(array, bytes, false);
+  };
+}
+
+}  // namespace
+
+bool give_back(void* address) {
+  const auto found = pools().arrays.find(address);
+  if (found == pools().arrays.end()) return false;
+  found->second.first->used -= found->second.second;
+  pools().arrays.erase(found);
+  const auto array = pools().of_graphs.find(address);
+  if (array == pools().of_graphs.end()) return false;
+  cpu::memory().set_initialised(address, array->second.bytes, false);
+  return true;
+}
+
+cudaError_t allocate_in_stream(void** address, size_t bytes, const char* name, size_t element_size,
+                               cudaMemPool_t pool, cudaStream_t stream) {
+  const char* const call = "cudaMallocAsync";
+  if (is_captured(stream)) {
+    enqueue(call, stream, cudaGraphNodeTypeMemAlloc,
+            allocate_for_graph(call, address, bytes, name, element_size, CALLER), CALLER);
+    return cudaSuccess;
+  }
+  const cudaError_t error = allocate_named(address, bytes, name, element_size);
+  if (error == cudaSuccess) use(*address, pool ? pool : pools().current, bytes);
+  return error;
+}
+
+}  // namespace published
+
+using namespace published;
+
+cudaError_t cudaFreeAsync(void* device, cudaStream_t stream) {
+  const void* const caller = CALLER;
+  enqueue(
+      "cudaFreeAsync", stream, cudaGraphNodeTypeMemFree, [=] { release("cudaFreeAsync", device, caller); },
+      caller);
+  return cudaSuccess;
+}
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps*) {
+  *pool = &pools().all.emplace_back();
+  return cudaSuccess;
+}
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t) { return cudaSuccess; }
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
+  if (device != 0) return cudaErrorInvalidDevice;
+  *pool = &pools().all.front();
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
+  if (device != 0) return cudaErrorInvalidDevice;
+  *pool = pools().current;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
+  if (device != 0) return cudaErrorInvalidDevice;
+  pools().current = pool;
+  return cudaSuccess;
+}
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  cuuint64_t& bytes = *static_cast<cuuint64_t*>(value);
+  switch (attribute) {
+    case cudaMemPoolAttrReleaseThreshold:
+      return bytes = pool->release_threshold, cudaSuccess;
+    case cudaMemPoolAttrReservedMemCurrent:
+      return bytes = pool->reserved(), cudaSuccess;
+    case cudaMemPoolAttrReservedMemHigh:
+    case cudaMemPoolAttrUsedMemHigh:
+      return bytes = pool->used_high, cudaSuccess;
+    case cudaMemPoolAttrUsedMemCurrent:
+      return bytes = pool->used, cudaSuccess;
+    default:
+      return *static_cast<int*>(value) = pool->reuse[attribute - 1], cudaSuccess;
+  }
+}
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  switch (attribute) {
+    case cudaMemPoolAttrReleaseThreshold:
+      return pool->release_threshold = *static_cast<cuuint64_t*>(value), cudaSuccess;
+    case cudaMemPoolAttrReservedMemHigh:
+    case cudaMemPoolAttrUsedMemHigh:  // to 0: from here on
+      return pool->used_high = pool->used, cudaSuccess;
+    case cudaMemPoolAttrReservedMemCurrent:
+    case cudaMemPoolAttrUsedMemCurrent:
+      return cudaErrorInvalidValue;
+    default:
+      return pool->reuse[attribute - 1] = *static_cast<int*>(value), cudaSuccess;
+  }
+}
+
+cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* before,
+                                     size_t count, cudaMemAllocNodeParams* array) {
+  const char* const call = "cudaGraphAddMemAllocNode";
+  return add_checked(call, node, graph, before, count, cudaGraphNodeTypeMemAlloc,
+                     allocate_for_graph(call, &array->dptr, array->bytesize, "array of a graph", 1, CALLER),
+                     CALLER);
+}
+cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* before,
+                                    size_t count, void* device) {
+  const char* const call = "cudaGraphAddMemFreeNode";
+  const void* const caller = CALLER;
+  return add_checked(
+      call, node, graph, before, count, cudaGraphNodeTypeMemFree, [=] { release(call, device, caller); },
+      caller);
+}
+cudaError_t cudaDeviceGetGraphMemAttribute(int, cudaGraphMemAttributeType attribute, void* value) {
+  cuuint64_t& bytes = *static_cast<cuuint64_t*>(value);
+  const CUmemPoolHandle_st& used = pools().graphs;
+  bytes = attribute == cudaGraphMemAttrUsedMemCurrent ? used.used : used.used_high;
+  if (attribute == cudaGraphMemAttrReservedMemCurrent) bytes = used.reserved();
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceSetGraphMemAttribute(int, cudaGraphMemAttributeType, void*) {
+  pools().graphs.used_high = pools().graphs.used;
+  return cudaSuccess;
+}

@@ -1,0 +1,236 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <list>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "cpu/access.hpp"
+#include "harness/published_graphs.hpp"
+#include "harness/published_memory.hpp"
+
+// Work is done in the order of the calls, so a stream has no state but its capture.
+struct CUstream_st {
+  bool waits_for_default = true;
+  int capture = 0;                    ///< the number of the last one that it belongs or belonged to
+  std::vector<cudaGraphNode_t> last;  ///< of that capture: what the next call in the stream comes after
+};
+struct CUevent_st {
+  int capture = 0;  ///< in which it was recorded
+  std::vector<cudaGraphNode_t> last;
+};
+
+namespace published {
+namespace {
+
+struct Capture {
+  cudaStream_t stream;  ///< that the program captures; others join it by events
+  cudaGraph_t graph;
+  cudaStreamCaptureMode mode;
+};
+
+/// A handle stays valid when the program destroys it: work may still be waiting there.
+struct Streams {
+  CUstream_st default_stream, of_thread, recorder;
+  std::list<CUstream_st> others;
+  std::list<CUevent_st> events;
+  std::map<int, Capture> captures;  ///< that have not ended, by number
+  int last_capture = 0;
+  std::function<void()> recorded;
+};
+Streams& streams() {  // also for calls before main
+  static Streams all;
+  return all;
+}
+
+CUstream_st& state_of(cudaStream_t stream) {
+  return !stream || stream == cudaStreamLegacy ? streams().default_stream
+         : stream == cudaStreamPerThread       ? streams().of_thread
+                                               : *stream;
+}
+
+Capture* capture_of(const CUstream_st& stream) {
+  const auto found = streams().captures.find(stream.capture);
+  return found == streams().captures.end() ? nullptr : &found->second;
+}
+
+cudaStream_t new_stream(bool waits_for_default) {
+  streams().others.emplace_back().waits_for_default = waits_for_default;
+  return &streams().others.back();
+}
+
+/// A finding where `call` waits for work that is only captured.
+void require_not_captured(const char* call, bool captured, const void* caller) {
+  if (!captured) return;
+  refuse_call("wait during a capture",
+              fmt::format("{} waits for a stream that is being captured, where nothing runs yet", call),
+              "can the program wait after cudaGraphLaunch instead?", caller);
+}
+
+/// The nodes that come before `last`, and those themselves.
+std::set<cudaGraphNode_t> all_before(const std::vector<cudaGraphNode_t>& last) {
+  std::set<cudaGraphNode_t> found;
+  std::vector<cudaGraphNode_t> open = last;
+  while (!open.empty()) {
+    const cudaGraphNode_t node = open.back();
+    open.pop_back();
+    if (found.insert(node).second) open.insert(open.end(), node->before.begin(), node->before.end());
+  }
+  return found;
+}
+
+}  // namespace
+
+bool is_captured(cudaStream_t stream) {
+  return stream == &streams().recorder || capture_of(state_of(stream)) != nullptr;
+}
+
+void require_no_capture(const char* call, const char* look_at, const Place& place, bool relaxed_is_fine) {
+  if (std::any_of(streams().captures.begin(), streams().captures.end(), [&](const auto& one) {
+        return !relaxed_is_fine || one.second.mode != cudaStreamCaptureModeRelaxed;
+      }))
+    refuse_call("not possible during a capture",
+                fmt::format("{} is called while a stream is being captured", call), look_at, place);
+}
+
+void require_default_stream(const char* call, const Place& place) {
+  if (std::none_of(streams().captures.begin(), streams().captures.end(),
+                   [](const auto& one) { return one.second.stream->waits_for_default; }))
+    return;
+  refuse_call("default stream used during a capture",
+              fmt::format("{} works in the default stream, which would have to wait for the stream that is "
+                          "being captured",
+                          call),
+              "should it name the stream that is captured, or come before cudaStreamBeginCapture or after "
+              "cudaStreamEndCapture?",
+              place);
+}
+
+void enqueue(const char* call, cudaStream_t stream, cudaGraphNodeType type, std::function<void()> work,
+             const Place& place) {
+  if (stream == &streams().recorder) {
+    streams().recorded = std::move(work);
+    return;
+  }
+  CUstream_st& state = state_of(stream);
+  if (const Capture* capture = capture_of(state)) {
+    state.last = {add_node(*capture->graph, type, std::move(work), state.last)};
+    return;
+  }
+  if (&state == &streams().default_stream) require_default_stream(call, place);
+  work();
+}
+
+cudaStream_t recorder() { return &streams().recorder; }
+std::function<void()> take_recorded() { return std::exchange(streams().recorded, nullptr); }
+
+}  // namespace published
+
+using namespace published;
+
+cudaError_t cudaStreamCreate(cudaStream_t* stream) { return cudaStreamCreateWithFlags(stream, 0); }
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  *stream = new_stream(!(flags & cudaStreamNonBlocking));
+  return cudaSuccess;
+}
+cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  require_not_captured("cudaStreamSynchronize", is_captured(stream), CALLER);
+  return cudaSuccess;
+}
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  require_not_captured("cudaStreamQuery", is_captured(stream), CALLER);
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceSynchronize() {
+  require_not_captured("cudaDeviceSynchronize", !streams().captures.empty(), CALLER);
+  return cudaSuccess;
+}
+cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  *event = &streams().events.emplace_back();
+  return cudaSuccess;
+}
+cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t, cudaEvent_t) {
+  *milliseconds = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  if (!event) return cudaErrorInvalidResourceHandle;
+  const CUstream_st& state = state_of(stream);
+  event->capture = capture_of(state) ? state.capture : 0;
+  event->last = state.last;
+  return cudaSuccess;
+}
+/// By an event of a capture, the stream joins it.
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  if (!event) return cudaErrorInvalidResourceHandle;
+  if (!streams().captures.contains(event->capture)) return cudaSuccess;
+  CUstream_st& state = state_of(stream);
+  if (state.capture != event->capture) state.last.clear();
+  state.capture = event->capture;
+  for (const cudaGraphNode_t node : event->last)
+    if (std::find(state.last.begin(), state.last.end(), node) == state.last.end()) state.last.push_back(node);
+  return cudaSuccess;
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  require_not_captured("cudaEventSynchronize", event && streams().captures.contains(event->capture), CALLER);
+  return cudaSuccess;
+}
+cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
+  CUstream_st& state = state_of(stream);
+  if (&state == &streams().default_stream || capture_of(state))
+    refuse_call("wrong begin of a capture",
+                fmt::format("cudaStreamBeginCapture gets {}",
+                            capture_of(state) ? "a stream that is being captured already"
+                                              : "the default stream, which cannot be captured"),
+                "does each capture have a stream from cudaStreamCreate, and an end?", CALLER);
+  state.capture = ++streams().last_capture;
+  state.last.clear();
+  streams().captures[state.capture] = {&state, new_graph(), mode};
+  return cudaSuccess;
+}
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  CUstream_st& state = state_of(stream);
+  const Capture* capture = capture_of(state);
+  if (!capture || capture->stream != &state)
+    refuse_call("wrong end of a capture",
+                "cudaStreamEndCapture gets a stream for which no cudaStreamBeginCapture was called",
+                "is it the stream that the capture began with?", CALLER);
+  *graph = capture->graph;
+  if (all_before(state.last).size() != (*graph)->nodes.size())
+    refuse_call(
+        "wrong end of a capture",
+        "another stream has joined the capture, and the captured stream does not wait for its last work",
+        "record an event in that stream after its last call, and let the captured stream wait for it "
+        "with cudaStreamWaitEvent",
+        CALLER);
+  streams().captures.erase(state.capture);
+  return cudaSuccess;
+}
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  return cudaStreamGetCaptureInfo(stream, status);
+}
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,
+                                     unsigned long long* id) {
+  const CUstream_st& state = state_of(stream);
+  const bool captured = capture_of(state) != nullptr;
+  *status = captured ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  if (id && captured) *id = static_cast<unsigned long long>(state.capture);
+  return cudaSuccess;
+}
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call, void* data, unsigned) {
+  if (is_captured(stream))
+    refuse_call("callback during a capture", "cudaStreamAddCallback gets a stream that is being captured",
+                "use cudaLaunchHostFunc, which can be captured", CALLER);
+  call(stream, cudaSuccess, data);
+  return cudaSuccess;
+}
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t call, void* data) {
+  enqueue(
+      "cudaLaunchHostFunc", stream, cudaGraphNodeTypeHost, [=] { call(data); }, CALLER);
+  return cudaSuccess;
+}
