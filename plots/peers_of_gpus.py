@@ -91,7 +91,8 @@ def sample(graph):
 
 def timed(rows, group):
     """{name: microseconds, as a list} of all rounds."""
-    graphs = {name: graph_of(call) for name, call in contenders(rows, group).items()}
+    calls = contenders(rows, group)  # their arrays live as long as these
+    graphs = {name: graph_of(call) for name, call in calls.items()}
     times = {name: [] for name in graphs}
     order = random.Random(rows)  # the same in all processes
     for _ in range(ROUNDS):
