@@ -391,6 +391,29 @@ def two_cards(what, _):
     return page_text(rows)
 
 
+@quotes({"several: plots/data/h200/several/10_several_gpus.json plots/data/h200/several/peers.json 1_unfused":
+         "times of stages on several GPUs, and what peers_of_gpus.py has timed, by rows"})
+def several(what, _):
+    ours, theirs, *names = what.split()
+    runs, peers = json.loads((ROOT / ours).read_text()), load(ROOT / theirs)
+    of_peers = {tuple(shape["shape"]): {name: statistics.median(us) for name, us in shape["time_us"].items()}
+                for shape in peers["shapes"]}
+    runs = [run for run in runs if tuple(run["shape"]) in of_peers]
+    first = runs[0]
+    rows = [f"{peers['gpus']} x {first['device']['name']}, {first['date']}; torch {peers['torch']}, NCCL "
+            f"{peers['nccl']}", "", f"{'rows':22}" + "".join(f"{run['shape'][1]:9}" for run in runs)]
+
+    def add(name, times):
+        rows.append(f"{name:22}" + "".join(f"{us:9.1f}" if us else f"{'-':>9}" for us in times))
+
+    for name in names:
+        of_runs = [by_name(run["stages"]).get(name) for run in runs]
+        add(name, [stage["time_us"] and stage["time_us"]["median"] for stage in of_runs])
+    for name in next(iter(of_peers.values())):
+        add(name, [of_peers[tuple(run["shape"])][name] for run in runs])
+    return page_text(rows)
+
+
 @quotes({"peers: plots/data/h200/01_multiply_add.json 268435456":
          "what a size was compared with: the times of our stages and of their peers, in turns"})
 def peers(what, _):
