@@ -28,8 +28,7 @@ long long peer_bytes_to_read(const Shape& s) { return (gpus(s) - 1) * floats_eac
 long long peer_bytes_to_write(const Shape& s) { return (gpus(s) - 1) * meetings(s, rows(s), 2); }
 
 const Limit kLimits[] = {
-    {Cost::kPeerReadBytes, peer_bytes_to_read, "does each GPU load each element of the others' x once?",
-     nullptr, kScatteredLoads},
+    {Cost::kPeerReadBytes, peer_bytes_to_read, "does each GPU load each element of the others' x once?"},
     {Cost::kPeerWrittenBytes, peer_bytes_to_write,
      "does a GPU store h or y in another one's memory, or meet the others more than twice?"},
     {Cost::kReadBytes, bytes_to_read, "what is loaded twice?", nullptr, kScatteredLoads},

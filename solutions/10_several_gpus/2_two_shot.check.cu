@@ -36,9 +36,8 @@ long long peer_bytes_to_write(const Shape& s) {
 
 const Limit kLimits[] = {
     {Cost::kPeerReadBytes, peer_bytes_to_read,
-     "does each GPU load the rows that it has alone, and each once?", nullptr, kScatteredLoads},
-    {Cost::kPeerWrittenBytes, peer_bytes_to_write, "is each element of y stored once on each GPU?", nullptr,
-     kScatteredStores},
+     "does each GPU load the rows that it has alone, and each once?"},
+    {Cost::kPeerWrittenBytes, peer_bytes_to_write, "is each element of y stored once on each GPU?"},
     {Cost::kReadBytes, bytes_to_read, "what is loaded twice?", nullptr, kScatteredLoads},
     {Cost::kWrittenBytes, bytes_to_write, "what is stored twice?", nullptr, kScatteredStores},
 };

@@ -152,8 +152,9 @@ void run_between(const Data& d, const Judged& judged, const After& after) {
   const Shape& s = d.shape;
   if (is_alone(s)) return on_each_gpu(gpus(s), judged);
   // As if an earlier layer had left it.
-  for (int gpu = 0; gpu < gpus(s); ++gpu)
+  on_each_gpu(gpus(s), [&](int gpu) {
     launch(overwrite<float>, blocks_of_elements(s), 256, floats(d, "x", gpu), 9.0f, elements(s));
+  });
   on_each_gpu(gpus(s), [&](int gpu) {
     launch(copy<float>, blocks_of_elements(s), 256, floats(d, "product", gpu), floats(d, "x", gpu),
            elements(s));
