@@ -112,6 +112,10 @@ void time_exercise_on_gpu(const Workbook& workbook, const ExerciseFiles& exercis
   }
   const std::string where =
       fmt::format("\n{}, {}", report["device"].get<std::string>(), report["at"].get<std::string>());
+  if (const std::string skipped = report.value("skipped", ""); !skipped.empty()) {
+    fmt::print("{}", indented(fmt::format("{}: not timed: {}", where, skipped), 0));
+    return;
+  }
   const std::string wrong = report["reader"]["message"];
   if (!wrong.empty())
     fmt::print("{}", indented(fmt::format("{}: wrong: {}", where, wrong), 0));

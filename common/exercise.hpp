@@ -23,6 +23,8 @@ enum class Cost {
   kWrittenBytes,
   kCompulsoryReadBytes,
   kCompulsoryWrittenBytes,
+  kPeerReadBytes,  ///< of kReadBytes, those of other GPUs' memory, which pass over NVLink
+  kPeerWrittenBytes,
   kLoadRequests,
   kStoreRequests,
   kSharedRequests,
@@ -31,7 +33,7 @@ enum class Cost {
   kAtomics    ///< requests of those on shared memory, sectors of the others; contended ones count as one more
 };
 
-/// The most that the reader's code may cost at a shape.
+/// The most that the reader's code may cost at a shape, on all GPUs together.
 struct Limit {
   Cost cost;
   long long (*allowed)(const Shape&);
@@ -89,8 +91,8 @@ struct Exercise {
   const char* learnt;  ///< what the reader has learnt who has solved it, a sentence or two
   const char* lesson;  ///< where it stands in the lesson: "docs/01_multiply_add.md, stage 2"
 
-  const Array* arrays = nullptr;  ///< an "element" of a limit on bytes is one of the first array; none where
-                                  ///< no pipeline is run
+  const Array* arrays = nullptr;  ///< an "element" of a limit on bytes is one of the first array, which each
+                                  ///< GPU has; none where no pipeline is run
   int array_count = 0;
   void (*fill)(const Data& host) = nullptr;  ///< fills the inputs: random, asymmetric, never constant
 
@@ -104,7 +106,11 @@ struct Exercise {
   const Prediction* predictions = nullptr;
   int prediction_count = 0;
 
-  const char* dims = "N";  ///< how a shape is written: "N", "RxC" or "MxKxN"
+  /// The number of GPUs that a shape is spread over; null: one. If given, that is the first dimension, and
+  /// rows, if any, are the second.
+  int (*gpus)(const Shape&) = nullptr;
+
+  const char* dims = "N";  ///< how a shape is written: "N", "RxC", "MxKxN" or "GxRxC"
   const Shape* shapes = kHostileLengths;
   int shape_count = sizeof kHostileLengths / sizeof kHostileLengths[0];
   bool any_alignment = false;   ///< arrays that start at any multiple of 4 bytes are tried too; the last case

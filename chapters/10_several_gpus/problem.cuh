@@ -9,6 +9,7 @@
 #include "chapter.hpp"
 #include "device.hpp"
 #include "halves.hpp"
+#include "meet.hpp"
 
 namespace DEVICE::several_gpus {
 
@@ -27,9 +28,6 @@ using workbook::Traffic;
 using workbook::Type;
 
 constexpr float kEpsilon = 1e-5f;
-
-/// The most GPUs of one host that share a layer.
-constexpr int kMostGpus = 8;
 
 /// The most blocks of a kernel whose blocks meet those of other GPUs.
 constexpr int kMostBlocks = 1024;
@@ -55,12 +53,6 @@ inline long long mail(const Shape& shape) {
   return fits_mail(shape) ? 3 * gpus(shape) * sector_bytes(elements(shape), 2) / 4 : 0;
 }
 inline long long blocks(const Shape&) { return kMostBlocks; }
-
-/// A pointer to an array of each GPU: kernels read and write other GPUs' memory as their own.
-template <class T>
-struct OnGpus {
-  T* of[kMostGpus];
-};
 
 template <class T>
 OnGpus<T> on_gpus(const Data& data, const char* name, Type type) {

@@ -78,6 +78,7 @@ void Order::begin_block(std::uint32_t first_thread, unsigned threads, unsigned n
     learned_.assign(threads, {});
   }
   forget_fences();
+  ended_blocks_.clear();
   acquired_by_all_ = acquired_before_;
 }
 
@@ -146,10 +147,15 @@ bool Order::acquired_in_block(unsigned earlier, Moment moment, unsigned thread) 
 
 Ordered Order::before(std::uint32_t earlier, Moment moment, unsigned thread) const {
   if (earlier - first_thread_ < threads_) return before_in_block(earlier - first_thread_, moment, thread);
-  const bool is = (gpus_ && gpus_->before(block_of(earlier), block_of(first_thread_))) ||
-                  (has_fences_ && (released(earlier, moment, acquired_by_all_) ||
-                                   released(earlier, moment, acquired_[thread])));
-  return is ? Ordered::kYes : Ordered::kNo;
+  if (gpus_ && ended_blocks_.contains(block_of(earlier))) return Ordered::kYes;
+  if (gpus_ && gpus_->before(block_of(earlier), block_of(first_thread_))) return Ordered::kYes;
+  if (!has_fences_) return Ordered::kNo;
+  found_ended_ = false;
+  if (released(earlier, moment, acquired_by_all_)) {
+    if (found_ended_) ended_blocks_.insert(block_of(earlier));
+    return Ordered::kYes;
+  }
+  return released(earlier, moment, acquired_[thread]) ? Ordered::kYes : Ordered::kNo;
 }
 
 // --- Fences, and the atomics that release and acquire ---
@@ -355,7 +361,10 @@ bool Order::released(std::uint32_t earlier, Moment moment, const Acquired& to) c
   const auto makes_visible = [&](const Release& release) {
     const FencedPointer& fenced = fence_towards(release, to.block);
     const std::uint32_t releasing = block_of(release.thread);
-    if (gpus_ && gpus_->before(block, releasing)) return fenced != nullptr;
+    if (gpus_ && gpus_->before(block, releasing)) {
+      found_ended_ = fenced != nullptr;
+      return found_ended_;
+    }
     if (releasing != block || (!fenced && to.block != block)) return false;
     if (release.thread == earlier && release.moment == moment) return true;
     return fenced && moment < fenced->until[earlier - fenced->first_thread];

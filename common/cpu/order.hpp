@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "cpu/gpu_launches.hpp"
@@ -181,6 +182,9 @@ class Order {
   // running one has.
   const GpuLaunches* gpus_ = nullptr;
   std::vector<Acquired> acquired_before_, acquired_in_launch_;
+  // Blocks of which all happened before what all threads of the running block do now: found once for each.
+  mutable std::unordered_set<std::uint32_t> ended_blocks_;
+  mutable bool found_ended_ = false;  // by released(): it holds for all that the block did
 };
 
 }  // namespace cpu

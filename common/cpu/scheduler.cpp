@@ -26,6 +26,7 @@ void Scheduler::run_block(unsigned threads) {
   seen_.resize(threads);
   for (;;) {
     const std::uint64_t before = progress_;
+    had_its_turn_ = false;
     bool complete = true;
     for (unsigned first = 0; first < threads; first += kWarpSize)
       complete &= run_warp({first, std::min(first + kWarpSize, threads)});
@@ -34,6 +35,8 @@ void Scheduler::run_block(unsigned threads) {
       barrier_.release();
     else if (progress_ == before && !let_other_gpus_run())
       throw_deadlock(threads_, spins_);
+    else if (had_its_turn_)  // perhaps it waits for another GPU, in a loop that SpinProbe does not know
+      let_other_gpus_run();
   }
 }
 
@@ -55,7 +58,8 @@ bool Scheduler::run_warp(const Warp& warp) {
   do {
     run_ready_lanes(warp);
     while (block.steps.slice_over()) {
-      if (others_can_run(warp)) {
+      if (others_can_run(warp) || device().gpus) {
+        had_its_turn_ = true;
         pause(warp);
         return false;
       }

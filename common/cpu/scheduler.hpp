@@ -88,6 +88,7 @@ class Scheduler {
   // run counts as progress, unless it only polled again.
   std::uint64_t progress_ = 0;
   std::uint64_t resumed_at_ = 0;     // the progress when other GPUs had had their turn
+  bool had_its_turn_ = false;        // a warp, of a GPU beside others, has run for long without an end
   bool only_polled_ = false;         // all that the running thread did
   std::vector<Spin> spins_;          // by thread
   std::vector<std::uint64_t> seen_;  // by thread: the progress when it polled last

@@ -24,6 +24,9 @@ constexpr std::uint64_t kFirstInterval = 1024, kLeastInterval = 32, kMostInterva
 /// loops that compute. A turn takes about 20 ms.
 constexpr std::uint64_t kSlice = 1 << 20;
 
+/// Where several GPUs run, a thread that waits most probably waits for another one: both come sooner.
+constexpr std::uint64_t kMostIntervalOfGpus = 1 << 12, kSliceOfGpus = 1 << 15;
+
 }  // namespace
 
 std::optional<std::uint64_t> step_budget() {
@@ -43,7 +46,7 @@ void Steps::begin_launch() {
 }
 
 void Steps::begin_slice() {
-  slice_end_ = taken_ + kSlice;
+  slice_end_ = taken_ + (device().gpus ? kSliceOfGpus : kSlice);
   slice_over_ = false;
   plan();
 }
@@ -52,7 +55,7 @@ void Steps::plan() { next_ = std::min({budget_ + 1, slice_end_, taken_ + (probe_
 
 void Steps::give_up() {
   probe_.end();
-  interval_ = std::min(2 * interval_, kMostInterval);
+  interval_ = std::min(2 * interval_, device().gpus ? kMostIntervalOfGpus : kMostInterval);
   plan();
 }
 

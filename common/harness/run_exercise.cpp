@@ -56,7 +56,15 @@ Chapter chapter_of(const Exercise& exercise) {
   chapter.arrays = exercise.arrays;
   chapter.array_count = exercise.array_count;
   chapter.fill = exercise.fill;
+  chapter.gpus = exercise.gpus;
   return chapter;
+}
+
+int gpus_of(const Exercise& exercise, const Shape& shape) { return exercise.gpus ? exercise.gpus(shape) : 1; }
+
+/// What a limit on bytes is per: the elements of the first array, of all GPUs.
+long long elements_of(const Exercise& exercise, const Shape& shape) {
+  return gpus_of(exercise, shape) * exercise.arrays[0].count(shape);
 }
 
 Stage stage_of(const Exercise& exercise, const Version& version) {
@@ -153,6 +161,10 @@ Counted counted(Cost cost, const Counts& counts) {
       return {"compulsory bytes read an element", counts.compulsory_read_bytes, Unit::kBytes};
     case Cost::kCompulsoryWrittenBytes:
       return {"compulsory bytes written an element", counts.compulsory_write_bytes, Unit::kBytes};
+    case Cost::kPeerReadBytes:
+      return {"bytes read over NVLink an element", 32 * counts.peer_load_sectors, Unit::kBytes};
+    case Cost::kPeerWrittenBytes:
+      return {"bytes written over NVLink an element", 32 * counts.peer_store_sectors, Unit::kBytes};
     case Cost::kLoadRequests:
       return {"load requests", counts.load_requests, Unit::kRequests};
     case Cost::kStoreRequests:
@@ -171,11 +183,12 @@ Counted counted(Cost cost, const Counts& counts) {
 }
 
 /// How much more than a limit is let pass. A head or tail of single elements takes a few sectors and requests
-/// of each array; a row that begins within a sector takes one more.
+/// of each array of each GPU; a row that begins within a sector takes one more.
 long long slack(const Exercise& exercise, const Shape& shape, Unit unit) {
   constexpr long long kSingles = 16;
   const bool has_rows = std::string_view(exercise.dims) != "N";
-  const long long extra = exercise.array_count * (kSingles + (has_rows ? shape.dims[0] : 0));
+  const long long rows = has_rows ? shape.dims[exercise.gpus ? 1 : 0] : 0;
+  const long long extra = exercise.array_count * gpus_of(exercise, shape) * (kSingles + rows);
   switch (unit) {
     case Unit::kNumber:
       return 0;
@@ -198,7 +211,7 @@ std::string excess(const Limit& limit, const Counted& cost, long long allowed) {
 /// Adds the budget at `shape` to the verdict. Returns whether all costs are within their limits.
 bool judge_costs(const Exercise& exercise, const Shape& shape, const Counts& counts, ordered_json& verdict) {
   bool kept = true;
-  const auto elements = static_cast<double>(exercise.arrays[0].count(shape));
+  const auto elements = static_cast<double>(elements_of(exercise, shape));
   for (int i = 0; i < exercise.limit_count; ++i) {
     const Limit& limit = exercise.limits[i];
     const Counted cost = counted(limit.cost, counts);
@@ -359,7 +372,7 @@ class Pipelines {
       counted_[prediction.run] = problem_->run_once(stage);
     }
     return counted_number(prediction, counted_[prediction.run],
-                          static_cast<double>(exercise_.arrays[0].count(shape)));
+                          static_cast<double>(elements_of(exercise_, shape)));
   }
 
  private:
@@ -429,7 +442,7 @@ constexpr long long kMostViewed = 8192;
 
 /// The largest of the exercise's shapes that is not too large for a page, or the smallest.
 Shape viewed_shape(const Exercise& exercise) {
-  const auto elements = [&](const Shape& shape) { return exercise.arrays[0].count(shape); };
+  const auto elements = [&](const Shape& shape) { return elements_of(exercise, shape); };
   std::vector<Shape> shapes(exercise.shapes, exercise.shapes + exercise.shape_count);
   std::ranges::stable_sort(shapes, {}, elements);
   Shape chosen = shapes.front();
@@ -501,6 +514,13 @@ ExitStatus time_versions(GpuBackend& gpu, const std::string& path, const Exercis
   if (exercise.predictions) return kNothingToTime;
   const Chapter chapter = chapter_of(exercise);
   const Shape& shape = exercise.timed_shape;
+  if (const int needed = gpus_of(exercise, shape), there = gpu.gpus(); needed > there) {
+    const std::string at = fmt::format("{} = {}", exercise.dims, shape_text(shape, exercise.dims));
+    const std::string why = fmt::format("that takes {}, and {} here", plural(needed, "GPU"),
+                                        there == 1 ? "there is one" : fmt::format("there are {}", there));
+    write_file(path, {{"device", gpu.info().name}, {"at", at}, {"skipped", why}});
+    return kDone;
+  }
   std::vector<Stage> stages;
   for (int i = 0; i < count; ++i) stages.push_back(stage_of(exercise, versions[i]));
   const Case last = cases_of(exercise).back();
@@ -579,6 +599,8 @@ int judge_exercise(int argc, const char* const* argv, const Exercise& exercise, 
 int time_exercise(int argc, const char* const* argv, const Exercise& exercise, const Version* versions,
                   int count) {
   if (argc != 2) return kBadUsage;
+  // Kernels of several GPUs wait for each other, so none may wait for its code to be loaded.
+  if (exercise.gpus) setenv("CUDA_MODULE_LOADING", "EAGER", /*overwrite=*/0);
   const GpuOrReason gpu = make_gpu_backend();
   if (!gpu.backend) return kMachineLacks;
 
