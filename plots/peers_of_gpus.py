@@ -6,9 +6,9 @@ Needs as many GPUs as --gpus says and PyTorch; each GPU has a process of its own
     python3 plots/peers_of_gpus.py results/peers.json --gpus 4 --rows 32 512
 
 The contenders: NCCL's all-reduce, and the one-shot and two-shot ones of torch.ops.symm_mem, each followed
-by residual + RMSNorm from torch.compile (max-autotune-no-cudagraphs); and the norm alone. A sample is a replay
-of a CUDA graph of 20 calls, divided by 20; in each of 25 rounds all contenders take one, in a random order.
-NVLink multicast is not used: TORCH_SYMM_MEM_DISABLE_MULTICAST and NCCL_NVLS_ENABLE=0 are set.
+by residual + RMSNorm from torch.compile (max-autotune-no-cudagraphs); and the norm alone. A sample is one
+replay of a CUDA graph of 20 calls, divided by 20; in each of 25 rounds all contenders take one, in a random
+order. NVLink multicast is not used: TORCH_SYMM_MEM_DISABLE_MULTICAST and NCCL_NVLS_ENABLE=0 are set.
 """
 
 import datetime
@@ -102,7 +102,7 @@ def timed(rows, group):
 
 
 def work(rank, gpus, all_rows, path):
-    """What the process of one GPU does."""
+    """The work of one GPU's process."""
     import torch
     import torch.distributed as distributed
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="29501")

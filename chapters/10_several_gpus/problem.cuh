@@ -104,9 +104,9 @@ inline int roundings(const Shape& s) {
   const int probable = 6 * static_cast<int>(ceil(sqrt(static_cast<double>(additions))));
   return gpus(s) + (probable < additions ? probable : additions) + 24;
 }
-/// Where the sum is rounded to bfloat16 before the residual is added, by NCCL once for each GPU: a rounding is
-/// 2^15 of float32, in h, in h when it is rounded, and in the root of their squares, which may be smaller than
-/// the terms.
+/// Where the sum is rounded to bfloat16 before the residual is added, by NCCL once for each GPU: a rounding
+/// is 2^15 of float32, in h, in h when it is rounded, and in the root of their squares, which may be smaller
+/// than the terms.
 inline int roundings_of_stored_sum(const Shape& s) { return (gpus(s) << 18) + roundings(s); }
 /// On exact inputs, as in chapter 04.
 inline int exact_roundings(const Shape&) { return 6; }

@@ -31,8 +31,8 @@ struct Counts {
   long long shared_atomic_requests = 0;  ///< warp instructions; they are no part of the wavefronts
   long long atomic_sectors = 0;  ///< of atomics on global memory, while no two lanes access one address
   bool contended = false;        ///< lanes of a warp did: the hardware's count of that is not known
-  // Of the requests and sectors above, those to another GPU's memory, which pass over NVLink. Atomics are
-  // stores here.
+  // Requests and sectors of another GPU's memory, which pass over NVLink; they are among those above. Atomics
+  // are stores here.
   long long peer_requests = 0;
   long long peer_load_sectors = 0;
   long long peer_store_sectors = 0;

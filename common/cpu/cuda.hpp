@@ -113,7 +113,7 @@ void launch_shared(void (*kernel)(Params...), dim3 grid, dim3 block, size_t shar
        .closure_bytes = sizeof body});
 }
 
-/// Runs body(gpu) for each of the GPUs 0 to gpus - 1, and returns when all have ended. What it launches runs
+/// Runs body(gpu) for each of the GPUs 0 to gpus - 1, and returns when all have ended. Its launches run
 /// on that GPU while the others run theirs.
 template <class Body>
 void on_each_gpu(int gpus, const Body& body) {

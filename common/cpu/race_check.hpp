@@ -140,7 +140,7 @@ class RaceCheck {
   LaunchState& launch_;
   bool on_ = false;
   Order order_;
-  // What a history has no room for.
+  // Groups that a history has no room for.
   std::shared_ptr<MoreGroups> more_global_ = std::make_shared<MoreGroups>();
   MoreGroups more_shared_;
   Groups unpacked_, left_;  // of the word that is being checked; kept since allocations take long

@@ -35,9 +35,8 @@ int most_shared_bytes();
 /// \throws cpu::Finding at the first mistake of the kernel that the device can see.
 void run(const Launch& launch);
 
-/// Runs body(what, gpu) for each of the GPUs 0 to gpus - 1 and returns when all have ended. What it launches
-/// runs on that GPU, one launch after another, while the other GPUs run theirs (gpus.hpp).
-/// \throws cpu::Finding like run
+/// Runs body(what, gpu) for each of the GPUs 0 to gpus - 1 and returns when all have ended. Its launches run
+/// on that GPU, one after another, while the other GPUs run theirs (gpus.hpp). \throws cpu::Finding like run
 void on_each_gpu(int gpus, void (*body)(const void* what, int gpu), const void* what);
 
 // threadIdx, blockIdx, blockDim and gridDim. A thread never sees them change, so the compiler may call each
@@ -119,8 +118,8 @@ WORKBOOK_COMPARE_AND_SWAP(unsigned)
 WORKBOOK_COMPARE_AND_SWAP(unsigned long long)
 #undef WORKBOOK_COMPARE_AND_SWAP
 
-/// Loads and stores of 1, 2, 4, 8 or 16 bytes that do not race with one another: __ldcv(), __stwt(), and those
-/// of cuda::atomic_ref. `orders`: the load acquires, the store comes after a fence and releases.
+/// Loads and stores of 1, 2, 4, 8 or 16 bytes that do not race with one another: __ldcv(), __stwt(), and
+/// those of cuda::atomic_ref. `orders`: the load acquires, the store comes after a fence and releases.
 void strong_load(void* to, const void* from, size_t bytes, bool orders);
 void strong_store(void* to, const void* from, size_t bytes, bool orders);
 

@@ -67,7 +67,7 @@ inline int most_shared_bytes() {
 /// part of the graph.
 cudaStream_t stream_of_gpu(int gpu);
 
-/// Runs body(gpu) for each of the GPUs 0 to gpus - 1. What it launches runs on that GPU, one launch after
+/// Runs body(gpu) for each of the GPUs 0 to gpus - 1. Its launches run on that GPU, one launch after
 /// another, beside what the other GPUs run.
 template <class Body>
 void on_each_gpu(int gpus, const Body& body) {

@@ -19,7 +19,7 @@
 namespace workbook {
 namespace {
 
-/// Of all GPUs together.
+/// The bytes on all GPUs together.
 std::size_t bytes_of(const Chapter& chapter, const Array& array, const Shape& shape) {
   return static_cast<std::size_t>(gpus_of(chapter, shape)) * static_cast<std::size_t>(array.count(shape)) *
          static_cast<std::size_t>(element_bytes(array.type));
@@ -187,8 +187,8 @@ void Problem::fill(bool exact) {
     const Array& array = chapter_.arrays[i];
     // Only inputs have memory on the host.
     if (array.role != Role::kInput) {
-      inputs.arrays.push_back({array.name, array.type, nullptr,
-                               std::vector<void*>(static_cast<std::size_t>(gpus_) - 1)});
+      inputs.arrays.push_back(
+          {array.name, array.type, nullptr, std::vector<void*>(static_cast<std::size_t>(gpus_) - 1)});
       continue;
     }
     auto& values = inputs.values[array.name];

@@ -11,7 +11,7 @@ struct OnGpus {
   int* of[8];
 };
 
-/// What is wrong with exchange().
+/// The mistake in exchange(), if there is one.
 enum class Exchange {
   kRight,
   kRightByAtomics,      ///< the flag is set by atomicExch_system()
