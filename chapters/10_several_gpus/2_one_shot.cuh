@@ -15,8 +15,8 @@ __global__ void __launch_bounds__(1024)
              const T* __restrict__ weight, T* __restrict__ h, T* __restrict__ y,
              const __grid_constant__ OnGpus<unsigned> flags, int gpus, int me, int rows, int columns) {
   Blocks::meet(flags, gpus, me);  // x is there on all of them
-  // [row]
   const int pieces = columns / Piece<T>::kCount;
+  // [row]
   for (int r = blockIdx.x; r < rows; r += gridDim.x) {
     const long long first = static_cast<long long>(r) * pieces;
     HeldRow<T, Pieces> row;

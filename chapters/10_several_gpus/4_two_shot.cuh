@@ -17,8 +17,8 @@ __global__ void __launch_bounds__(1024)
              const T* __restrict__ weight, T* __restrict__ own_h, const __grid_constant__ OnGpus<T> y,
              const __grid_constant__ OnGpus<unsigned> flags, int gpus, int me, int rows, int columns) {
   ByRelease::meet(flags, gpus, me);  // x is there on all of them
-  // [row]
   const int pieces = columns / Piece<T>::kCount, own_rows = rows / gpus;
+  // [row]
   for (int r = blockIdx.x; r < own_rows; r += gridDim.x) {
     const long long first = static_cast<long long>(me * own_rows + r) * pieces;
     HeldRow<T, Pieces> row;
