@@ -4,7 +4,6 @@
 
 #include "gpu/launch.hpp"
 #include "gpu/several.hpp"
-#include "harness/errors.hpp"
 
 namespace gpu {
 namespace {
@@ -34,17 +33,16 @@ void require_equal_cards(int gpu) {
   check(cudaGetDeviceProperties(&first, 0), "cudaGetDeviceProperties");
   check(cudaGetDeviceProperties(&other, gpu), "cudaGetDeviceProperties");
   if (std::strcmp(first.name, other.name) != 0)
-    throw workbook::MachineError("GPU 0 is " + std::string(first.name) + ", GPU " + std::to_string(gpu) +
-                                 " is " + other.name +
-                                 ": choose cards of one kind with CUDA_VISIBLE_DEVICES");
+    throw Unconnected("GPU 0 is " + std::string(first.name) + ", GPU " + std::to_string(gpu) + " is " +
+                      other.name + ": choose cards of one kind with CUDA_VISIBLE_DEVICES");
 }
 
 void let_reach(int gpu, int other) {
   int can = 0;
   check(cudaDeviceCanAccessPeer(&can, gpu, other), "cudaDeviceCanAccessPeer");
   if (!can)
-    throw workbook::MachineError("GPU " + std::to_string(gpu) + " cannot reach the memory of GPU " +
-                                 std::to_string(other) + ": that takes NVLink, or PCIe with peer access");
+    throw Unconnected("GPU " + std::to_string(gpu) + " cannot reach the memory of GPU " +
+                      std::to_string(other) + ": that takes NVLink, or PCIe with peer access");
   const CurrentGpu here(gpu);
   check(cudaDeviceEnablePeerAccess(other, 0), "cudaDeviceEnablePeerAccess");
 }

@@ -16,8 +16,12 @@ class CurrentGpu {
   CurrentGpu& operator=(const CurrentGpu&) = delete;
 };
 
-/// Lets the GPUs 0 to count - 1 reach each other's memory. \throws workbook::MachineError where they are
-/// different cards, or cannot
+/// GPUs that are different cards, or that cannot reach each other's memory.
+struct Unconnected : Error {
+  using Error::Error;
+};
+
+/// Lets the GPUs 0 to count - 1 reach each other's memory. \throws Unconnected where they cannot
 void connect_gpus(int count);
 
 /// GPU 0's stream waits for what the others have been given.

@@ -99,7 +99,11 @@ class CudaBackend : public GpuBackend {
 
   void* allocate(std::size_t bytes, std::size_t misalignment, const std::string&, std::size_t,
                  int gpu) override {
-    gpu::connect_gpus(gpu + 1);
+    try {
+      gpu::connect_gpus(gpu + 1);
+    } catch (const gpu::Unconnected& error) {
+      throw MachineError(error.what());
+    }
     const gpu::CurrentGpu there(gpu);
     // Guards differ between arrays: otherwise a kernel that copies one element too many would not change
     // them.

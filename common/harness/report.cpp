@@ -169,8 +169,8 @@ class TimeMarks {
 std::string counted_table_of_gpus(const Report& report, const ShapeResult& result) {
   const double n = units(*report.chapter, result.shape);
   CountMarks marks;
-  Table table({"", "", "", fmt::format("bytes/{}", report.chapter->unit), "", "over NVLink", "shared", "",
-               "predicted"},
+  const std::string bytes = fmt::format("bytes/{}", report.chapter->unit);
+  Table table({"", "", "", bytes, "", "over NVLink", "shared", "", "predicted"},
               {"stage", "kernels", "read", "write", "read", "write", "waves", "error", "speedup"});
   for (const StageResult& stage : result.stages) {
     if (stage.status != Status::kOk) {

@@ -1,16 +1,16 @@
 /// \file
 /// Exercise 10.2, two_shot: normalise a part of the rows, and store y on all GPUs.
 ///
-/// In the one-shot kernel each GPU reads all of x from all others, and all of them compute the same norms.
-/// Here GPU `me` has the rows me, me + gpus, me + 2 * gpus and so on: it adds up these over all GPUs, normalises
-/// them, and stores their y in the memory of every GPU, its own included. In the end all rows of y are on all
-/// GPUs. The result is that of exercise 10.1:
+/// In the one-shot kernel each GPU reads all of x from all others, and all of them compute the same
+/// norms. Here GPU `me` has the rows me, me + gpus, me + 2 * gpus and so on: it adds up these over all
+/// GPUs, normalises them, and stores their y in the memory of every GPU, its own included. In the end
+/// all rows of y are on all GPUs. The result is that of exercise 10.1:
 ///
 ///     h = residual + the sum of x over all GPUs
 ///     y = h / sqrt(mean of h * h over the row + kEpsilon) * weight
 ///
-/// The skeleton is a one-shot kernel, in which each GPU has all rows. Before the kernel, each GPU runs one that
-/// writes its x; after it, one that reads its y and overwrites its x.
+/// The skeleton is a one-shot kernel, in which each GPU has all rows. Before the kernel, each GPU runs
+/// one that writes its x; after it, one that reads its y and overwrites its x.
 ///
 /// Goal: with N GPUs, (N - 1) / N floats per element are read over NVLink and as many written: x comes in, y
 /// goes out. In all, 1 + 3 / N floats are read and 1 + 1 / N written.
@@ -23,8 +23,9 @@ namespace DEVICE::two_shot_norm {
 
 constexpr float kEpsilon = 1e-5f;
 
-/// It is launched on each GPU with blocks of 256 threads, as many as rows / gpus, rounded up: so the last block
-/// of some GPUs has no row. h is memory of this GPU for as many rows as there are; nothing else reads it.
+/// It is launched on each GPU with blocks of 256 threads, as many as rows / gpus, rounded up: so the
+/// last block of some GPUs has no row. h is memory of this GPU for as many rows as there are; nothing
+/// else reads it.
 __global__ void two_shot(const __grid_constant__ OnGpus<const float> x, const float* __restrict__ residual,
                          const float* __restrict__ weight, float* __restrict__ h,
                          const __grid_constant__ OnGpus<float> y,

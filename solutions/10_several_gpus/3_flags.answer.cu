@@ -7,8 +7,8 @@ namespace {
 
 namespace rows = rows_on_gpus;
 
-/// For `rounds` rounds: x = value + round, then sums[round] = x added up over all GPUs, each thread for another
-/// one's element. turns[b] is how often block b has met the others in earlier launches.
+/// For `rounds` rounds: x = value + round, then sums[round] = x added up over all GPUs, each thread for
+/// another one's element. turns[b] is how often block b has met the others in earlier launches.
 __global__ void exchange(const float* value, const __grid_constant__ OnGpus<float> x, float* sums,
                          const __grid_constant__ OnGpus<unsigned> flags, unsigned* turns, int gpus, int me,
                          int rounds) {

@@ -1,14 +1,14 @@
 /// \file
 /// Exercise 10.3, flags: let the blocks of several GPUs wait for each other.
 ///
-/// __syncthreads() waits for the threads of one block. Write a meeting for the blocks that have the same number
-/// on all GPUs: a block leaves it when the blocks of all other GPUs have come, and its threads then see all that
-/// the threads of those have written before. Each GPU has flags in its memory: flag [blockIdx.x * kMostGpus + g]
-/// of GPU `to` is set by GPU g. All are 0 at first, and none is ever reset.
+/// __syncthreads() waits for the threads of one block. Write a meeting for the blocks that have the same
+/// number on all GPUs: a block leaves it when the blocks of all other GPUs have come, and its threads
+/// then see all that the threads of those have written before. Each GPU has flags in its memory: flag
+/// [blockIdx.x * kMostGpus + g] of GPU `to` is set by GPU g. All are 0 at first, and none is ever reset.
 ///
-/// The kernel around it is given: a block writes its part of x, meets the others, adds up x over all GPUs, meets
-/// the others, and does all of that again. So turn is 1 at a block's first meeting, then 2, 3 and so on, also
-/// from launch to launch.
+/// The kernel around it is given: a block writes its part of x, meets the others, adds up x over all
+/// GPUs, meets the others, and does all of that again. So turn is 1 at a block's first meeting, then 2,
+/// 3 and so on, also from launch to launch.
 ///
 /// Goal: right for 1 to 8 GPUs. In each meeting a block sets one flag in the memory of each GPU, and it polls
 /// its own GPU's memory alone: no load of a flag goes over NVLink.

@@ -74,7 +74,8 @@ def check_layers():
 
 
 def reached(source):
-    call = [COMPILER, "-std=c++20", "-Icommon", "-Icommon/kernels", "-DDEVICE=cpu", "-M", "-x", "c++", source]
+    call = [COMPILER, "-std=c++20", "-Icommon", "-Icommon/kernels", "-Icommon/cpu/cuda_headers", "-DDEVICE=cpu",
+            "-M", "-x", "c++", source]
     rule = subprocess.run(call, check=True, capture_output=True, text=True).stdout
     return rule.replace("\\\n", " ").split()[1:]
 

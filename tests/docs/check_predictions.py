@@ -58,7 +58,7 @@ def unexplained(solution, skeleton=""):
     given = {(name, value) for name, value, _ in NUMBER.findall(skeleton)}
     return [name for name, value, why in NUMBER.findall(solution)
             if (name, value) not in given
-            and (not why or not (re.search(r" [+*/-] ", value) or name.endswith("Launches")))]
+            and (not why or not (re.search(r" [+*/-] |\w\(", value) or name.endswith("Launches")))]
 
 
 def check_puzzles(programs):
