@@ -9,8 +9,8 @@
 ///     h = residual + the sum of x over all GPUs
 ///     y = h / sqrt(mean of h * h over the row + kEpsilon) * weight
 ///
-/// The skeleton is a one-shot kernel, in which each GPU has all rows. Before the kernel, each GPU runs
-/// one that writes its x; after it, one that reads its y and overwrites its x.
+/// In the skeleton each GPU does the first rows, and stores their y for itself alone. Before the kernel, each GPU
+/// runs one that writes its x; after it, one that reads its y and overwrites its x.
 ///
 /// Goal: with N GPUs, (N - 1) / N floats per element are read over NVLink and as many written: x comes in, y
 /// goes out. In all, 1 + 3 / N floats are read and 1 + 1 / N written.
@@ -34,11 +34,11 @@ __global__ void two_shot(const __grid_constant__ OnGpus<const float> x, const fl
   meet(flags, gpus, me);  // x is there on all GPUs
   // BEGIN SOLUTION
   const int row = blockIdx.x * gpus + me;
+  // SKELETON
+  // // TODO: each GPU does the first rows, and stores their y for itself alone.
+  // const int row = blockIdx.x;
+  // END SOLUTION
   if (row < rows) {
-    // SKELETON
-    // // TODO: each GPU has all rows, and stores y for itself alone.
-    // for (int row = blockIdx.x; row < rows; row += gridDim.x) {
-    // END SOLUTION
     const size_t first = static_cast<size_t>(row) * columns;
     float squares = 0.0f;
     for (int c = threadIdx.x; c < columns; c += blockDim.x) {

@@ -9,8 +9,8 @@
 ///     h = residual + the sum of x over all GPUs
 ///     y = h / sqrt(mean of h * h over the row + kEpsilon) * weight
 ///
-/// The skeleton is a one-shot kernel, in which each GPU has all rows. Before the kernel, each GPU runs
-/// one that writes its x; after it, one that reads its y and overwrites its x.
+/// In the skeleton each GPU does the first rows, and stores their y for itself alone. Before the kernel, each GPU
+/// runs one that writes its x; after it, one that reads its y and overwrites its x.
 ///
 /// Goal: with N GPUs, (N - 1) / N floats per element are read over NVLink and as many written: x comes in, y
 /// goes out. In all, 1 + 3 / N floats are read and 1 + 1 / N written.
@@ -32,8 +32,9 @@ __global__ void two_shot(const __grid_constant__ OnGpus<const float> x, const fl
                          const __grid_constant__ OnGpus<unsigned> flags, int gpus, int me, int rows,
                          int columns) {
   meet(flags, gpus, me);  // x is there on all GPUs
-    // TODO: each GPU has all rows, and stores y for itself alone.
-    for (int row = blockIdx.x; row < rows; row += gridDim.x) {
+  // TODO: each GPU does the first rows, and stores their y for itself alone.
+  const int row = blockIdx.x;
+  if (row < rows) {
     const size_t first = static_cast<size_t>(row) * columns;
     float squares = 0.0f;
     for (int c = threadIdx.x; c < columns; c += blockDim.x) {
