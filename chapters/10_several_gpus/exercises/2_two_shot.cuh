@@ -9,8 +9,8 @@
 ///     h = residual + the sum of x over all GPUs
 ///     y = h / sqrt(mean of h * h over the row + kEpsilon) * weight
 ///
-/// In the skeleton each GPU does the first rows, and stores their y for itself alone. Before the kernel, each GPU
-/// runs one that writes its x; after it, one that reads its y and overwrites its x.
+/// In the skeleton each GPU does the first rows, and stores their y for itself alone. Before the kernel,
+/// each GPU runs one that writes its x; after it, one that reads its y and overwrites its x.
 ///
 /// Goal: with N GPUs, (N - 1) / N floats per element are read over NVLink and as many written: x comes in, y
 /// goes out. In all, 1 + 3 / N floats are read and 1 + 1 / N written.
