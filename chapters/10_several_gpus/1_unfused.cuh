@@ -2,34 +2,18 @@
 /// Stage 1: two kernels. The first adds up x over all GPUs, whose memory it reads as if it were its own; the
 /// second adds the residual and normalises. Between the two, each GPU waits until the others have read its x.
 #pragma once
-#include "deadline.hpp"
+#include "meet.hpp"
 #include "rows.cuh"
 
 namespace DEVICE::several_gpus {
 
-// [meet]
-/// The blocks with this block's number on all GPUs wait for each other: what their threads did before, those
-/// of the others see afterwards. All threads of the block call it. Each GPU has kMostGpus flags for each
-/// block, zeros at first: from each GPU, how often that one has come. `me` is the number of this GPU.
+/// How blocks wait for those of other GPUs: by the flags and fences of common/kernels/meet.hpp, which the
+/// exercises use as well.
 struct ByFences {
   static __device__ void meet(const OnGpus<unsigned>& flags, int gpus, int me) {
-    __syncthreads();  // all threads of this block have come
-    const int t = threadIdx.x;
-    if (t < gpus) {
-      const unsigned first = blockIdx.x * kMostGpus;
-      const unsigned turn = flags.of[me][first + me] + 1;
-      __syncwarp((1u << gpus) - 1);  // all of them have read it
-      __threadfence_system();        // what this block did is seen before the flag is
-      *static_cast<volatile unsigned*>(flags.of[t] + first + me) = turn;
-      const volatile unsigned* const flag = flags.of[me] + first + t;
-      const Deadline deadline;
-      while (static_cast<int>(*flag - turn) < 0) deadline.check();
-      __threadfence_system();
-    }
-    __syncthreads();
+    DEVICE::meet(flags, gpus, me);
   }
 };
-// [meet]
 
 /// sum = x of all GPUs added up, rounded to T; on each GPU. Traffic of each GPU: reads x of all and writes
 /// the sum.

@@ -16,6 +16,7 @@ struct OnGpus {
   T* of[kMostGpus];
 };
 
+// [meet]
 /// The blocks with this block's number on all GPUs wait for each other: what their threads did before, those
 /// of the others see afterwards. All threads of the block call it. Each GPU has kMostGpus flags for each
 /// block, zeros at first: from each GPU, how often that one has come. `me` is the number of this GPU.
@@ -35,5 +36,6 @@ __device__ inline void meet(const OnGpus<unsigned>& flags, int gpus, int me) {
   }
   __syncthreads();
 }
+// [meet]
 
 }  // namespace DEVICE
