@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import pathlib
 import subprocess
 import tempfile
@@ -31,8 +32,11 @@ def ready_stages(program, size):
 
 
 def card():
-    """The first GPU's name, its driver's version, and the UUID that tells it from others of that name."""
-    listed = output_of("nvidia-smi", "--query-gpu=name,driver_version,uuid", "--format=csv,noheader")
+    """The first GPU's name, its driver's version, and the UUID that tells it from others of that name. Which one
+    is the first, CUDA_VISIBLE_DEVICES can say; nvidia-smi does not read it."""
+    chosen = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")[0]
+    listed = output_of("nvidia-smi", *(["-i", chosen] if chosen else []),
+                       "--query-gpu=name,driver_version,uuid", "--format=csv,noheader")
     name, driver, uuid = listed.splitlines()[0].split(", ")
     return {"gpu": name, "driver": driver, "uuid": uuid}
 

@@ -1,6 +1,6 @@
 /// \file
 /// Stage 6: few rows again. The launch may begin while the kernel ahead of it in the stream ends; until then
-/// it loads what that one does not write, weight and residual. Compute capability 9.0 and newer.
+/// it loads what that one does not write, here the weight. Compute capability 9.0 and newer.
 #pragma once
 #include "5_mail.cuh"
 
