@@ -1283,11 +1283,13 @@ def all_pictures():
     """Those of this file, and of files that import it."""
     sys.modules.setdefault("diagrams", sys.modules[__name__])
     from pictures_attention import PICTURES as of_attention
+    from pictures_gpus import PICTURES as of_gpus
     from pictures_layernorm import PICTURES as of_layernorm
     from pictures_linear_gelu import PICTURES as of_linear_gelu
     from pictures_tensor_cores import PICTURES as of_tensor_cores
     from pictures_timelines import PICTURES as of_timelines
-    return {**PICTURES, **of_attention, **of_layernorm, **of_linear_gelu, **of_tensor_cores, **of_timelines}
+    return {**PICTURES, **of_attention, **of_gpus, **of_layernorm, **of_linear_gelu, **of_tensor_cores,
+            **of_timelines}
 
 
 def draw_all(programs, out):
