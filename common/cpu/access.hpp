@@ -13,9 +13,9 @@ enum class AccessKind : unsigned char { kLoad, kStore, kAtomic };
 /// The memory that an access touches. An asynchronous copy reads global memory and writes shared memory.
 enum class Space : unsigned char { kGlobal, kShared, kCopy };
 
-/// How an access differs from a plain one: a volatile access, the atomic of a compare-and-swap, or one of
-/// __ldcv() and __stwt(), which do not race with one another and order nothing.
-enum class AccessManner : unsigned char { kPlain, kVolatile, kCompareAndSwap, kRelaxed };
+/// How an access differs from a plain one: a volatile access, the atomic of a compare-and-swap, one of
+/// __ldcv(), __stwt() and relaxed atomics, or a load that acquires.
+enum class AccessManner : unsigned char { kPlain, kVolatile, kCompareAndSwap, kRelaxed, kAcquire };
 
 /// One access of the running thread.
 struct Access {

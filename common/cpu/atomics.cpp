@@ -22,16 +22,13 @@ template <class T, class Operation>
 
 }  // namespace
 
-static AccessManner manner_of(bool orders) {
-  return orders ? AccessManner::kVolatile : AccessManner::kRelaxed;
-}
-
-void strong_load(void* to, const void* from, size_t bytes, bool orders) {
-  trace_access(from, static_cast<unsigned>(bytes), AccessKind::kLoad, CALLER, manner_of(orders));
+void strong_load(void* to, const void* from, size_t bytes, bool acquires) {
+  trace_access(from, static_cast<unsigned>(bytes), AccessKind::kLoad, CALLER,
+               acquires ? AccessManner::kAcquire : AccessManner::kRelaxed);
   __builtin_memcpy(to, from, bytes);
 }
-void strong_store(void* to, const void* from, size_t bytes, bool orders) {
-  trace_access(to, static_cast<unsigned>(bytes), AccessKind::kStore, CALLER, manner_of(orders));
+void strong_store(void* to, const void* from, size_t bytes) {
+  trace_access(to, static_cast<unsigned>(bytes), AccessKind::kStore, CALLER, AccessManner::kRelaxed);
   __builtin_memcpy(to, from, bytes);
 }
 

@@ -77,7 +77,7 @@ template <class T>
 template <class T>
 [[gnu::always_inline]] inline void __stwt(T* p, const T& value) {
   const T loaded = value;  // where it is in memory, that is traced, too
-  strong_store(p, &loaded, sizeof(T), false);
+  strong_store(p, &loaded, sizeof(T));
 }
 
 /// Ends the launch with an error: on the CPU device, with a finding that names this line.

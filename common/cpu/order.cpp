@@ -76,6 +76,7 @@ void Order::begin_block(std::uint32_t first_thread, unsigned threads, unsigned n
     known_.assign(threads, {});
     acquired_.assign(threads, {});
     learned_.assign(threads, {});
+    observed_.assign(threads, {});
   }
   forget_fences();
   ended_blocks_.clear();
@@ -95,6 +96,7 @@ void Order::forget_fences() {
   for (auto& known : known_) known.clear();
   for (auto& acquired : acquired_) acquired.clear();
   for (auto& learned : learned_) learned.clear();
+  for (auto& observed : observed_) observed.clear();
   fences_of_all_ = {};
   acquired_by_all_.clear();
   shared_locations_.clear();
@@ -139,7 +141,7 @@ bool Order::acquired_in_block(unsigned earlier, Moment moment, unsigned thread) 
   const auto has_atomic = [&](const Acquired& known) {
     const auto first = known.location->releases.begin();
     return std::any_of(first, first + static_cast<std::ptrdiff_t>(known.releases), [&](const Release& r) {
-      return r.thread == first_thread_ + earlier && r.moment == moment;
+      return r.thread == first_thread_ + earlier && r.has_atomic_at(moment);
     });
   };
   return std::any_of(learned_[thread].begin(), learned_[thread].end(), has_atomic);
@@ -176,6 +178,7 @@ Order::Fenced Order::known_to(unsigned thread) const {
 
 void Order::fence(unsigned thread, Scope scope) {
   has_fences_ = intricate_ = true;
+  acquire_observed(thread, scope);
   Fences& mine = fences_[thread];
   mine.here = std::make_shared<const Fenced>(known_to(thread));
   if (scope != Scope::kBlock) mine.everywhere = mine.here;
@@ -259,26 +262,55 @@ void Order::merge_lanes(unsigned first_thread, std::uint32_t lanes) {
   }
 }
 
-void Order::begin_atomic(unsigned thread, std::uintptr_t location, bool shared, Scope scope, bool releases) {
+void Order::begin_strong(unsigned thread, std::uintptr_t address, bool shared, Scope scope, Effect effect) {
   if (!has_fences_) return;
   Locations& locations = shared ? shared_locations_ : *device_locations_;
-  if (!releases && !locations.contains(location)) return;
-  auto& place = locations[location];
-  if (!place) place = std::make_unique<Location>();
-  acquire(thread, *place, shared);
-  if (releases) release(thread, *place, scope);
+  const bool releases = effect == Effect::kReleases || effect == Effect::kBoth;
+  if (!releases && !locations.contains(address)) return;
+  auto& location = locations[address];
+  if (!location) location = std::make_unique<Location>();
+  const Observed seen = {location.get(), location->releases.size(), shared};
+  if (effect == Effect::kObserves) observe(thread, seen);
+  if (effect == Effect::kAcquires || effect == Effect::kBoth) acquire(thread, seen);
+  if (releases) release(thread, *location, scope);
+}
+
+void Order::observe(unsigned thread, const Observed& seen) {
+  auto& observed = observed_[thread];
+  const auto known = std::find_if(observed.begin(), observed.end(),
+                                  [&](const Observed& one) { return one.location == seen.location; });
+  if (known == observed.end()) {
+    observed.push_back(seen);
+  } else {
+    *known = seen;
+  }
+}
+
+/// A fence makes acquires of the strong loads before it, as far as it reaches.
+void Order::acquire_observed(unsigned thread, Scope scope) {
+  std::erase_if(observed_[thread], [&](const Observed& seen) {
+    const bool reached = seen.releases == 0 || reaches(scope, seen.location->releases[seen.releases - 1]);
+    if (reached) acquire(thread, seen);
+    return reached;
+  });
+}
+
+/// Whether a fence of that scope orders what a thread of the running block does after that release.
+bool Order::reaches(Scope scope, const Release& release) const {
+  if (scope == Scope::kSystem || release.thread - first_thread_ < threads_) return true;
+  return scope == Scope::kDevice && on_one_gpu(block_of(release.thread), block_of(first_thread_));
 }
 
 /// The thread learns what the releases on the location have made visible.
-void Order::acquire(unsigned thread, Location& location, bool shared) {
+void Order::acquire(unsigned thread, const Observed& seen) {
   auto& learned = learned_[thread];
-  const auto mine =
-      std::find_if(learned.begin(), learned.end(), [&](const auto& a) { return a.location == &location; });
+  const auto mine = std::find_if(learned.begin(), learned.end(),
+                                 [&](const auto& a) { return a.location == seen.location; });
   const std::size_t before = mine == learned.end() ? 0 : mine->releases;
-  for (std::size_t i = location.releases.size(); i-- > before;) {
-    const Release& release = location.releases[i];
+  for (std::size_t i = seen.releases; i-- > before;) {
+    const Release& release = seen.location->releases[i];
     // Earlier ones are another block's, or from before the last barrier.
-    if (release.thread - first_thread_ >= threads_ || release.moment < phase_) break;
+    if (release.thread - first_thread_ >= threads_ || release.moments.back() < phase_) break;
     const Fenced& fenced = *release.fences.here;
     std::vector<Moment>& known = known_[thread];
     known.resize(threads_, 0);
@@ -286,9 +318,9 @@ void Order::acquire(unsigned thread, Location& location, bool shared) {
     add(learned, fenced.learned);
     add(acquired_[thread], fenced.acquired);
   }
-  if (location.releases.empty()) return;
-  add(learned, {{&location, location.releases.size()}});
-  if (!shared) add(acquired_[thread], {{&location, location.releases.size()}});
+  if (seen.releases == 0) return;
+  add(learned, {{seen.location, seen.releases}});
+  if (!seen.shared) add(acquired_[thread], {{seen.location, seen.releases}});
 }
 
 /// Makes everything that the thread, or one ordered before it, has fenced visible to later atomics on the
@@ -303,10 +335,14 @@ void Order::release(unsigned thread, Location& location, Scope scope) {
   // At a moment of its own, so that what acquires it comes after this atomic, but not after what is between
   // the fence and it.
   moments_[thread] = static_cast<Moment>(now(thread) + 1);
-  location.releases.push_back({all, first_thread_ + thread, moments_[thread]});
+  const bool again =
+      !location.releases.empty() && location.releases.back().thread == first_thread_ + thread &&
+      location.releases.back().moments.back() < moments_[thread] && location.releases.back().fences == all;
+  if (!again) location.releases.push_back({all, first_thread_ + thread, {}});
+  location.releases.back().moments.push_back(moments_[thread]);
 }
 
-void Order::end_atomic(unsigned thread) {
+void Order::end_release(unsigned thread) {
   if (!has_fences_) return;
   moments_[thread] = static_cast<Moment>(now(thread) + 1);
   latest_ = std::max(latest_, moments_[thread]);
@@ -366,7 +402,7 @@ bool Order::released(std::uint32_t earlier, Moment moment, const Acquired& to) c
       return found_ended_;
     }
     if (releasing != block || (!fenced && to.block != block)) return false;
-    if (release.thread == earlier && release.moment == moment) return true;
+    if (release.thread == earlier && release.has_atomic_at(moment)) return true;
     return fenced && moment < fenced->until[earlier - fenced->first_thread];
   };
   const auto first = to.location->releases.begin();

@@ -5,16 +5,17 @@
 /// An access happens before another one
 /// - when the same thread makes it earlier;
 /// - within a block, when a __syncthreads() is between them, or a __syncwarp() for the lanes in its mask;
-/// - by release and acquire: a thread passes a __threadfence() and then does an atomic on a location.
-///   Another one that does an atomic there later comes after all that happened before the fence, and after
-///   that first atomic. __threadfence_block() does the same within a block, and __threadfence_system() with
-///   an atomic for all GPUs between them. Threads that a barrier or a __syncwarp() has ordered after the
-///   fence may do the first atomic for it;
+/// - by release and acquire: a thread passes a __threadfence() and then does an atomic, or a strong store, on
+///   a location. Another one that does an atomic there later, or a strong load and then a fence, comes after
+///   all that happened before the first fence, and after that first atomic. __threadfence_block() does the
+///   same within a block, and __threadfence_system() with an atomic for all GPUs between them. Threads that a
+///   barrier or a __syncwarp() has ordered after the fence may do the first atomic for it;
 /// - where several GPUs run, when it is of an earlier launch of the same GPU.
 ///
 /// These are vector clocks (L. Lamport 1978; C. Fidge, F. Mattern 1988) in the shape that a grid gives them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -82,10 +83,12 @@ class Order {
   void sync_warp(unsigned first_thread, std::uint32_t lanes, bool orders_memory);
   /// A thread has passed a fence.
   void fence(unsigned thread, Scope scope);
-  /// A thread does an atomic there, between these two: begin_atomic is before the access is checked. A
-  /// volatile load acquires without a release.
-  void begin_atomic(unsigned thread, std::uintptr_t location, bool shared, Scope scope, bool releases);
-  void end_atomic(unsigned thread);
+  /// What a strong access does. One that observes acquires when the thread passes a fence later.
+  enum class Effect : unsigned char { kObserves, kAcquires, kReleases, kBoth };
+  /// A thread makes a strong access there, an atomic for example. This is before the access is checked, and
+  /// end_release after the check of one that releases.
+  void begin_strong(unsigned thread, std::uintptr_t location, bool shared, Scope scope, Effect effect);
+  void end_release(unsigned thread);
 
   /// The moment of the accesses that a thread of the block makes now.
   [[gnu::always_inline]] Moment now(unsigned thread) const {
@@ -132,24 +135,37 @@ class Order {
   /// Fences that happened before what a thread does: for all GPUs, for the device, and for the block.
   struct Fences {
     FencedPointer system, everywhere, here;
+    bool operator==(const Fences&) const = default;
   };
   struct Release {
     Fences fences;
-    std::uint32_t thread;  ///< in the grid
-    Moment moment;         ///< of the atomic
+    std::uint32_t thread;         ///< in the grid
+    std::vector<Moment> moments;  ///< of its atomics, one after the other: a thread may poll by them
+    bool has_atomic_at(Moment moment) const {
+      return std::binary_search(moments.begin(), moments.end(), moment);
+    }
   };
   /// A location on which atomics were done after fences.
   struct Location {
     std::vector<Release> releases;  // block after block, unless several GPUs run
   };
   using Locations = std::unordered_map<std::uintptr_t, std::unique_ptr<Location>>;
+  /// A strong load has seen the releases of a location up to that number.
+  struct Observed {
+    Location* location;
+    std::size_t releases;
+    bool shared;
+  };
 
   Fenced known_to(unsigned thread) const;
   static FencedPointer merged(const std::vector<FencedPointer>& parts);
   static Fences merged(const std::vector<Fences>& parts, const Fences& more = {});
   static void add(std::vector<Acquired>& to, const std::vector<Acquired>& more);
   void forget_fences();
-  void acquire(unsigned thread, Location& location, bool shared);
+  void observe(unsigned thread, const Observed& seen);
+  void acquire_observed(unsigned thread, Scope scope);
+  bool reaches(Scope scope, const Release& release) const;
+  void acquire(unsigned thread, const Observed& seen);
   void release(unsigned thread, Location& location, Scope scope);
   std::uint32_t block_of(std::uint32_t thread) const { return thread / numbers_; }
   bool on_one_gpu(std::uint32_t block, std::uint32_t other) const;
@@ -174,7 +190,8 @@ class Order {
   std::vector<std::vector<Moment>> known_;       // by thread: of each thread of the block, or empty
   std::vector<std::vector<Acquired>> acquired_;  // by thread: of device memory's locations
   std::vector<Acquired> acquired_by_all_;
-  std::vector<std::vector<Acquired>> learned_;  // by thread: of all locations, since the last barrier
+  std::vector<std::vector<Acquired>> learned_;   // by thread: of all locations, since the last barrier
+  std::vector<std::vector<Observed>> observed_;  // by thread: to be acquired at its next fence
   std::shared_ptr<Locations> device_locations_ = std::make_shared<Locations>();
   Locations shared_locations_;
 

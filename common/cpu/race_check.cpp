@@ -150,19 +150,24 @@ void RaceCheck::check(Access access, bool shared, WordHistory* words, unsigned t
               site);
 }
 
+static Order::Effect effect_of(const Access& access) {
+  if (access.kind == AccessKind::kStore) return Order::Effect::kReleases;
+  if (access.kind == AccessKind::kAtomic) return Order::Effect::kBoth;
+  return access.manner == AccessManner::kAcquire ? Order::Effect::kAcquires : Order::Effect::kObserves;
+}
+
 void RaceCheck::check_strong(Access access, bool shared, WordHistory* words, unsigned thread,
                              std::uint8_t site) {
   if (!shared) need_block_order();
-  if (access.manner == AccessManner::kRelaxed)
-    return check_words(access, shared, words, thread, Role::kStrong, site);
-  if (access.kind == AccessKind::kStore && !order_.has_fence(thread))
+  const bool is_volatile = access.manner == AccessManner::kVolatile;
+  if (is_volatile && access.kind == AccessKind::kStore && !order_.has_fence(thread))
     return check_words(access, shared, words, thread, Role::kWrite, site);
   if (access.manner == AccessManner::kCompareAndSwap) confirm_guess(access, shared, words, thread);
-  // A volatile access is one for all GPUs (PTX ISA, 8.4, Volatile Operations).
-  const Scope scope = access.manner == AccessManner::kVolatile ? Scope::kSystem : access.scope;
-  order_.begin_atomic(thread, access.address, shared, scope, access.kind != AccessKind::kLoad);
+  // Strong loads and stores are for all GPUs (PTX ISA, 8.4, Volatile Operations).
+  const Scope scope = access.kind == AccessKind::kAtomic ? access.scope : Scope::kSystem;
+  order_.begin_strong(thread, access.address, shared, scope, effect_of(access));
   check_words(access, shared, words, thread, Role::kStrong, site);
-  order_.end_atomic(thread);
+  if (access.kind != AccessKind::kLoad) order_.end_release(thread);
   if (!order_.has_moments()) pause();
 }
 

@@ -93,9 +93,9 @@ std::string gpus_race(bool both_store) {
   return both_store ? "which GPU should write this element? Does the index leave the GPU's number out?"
                     : "one GPU hands it over to the other by a flag: all threads that have written pass "
                       "__syncthreads(), then one passes __threadfence_system() and sets the flag, by "
-                      "atomicExch_system() or a volatile store; the other GPU's thread sees it, and a "
-                      "__syncthreads() lets its block go on. Which of these is missing, or waits for another "
-                      "value?";
+                      "atomicExch_system() or a volatile store; the other GPU's thread sees it and passes "
+                      "__threadfence_system() after it, and a __syncthreads() lets its block go on. Which of "
+                      "these is missing, or waits for another value?";
 }
 
 std::string volatile_race(const std::string& otherwise) {

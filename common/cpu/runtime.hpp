@@ -119,9 +119,9 @@ WORKBOOK_COMPARE_AND_SWAP(unsigned long long)
 #undef WORKBOOK_COMPARE_AND_SWAP
 
 /// Loads and stores of 1, 2, 4, 8 or 16 bytes that do not race with one another: __ldcv(), __stwt(), and
-/// those of cuda::atomic_ref. `orders`: the load acquires, the store comes after a fence and releases.
-void strong_load(void* to, const void* from, size_t bytes, bool orders);
-void strong_store(void* to, const void* from, size_t bytes, bool orders);
+/// those of cuda::atomic_ref.
+void strong_load(void* to, const void* from, size_t bytes, bool acquires);
+void strong_store(void* to, const void* from, size_t bytes);
 
 // Asynchronous copies from device memory to shared memory (pipeline.hpp).
 /// Begins to copy `bytes` (4, 8 or 16) bytes, the last `zeros` of which become 0 instead.

@@ -30,8 +30,8 @@ void trace_elsewhere(Access access) {
 
 void trace_misaligned(Access access);
 
-/// Whether a strong load repeats the lane's last one: it polls, and how often depends on time. Where several
-/// GPUs run, which they do to wait for each other, that is counted once.
+/// Whether a strong load or an atomic repeats the lane's last one: it probably polls, and how often depends
+/// on time. Where several GPUs run, which they do to wait for each other, such loads are counted once.
 bool polls_again(const Device& d, std::uintptr_t instruction, std::uintptr_t address) {
   if (!d.gpus) return false;
   LaneFlow& lane = *d.block.thread.flow;
@@ -49,9 +49,11 @@ bool polls_again(const Device& d, std::uintptr_t instruction, std::uintptr_t add
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const auto instruction = reinterpret_cast<std::uintptr_t>(return_address);
   if (d.block.stack.contains(address)) return;  // a local variable
-  const bool strong = manner == kVolatile || manner == AccessManner::kRelaxed;
-  const bool again = strong && kind == kLoad && polls_again(d, instruction, address);
-  if (again) d.block.steps.suspect();
+  const bool strong = manner != AccessManner::kPlain && manner != AccessManner::kCompareAndSwap;
+  const bool repeats =
+      (strong && kind == kLoad) || kind == AccessKind::kAtomic ? polls_again(d, instruction, address) : false;
+  if (repeats) d.block.steps.suspect();
+  const bool again = repeats && kind == kLoad;  // atomics are counted: a loop of them need not poll
   d.block.steps.count(instruction, address, size, kind);
   const Access access = {instruction, address, size, kind, manner, scope};
   if (address & (size - 1)) return trace_misaligned(access);

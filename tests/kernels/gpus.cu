@@ -22,6 +22,12 @@ __device__ void set(int* flag, Exchange how) {
     *static_cast<volatile int*>(flag) = 1;
 }
 
+__device__ int poll(int* flag, Exchange how) {
+  if (how == Exchange::kRightByAtomicPolls) return atomicAdd_system(flag, 0);
+  if (how == Exchange::kRightByRelaxedPolls) return __ldcv(flag);
+  return *static_cast<volatile int*>(flag);
+}
+
 __global__ void exchange(int gpus, int me, OnGpus flags, OnGpus x, int* out, Exchange how) {
   const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
   if (how != Exchange::kRightInTwoLaunches) x.of[me][i] = 100000 * me + i;
@@ -29,11 +35,14 @@ __global__ void exchange(int gpus, int me, OnGpus flags, OnGpus x, int* out, Exc
   if (t < gpus) {
     const int to = how == Exchange::kOtherGpu && me == 0 && t == gpus - 1 ? 0 : t;
     set(&flags.of[to][blockIdx.x * gpus + me], how);
-    volatile int* const flag = &flags.of[me][blockIdx.x * gpus + t];
+    int* const flag = &flags.of[me][blockIdx.x * gpus + t];
     if (how != Exchange::kNoWait)
-      while (*flag != (how == Exchange::kOtherValue ? 2 : 1)) {
+      while (poll(flag, how) != (how == Exchange::kOtherValue ? 2 : 1)) {
       }
-    __threadfence_system();
+    if (how == Exchange::kFenceOfDeviceAfter)
+      __threadfence();
+    else if (how != Exchange::kNoFenceAfter)
+      __threadfence_system();
   }
   __syncthreads();
   int sum = 0;

@@ -14,15 +14,19 @@ struct OnGpus {
 /// The mistake in exchange(), if there is one.
 enum class Exchange {
   kRight,
-  kRightByAtomics,      ///< the flag is set by atomicExch_system()
-  kRightInTwoLaunches,  ///< x is stored by a launch before the one that hands it over
-  kNoBarrier,           ///< no __syncthreads() before the flag is set
-  kNoFence,             ///< none before the flag is set
-  kFenceOfDevice,       ///< __threadfence() there
-  kAtomicOfDevice,      ///< the flag is set by atomicExch()
-  kNoWait,              ///< nobody waits for the flag
-  kOtherValue,          ///< the flag is set to 1 and 2 is waited for
-  kOtherGpu,            ///< GPU 0 sets its own flag in place of the last GPU's
+  kRightByAtomics,       ///< the flag is set by atomicExch_system()
+  kRightByAtomicPolls,   ///< atomicAdd_system() of 0 polls it
+  kRightByRelaxedPolls,  ///< __ldcv() polls it
+  kRightInTwoLaunches,   ///< x is stored by a launch before the one that hands it over
+  kNoBarrier,            ///< no __syncthreads() before the flag is set
+  kNoFence,              ///< none before the flag is set
+  kFenceOfDevice,        ///< __threadfence() there
+  kAtomicOfDevice,       ///< the flag is set by atomicExch()
+  kNoWait,               ///< nobody waits for the flag
+  kNoFenceAfter,         ///< none between the wait and the loads of x
+  kFenceOfDeviceAfter,   ///< __threadfence() there
+  kOtherValue,           ///< the flag is set to 1 and 2 is waited for
+  kOtherGpu,             ///< GPU 0 sets its own flag in place of the last GPU's
 };
 
 /// On each of `gpus` GPUs, with `blocks` blocks of 64 threads: x[i] = 100000 * gpu + i; then each hands its x

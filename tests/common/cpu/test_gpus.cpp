@@ -61,7 +61,8 @@ struct Gpus {
 
 TEST_CASE_METHOD(Gpus, "gpus: kernels that wait for each other hand over their arrays", "[gpus]") {
   const int gpus = GENERATE(1, 2, 3, 8), blocks = GENERATE(1, 5);
-  const Exchange how = GENERATE(Exchange::kRight, Exchange::kRightByAtomics, Exchange::kRightInTwoLaunches);
+  const Exchange how = GENERATE(Exchange::kRight, Exchange::kRightByAtomics, Exchange::kRightByAtomicPolls,
+                                Exchange::kRightByRelaxedPolls, Exchange::kRightInTwoLaunches);
   CAPTURE(gpus, blocks, how);
   const Counts counts = exchange(gpus, blocks, how);
   // Each reads what the others have, and sets a flag of each other one.
@@ -83,7 +84,9 @@ TEST_CASE_METHOD(Gpus, "gpus: what is wrong with a hand-over is found", "[gpus]"
       Row{Exchange::kNoFence, race, "__threadfence_system()"},
       Row{Exchange::kFenceOfDevice, race, "__threadfence_system()"},
       Row{Exchange::kAtomicOfDevice, race, "atomicExch_system()"},
-      Row{Exchange::kNoWait, race, "Which of these is missing"},
+      Row{Exchange::kNoWait, race, "these is missing"},
+      Row{Exchange::kNoFenceAfter, race, "__threadfence_system() after it"},
+      Row{Exchange::kFenceOfDeviceAfter, race, "__threadfence_system() after it"},
       Row{Exchange::kOtherValue, "GPU that waits for ever", "which GPU was meant to store the value"},
       Row{Exchange::kOtherGpu, "GPU that waits for ever", "in the memory that is polled here"});
   const int gpus = GENERATE(2, 3);
