@@ -11,7 +11,6 @@ const Array kArrays[] = {{"product", Type::kFloat32, Role::kOutput, m_times_n, r
                          {"x", Type::kFloat32, Role::kInput, m_times_k, nullptr},
                          {"w", Type::kFloat32, Role::kInput, n_times_k, nullptr}};
 
-long long tiles_read(const Shape& s) { return 4 * m_times_n(s) * s.dims[1] * 2 / 32; }
 /// Two loads for a multiplication of a warp, and for the stores, of which a tile needs 1/16, up to a quarter.
 long long wavefronts(const Shape& s) { return m_times_n(s) * s.dims[1] / 32 * 9 / 4; }
 

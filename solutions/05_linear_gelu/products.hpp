@@ -45,6 +45,8 @@ constexpr workbook::Shape kProductShapes[] = {{{1, 1, 1}},    {{2, 3, 5}},    {{
                                               {{66, 36, 68}}, {{33, 1, 70}},  {{256, 64, 256}}};
 constexpr int kProductShapeCount = sizeof kProductShapes / sizeof kProductShapes[0];
 
+/// Bytes that a product by tiles of 32 x 32 reads.
+inline long long tiles_read(const workbook::Shape& s) { return 4 * m_times_n(s) * s.dims[1] * 2 / 32; }
 inline long long one_launch(const workbook::Shape&) { return 1; }
 inline long long result_bytes(const workbook::Shape& s) { return 4 * m_times_n(s); }
 
