@@ -12,13 +12,14 @@ const Array kArrays[] = {{"product", Type::kFloat32, Role::kOutput, m_times_n, r
                          {"w", Type::kFloat32, Role::kInput, n_times_k, nullptr}};
 
 /// What tiles of 64 x 64 need, twice: four steps of k at a time use half of each sector.
+long long bytes_read(const Shape& s) { return 4 * m_times_n(s) * s.dims[1] * 2 / 64 * 2; }
 /// For sixteen multiplications of a warp: eight loads, and up to two stores; a tile needs half of one.
 long long requests(const Shape& s) { return m_times_n(s) * s.dims[1] / 32 / 16 * 10; }
 /// The same where lanes conflict in pairs at four of the loads, or at a transposed store more of them.
 long long wavefronts(const Shape& s) { return m_times_n(s) * s.dims[1] / 32 / 16 * 14; }
 
 const Limit kLimits[] = {
-    {Cost::kReadBytes, tiles_read, "does the block load each element of its tiles once?"},
+    {Cost::kReadBytes, bytes_read, "does the block load each element of its tiles once?"},
     {Cost::kSharedRequests, requests,
      "in one step, does each thread load its four elements of x and its four of w from shared memory once?"},
     {Cost::kSharedWavefronts, wavefronts,
