@@ -7,24 +7,9 @@ namespace {
 
 using namespace workbook;
 
-void fill(const Data& host) {
-  fill_rows_some_large(host);
-  fill_uniform(host.floats("weight"), columns(host.shape), 0.5f, 1.5f, 92);
-  fill_uniform(host.floats("bias"), columns(host.shape), -0.5f, 1.0f, 93);
-}
-
 void reference(const Data& host, double* expected, double* magnitude) {
-  const int columns = host.shape.dims[1];
-  for (int r = 0; r < host.shape.dims[0]; ++r) {
-    const long long first = static_cast<long long>(r) * columns;
-    const RowMoments row = moments_of(host.floats("x") + first, columns, identity);
-    for (int c = 0; c < columns; ++c) {
-      const double x = host.floats("x")[first + c], bias = host.floats("bias")[c];
-      const double factor = host.floats("weight")[c] / sqrt(row.variance + double{kEpsilon});
-      expected[first + c] = positive_part((x - row.mean) * factor + bias);
-      magnitude[first + c] = (fabs(x) + row.size) * fabs(factor) + fabs(bias);
-    }
-  }
+  reference_layernorm(host, expected, magnitude);
+  for (long long i = 0; i < elements(host.shape); ++i) expected[i] = positive_part(expected[i]);
 }
 
 const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
@@ -52,7 +37,7 @@ Exercise exercise() {
           .lesson = "docs/04_relu_layernorm.md, stage 10",
           .arrays = kArrays,
           .array_count = sizeof kArrays / sizeof kArrays[0],
-          .fill = fill,
+          .fill = fill_rows_and_parameters,
           .output = "y",
           .roundings = row_roundings,
           .limits = kLimits,

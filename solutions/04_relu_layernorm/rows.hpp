@@ -52,6 +52,30 @@ RowMoments moments_of(const float* row, int columns, Input input) {
 inline double identity(double x) { return x; }
 inline double positive_part(double x) { return x < 0 ? 0 : x; }
 
+constexpr float kEpsilon = 1e-3f;
+
+/// Rows as fill_rows_some_large() has them, weight and bias.
+inline void fill_rows_and_parameters(const workbook::Data& host) {
+  fill_rows_some_large(host);
+  workbook::fill_uniform(host.floats("weight"), columns(host.shape), 0.5f, 1.5f, 92);
+  workbook::fill_uniform(host.floats("bias"), columns(host.shape), -0.5f, 1.0f, 93);
+}
+
+/// (x - mean) / sqrt(variance + kEpsilon) * weight + bias of each row.
+inline void reference_layernorm(const workbook::Data& host, double* expected, double* magnitude) {
+  const int columns = host.shape.dims[1];
+  for (int r = 0; r < host.shape.dims[0]; ++r) {
+    const long long first = static_cast<long long>(r) * columns;
+    const RowMoments row = moments_of(host.floats("x") + first, columns, identity);
+    for (int c = 0; c < columns; ++c) {
+      const double x = host.floats("x")[first + c], bias = host.floats("bias")[c];
+      const double factor = host.floats("weight")[c] / sqrt(row.variance + double{kEpsilon});
+      expected[first + c] = (x - row.mean) * factor + bias;
+      magnitude[first + c] = (fabs(x) + row.size) * fabs(factor) + fabs(bias);
+    }
+  }
+}
+
 /// Each of 256 threads adds up its share, and a tree adds up the threads.
 inline int sum_roundings(const workbook::Shape& s) { return s.dims[1] / 256 + 12; }
 /// In blocks of kBlocks threads: in the smallest one, each of 32 threads adds up its share.
@@ -63,8 +87,6 @@ inline int row_roundings(const workbook::Shape& s) { return 2 * sum_roundings(s)
 /// counts. Not 32 first: a single warp has no races between warps.
 constexpr int kBlocks[] = {96, 32, 1024, 256};
 constexpr int kBlockCount = sizeof kBlocks / sizeof kBlocks[0];
-
-constexpr float kEpsilon = 1e-3f;
 
 constexpr workbook::Shape kRowShapes[] = {{{1, 1, 1}},    {{2, 2, 1}},    {{3, 31, 1}},  {{6, 33, 1}},
                                           {{7, 255, 1}},  {{4, 256, 1}},  {{4, 257, 1}}, {{5, 1023, 1}},
