@@ -182,7 +182,7 @@ const std::set<std::string_view> kTypeWords = {"int",      "float", "double", "b
 
 class Translator {
  public:
-  Translator(std::vector<Token> tokens, const std::map<std::string, std::string>& constants)
+  Translator(std::vector<Token> tokens, Constants& constants)
       : all_(std::move(tokens)), constants_(constants) {
     for (std::size_t i = 0; i < all_.size(); ++i)
       if (all_[i].kind != Kind::kBlank) places_.push_back(i);
@@ -199,9 +199,6 @@ class Translator {
     for (const auto& [name, declarations] : kernels_) add_starters(name, declarations);
     for (int i = 0; i < count(); ++i)
       if (token(i).user && is_launch(i)) translate_launch(i);
-    for (const auto& [name, value] : constants_)
-      if (!used_constants_.contains(name))
-        throw UsageError(fmt::format("--set {}={}: no variable {} starts with a number", name, value, name));
     return joined();
   }
 
@@ -557,11 +554,11 @@ class Translator {
   }
 
   void set_constant(int i) {
-    const auto found = constants_.find(std::string(text(i)));
-    if (found == constants_.end() || text(i + 1) != "=" || token(i + 2).kind != Kind::kNumber) return;
+    const std::string* const value = constants_.value(text(i));
+    if (!value || text(i + 1) != "=" || token(i + 2).kind != Kind::kNumber) return;
     if (!is_word(i - 1) && text(i - 1) != ",") return;
-    replace(i + 2, found->second);
-    used_constants_.insert(found->first);
+    replace(i + 2, *value);
+    constants_.note_used(text(i));
   }
 
   /// `extern __shared__ T name[];` and other arrays in shared memory.
@@ -759,8 +756,7 @@ class Translator {
   }
 
   std::vector<Token> all_;
-  const std::map<std::string, std::string>& constants_;
-  std::set<std::string> used_constants_;
+  Constants& constants_;
   std::vector<std::size_t> places_;  // in all_, of the tokens that are not blank
   std::vector<Edit> edits_;
   std::vector<int> partners_;  // of each bracket, its other one
@@ -771,7 +767,13 @@ class Translator {
 
 }  // namespace
 
-std::string translated(std::string_view preprocessed, const std::map<std::string, std::string>& constants) {
+void Constants::require_all_used() const {
+  for (const auto& [name, value] : values_)
+    if (!used_.contains(name))
+      throw UsageError(fmt::format("--set {}={}: no variable {} starts with a number", name, value, name));
+}
+
+std::string translated(std::string_view preprocessed, Constants& constants) {
   return Translator(Lexer(preprocessed).tokens(), constants).text();
 }
 

@@ -50,7 +50,8 @@ def play(what, source, status, *texts, options=(), command="play", never=None):
         path.write_text(source)
         (path.parent / "include").mkdir()
         (path.parent / "include" / "size.h").write_text("#define FROM_HEADER 77\n")
-        (path.parent / "include" / "more.cu").write_text("int size() { return 10; }\n")
+        (path.parent / "include" / "more.cu").write_text(MORE)
+        (path.parent / "include" / "size.cpp").write_text("int size() { return 10; }\n")
         (path.parent / "include" / "main.cpp").write_text(MAIN)
         words = [str(each).replace("FOLDER", folder) for each in options]
         done = run(COPY / "workbook", command, path, *words)
@@ -71,12 +72,49 @@ def changed(*edits):
 
 
 MAIN = r"""#include <cstdio>
+__global__ void kernel(int* x);
 int main() {
   int *x, result;
   cudaMalloc(&x, 4);
   kernel<<<1, 1>>>(x);
   cudaMemcpy(&result, x, 4, cudaMemcpyDeviceToHost);
   printf("main %d\n", result);
+}
+"""
+# A second file, with names that the first one has as well, and some that it needs.
+MORE = r"""#include <cstdio>
+#define T double
+static int count = 5;
+__constant__ float factor[2] = {3, 4};
+__device__ int table[2] = {50, 60};
+__device__ float scale(float x) { return factor[1] * x; }
+static __global__ void show(float x) { printf("more.cu: %g %d\n", scale(x), count + table[1]); }
+__global__ void twice(const int* x) { printf("twice %d\n", 2 * x[1]); }
+extern "C" void show_more(float x) { show<<<1, 1>>>(x); }
+"""
+FIRST = r"""#include <cstdio>
+static int count = 6;
+typedef float T;
+__constant__ T factor[2];
+__device__ T scale(T x) { return factor[0] * x; }
+static __global__ void show(T x) { printf("mine.cu: %g %d\n", scale(x), count); }
+__global__ void twice(const int*);
+extern __device__ int table[2];
+__global__ void last() { printf("last %d at line %d\n", table[0], __LINE__); }
+extern "C" void show_more(float);
+int size();
+int main() {
+  T host[] = {0.5f, 1};
+  cudaMemcpyToSymbol(factor, host, sizeof host);
+  int N = 1, *x;
+  cudaMallocManaged(&x, 8);
+  x[1] = size() + N;
+  show<<<1, 1>>>(10);
+  show_more(10);
+  twice<<<1, 1>>>(x);
+  last<<<1, 1>>>();
+  cudaDeviceSynchronize();
+  cudaFree(x);
 }
 """
 LAUNCH = "saxpy<<<(n + 255) / 256, 256>>>(n, 2.0f, d_x, d_y);"
@@ -97,8 +135,12 @@ play("an end after some launches", SAXPY, 0, "ended after 2 launches", "saxpy 2 
      options=["--launches", 2], never="y[999]")
 HEADER = changed(("#include <vector>", "#include <vector>\n#include <size.h>"),
                  ("N = 1000", "N = FROM_HEADER + MORE"))
-SEVERAL = changed(("#include <vector>", "#include <vector>\nint size();"), ("N = 1000", "N = size()"))
-play("several files", SEVERAL, 0, "y[9] = 8", options=["--with", "FOLDER/include/more.cu"])
+TWO = ["--with", "FOLDER/include/more.cu", "--with", "FOLDER/include/size.cpp"]
+play("several files, compiled apart", FIRST, 0, "mine.cu: 5 6", "more.cu: 40 65", "twice 26",
+     "last 50 at line 9", options=[*TWO, "--set", "N=3"], never="not freed")
+play("... of which one is missing", FIRST, 1, "undefined reference to", "size()", options=TWO[:2])
+play("... two of which have a main", FIRST + "__global__ void kernel(int*) {}\n", 1,
+     "multiple definition of `main'", options=["--with", "FOLDER/include/main.cpp"])
 play("... of which another one has the main", "__global__ void kernel(int* x) { *x = 7; }\n", 0, "main 7",
      "kernel 1 1 0 0", options=["--with", "FOLDER/include/main.cpp"])
 play("... one of which is not there", SAXPY, 2, "none.cu: it is not a file", options=["--with", "none.cu"])
