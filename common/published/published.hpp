@@ -65,6 +65,7 @@ struct Configuration {
   cudaStream_t stream;
   const char* file;  ///< of the launch
   int line;
+  bool cooperative = false;
   Configuration(dim3 grid, dim3 block, size_t shared_bytes = 0, cudaStream_t stream = nullptr,
                 const char* file = __builtin_FILE(), int line = __builtin_LINE())
       : grid(grid), block(block), shared_bytes(shared_bytes), stream(stream), file(file), line(line) {}
@@ -82,7 +83,8 @@ void start(const Configuration& c, void (*kernel)(Parameters...), Parameters... 
                                .shared_bytes = c.shared_bytes,
                                .thread = cpu::run_thread<decltype(body)>,
                                .closure = &body,
-                               .closure_bytes = sizeof body};
+                               .closure_bytes = sizeof body,
+                               .cooperative = c.cooperative};
   if constexpr ((std::is_trivially_copyable_v<Parameters> && ...)) {
     unsigned char bytes[(sizeof(Parameters) + ... + 1)];
     size_t size = 0;
@@ -260,13 +262,23 @@ cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 bloc
   return cudaSuccess;
 }
 
-/// A kernel whose blocks wait for each other ends in a finding at grid.sync().
 template <class... Parameters>
 cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block,
                                         void** arguments, size_t shared_bytes = 0,
                                         cudaStream_t stream = nullptr, const char* file = __builtin_FILE(),
                                         int line = __builtin_LINE()) {
-  return cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream, file, line);
+  published::Configuration configuration(grid, block, shared_bytes, stream, file, line);
+  configuration.cooperative = true;
+  published::start_by_addresses(configuration, kernel, arguments, std::index_sequence_for<Parameters...>());
+  return cudaSuccess;
+}
+[[gnu::always_inline]] inline cudaError_t cudaLaunchCooperativeKernel(
+    const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes = 0,
+    cudaStream_t stream = nullptr, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  published::Configuration configuration(grid, block, shared_bytes, stream, file, line);
+  configuration.cooperative = true;
+  published::starter_of(kernel, nullptr, "cudaLaunchCooperativeKernel")(kernel, configuration, arguments);
+  return cudaSuccess;
 }
 
 template <class Kernel>
@@ -287,16 +299,16 @@ cudaError_t cudaFuncSetCacheConfig(Kernel, cudaFuncCache) {
   return cudaSuccess;
 }
 template <class Kernel>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel, int threads,
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel kernel, int threads,
                                                           size_t shared_bytes) {
-  *blocks = published::resident_blocks(threads, shared_bytes);
+  *blocks = cpu::resident_blocks((const void*)kernel, threads, shared_bytes);
   return cudaSuccess;
 }
 template <class Kernel>
-cudaError_t cudaOccupancyMaxPotentialBlockSize(int* blocks, int* threads, Kernel, size_t shared_bytes = 0,
-                                               int most = 0) {
+cudaError_t cudaOccupancyMaxPotentialBlockSize(int* blocks, int* threads, Kernel kernel,
+                                               size_t shared_bytes = 0, int most = 0) {
   *threads = most > 0 && most < 1024 ? most : 1024;
-  *blocks = cpu::multiprocessors() * published::resident_blocks(*threads, shared_bytes);
+  *blocks = cpu::multiprocessors() * cpu::resident_blocks((const void*)kernel, *threads, shared_bytes);
   return cudaSuccess;
 }
 

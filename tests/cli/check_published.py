@@ -183,8 +183,66 @@ play("cuBLAS, by the host", CUBLAS, 0, "26 38 30 44",
 
 GRID = changed(("#include <vector>", "#include <vector>\n#include <cooperative_groups.h>"),
                ("if (i < n)", "cooperative_groups::this_grid().sync();\n  if (i < n)"))
-play("blocks that wait for each other", GRID, 1, "unsupported instruction: kernel saxpy",
-     "grid.sync() at line 8")
+play("grid.sync() without a cooperative launch", GRID, 1,
+     "grid.sync() in a launch that is not cooperative: kernel saxpy", "grid.sync() at line 8")
+TOGETHER = r"""#include <cooperative_groups.h>
+#include <cstdio>
+namespace cg = cooperative_groups;
+__global__ void sums(const int* x, int* part, int* all, int n, int rounds, int early) {
+  __shared__ int mine[64];
+  extern __shared__ int kept[];
+  cg::grid_group grid = cg::this_grid();
+  const int t = threadIdx.x, b = blockIdx.x;
+  int local = 0;
+  for (int i = b * 64 + t; i < n; i += gridDim.x * 64) local += x[i];
+  mine[t] = local;
+  kept[t] = 1000 * b + t;
+  __syncthreads();
+  for (int round = 0; round < rounds; ++round) {
+    if (b == early) return;
+    int whole = 0;
+    for (int i = 0; i < 64; ++i) whole += mine[i];
+    if (t == 0) part[b] = whole;
+    grid.sync();
+    int sum = 0;
+    for (unsigned i = 0; i < gridDim.x; ++i) sum += part[i];
+    if (t == 0) all[b] = sum;
+    GAP
+    local = mine[(t + 1) % 64];
+  }
+  if (kept[t] != 1000 * b + t || local != mine[(t + 1) % 64]) all[b] = -1;
+}
+int main() {
+  const int n = 10000;
+  int *x, *part, *all, count = BLOCKS, rounds = 3, early = EARLY, per = 0, can = 0;
+  cudaMallocManaged(&x, n * 4), cudaMallocManaged(&part, 8192), cudaMallocManaged(&all, 8192);
+  for (int i = 0; i < n; ++i) x[i] = i;
+  void* arguments[] = {&x, &part, &all, (void*)&n, &rounds, &early};
+  cudaDeviceGetAttribute(&can, cudaDevAttrCooperativeLaunch, 0);
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per, sums, 64, 256);
+  if (can) cudaLaunchCooperativeKernel((void*)sums, count, 64, arguments, 256);
+  cudaDeviceSynchronize();
+  printf("sums %d %d, %d resident\n", all[0], all[count - 1], per);
+  cudaFree(x), cudaFree(part), cudaFree(all);
+}
+"""
+
+
+def together(what, status, *texts, blocks=40, early=-1, gap="grid.sync();"):
+    source = TOGETHER.replace("BLOCKS", str(blocks)).replace("EARLY", str(early)).replace("GAP", gap)
+    play(what, source, status, *texts, never="not freed")
+
+
+together("blocks that wait for each other", 0, "sums 49995000 49995000, 32 resident", "sums 40 64")
+together("... of which one has ended", 1, "grid.sync() that not all blocks reach: kernel sums",
+         "thread (0,0,0) of block (0,0,0) waits at grid.sync() at line 19",
+         "thread (0,0,0) of block (7,0,0) has ended; 39 of 40 blocks wait", early=7)
+together("... once too seldom", 1, "race in device memory: kernel sums", "part[0]", gap="")
+together("... of which one thread has ended", 1, "barrier that not all threads reach: kernel sums",
+         "thread (5,0,0) of block (0,0,0) has ended", gap="if (t == 5) return; grid.sync();")
+together("... which are too many", 1, "launch refused: kernel sums",
+         "a cooperative launch of 5000 blocks: 132 multiprocessors have room for 32 each, 4224 in all",
+         blocks=5000)
 ENDED_LANE = (("if (i < n) ", "if (i >= n || i % 32 == 31) return;\n  "),
               ("y[i];", "__shfl_down_sync(0xffffffff, y[i], 1);"))
 play("a lane that has ended is read", changed(*ENDED_LANE), 0, "that lane has ended or is not there",
