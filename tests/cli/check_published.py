@@ -286,7 +286,13 @@ play("memory of the heap that is freed twice", changed(("y[i] = a", HEAP + "free
      "not device memory: kernel saxpy", "calls free at line 8")
 play("memory of the heap that has been freed", changed(("y[i] = a", HEAP + "y[i] = p[0] + a"),
                                                        ("if (i < n) ", "if (i >= n) return;\n  ")), 1,
-     "uninitialised device memory: kernel saxpy", "reads heap[0..3]", "has none freed it?")
+     "out of bounds: kernel saxpy", "reads heap[0..3], where nothing is in use,", "has a thread freed it")
+WRITE = ("if (i < n) ", "if (i >= n) return;\n  ")
+play("... that is written to", changed(("y[i] = a", HEAP + "p[1] = i; y[i] = p[1] + a"), WRITE), 1,
+     "out of bounds: kernel saxpy", "writes heap[4..7], where nothing is in use,")
+PAST = HEAP.replace("p[0]", "p[2]").replace("free(p)", "y[i] = p[2]")
+play("memory of the heap past its end", changed(("y[i] = a", PAST + "y[i] = a"), WRITE), 1,
+     "out of bounds: kernel saxpy", "writes heap[8..11], where nothing is in use,")
 play("inline PTX", changed(("y[i] = a", 'asm volatile("membar.gl;"); y[i] = a')), 1,
      "unsupported instruction: kernel saxpy", "inline PTX at", "line 7")
 play("a status of main", changed(("return 0", "return 7")), 1, "main returned 7.", "saxpy 3 4 256")
