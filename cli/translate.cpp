@@ -22,7 +22,7 @@ enum class Kind : unsigned char { kBlank, kWord, kNumber, kText, kSymbol };
 struct Token {
   Kind kind = Kind::kBlank;  ///< kBlank: white space, and lines that begin with #
   std::string_view text;
-  bool user = false;  ///< from a file that is not a system header
+  bool user = false;  ///< from a file that is not a system header, or from one with functions of the device
   int line = 0;
   const std::string* file = nullptr;
 };
@@ -119,7 +119,9 @@ class Lexer {
     line_ = std::atoi(std::string(marker.substr(2, quote - 2)).c_str()) - 1;
     const std::string_view flags = marker.substr(end + 1);
     file_ = files_.insert(std::string(marker.substr(quote + 1, end - quote - 1))).first;
-    user_ = flags.find('3') == std::string_view::npos && !file_->starts_with('<');
+    const std::string_view name = std::string_view(*file_).substr(file_->rfind('/') + 1);
+    const bool has_kernels = flags.find('3') == std::string_view::npos || name.starts_with("curand_");
+    user_ = has_kernels && !file_->starts_with('<');
   }
 
   std::string_view text_;

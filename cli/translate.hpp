@@ -28,8 +28,8 @@ class Constants {
 };
 
 /// The C++ for the text of a CUDA file behind the preprocessor, which knew common/published/published.hpp.
-/// Only what comes from the user's files is changed, not what comes from the system's headers; every line
-/// stays where it was, so that messages name the user's lines.
+/// Only what comes from the user's files, and from the CUDA Toolkit's curand_*.h, is changed, not what comes
+/// from the system's headers. Every line stays where it was, so that messages name the user's lines.
 ///
 /// - CUDA's keywords become attributes, and `threadIdx` and its like function calls, the latter in functions
 ///   with __global__ or __device__ alone, since host code may have variables of these names.

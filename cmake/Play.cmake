@@ -31,6 +31,10 @@ mark_as_advanced(WORKBOOK_GNU_LD WORKBOOK_GNU_OBJCOPY WORKBOOK_GNU_NM)
 if(NOT EXISTS ${published}.set)
   file(WRITE ${published}.set "")
 endif()
+# The CUDA Toolkit's curand_kernel.h: the functions of cuRAND for kernels are all in it.
+find_path(WORKBOOK_CURAND_FOLDER curand_kernel.h HINTS ${CUDAToolkit_INCLUDE_DIRS} /usr/local/cuda/include)
+mark_as_advanced(WORKBOOK_CURAND_FOLDER)
+set(curand $<$<BOOL:${WORKBOOK_CURAND_FOLDER}>:-DWORKBOOK_CURAND="${WORKBOOK_CURAND_FOLDER}/curand_kernel.h">)
 set(preprocessed "")
 set(translated "")
 foreach(number RANGE 15)
@@ -43,7 +47,7 @@ foreach(number RANGE 15)
   add_custom_command(
     OUTPUT ${one}.ii
     COMMAND ${CMAKE_CXX_COMPILER} -E -x c++ -std=gnu++17 -O2 -fsanitize=thread -D__CUDACC__ -D__NVCC__ -D__CUDA_ARCH__=900
-            -MD -MF ${one}.d -MT ${one}.ii @${one}.options -isystem ${CMAKE_SOURCE_DIR}/common/published/headers
+            ${curand} -MD -MF ${one}.d -MT ${one}.ii @${one}.options -isystem ${CMAKE_SOURCE_DIR}/common/published/headers
             -isystem ${CMAKE_SOURCE_DIR}/common/cpu/cuda_headers -isystem ${CMAKE_SOURCE_DIR}/common ${one}.cu -o ${one}.ii
     DEPENDS ${one}.cu ${one}.options
     DEPFILE ${one}.d

@@ -485,6 +485,12 @@ template <class Pair>
 [[gnu::always_inline]] inline unsigned __umul24(unsigned a, unsigned b) {
   return (a & 0xffffff) * (b & 0xffffff);
 }
+/// The sine and the cosine of pi times a number.
+[[gnu::always_inline]] inline void sincospi(double a, double* sine, double* cosine) {
+  const double reduced = a - 2 * std::nearbyint(a / 2);
+  *sine = std::sin(M_PI * reduced);
+  *cosine = std::cos(M_PI * reduced);
+}
 /// The lanes of `mask` that pass the same value.
 template <class T>
 [[gnu::always_inline]] inline unsigned __match_any_sync(unsigned mask, T value) {

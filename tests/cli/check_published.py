@@ -5,6 +5,7 @@ python3 tests/cli/check_published.py COPY: the copy of the tree that tests/cli/c
 
 import json
 import pathlib
+import re
 import sys
 import tempfile
 
@@ -178,6 +179,41 @@ int main() {
 play("cuBLAS, by the host", CUBLAS, 0, "26 38 30 44",
      "1 call of cuBLAS: computed by the host, and not counted",
      "not freed when the program ended: d")
+
+RANDOM = r"""#include <curand_kernel.h>
+#include <cstdio>
+template <class State>
+__global__ void draw(State* states, float* out, unsigned long long seed) {
+  const int i = threadIdx.x;
+  curand_init(seed, i, 0, &states[i]);
+  State state = states[i];
+  if (i == 63) printf("%08x ", curand(&state));
+  else curand(&state);
+  out[2 * i] = curand_uniform(&state);
+  out[2 * i + 1] = curand_normal(&state);
+}
+template <class State>
+void show() {
+  State* states;
+  float* out;
+  cudaMallocManaged(&states, 64 * sizeof(State)), cudaMallocManaged(&out, 128 * sizeof(float));
+  draw<<<1, 64>>>(states, out, 1234ull);
+  cudaDeviceSynchronize();
+  printf("%.4f %.4f\n", out[0], out[127]);
+  cudaFree(states), cudaFree(out);
+}
+int main() {
+  show<curandStateXORWOW_t>();
+  show<curandStatePhilox4_32_10_t>();
+  show<curandStateMRG32k3a>();
+}
+"""
+# The numbers are those of the header compiled for a host without the workbook.
+if re.search(r"^WORKBOOK_CURAND_FOLDER:PATH=/", (COPY / "build/CMakeCache.txt").read_text(), re.M):
+    play("cuRAND in kernels", RANDOM, 0, "d33eb828 0.4349 -1.9851", "8bdfc6b1 0.8535 -1.3971",
+         "a76fdfef 0.5872 1.1606", "draw<curandStateXORWOW>", never="not freed")
+else:
+    play("cuRAND in kernels", RANDOM, 1, "curand_kernel.h is the CUDA Toolkit's, which was not found")
 
 # --- What is found ---
 
@@ -359,7 +395,7 @@ play("an allocation before main",
 THREAD = changed(("#include <vector>", "#include <thread>\n#include <vector>"),
                  ("cudaMalloc(&d_x, bytes);", "std::thread([&] { cudaMalloc(&d_x, bytes); }).join();"))
 play("an allocation by a second thread", THREAD, 1, "an allocation in a second thread of the host")
-play("a library that is not there", "#include <curand_kernel.h>\n" + SAXPY, 1,
+play("a library that is not there", "#include <cufft.h>\n" + SAXPY, 1,
      "this library is not there on the CPU device")
 play("a compiler error", changed(("a * x[i]", "b * x[i]")), 1, "mine.cu:7:", "error:")
 play("a function of graphs that is not there", changed(("return 0", "cudaGraphDebugDotPrint(0, 0, 0)")), 1,
