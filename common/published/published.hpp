@@ -448,6 +448,12 @@ inline cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr, int,
   *value = 0;
   return cudaErrorInvalidDevice;
 }
+inline cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return cudaErrorInvalidDevice; }
+inline cudaError_t cudaDeviceDisablePeerAccess(int) { return cudaErrorInvalidDevice; }
+inline cudaError_t cudaMemcpyPeer(void*, int, const void*, int, size_t) { return cudaErrorInvalidDevice; }
+inline cudaError_t cudaMemcpyPeerAsync(void*, int, const void*, int, size_t, cudaStream_t = nullptr) {
+  return cudaErrorInvalidDevice;
+}
 inline cudaError_t cudaProfilerStart() { return cudaSuccess; }
 inline cudaError_t cudaProfilerStop() { return cudaSuccess; }
 

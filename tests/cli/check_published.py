@@ -134,8 +134,8 @@ play("a launch that changes nothing is not run again", AGAIN, 0, "y[999] = 1001"
      "48 of 50 launches were not run again")
 play("an end after some launches", SAXPY, 0, "ended after 2 launches", "saxpy 2 4 256",
      options=["--launches", 2], never="y[999]")
-HEADER = changed(("#include <vector>", "#include <vector>\n#include <size.h>"),
-                 ("N = 1000", "N = FROM_HEADER + MORE"))
+HEADER = changed(("#include <vector>", "#include <vector>\n#include <size.h>\n#include <omp.h>"),
+                 ("N = 1000", "N = FROM_HEADER + MORE - 1 + omp_get_num_threads()"))
 TWO = ["--with", "FOLDER/include/more.cu", "--with", "FOLDER/include/size.cpp"]
 play("several files, compiled apart", FIRST, 0, "mine.cu: 5 6", "more.cu: 40 65", "twice 26",
      "last 50 at line 9", options=[*TWO, "--set", "N=3"], never="not freed")
