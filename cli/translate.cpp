@@ -369,7 +369,8 @@ class Translator {
     for (int i = open - 1; i >= begin; --i) {
       if (text(i) == "__device__" || text(i) == "__global__") return true;
       if (text(i) == "{" || text(i) == ";" || text(i) == "=") return false;
-      if (text(i) == "]" && text(i - 1) != "]") return false;  // of a lambda, whose head ends here
+      const bool is_operator = text(i) == "]" && text(partner(i) - 1) == "operator";
+      if (text(i) == "]" && text(i - 1) != "]" && !is_operator) return false;  // a lambda's head ends here
       if (closes(i)) i = partner(i);
     }
     return false;

@@ -1,8 +1,9 @@
-// CUDA's header of this name, for published files: the CUDA Toolkit's own, which has the device functions of cuRAND.
+// CUDA's header of this name, for published files: the CUDA Toolkit's own, which has all of cuRAND for
+// kernels.
 #pragma once
 
 #ifndef WORKBOOK_CURAND
-#error "curand_kernel.h is the CUDA Toolkit's, which was not found when the workbook was configured; its headers suffice"
+#error "curand_kernel.h is the CUDA Toolkit's, which was not found: its headers suffice"
 #endif
 
 // It takes these from other headers of CUDA.
