@@ -276,6 +276,8 @@ together("... of which one has ended", 1, "grid.sync() that not all blocks reach
 together("... once too seldom", 1, "race in device memory: kernel sums", "part[0]", gap="")
 together("... of which one thread has ended", 1, "barrier that not all threads reach: kernel sums",
          "thread (5,0,0) of block (0,0,0) has ended", gap="if (t == 5) return; grid.sync();")
+together("... with a flag", 1, "block that waits for a later block: kernel sums",
+         "wait for each other with grid.sync() alone", gap="while (((volatile int*)all)[39] == 0) {}")
 together("... which are too many", 1, "launch refused: kernel sums",
          "a cooperative launch of 5000 blocks: 132 multiprocessors have room for 32 each, 4224 in all",
          blocks=5000)
