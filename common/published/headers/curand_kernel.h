@@ -10,11 +10,11 @@
 enum libraryPropertyType { MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL };
 #define __NV_SILENCE_DEPRECATION_BEGIN
 #define __NV_SILENCE_DEPRECATION_END
-[[gnu::always_inline]] inline float erfcinvf(float) {
+static __forceinline__ __device__ float erfcinvf(float) {
   published::refuse("erfcinvf()", __FILE__, __LINE__);
   return 0;
 }
-[[gnu::always_inline]] inline double erfcinv(double) {
+static __forceinline__ __device__ double erfcinv(double) {
   published::refuse("erfcinv()", __FILE__, __LINE__);
   return 0;
 }
