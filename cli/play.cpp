@@ -23,6 +23,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr std::size_t kMostFiles = 16;  // of a program, as in cmake/Play.cmake
+
 /// Writes a starter file to a place where there is no file yet. \throws UsageError, MachineError
 void write_starter(const Workbook& workbook, const std::string& file) {
   std::error_code error;
@@ -49,11 +51,6 @@ void offer_starter(const Workbook& workbook, const std::string& file) {
   write_starter(workbook, file);
 }
 
-/// Writes a file that the build depends on, unless it has that content.
-void update_file(const fs::path& file, const std::string& content) {
-  if (file_text(file) != content) replace_file(file, content);
-}
-
 /// Whether the file has a main of its own, and is not one for play().
 bool has_main(const std::string& file) {
   const std::string text = file_text(file);
@@ -64,10 +61,31 @@ bool has_main(const std::string& file) {
 /// The options of the preprocessor, as a compiler reads them from a file.
 std::string preprocessor_options(const PlayRequest& request) {
   std::ostringstream text;
+  text << "-include published/published.hpp\n";
   for (const std::string& each : request.includes)
     text << std::quoted("-I" + fs::absolute(each).string()) << "\n";
   for (const std::string& each : request.definitions) text << std::quoted("-D" + each) << "\n";
   return text.str();
+}
+
+/// The text of a file that the build compiles, which includes the reader's.
+std::string wrapper(const std::string& source) {
+  return fmt::format("#include \"{}\"\n// {}\n", fs::canonical(source).string(), content_stamp(source));
+}
+
+/// Writes what the build of a program depends on (cmake/Play.cmake).
+void write_program(const Workbook& workbook, const std::string& file, const PlayRequest& request) {
+  std::string constants;
+  for (const std::string& each : request.constants) constants += each + "\n";
+  update_file(workbook.build / "published.set", constants);
+  std::vector<std::string> sources = request.more_files;
+  sources.insert(sources.begin(), file);
+  for (std::size_t i = 0; i < kMostFiles; ++i) {
+    const bool is_there = i < sources.size();
+    const std::string path = (workbook.build / fmt::format("published.{}", i)).string();
+    update_file(path + ".options", is_there ? preprocessor_options(request) : "");
+    update_file(path + ".cu", is_there ? wrapper(sources[i]) : "");
+  }
 }
 
 /// Builds the program of `play` with the reader's file. Returns whether that was possible; if not, says why.
@@ -79,23 +97,10 @@ bool build_play(const Workbook& workbook, const std::string& file, const PlayReq
     return false;
   }
   const std::string target = is_program ? "published" : "play";
-  if (is_program) {
-    std::string constants;
-    for (const std::string& each : request.constants) constants += each + "\n";
-    update_file(workbook.build / "published.set", constants);
-    update_file(workbook.build / "published.options", preprocessor_options(request));
-  }
-  // The build compiles this file, which includes the reader's.
-  std::string wrapper;
-  const auto include = [&](const std::string& source) {
-    wrapper += fmt::format("#include \"{}\"\n// {}\n", fs::canonical(source).string(), content_stamp(source));
-  };
-  std::vector<std::string> sources = is_program ? request.more_files : std::vector<std::string>();
-  sources.push_back(file);  // last: it may have macros of names that the others use
-  std::stable_partition(sources.begin(), sources.end(),
-                        [](const std::string& source) { return fs::path(source).extension() == ".cu"; });
-  std::for_each(sources.begin(), sources.end(), include);
-  update_file(workbook.build / (target + ".cu"), wrapper);
+  if (is_program)
+    write_program(workbook, file, request);
+  else
+    update_file(workbook.build / "play.cu", wrapper(file));
   const Build build = build_locked_target(workbook, target);
   if (build.done) return true;
   fmt::print(stderr, "{}", build.errors);
@@ -123,6 +128,9 @@ int play_command(const Workbook& workbook, const std::string& file, const PlayRe
   else if (!fs::is_regular_file(status))
     throw UsageError(fmt::format("{} is not a regular file", file));
 
+  if (request.more_files.size() >= kMostFiles)
+    throw UsageError(fmt::format("--with: {} files, but at most {} are possible", request.more_files.size(),
+                                 kMostFiles - 1));
   for (const std::string& each : request.more_files)
     if (!fs::is_regular_file(each, error)) throw UsageError(fmt::format("--with {}: it is not a file", each));
   const bool is_program =

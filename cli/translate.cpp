@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <iomanip>
 #include <optional>
 #include <set>
@@ -11,126 +10,10 @@
 #include <vector>
 
 #include "harness/errors.hpp"
+#include "tokens.hpp"
 
 namespace workbook {
 namespace {
-
-// --- Tokens ---
-
-enum class Kind : unsigned char { kBlank, kWord, kNumber, kText, kSymbol };
-
-struct Token {
-  Kind kind = Kind::kBlank;  ///< kBlank: white space, and lines that begin with #
-  std::string_view text;
-  bool user = false;  ///< from a file that is not a system header
-  int line = 0;
-  const std::string* file = nullptr;
-};
-
-bool starts_word(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '$'; }
-bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$'; }
-
-/// Splits the output of the preprocessor.
-class Lexer {
- public:
-  explicit Lexer(std::string_view text) : text_(text) {}
-
-  std::vector<Token> tokens() {
-    std::vector<Token> found;
-    while (at_ < text_.size()) {
-      const std::size_t begin = at_;
-      const Kind kind = next();
-      const std::string_view token = text_.substr(begin, at_ - begin);
-      found.push_back({kind, token, user_ && kind != Kind::kBlank, line_, &*file_});
-      line_ += static_cast<int>(std::count(token.begin(), token.end(), '\n'));
-      if (kind == Kind::kBlank && token[0] == '#') read_marker(token);
-    }
-    return found;
-  }
-
- private:
-  Kind next() {
-    const char c = text_[at_];
-    if (c == '#' && (at_ == 0 || text_[at_ - 1] == '\n')) return skip_to(text_.find('\n', at_)), Kind::kBlank;
-    if (std::isspace(static_cast<unsigned char>(c))) {
-      while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) && !at_hash()) ++at_;
-      return Kind::kBlank;
-    }
-    if (const std::size_t quote = quote_after_prefix(); quote != std::string_view::npos)
-      return skip_text(quote), Kind::kText;
-    if (starts_word(c)) {
-      while (at_ < text_.size() && in_word(text_[at_])) ++at_;
-      return Kind::kWord;
-    }
-    const bool dot_number =
-        c == '.' && at_ + 1 < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_ + 1]));
-    if (std::isdigit(static_cast<unsigned char>(c)) || dot_number) return skip_number(), Kind::kNumber;
-    // < and > stand alone: three that touch are a launch's.
-    for (const std::string_view symbol :
-         {"...", "->*", "::", "->", "<=", ">=", "==", "!=", "&&", "||", "++", "--"})
-      if (text_.substr(at_, symbol.size()) == symbol) return skip_to(at_ + symbol.size()), Kind::kSymbol;
-    return skip_to(at_ + 1), Kind::kSymbol;
-  }
-
-  bool at_hash() const { return text_[at_] == '#' && at_ > 0 && text_[at_ - 1] == '\n'; }
-  void skip_to(std::size_t end) { at_ = std::min(end, text_.size()); }
-
-  /// Where the quote of a string or character literal is that begins here.
-  std::size_t quote_after_prefix() const {
-    for (const std::string_view prefix : {"u8R", "uR", "UR", "LR", "R", "u8", "u", "U", "L", ""}) {
-      const std::size_t quote = at_ + prefix.size();
-      if (text_.substr(at_, prefix.size()) != prefix || quote >= text_.size()) continue;
-      const bool raw = prefix.ends_with('R');
-      if (text_[quote] == '"' || (text_[quote] == '\'' && !raw)) return quote;
-    }
-    return std::string_view::npos;
-  }
-
-  void skip_text(std::size_t quote) {
-    if (quote > at_ && text_[quote - 1] == 'R') {
-      const std::size_t bracket = text_.find('(', quote);
-      if (bracket == std::string_view::npos) return skip_to(text_.size());
-      const std::string end = ")" + std::string(text_.substr(quote + 1, bracket - quote - 1)) + "\"";
-      const std::size_t found = text_.find(end, bracket);
-      return skip_to(found == std::string_view::npos ? text_.size() : found + end.size());
-    }
-    const char mark = text_[quote];
-    for (at_ = quote + 1; at_ < text_.size() && text_[at_] != mark && text_[at_] != '\n'; ++at_)
-      if (text_[at_] == '\\') ++at_;
-    skip_to(at_ + 1);
-  }
-
-  void skip_number() {
-    for (++at_; at_ < text_.size(); ++at_) {
-      const char c = text_[at_], before = text_[at_ - 1];
-      const bool sign =
-          (c == '+' || c == '-') && (before == 'e' || before == 'E' || before == 'p' || before == 'P');
-      const bool separator = c == '\'' && at_ + 1 < text_.size() && in_word(text_[at_ + 1]);
-      if (!(in_word(c) || c == '.' || sign || separator)) return;
-    }
-  }
-
-  /// `# 12 "file" 1 3`: what follows is line 12 of that file; 3 stands for a system header.
-  void read_marker(std::string_view marker) {
-    const std::size_t quote = marker.find('"'), end = marker.rfind('"');
-    if (quote == std::string_view::npos || end == quote ||
-        !std::isdigit(static_cast<unsigned char>(marker[2])))
-      return;
-    line_ = std::atoi(std::string(marker.substr(2, quote - 2)).c_str()) - 1;
-    const std::string_view flags = marker.substr(end + 1);
-    file_ = files_.insert(std::string(marker.substr(quote + 1, end - quote - 1))).first;
-    user_ = flags.find('3') == std::string_view::npos && !file_->starts_with('<');
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
-  int line_ = 1;
-  bool user_ = false;
-  inline static std::set<std::string> files_ = {""};  // tokens point to them
-  std::set<std::string>::iterator file_ = files_.find("");
-};
-
-// --- Translation ---
 
 const std::map<std::string_view, std::string_view> kKeywords = {
     {"__global__", "__attribute__((noinline, flatten))"},
@@ -182,10 +65,10 @@ const std::set<std::string_view> kTypeWords = {"int",      "float", "double", "b
 
 class Translator {
  public:
-  Translator(std::vector<Token> tokens, const std::map<std::string, std::string>& constants)
+  Translator(std::vector<Token> tokens, Constants& constants)
       : all_(std::move(tokens)), constants_(constants) {
     for (std::size_t i = 0; i < all_.size(); ++i)
-      if (all_[i].kind != Kind::kBlank) places_.push_back(i);
+      if (all_[i].kind != TokenKind::kBlank) places_.push_back(i);
     edits_.resize(places_.size());
     match_brackets();
   }
@@ -195,13 +78,10 @@ class Translator {
     find_kernels();
     leave_host_code_alone();
     for (int i = 0; i < count(); ++i)
-      if (token(i).user && token(i).kind == Kind::kWord && !edits_[i].instead) translate_word(i);
+      if (token(i).user && token(i).kind == TokenKind::kWord && !edits_[i].instead) translate_word(i);
     for (const auto& [name, declarations] : kernels_) add_starters(name, declarations);
     for (int i = 0; i < count(); ++i)
       if (token(i).user && is_launch(i)) translate_launch(i);
-    for (const auto& [name, value] : constants_)
-      if (!used_constants_.contains(name))
-        throw UsageError(fmt::format("--set {}={}: no variable {} starts with a number", name, value, name));
     return joined();
   }
 
@@ -229,7 +109,7 @@ class Translator {
     return i >= 0 && i < count() ? all_[places_[static_cast<std::size_t>(i)]] : none;
   }
   std::string_view text(int i) const { return token(i).text; }
-  bool is_word(int i) const { return token(i).kind == Kind::kWord; }
+  bool is_word(int i) const { return token(i).kind == TokenKind::kWord; }
   bool is_name_part(int i) const { return text(i) == "." || text(i) == "->" || text(i) == "::"; }
   /// Whether no white space stands between token i and the next one.
   bool touches_next(int i) const {
@@ -370,7 +250,8 @@ class Translator {
     for (int i = open - 1; i >= begin; --i) {
       if (text(i) == "__device__" || text(i) == "__global__") return true;
       if (text(i) == "{" || text(i) == ";" || text(i) == "=") return false;
-      if (text(i) == "]" && text(i - 1) != "]") return false;  // of a lambda, whose head ends here
+      const bool is_operator = text(i) == "]" && text(partner(i) - 1) == "operator";
+      if (text(i) == "]" && text(i - 1) != "]" && !is_operator) return false;  // a lambda's head ends here
       if (closes(i)) i = partner(i);
     }
     return false;
@@ -389,7 +270,7 @@ class Translator {
     if (text(open) != "{") return false;
     for (int i = begin; i < open; ++i)
       if (text(i) == "namespace") return true;
-    return text(begin) == "extern" && token(begin + 1).kind == Kind::kText && begin + 2 == open;
+    return text(begin) == "extern" && token(begin + 1).kind == TokenKind::kText && begin + 2 == open;
   }
   bool is_host_function(int begin, int open) const {
     for (int i = begin; i < open; ++i) {
@@ -406,7 +287,7 @@ class Translator {
       if (close < 0) refuse(begin, "this template is not understood");
       begin = close + 1;
     }
-    return text(begin) == "extern" && token(begin + 1).kind == Kind::kText ? begin + 2 : begin;
+    return text(begin) == "extern" && token(begin + 1).kind == TokenKind::kText ? begin + 2 : begin;
   }
 
   // --- Kernels ---
@@ -557,11 +438,11 @@ class Translator {
   }
 
   void set_constant(int i) {
-    const auto found = constants_.find(std::string(text(i)));
-    if (found == constants_.end() || text(i + 1) != "=" || token(i + 2).kind != Kind::kNumber) return;
+    const std::string* const value = constants_.value(text(i));
+    if (!value || text(i + 1) != "=" || token(i + 2).kind != TokenKind::kNumber) return;
     if (!is_word(i - 1) && text(i - 1) != ",") return;
-    replace(i + 2, found->second);
-    used_constants_.insert(found->first);
+    replace(i + 2, *value);
+    constants_.note_used(text(i));
   }
 
   /// `extern __shared__ T name[];` and other arrays in shared memory.
@@ -759,8 +640,7 @@ class Translator {
   }
 
   std::vector<Token> all_;
-  const std::map<std::string, std::string>& constants_;
-  std::set<std::string> used_constants_;
+  Constants& constants_;
   std::vector<std::size_t> places_;  // in all_, of the tokens that are not blank
   std::vector<Edit> edits_;
   std::vector<int> partners_;  // of each bracket, its other one
@@ -771,8 +651,14 @@ class Translator {
 
 }  // namespace
 
-std::string translated(std::string_view preprocessed, const std::map<std::string, std::string>& constants) {
-  return Translator(Lexer(preprocessed).tokens(), constants).text();
+void Constants::require_all_used() const {
+  for (const auto& [name, value] : values_)
+    if (!used_.contains(name))
+      throw UsageError(fmt::format("--set {}={}: no variable {} starts with a number", name, value, name));
+}
+
+std::string translated(std::string_view preprocessed, Constants& constants) {
+  return Translator(tokens_of(preprocessed), constants).text();
 }
 
 }  // namespace workbook

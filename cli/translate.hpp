@@ -3,14 +3,33 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
 namespace workbook {
 
+/// Names whose initial value, a number, is to be replaced: {"B", "2"} turns `int B = 8` to `int B = 2`.
+class Constants {
+ public:
+  explicit Constants(std::map<std::string, std::string> values) : values_(std::move(values)) {}
+  /// The new value of a name; null where there is none.
+  const std::string* value(std::string_view name) const {
+    const auto found = values_.find(std::string(name));
+    return found == values_.end() ? nullptr : &found->second;
+  }
+  void note_used(std::string_view name) { used_.emplace(name); }
+  /// \throws UsageError for a constant that no translation has used
+  void require_all_used() const;
+
+ private:
+  std::map<std::string, std::string> values_;
+  std::set<std::string> used_;
+};
+
 /// The C++ for the text of a CUDA file behind the preprocessor, which knew common/published/published.hpp.
-/// Only what comes from the user's files is changed, not what comes from the system's headers; every line
-/// stays where it was, so that messages name the user's lines.
+/// Only what comes from the user's files, and from the CUDA Toolkit's curand_*.h, is changed, not what comes
+/// from the system's headers. Every line stays where it was, so that messages name the user's lines.
 ///
 /// - CUDA's keywords become attributes, and `threadIdx` and its like function calls, the latter in functions
 ///   with __global__ or __device__ alone, since host code may have variables of these names.
@@ -21,9 +40,8 @@ namespace workbook {
 /// - Functions of host code are marked as not traced, so that they are as fast as elsewhere.
 /// - cudaMalloc() gets the name of the variable that receives the address.
 ///
-/// `constants` are names whose initial value, a number, is replaced: {"B", "2"} turns `int B = 8` to
-/// `int B = 2`. \throws UsageError with the user's line where something cannot be translated, and for a
-/// constant that is nowhere
-std::string translated(std::string_view preprocessed, const std::map<std::string, std::string>& constants);
+/// `constants` get their new values. \throws UsageError with the user's line where something cannot be
+/// translated
+std::string translated(std::string_view preprocessed, Constants& constants);
 
 }  // namespace workbook

@@ -1,23 +1,39 @@
-// translate PREPROCESSED SETTINGS OUTPUT: the translation of a CUDA file (translate.hpp) as a step of the
-// build. Each line of SETTINGS is NAME=VALUE: a constant of the file and its new value.
+// translate SETTINGS PREPROCESSED...: the translation of a program's CUDA files (translate.hpp) as a step of
+// the build. That of x.ii is x.cpp. Each line of SETTINGS is NAME=VALUE: a constant of the files and its new
+// value.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <sstream>
 
 #include "harness/files.hpp"
 #include "translate.hpp"
 
+namespace {
+
+std::map<std::string, std::string> read_constants(const char* settings) {
+  std::map<std::string, std::string> constants;
+  std::istringstream lines(workbook::file_text(settings));
+  for (std::string line; std::getline(lines, line);)
+    constants[line.substr(0, line.find('='))] = line.substr(line.find('=') + 1);
+  return constants;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    fmt::print(stderr, "usage: translate PREPROCESSED SETTINGS OUTPUT\n");
+  if (argc < 3) {
+    fmt::print(stderr, "usage: translate SETTINGS PREPROCESSED...\n");
     return 2;
   }
   try {
-    std::map<std::string, std::string> constants;
-    std::istringstream lines(workbook::file_text(argv[2]));
-    for (std::string line; std::getline(lines, line);)
-      constants[line.substr(0, line.find('='))] = line.substr(line.find('=') + 1);
-    workbook::replace_file(argv[3], workbook::translated(workbook::file_text(argv[1]), constants));
+    workbook::Constants constants(read_constants(argv[1]));
+    for (int i = 2; i < argc; ++i) {
+      const std::filesystem::path preprocessed = argv[i];
+      workbook::update_file(std::filesystem::path(preprocessed).replace_extension(".cpp"),
+                            workbook::translated(workbook::file_text(preprocessed), constants));
+    }
+    constants.require_all_used();
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}\n", error.what());
     return 1;

@@ -124,6 +124,13 @@ void out_of_bounds(Access access) {
        index_hint(access, *buffer)});
 }
 
+void not_on_heap(Access access, const Buffer& heap) {
+  stop_launch(
+      {"out of bounds",
+       access_line(access, global_name(heap, access.address, access.size) + ", where nothing is in use,"),
+       "has a thread freed it, or is it past the end of what malloc or new has returned?"});
+}
+
 void uninitialised_global(Access access, const Buffer& buffer) {
   if (is_noted("uninitialised device memory", access.instruction)) return;
   const Access load = {access.instruction, access.address, access.size, AccessKind::kLoad};
@@ -131,7 +138,7 @@ void uninitialised_global(Access access, const Buffer& buffer) {
       {"uninitialised device memory",
        access_line(load, global_name(buffer, access.address, access.size) + ", which nothing has written,"),
        heap().is_in(buffer)
-           ? "has a thread stored there since malloc or new returned it, and has none freed it?"
+           ? "has a thread stored there since malloc or new returned it?"
            : "was the array filled by the host, or by an earlier kernel, to its last element?",
        access.instruction});
 }

@@ -31,6 +31,8 @@ Mistake ordered_by_shuffle(const Race& race);
 
 /// Before or after an array, or where there is none.
 [[noreturn]] void out_of_bounds(Access access);
+/// In the heap, but in no part of it that is in use.
+[[noreturn]] void not_on_heap(Access access, const Buffer& heap);
 void uninitialised_global(Access access, const Buffer& buffer);
 
 // In shared memory.

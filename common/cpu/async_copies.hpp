@@ -2,6 +2,7 @@
 /// The asynchronous copies of a block's threads to shared memory that are in flight.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -22,7 +23,8 @@ struct AsyncCopy {
 /// thread may access the destination while the copy is in flight.
 class AsyncCopies {
  public:
-  void resize(std::size_t shared_bytes) { copier_.resize((shared_bytes + 3) / 4); }
+  /// Makes room for copies to so many bytes of shared memory.
+  void resize(std::size_t shared_bytes) { copier_.resize(std::max(copier_.size(), (shared_bytes + 3) / 4)); }
 
   /// Drops the copies that the last block left in flight.
   void begin_block(unsigned threads);

@@ -26,6 +26,8 @@ const char* name_of(BarrierOperation operation) {
       return "__syncthreads_and()";
     case BarrierOperation::kOr:
       return "__syncthreads_or()";
+    case BarrierOperation::kGrid:
+      return "grid.sync()";
   }
   return "__syncthreads()";
 }
@@ -44,10 +46,11 @@ void BlockBarrier::release() {
     if (!elsewhere && here != there && !same_line(here, there)) elsewhere = t;
   }
   if (elsewhere) check_lines({first, *elsewhere});
-  if (ended) note_ended(first, *ended);
+  if (ended) check_ended(first, *ended);
   for (unsigned t = first; t < threads_.count(); ++t)
     if (threads_.state[t] == ThreadState::kAtBarrier) threads_.state[t] = ThreadState::kReady;
   vote_ = std::exchange(arrived_, {0, 0});
+  completed_ = operations_[first];
   ++device().counts.barriers;
   device().block.last_barrier = threads_.waits_at[first];
   device().site_log.add_barrier(threads_.waits_at[first]);
@@ -83,6 +86,17 @@ std::optional<BlockBarrier::Pair> BlockBarrier::lanes_at_several_lines() const {
   return std::nullopt;
 }
 
+/// A GPU need not wait for threads that have ended, but cooperative groups wants all at grid.sync().
+void BlockBarrier::check_ended(unsigned waiting, unsigned ended) const {
+  if (operations_[waiting] != BarrierOperation::kGrid) return note_ended(waiting, ended);
+  throw_or_note({"barrier that not all threads reach",
+                 fmt::format("  {} waits at grid.sync() at {}\n  {} has ended", thread_name(waiting),
+                             place_text(threads_.waits_at[waiting]), thread_name(ended)),
+                 "all threads of the grid must reach grid.sync(): does a guard such as `if (i >= n) return;` "
+                 "end some of them before?",
+                 threads_.waits_at[waiting]});
+}
+
 /// Notes, once for each kernel, that the barrier completes although threads have ended.
 void BlockBarrier::note_ended(unsigned waiting, unsigned ended) const {
   const auto kernel = reinterpret_cast<std::uintptr_t>(device().launch.kernel);
@@ -102,9 +116,10 @@ void BlockBarrier::note_ended(unsigned waiting, unsigned ended) const {
 }
 
 void BlockBarrier::throw_mixed(const Pair& threads) const {
-  throw_finding({"votes and barriers mixed", pair_text(threads),
-                 "a barrier completes when all threads of the block have come to the same one "
-                 "of __syncthreads(), __syncthreads_count(), _and() and _or(): is one in an if?"});
+  throw_finding(
+      {"votes and barriers mixed", pair_text(threads),
+       "a barrier completes when all threads of the block have come to the same one "
+       "of __syncthreads(), __syncthreads_count(), _and(), _or() and grid.sync(): is one in an if?"});
 }
 
 /// Where two threads wait, in two lines.

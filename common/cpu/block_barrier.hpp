@@ -32,6 +32,8 @@ class BlockBarrier {
   /// come to the same instruction (.aligned), and all threads to the same operation (barrier.red).
   /// \throws Finding
   void release();
+  /// Whether the last barrier that was completed is one of the whole grid.
+  bool is_of_grid() const { return completed_ == BarrierOperation::kGrid; }
   /// The vote of the last barrier that was completed.
   const BarrierVote& vote() const { return vote_; }
 
@@ -42,6 +44,7 @@ class BlockBarrier {
   };
   void check_lines(const Pair& at_several_lines) const;
   std::optional<Pair> lanes_at_several_lines() const;
+  void check_ended(unsigned waiting, unsigned ended) const;
   void note_ended(unsigned waiting, unsigned ended) const;
   [[noreturn]] void throw_mixed(const Pair& threads) const;
   std::string pair_text(const Pair& threads) const;
@@ -50,6 +53,7 @@ class BlockBarrier {
   std::vector<BarrierOperation> operations_;  // by thread: the one that it came to last
   BarrierVote arrived_{0, 0};
   BarrierVote vote_{0, 0};
+  BarrierOperation completed_ = BarrierOperation::kSync;
 };
 
 }  // namespace cpu

@@ -8,6 +8,7 @@
 #include "cpu/access.hpp"
 #include "cpu/access_mistakes.hpp"
 #include "cpu/device.hpp"
+#include "cpu/heap.hpp"
 #include "cpu/memory.hpp"
 
 namespace cpu {
@@ -23,6 +24,10 @@ inline Site& check_global(Device& device, const Access& access, unsigned counted
   }
   Buffer& buffer = *site.buffer;
   if (!buffer.data.contains(access.address + access.size - 1)) out_of_bounds(access);
+  if (heap().is_in(buffer)) {
+    if (!heap().is_in_use(access.address, access.size)) not_on_heap(access, buffer);
+    site.buffer = nullptr;  // so that each access comes here
+  }
   const std::size_t offset = access.address - buffer.pages.begin;
   if (access.kind != AccessKind::kStore && !buffer.written.has(offset, access.size))
     uninitialised_global(access, buffer);

@@ -143,9 +143,13 @@ void throw_deadlock(const BlockThreads& threads, const std::vector<Spin>& spins)
                      "  Blocks run one after another on the CPU device, so a value that a later block "
                      "stores never arrives.{}",
                      who, others(threads, spins, t)),
-         "is a later block meant to store it? On a GPU that works only if all blocks are resident at "
-         "the same time: launch fewer blocks, or make it a cooperative launch. If a thread of this "
-         "block is meant to store it, what keeps it from doing so?"});
+         device().launch.cooperative
+             ? "is a later block meant to store it? On the CPU device blocks of a cooperative launch wait "
+               "for "
+               "each other with grid.sync() alone."
+             : "is a later block meant to store it? On a GPU that works only if all blocks are resident at "
+               "the same time: launch fewer blocks, or make it a cooperative launch. If a thread of this "
+               "block is meant to store it, what keeps it from doing so?"});
   throw_finding(
       {"deadlock",
        fmt::format("  {}, and no thread of the block will ever change that{}", who,

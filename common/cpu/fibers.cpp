@@ -2,8 +2,10 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <stdexcept>
+#include <unordered_set>
 #include <utility>
 
 namespace cpu {
@@ -54,6 +56,26 @@ void Fibers::fiber_main(boost::context::detail::transfer_t from) {
     self.body_();
     self.suspend();
   }
+}
+
+Fibers::Kept Fibers::keep(Fiber* fiber) {
+  const auto* const begin = static_cast<const std::byte*>(fiber->context);
+  Kept kept = {
+      fiber, fiber->context, fiber->flow, {begin, static_cast<const std::byte*>(fiber->stack_top())}};
+  rewind(*fiber);
+  give_back(fiber);
+  return kept;
+}
+
+void Fibers::restore(const std::vector<Kept>& fibers) {
+  std::unordered_set<const Fiber*> held;
+  for (const Kept& kept : fibers) {
+    held.insert(kept.fiber);
+    std::copy(kept.stack.begin(), kept.stack.end(), static_cast<std::byte*>(kept.context));
+    kept.fiber->context = kept.context;
+    kept.fiber->flow = kept.flow;
+  }
+  std::erase_if(free_, [&](const Fiber* fiber) { return held.contains(fiber); });
 }
 
 void Fibers::abandon() {

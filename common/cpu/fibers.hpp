@@ -63,6 +63,18 @@ class Fibers {
   void hand_over(Fiber* next) { switch_to(next->context, std::exchange(running_, next)->context); }
   Fiber* running() const { return running_; }
 
+  /// A suspended fiber: its stack and context, which other threads may overwrite meanwhile.
+  struct Kept {
+    Fiber* fiber;
+    boost::context::detail::fcontext_t context;
+    LaneFlow flow;
+    std::vector<std::byte> stack;  ///< from `context` to the top
+  };
+  /// The fiber is free from here on.
+  Kept keep(Fiber* fiber);
+  /// Puts them back on their stacks. No thread holds a fiber.
+  void restore(const std::vector<Kept>& fibers);
+
   /// Leaves all threads where they are: every fiber is free, and runs `body` from the start.
   void abandon();
 

@@ -41,6 +41,8 @@ inline constexpr FindingKindRow kFindingKinds[] = {
     {"deadlock", "loop", false},
     {"block that waits for a later block", "loop", false},
     {"GPU that waits for ever", "loop", false},
+    {"grid.sync() that not all blocks reach", "grid", false},
+    {"grid.sync() in a launch that is not cooperative", "grid", false},
     {"too many local variables", "stack", false},
     {"assertion failed", "assert", false},
     {"trap", "assert", false},

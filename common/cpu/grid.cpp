@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cpu/access.hpp"
+#include "cpu/cooperative.hpp"
 #include "cpu/coordinates.hpp"
 #include "cpu/cores.hpp"
 #include "cpu/device.hpp"
@@ -45,8 +46,8 @@ void begin_launch(BlockState& state, const Launch& launch, const Program& parts)
     state.races.begin_launch(gpus->launches(), gpus->launches().is_first_of(device().gpu));
   else
     state.races.begin_launch();
-  state.shared_shadow.resize(state.shared_memory.most_bytes());
-  state.copies.resize(state.shared_memory.most_bytes());
+  state.shared_shadow.resize(state.shared_memory.bytes());
+  state.copies.resize(state.shared_memory.bytes());
   state.iterations.begin_launch(reinterpret_cast<std::uintptr_t>(launch.kernel));
 }
 
@@ -57,9 +58,13 @@ void run_grid() {
   const Memory::Access open(memory(), true);
   grid_runs = true;
   try {
-    run_block(0);
-    if (!run_on_cores(1, d.counts.accesses - accesses_before))
-      for (std::size_t block = 1; block < blocks; ++block) run_block(block);
+    if (d.launch.cooperative) {
+      run_together();
+    } else {
+      run_block(0);
+      if (!run_on_cores(1, d.counts.accesses - accesses_before))
+        for (std::size_t block = 1; block < blocks; ++block) run_block(block);
+    }
   } catch (...) {
     abandon_launch();
     throw;
@@ -118,24 +123,30 @@ void begin_blocks(const LaunchState& launch) {
   begin_launch(d.block, launch, parts);
 }
 
-void run_block(std::size_t number) {
+void set_block(std::size_t number) {
   Device& d = device();
   const uint3& grid = d.launch.grid;
-  const unsigned threads = d.launch.threads_per_block;
-  const long long accesses_before = d.counts.accesses;
   d.block.index = {static_cast<unsigned>(number % grid.x), static_cast<unsigned>(number / grid.x % grid.y),
                    static_cast<unsigned>(number / grid.x / grid.y)};
   d.block.number = number;
-  d.block.last_barrier = 0;
   d.block.traffic.compare_shared_loads(number == 0);  // the first block stands for all
-  d.block.steps.begin_block();
   d.block.races.begin_block(number);
+}
+
+bool run_block(std::size_t number) {
+  Device& d = device();
+  const unsigned threads = d.launch.threads_per_block;
+  const long long accesses_before = d.counts.accesses;
+  set_block(number);
+  d.block.last_barrier = 0;
+  d.block.steps.begin_block();
   d.block.shared_shadow.begin_block();
   d.block.copies.begin_block(threads);
-  scheduler().run_block(threads);
+  const bool ended = scheduler().run_block(threads);
   d.block.races.end_block();
   d.counts.accesses_of_busiest_block =
       std::max(d.counts.accesses_of_busiest_block, d.counts.accesses - accesses_before);
+  return ended;
 }
 
 void abandon_block() {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 
 #include "cpu/buffer.hpp"
@@ -19,7 +20,12 @@ class Heap {
   /// Returns whether there was such a part.
   bool release(void* part);
 
-  bool is_in(const Buffer& array) const { return array_ == &array; }
+  bool is_in(const Buffer& array) const { return array_ && array_->pages.begin == array.pages.begin; }
+  /// Whether all those bytes are of one part that is in use.
+  bool is_in_use(std::uintptr_t address, unsigned size) const {
+    const auto after = parts_.upper_bound(address);
+    return after != parts_.begin() && address + size <= std::prev(after)->first + std::prev(after)->second;
+  }
   void set_limit(std::size_t bytes) { limit_ = bytes; }
   std::size_t limit() const { return limit_; }
 

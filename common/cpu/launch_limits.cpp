@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 
 #include "cpu/finding.hpp"
@@ -50,12 +51,35 @@ void check_shared_memory(const Launch& launch) {
            "use smaller tiles");
 }
 
+/// The blocks of a cooperative launch wait for each other, so all must have room.
+void check_cooperative(const Launch& launch) {
+  const uint3 grid = launch.grid, block = launch.block;
+  const std::size_t blocks = std::size_t{grid.x} * grid.y * grid.z;
+  const unsigned threads = block.x * block.y * block.z;
+  const int each = resident_blocks(launch.kernel, threads, launch.shared_bytes);
+  if (!launch.cooperative || blocks <= static_cast<std::size_t>(each * multiprocessors())) return;
+  refuse(launch,
+         fmt::format("a cooperative launch of {} blocks: {} multiprocessors have room for {} each, {} in all",
+                     blocks, multiprocessors(), each, each * multiprocessors()),
+         "launch as many blocks as cudaOccupancyMaxActiveBlocksPerMultiprocessor allows, and let each do its "
+         "work in a loop. CUDA returns cudaErrorCooperativeLaunchTooLarge");
+}
+
 }  // namespace
 
 void check_launch(const Launch& launch) {
   check_grid(launch);
   check_block(launch);
   check_shared_memory(launch);
+  check_cooperative(launch);
+}
+
+int resident_blocks(const void* kernel, unsigned threads, std::size_t shared_bytes) {
+  constexpr std::size_t kThreads = 2048, kBlocks = 32, kSharedBytes = 228 * 1024, kReserved = 1024;
+  const std::size_t own = static_shared_bytes(reinterpret_cast<std::uintptr_t>(kernel));
+  const std::size_t by_threads = kThreads / std::max((threads + 31) / 32 * 32, 32u);
+  const std::size_t by_memory = kSharedBytes / (own + shared_bytes + kReserved);
+  return static_cast<int>(std::min({by_threads, by_memory, kBlocks}));
 }
 
 int most_shared_bytes() { return kMostSharedBytes; }

@@ -15,6 +15,7 @@
 #include "cpu/names.hpp"
 #include "cpu/notes.hpp"
 #include "cpu/scheduler.hpp"
+#include "cpu/stop.hpp"
 #include "plural.hpp"
 
 namespace cpu {
@@ -26,6 +27,18 @@ BarrierVote barrier(BarrierOperation operation, bool predicate) {
   refuse_on_host("__syncthreads() or one of its votes", CALLER);
   return scheduler().barrier(operation, predicate, reinterpret_cast<std::uintptr_t>(CALLER));
 }
+void grid_barrier() {
+  refuse_on_host("grid.sync()", CALLER);
+  const auto place = reinterpret_cast<std::uintptr_t>(CALLER);
+  if (!device().launch.cooperative)
+    stop_launch({"grid.sync() in a launch that is not cooperative",
+                 fmt::format("  {} comes to grid.sync() at {}", running_thread_name(), place_text(place)),
+                 "start the kernel with cudaLaunchCooperativeKernel: only then are all blocks of the grid "
+                 "resident at the same time. A GPU ends the kernel with an error here",
+                 place});
+  scheduler().barrier(BarrierOperation::kGrid, false, place);
+}
+bool is_cooperative() { return device().launch.cooperative; }
 void warp_sync(unsigned mask) {
   refuse_on_host("__syncwarp()", CALLER);
   scheduler().warp_operation({.operation = WarpOperation::kSync, .mask = mask},

@@ -22,6 +22,7 @@ struct Launch {
   void (*thread)(const void* closure);
   const void* closure;  ///< with the kernel's arguments
   size_t closure_bytes;
+  bool cooperative = false;  ///< its blocks may wait for each other at grid.sync()
 };
 
 /// The most shared memory that a block may have, its own arrays included: 227 KiB, as on compute
@@ -48,13 +49,20 @@ void on_each_gpu(int gpus, void (*body)(const void* what, int gpu), const void* 
 
 /// The function that a thread calls to reach its block's barrier: __syncthreads(), or a vote such as
 /// __syncthreads_count().
-enum class BarrierOperation : unsigned char { kSync, kCount, kAnd, kOr };
+enum class BarrierOperation : unsigned char { kSync, kCount, kAnd, kOr, kGrid };
 struct BarrierVote {
   int in_favour;
   int threads;  ///< that reached the barrier: those of the block that have not ended
 };
 /// Waits for all threads of the block, and counts those that came with `predicate` true.
 BarrierVote barrier(BarrierOperation operation, bool predicate);
+
+/// grid.sync() of cooperative groups: waits for all threads of the grid.
+void grid_barrier();
+/// Whether the launch is cooperative.
+[[gnu::const]] bool is_cooperative();
+/// Blocks of a kernel that a multiprocessor has room for, as far as threads and shared memory tell.
+int resident_blocks(const void* kernel, unsigned threads, size_t shared_bytes);
 
 // Warp operations: each waits for all lanes that `mask` names.
 /// __syncwarp().

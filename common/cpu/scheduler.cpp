@@ -16,7 +16,7 @@ namespace cpu {
 
 Scheduler::Scheduler() : fibers_(kMostThreads, [this] { run_threads(); }) {}
 
-void Scheduler::run_block(unsigned threads) {
+bool Scheduler::run_block(unsigned threads) {
   threads_.begin_block(threads);
   barrier_.begin_block();
   warp_operations_.begin_block();
@@ -24,19 +24,42 @@ void Scheduler::run_block(unsigned threads) {
   paused_.resize((threads + kWarpSize - 1) / kWarpSize);
   spins_.resize(threads);
   seen_.resize(threads);
+  return run_threads_of_block();
+}
+
+Scheduler::Waiting Scheduler::leave_block() {
+  Waiting block = {threads_, done_, {}};
+  for (unsigned t = 0; t < threads_.count(); ++t)
+    if (threads_.state[t] == ThreadState::kReady) block.fibers.push_back(fibers_.keep(threads_.fiber[t]));
+  return block;
+}
+
+bool Scheduler::go_on_with(const Waiting& block) {
+  threads_ = block.threads;
+  done_ = block.done;
+  barrier_.begin_block();
+  warp_operations_.begin_block();
+  fibers_.restore(block.fibers);
+  return run_threads_of_block();
+}
+
+bool Scheduler::run_threads_of_block() {
+  const unsigned threads = threads_.count();
   for (;;) {
     const std::uint64_t before = progress_;
     had_its_turn_ = false;
     bool complete = true;
     for (unsigned first = 0; first < threads; first += kWarpSize)
       complete &= run_warp({first, std::min(first + kWarpSize, threads)});
-    if (done_ == threads) return;
-    if (complete)
+    if (done_ == threads) return true;
+    if (complete) {
       barrier_.release();
-    else if (progress_ == before && !let_other_gpus_run())
+      if (barrier_.is_of_grid()) return false;
+    } else if (progress_ == before && !let_other_gpus_run()) {
       throw_deadlock(threads_, spins_);
-    else if (had_its_turn_)  // perhaps it waits for another GPU, in a loop that SpinProbe does not know
+    } else if (had_its_turn_) {  // perhaps it waits for another GPU, in a loop that SpinProbe does not know
       let_other_gpus_run();
+    }
   }
 }
 

@@ -25,8 +25,19 @@ class Scheduler {
  public:
   Scheduler();
 
-  /// Runs all threads of a block to their end. \throws Finding
-  void run_block(unsigned threads);
+  /// Runs all threads of a block to their end, and returns true; or until they wait for other blocks at
+  /// grid.sync(), and returns false. \throws Finding
+  bool run_block(unsigned threads);
+  /// The threads of a block that waits for others.
+  struct Waiting {
+    BlockThreads threads;
+    unsigned done;
+    std::vector<Fibers::Kept> fibers;
+  };
+  /// After run_block() has returned false: another block may run.
+  Waiting leave_block();
+  /// Goes on with the block where it was left. Returns what run_block() does.
+  bool go_on_with(const Waiting& block);
   /// Makes the scheduler ready for another launch after one that was ended early.
   void abandon();
   const Region& stacks() const { return fibers_.stacks(); }
@@ -56,6 +67,7 @@ class Scheduler {
   [[noreturn]] void stop_part();
 
  private:
+  bool run_threads_of_block();
   bool let_other_gpus_run();
   bool run_warp(const Warp& warp);
   void run_ready_lanes(const Warp& warp);

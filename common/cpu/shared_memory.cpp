@@ -26,8 +26,6 @@ void SharedMemory::begin_launch(const Region& statics, std::size_t dynamic_bytes
     around_statics_ = {statics.begin - kMostStaticSharedBytes, statics.size + 2 * kMostStaticSharedBytes};
 }
 
-std::size_t SharedMemory::most_bytes() const { return dynamic_offset_ + kMostSharedBytes; }
-
 void* dynamic_shared_memory() {
   refuse_on_host("dynamic_shared()", CALLER);
   return reinterpret_cast<void*>(device().block.shared_memory.dynamic().begin);

@@ -37,7 +37,7 @@ class SharedMemory {
     return offset < dynamic_offset_ ? statics_.begin + offset : dynamic_.begin + (offset - dynamic_offset_);
   }
   /// Largest offset that there can be, plus one.
-  std::size_t most_bytes() const;
+  std::size_t bytes() const { return dynamic_offset_ + dynamic_.size; }
 
   const Region& statics() const { return statics_; }
   const Region& dynamic() const { return dynamic_; }

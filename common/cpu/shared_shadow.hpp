@@ -14,8 +14,9 @@ namespace cpu {
 /// Offsets count the bytes of shared memory (shared_memory.hpp).
 class SharedShadow {
  public:
+  /// Makes room for so many bytes.
   void resize(std::size_t bytes) {
-    words_.resize((bytes + 3) / 4);
+    words_.resize(std::max(words_.size(), (bytes + 3) / 4));
     histories_.resize(words_.size());
   }
   /// Nothing is written yet.
@@ -24,6 +25,20 @@ class SharedShadow {
       std::fill(words_.begin(), words_.end(), 0);
       block_ = 1;
     }
+  }
+
+  /// For each word, the bytes of it that the block has written.
+  std::vector<unsigned char> written() const {
+    std::vector<unsigned char> bytes(words_.size());
+    for (std::size_t word = 0; word < words_.size(); ++word)
+      if (words_[word] >> 4 == block_) bytes[word] = words_[word] & 0xf;
+    return bytes;
+  }
+  /// Nothing but those bytes is written yet.
+  void begin_block(const std::vector<unsigned char>& written) {
+    begin_block();
+    for (std::size_t word = 0; word < written.size(); ++word)
+      if (written[word]) fresh(word) |= written[word];
   }
 
   /// Marks `size` bytes at `offset` as written.

@@ -22,8 +22,9 @@ class Steps {
  public:
   /// Reads the budget.
   void begin_launch();
-  void begin_block() {
-    taken_ = 0;
+  /// `taken`: what the block has taken before it waited for others.
+  void begin_block(std::uint64_t taken = 0) {
+    taken_ = taken;
     interrupt();
     begin_slice();
   }

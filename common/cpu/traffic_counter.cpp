@@ -155,11 +155,12 @@ void TrafficCounter::count_copy(Site& site, const Request& request) {
 /// Returns whether it is in another GPU's memory.
 bool TrafficCounter::note_sector(Site& site, std::uintptr_t sector) {
   const std::uintptr_t address = sector * 32;
-  if (!site.buffer->pages.contains(address)) site.buffer = memory().owner(address);
-  const std::size_t offset = address - site.buffer->pages.begin;
-  if (site.kind != AccessKind::kStore) site.buffer->cold_cache.read(offset);
-  if (site.kind != AccessKind::kLoad) site.buffer->cold_cache.write(offset);
-  return site.buffer->gpu != device().gpu;
+  Buffer* array = site.buffer;
+  if (!array || !array->pages.contains(address)) array = memory().owner(address);
+  const std::size_t offset = address - array->pages.begin;
+  if (site.kind != AccessKind::kStore) array->cold_cache.read(offset);
+  if (site.kind != AccessKind::kLoad) array->cold_cache.write(offset);
+  return array->gpu != device().gpu;
 }
 
 }  // namespace cpu

@@ -94,4 +94,8 @@ void flush_standard_output() {
 
 void replace_file(const fs::path& path, const std::string& content) { OutputFile(path).finish(content); }
 
+void update_file(const std::filesystem::path& path, const std::string& content) {
+  if (!file_exists(path) || file_text(path) != content) replace_file(path, content);
+}
+
 }  // namespace workbook

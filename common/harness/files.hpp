@@ -49,5 +49,7 @@ void flush_standard_output();
 
 /// Replaces a file, whole or not at all. \throws MachineError when it cannot be written
 void replace_file(const std::filesystem::path& path, const std::string& content);
+/// The same, unless the file has that content. \throws MachineError
+void update_file(const std::filesystem::path& path, const std::string& content);
 
 }  // namespace workbook

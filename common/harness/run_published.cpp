@@ -403,13 +403,6 @@ long long clock() {
   return cycles += 1000;
 }
 
-int resident_blocks(int threads, size_t shared_bytes) {
-  constexpr int kMostThreads = 2048, kMostBlocks = 32, kSharedBytes = 233472, kReserved = 1024;
-  const int by_threads = kMostThreads / std::max((threads + 31) / 32 * 32, 32);
-  const int by_memory = static_cast<int>(kSharedBytes / (shared_bytes + kReserved));
-  return std::min({by_threads, by_memory, kMostBlocks});
-}
-
 }  // namespace published
 
 cudaError_t cudaFree(void* device) {
@@ -566,6 +559,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   p.maxBlocksPerMultiProcessor = 32;
   p.canMapHostMemory = p.concurrentKernels = p.asyncEngineCount = p.unifiedAddressing = p.managedMemory = 1;
   p.concurrentManagedAccess = p.deviceOverlap = p.memoryPoolsSupported = p.hostRegisterSupported = 1;
+  p.cooperativeLaunch = 1;
   *properties = p;
   return cudaSuccess;
 }

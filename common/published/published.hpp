@@ -65,6 +65,7 @@ struct Configuration {
   cudaStream_t stream;
   const char* file;  ///< of the launch
   int line;
+  bool cooperative = false;
   Configuration(dim3 grid, dim3 block, size_t shared_bytes = 0, cudaStream_t stream = nullptr,
                 const char* file = __builtin_FILE(), int line = __builtin_LINE())
       : grid(grid), block(block), shared_bytes(shared_bytes), stream(stream), file(file), line(line) {}
@@ -82,7 +83,8 @@ void start(const Configuration& c, void (*kernel)(Parameters...), Parameters... 
                                .shared_bytes = c.shared_bytes,
                                .thread = cpu::run_thread<decltype(body)>,
                                .closure = &body,
-                               .closure_bytes = sizeof body};
+                               .closure_bytes = sizeof body,
+                               .cooperative = c.cooperative};
   if constexpr ((std::is_trivially_copyable_v<Parameters> && ...)) {
     unsigned char bytes[(sizeof(Parameters) + ... + 1)];
     size_t size = 0;
@@ -260,13 +262,23 @@ cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 bloc
   return cudaSuccess;
 }
 
-/// A kernel whose blocks wait for each other ends in a finding at grid.sync().
 template <class... Parameters>
 cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block,
                                         void** arguments, size_t shared_bytes = 0,
                                         cudaStream_t stream = nullptr, const char* file = __builtin_FILE(),
                                         int line = __builtin_LINE()) {
-  return cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream, file, line);
+  published::Configuration configuration(grid, block, shared_bytes, stream, file, line);
+  configuration.cooperative = true;
+  published::start_by_addresses(configuration, kernel, arguments, std::index_sequence_for<Parameters...>());
+  return cudaSuccess;
+}
+[[gnu::always_inline]] inline cudaError_t cudaLaunchCooperativeKernel(
+    const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes = 0,
+    cudaStream_t stream = nullptr, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  published::Configuration configuration(grid, block, shared_bytes, stream, file, line);
+  configuration.cooperative = true;
+  published::starter_of(kernel, nullptr, "cudaLaunchCooperativeKernel")(kernel, configuration, arguments);
+  return cudaSuccess;
 }
 
 template <class Kernel>
@@ -287,16 +299,16 @@ cudaError_t cudaFuncSetCacheConfig(Kernel, cudaFuncCache) {
   return cudaSuccess;
 }
 template <class Kernel>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel, int threads,
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel kernel, int threads,
                                                           size_t shared_bytes) {
-  *blocks = published::resident_blocks(threads, shared_bytes);
+  *blocks = cpu::resident_blocks((const void*)kernel, threads, shared_bytes);
   return cudaSuccess;
 }
 template <class Kernel>
-cudaError_t cudaOccupancyMaxPotentialBlockSize(int* blocks, int* threads, Kernel, size_t shared_bytes = 0,
-                                               int most = 0) {
+cudaError_t cudaOccupancyMaxPotentialBlockSize(int* blocks, int* threads, Kernel kernel,
+                                               size_t shared_bytes = 0, int most = 0) {
   *threads = most > 0 && most < 1024 ? most : 1024;
-  *blocks = cpu::multiprocessors() * published::resident_blocks(*threads, shared_bytes);
+  *blocks = cpu::multiprocessors() * cpu::resident_blocks((const void*)kernel, *threads, shared_bytes);
   return cudaSuccess;
 }
 
@@ -436,6 +448,12 @@ inline cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr, int,
   *value = 0;
   return cudaErrorInvalidDevice;
 }
+inline cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return cudaErrorInvalidDevice; }
+inline cudaError_t cudaDeviceDisablePeerAccess(int) { return cudaErrorInvalidDevice; }
+inline cudaError_t cudaMemcpyPeer(void*, int, const void*, int, size_t) { return cudaErrorInvalidDevice; }
+inline cudaError_t cudaMemcpyPeerAsync(void*, int, const void*, int, size_t, cudaStream_t = nullptr) {
+  return cudaErrorInvalidDevice;
+}
 inline cudaError_t cudaProfilerStart() { return cudaSuccess; }
 inline cudaError_t cudaProfilerStop() { return cudaSuccess; }
 
@@ -472,6 +490,12 @@ template <class Pair>
 [[gnu::always_inline]] inline int __mul24(int a, int b) { return (a << 8 >> 8) * (b << 8 >> 8); }
 [[gnu::always_inline]] inline unsigned __umul24(unsigned a, unsigned b) {
   return (a & 0xffffff) * (b & 0xffffff);
+}
+/// The sine and the cosine of pi times a number.
+[[gnu::always_inline]] inline void sincospi(double a, double* sine, double* cosine) {
+  const double reduced = a - 2 * std::nearbyint(a / 2);
+  *sine = std::sin(M_PI * reduced);
+  *cosine = std::cos(M_PI * reduced);
 }
 /// The lanes of `mask` that pass the same value.
 template <class T>

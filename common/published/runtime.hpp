@@ -226,8 +226,6 @@ void* mapped(void* host);
 void add_variable(const char* name, const void* address, size_t bytes, size_t element_size);
 /// A clock for kernels, which tells no time: each call is 1000 cycles after the one before.
 long long clock();
-/// Blocks that a multiprocessor has room for, by threads and shared memory; registers are not known here.
-int resident_blocks(int threads, size_t shared_bytes);
 
 }  // namespace published
 

@@ -5,6 +5,7 @@ python3 tests/cli/check_published.py COPY: the copy of the tree that tests/cli/c
 
 import json
 import pathlib
+import re
 import sys
 import tempfile
 
@@ -50,7 +51,8 @@ def play(what, source, status, *texts, options=(), command="play", never=None):
         path.write_text(source)
         (path.parent / "include").mkdir()
         (path.parent / "include" / "size.h").write_text("#define FROM_HEADER 77\n")
-        (path.parent / "include" / "more.cu").write_text("int size() { return 10; }\n")
+        (path.parent / "include" / "more.cu").write_text(MORE)
+        (path.parent / "include" / "size.cpp").write_text("int size() { return 10; }\n")
         (path.parent / "include" / "main.cpp").write_text(MAIN)
         words = [str(each).replace("FOLDER", folder) for each in options]
         done = run(COPY / "workbook", command, path, *words)
@@ -71,12 +73,49 @@ def changed(*edits):
 
 
 MAIN = r"""#include <cstdio>
+__global__ void kernel(int* x);
 int main() {
   int *x, result;
   cudaMalloc(&x, 4);
   kernel<<<1, 1>>>(x);
   cudaMemcpy(&result, x, 4, cudaMemcpyDeviceToHost);
   printf("main %d\n", result);
+}
+"""
+# A second file, with names that the first one has as well, and some that it needs.
+MORE = r"""#include <cstdio>
+#define T double
+static int count = 5;
+__constant__ float factor[2] = {3, 4};
+__device__ int table[2] = {50, 60};
+__device__ float scale(float x) { return factor[1] * x; }
+static __global__ void show(float x) { printf("more.cu: %g %d\n", scale(x), count + table[1]); }
+__global__ void twice(const int* x) { printf("twice %d\n", 2 * x[1]); }
+extern "C" void show_more(float x) { show<<<1, 1>>>(x); }
+"""
+FIRST = r"""#include <cstdio>
+static int count = 6;
+typedef float T;
+__constant__ T factor[2];
+__device__ T scale(T x) { return factor[0] * x; }
+static __global__ void show(T x) { printf("mine.cu: %g %d\n", scale(x), count); }
+__global__ void twice(const int*);
+extern __device__ int table[2];
+__global__ void last() { printf("last %d at line %d\n", table[0], __LINE__); }
+extern "C" void show_more(float);
+int size();
+int main() {
+  T host[] = {0.5f, 1};
+  cudaMemcpyToSymbol(factor, host, sizeof host);
+  int N = 1, *x;
+  cudaMallocManaged(&x, 8);
+  x[1] = size() + N;
+  show<<<1, 1>>>(10);
+  show_more(10);
+  twice<<<1, 1>>>(x);
+  last<<<1, 1>>>();
+  cudaDeviceSynchronize();
+  cudaFree(x);
 }
 """
 LAUNCH = "saxpy<<<(n + 255) / 256, 256>>>(n, 2.0f, d_x, d_y);"
@@ -95,10 +134,14 @@ play("a launch that changes nothing is not run again", AGAIN, 0, "y[999] = 1001"
      "48 of 50 launches were not run again")
 play("an end after some launches", SAXPY, 0, "ended after 2 launches", "saxpy 2 4 256",
      options=["--launches", 2], never="y[999]")
-HEADER = changed(("#include <vector>", "#include <vector>\n#include <size.h>"),
-                 ("N = 1000", "N = FROM_HEADER + MORE"))
-SEVERAL = changed(("#include <vector>", "#include <vector>\nint size();"), ("N = 1000", "N = size()"))
-play("several files", SEVERAL, 0, "y[9] = 8", options=["--with", "FOLDER/include/more.cu"])
+HEADER = changed(("#include <vector>", "#include <vector>\n#include <size.h>\n#include <omp.h>"),
+                 ("N = 1000", "N = FROM_HEADER + MORE - 1 + omp_get_num_threads()"))
+TWO = ["--with", "FOLDER/include/more.cu", "--with", "FOLDER/include/size.cpp"]
+play("several files, compiled apart", FIRST, 0, "mine.cu: 5 6", "more.cu: 40 65", "twice 26",
+     "last 50 at line 9", options=[*TWO, "--set", "N=3"], never="not freed")
+play("... of which one is missing", FIRST, 1, "undefined reference to", "size()", options=TWO[:2])
+play("... two of which have a main", FIRST + "__global__ void kernel(int*) {}\n", 1,
+     "multiple definition of `main'", options=["--with", "FOLDER/include/main.cpp"])
 play("... of which another one has the main", "__global__ void kernel(int* x) { *x = 7; }\n", 0, "main 7",
      "kernel 1 1 0 0", options=["--with", "FOLDER/include/main.cpp"])
 play("... one of which is not there", SAXPY, 2, "none.cu: it is not a file", options=["--with", "none.cu"])
@@ -137,12 +180,147 @@ play("cuBLAS, by the host", CUBLAS, 0, "26 38 30 44",
      "1 call of cuBLAS: computed by the host, and not counted",
      "not freed when the program ended: d")
 
+RANDOM = r"""#include <curand_kernel.h>
+#include <cstdio>
+template <class State>
+__global__ void draw(State* states, float* out, unsigned long long seed) {
+  const int i = threadIdx.x;
+  curand_init(seed, i, 0, &states[i]);
+  State state = states[i];
+  if (i == 63) printf("%08x ", curand(&state));
+  else curand(&state);
+  out[2 * i] = curand_uniform(&state);
+  out[2 * i + 1] = curand_normal(&state);
+}
+template <class State>
+void show() {
+  State* states;
+  float* out;
+  cudaMallocManaged(&states, 64 * sizeof(State)), cudaMallocManaged(&out, 128 * sizeof(float));
+  draw<<<1, 64>>>(states, out, 1234ull);
+  cudaDeviceSynchronize();
+  printf("%.4f %.4f\n", out[0], out[127]);
+  cudaFree(states), cudaFree(out);
+}
+int main() {
+  show<curandStateXORWOW_t>();
+  show<curandStatePhilox4_32_10_t>();
+  show<curandStateMRG32k3a>();
+}
+"""
+# The numbers are those of the header compiled for a host without the workbook.
+if re.search(r"^WORKBOOK_CURAND_FOLDER:PATH=/", (COPY / "build/CMakeCache.txt").read_text(), re.M):
+    play("cuRAND in kernels", RANDOM, 0, "d33eb828 0.4349 -1.9851", "8bdfc6b1 0.8535 -1.3971",
+         "a76fdfef 0.5872 1.1606", "draw<curandStateXORWOW>", never="not freed")
+else:
+    play("cuRAND in kernels", RANDOM, 1, "curand_kernel.h is the CUDA Toolkit's, which was not found")
+
 # --- What is found ---
 
 GRID = changed(("#include <vector>", "#include <vector>\n#include <cooperative_groups.h>"),
                ("if (i < n)", "cooperative_groups::this_grid().sync();\n  if (i < n)"))
-play("blocks that wait for each other", GRID, 1, "unsupported instruction: kernel saxpy",
-     "grid.sync() at line 8")
+play("grid.sync() without a cooperative launch", GRID, 1,
+     "grid.sync() in a launch that is not cooperative: kernel saxpy", "grid.sync() at line 8")
+TOGETHER = r"""#include <cooperative_groups.h>
+#include <cstdio>
+namespace cg = cooperative_groups;
+__global__ void sums(const int* x, int* part, int* all, int n, int rounds, int early) {
+  __shared__ int mine[64];
+  extern __shared__ int kept[];
+  cg::grid_group grid = cg::this_grid();
+  const int t = threadIdx.x, b = blockIdx.x;
+  int local = 0;
+  for (int i = b * 64 + t; i < n; i += gridDim.x * 64) local += x[i];
+  mine[t] = local;
+  kept[t] = 1000 * b + t;
+  __syncthreads();
+  for (int round = 0; round < rounds; ++round) {
+    if (b == early) return;
+    int whole = 0;
+    for (int i = 0; i < 64; ++i) whole += mine[i];
+    if (t == 0) part[b] = whole;
+    grid.sync();
+    int sum = 0;
+    for (unsigned i = 0; i < gridDim.x; ++i) sum += part[i];
+    if (t == 0) all[b] = sum;
+    GAP
+    local = mine[(t + 1) % 64];
+  }
+  if (kept[t] != 1000 * b + t || local != mine[(t + 1) % 64]) all[b] = -1;
+}
+int main() {
+  const int n = 10000;
+  int *x, *part, *all, count = BLOCKS, rounds = 3, early = EARLY, per = 0, can = 0;
+  cudaMallocManaged(&x, n * 4), cudaMallocManaged(&part, 8192), cudaMallocManaged(&all, 8192);
+  for (int i = 0; i < n; ++i) x[i] = i;
+  void* arguments[] = {&x, &part, &all, (void*)&n, &rounds, &early};
+  cudaDeviceGetAttribute(&can, cudaDevAttrCooperativeLaunch, 0);
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per, sums, 64, 256);
+  if (can) cudaLaunchCooperativeKernel((void*)sums, count, 64, arguments, 256);
+  cudaDeviceSynchronize();
+  printf("sums %d %d, %d resident\n", all[0], all[count - 1], per);
+  cudaFree(x), cudaFree(part), cudaFree(all);
+}
+"""
+
+
+def together(what, status, *texts, blocks=40, early=-1, gap="grid.sync();"):
+    source = TOGETHER.replace("BLOCKS", str(blocks)).replace("EARLY", str(early)).replace("GAP", gap)
+    play(what, source, status, *texts, never="not freed")
+
+
+together("blocks that wait for each other", 0, "sums 49995000 49995000, 32 resident", "sums 40 64")
+# The kernel `both` does what the two others do, but for the second one's stores to shared memory.
+COUNTS = r"""#include <cooperative_groups.h>
+__device__ void one(const float* x, float* y, float* s, int n) {
+  for (int i = blockIdx.x * 256 + threadIdx.x; i < n; i += gridDim.x * 256) y[i] = 2 * x[i];
+  s[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+}
+__device__ void two(const float* x, float* y, float* s, int n) {
+  for (int i = blockIdx.x * 256 + threadIdx.x; i < n; i += gridDim.x * 256)
+    y[i] = x[n - 1 - i] + s[(threadIdx.x + 1) % 256];
+}
+__global__ void both(const float* x, float* y, float* z, int n) {
+  __shared__ float s[256];
+  one(x, y, s, n);
+  cooperative_groups::this_grid().sync();
+  two(y, z, s, n);
+}
+__global__ void first(const float* x, float* y, int n) {
+  __shared__ float s[256];
+  one(x, y, s, n);
+}
+__global__ void second(const float* x, float* y, int n) {
+  __shared__ float s[256];
+  s[threadIdx.x] = 1;
+  __syncthreads();
+  two(x, y, s, n);
+}
+int main() {
+  int n = 100000;
+  float *x, *y, *z;
+  cudaMalloc(&x, 4 * n), cudaMalloc(&y, 4 * n), cudaMalloc(&z, 4 * n);
+  cudaMemset(x, 0, 4 * n);
+  void* arguments[] = {&x, &y, &z, &n};
+  cudaLaunchCooperativeKernel((void*)both, 66, 256, arguments);
+  first<<<66, 256>>>(x, y, n);
+  second<<<66, 256>>>(y, z, n);
+}
+"""
+play("... and count as in two launches", COUNTS, 0, "both 66 256 6250 25000 100% 6250 25000 100% 3653",
+     "first 66 256 3125 12500 100% 3125 12500 100% 528", "second 66 256 3125 12500 100% 3125 12500 100% 3653")
+together("... of which one has ended", 1, "grid.sync() that not all blocks reach: kernel sums",
+         "thread (0,0,0) of block (0,0,0) waits at grid.sync() at line 19",
+         "thread (0,0,0) of block (7,0,0) has ended; 39 of 40 blocks wait", early=7)
+together("... once too seldom", 1, "race in device memory: kernel sums", "part[0]", gap="")
+together("... of which one thread has ended", 1, "barrier that not all threads reach: kernel sums",
+         "thread (5,0,0) of block (0,0,0) has ended", gap="if (t == 5) return; grid.sync();")
+together("... with a flag", 1, "block that waits for a later block: kernel sums",
+         "wait for each other with grid.sync() alone", gap="while (((volatile int*)all)[39] == 0) {}")
+together("... which are too many", 1, "launch refused: kernel sums",
+         "a cooperative launch of 5000 blocks: 132 multiprocessors have room for 32 each, 4224 in all",
+         blocks=5000)
 ENDED_LANE = (("if (i < n) ", "if (i >= n || i % 32 == 31) return;\n  "),
               ("y[i];", "__shfl_down_sync(0xffffffff, y[i], 1);"))
 play("a lane that has ended is read", changed(*ENDED_LANE), 0, "that lane has ended or is not there",
@@ -186,7 +364,13 @@ play("memory of the heap that is freed twice", changed(("y[i] = a", HEAP + "free
      "not device memory: kernel saxpy", "calls free at line 8")
 play("memory of the heap that has been freed", changed(("y[i] = a", HEAP + "y[i] = p[0] + a"),
                                                        ("if (i < n) ", "if (i >= n) return;\n  ")), 1,
-     "uninitialised device memory: kernel saxpy", "reads heap[0..3]", "has none freed it?")
+     "out of bounds: kernel saxpy", "reads heap[0..3], where nothing is in use,", "has a thread freed it")
+WRITE = ("if (i < n) ", "if (i >= n) return;\n  ")
+play("... that is written to", changed(("y[i] = a", HEAP + "p[1] = i; y[i] = p[1] + a"), WRITE), 1,
+     "out of bounds: kernel saxpy", "writes heap[4..7], where nothing is in use,")
+PAST = HEAP.replace("p[0]", "p[2]").replace("free(p)", "y[i] = p[2]")
+play("memory of the heap past its end", changed(("y[i] = a", PAST + "y[i] = a"), WRITE), 1,
+     "out of bounds: kernel saxpy", "writes heap[8..11], where nothing is in use,")
 play("inline PTX", changed(("y[i] = a", 'asm volatile("membar.gl;"); y[i] = a')), 1,
      "unsupported instruction: kernel saxpy", "inline PTX at", "line 7")
 play("a status of main", changed(("return 0", "return 7")), 1, "main returned 7.", "saxpy 3 4 256")
@@ -253,7 +437,7 @@ play("an allocation before main",
 THREAD = changed(("#include <vector>", "#include <thread>\n#include <vector>"),
                  ("cudaMalloc(&d_x, bytes);", "std::thread([&] { cudaMalloc(&d_x, bytes); }).join();"))
 play("an allocation by a second thread", THREAD, 1, "an allocation in a second thread of the host")
-play("a library that is not there", "#include <curand_kernel.h>\n" + SAXPY, 1,
+play("a library that is not there", "#include <cufft.h>\n" + SAXPY, 1,
      "this library is not there on the CPU device")
 play("a compiler error", changed(("a * x[i]", "b * x[i]")), 1, "mine.cu:7:", "error:")
 play("a function of graphs that is not there", changed(("return 0", "cudaGraphDebugDotPrint(0, 0, 0)")), 1,

@@ -15,8 +15,11 @@ namespace {
 
 const std::string kMarker = "# 1 \"mine.cu\"\n";
 
-std::string of(const std::string& source, const std::map<std::string, std::string>& constants = {}) {
-  return translated(kMarker + source, constants).substr(kMarker.size());
+std::string of(const std::string& source, const std::map<std::string, std::string>& values = {}) {
+  Constants constants(values);
+  const std::string text = translated(kMarker + source, constants).substr(kMarker.size());
+  constants.require_all_used();
+  return text;
 }
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
@@ -61,7 +64,8 @@ TEST_CASE("translate: words change where they are CUDA's") {
             "cudaMalloc(&model->x, n * 4, \"model->x\")"));
   CHECK(has(of("int main() { int B = 8, T = 4; }", {{"T", "2"}}), "int B = 8, T = 2;"));
   const std::string system = "# 1 \"/usr/include/x.h\" 3\nint threadIdx; __device__ int x;\n";
-  CHECK(translated(system, {}) == system);
+  Constants none({});
+  CHECK(translated(system, none) == system);
 }
 
 TEST_CASE("translate: lines stay where they were, and strings and comments as they are") {

@@ -74,7 +74,8 @@ def check_published(compiler, folder):
     """Files with a main of their own: what `./workbook play` does with them, in that build."""
     for name, text in (("features", "caught features"), ("groups", "part of a warp 0")):
         source = ROOT / "tests" / "data" / "published" / f"{name}.cu"
-        (folder / "published.cu").write_text(f'#include "{source}"\n')
+        (folder / "published.0.options").write_text("-include published/published.hpp\n")
+        (folder / "published.0.cu").write_text(f'#include "{source}"\n')
         expect(f"{compiler} builds {name}.cu", *succeeds("ninja", "-C", folder, "published"))
         done = run(folder / "bin" / "published", source)
         expect(f"built by {compiler}, {name}.cu runs", done.returncode == 0 and text in done.stdout,

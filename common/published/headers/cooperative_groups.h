@@ -58,8 +58,7 @@ class thread_block : public thread_group {
 };
 [[gnu::always_inline]] inline thread_block this_thread_block() { return {}; }
 
-/// All threads of the launch. The CPU device runs blocks one after the other, so they cannot wait for each
-/// other: sync() is a finding.
+/// All threads of the launch.
 class grid_group {
  public:
   [[gnu::always_inline]] static unsigned long long size() { return num_blocks() * thread_block().size(); }
@@ -79,10 +78,8 @@ class grid_group {
     const uint3 g = cpu::grid_extent();
     return {g.x, g.y, g.z};
   }
-  [[gnu::always_inline]] static bool is_valid() { return true; }
-  [[gnu::always_inline]] static void sync(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-    published::refuse("grid.sync()", file, line);
-  }
+  [[gnu::always_inline]] static bool is_valid() { return cpu::is_cooperative(); }
+  [[gnu::always_inline]] static void sync() { cpu::grid_barrier(); }
 };
 [[gnu::always_inline]] inline grid_group this_grid() { return {}; }
 

@@ -56,13 +56,18 @@ struct SharedMemory {
     extern __shared__ int memory[];
     return (T*)memory;
   }
+  __device__ T& operator[](int i) {
+    extern __shared__ T elements[];
+    return elements[i];
+  }
 };
 template <class T>
 __global__ void reverse_typed(T* x, int n) {
   T* s = SharedMemory<T>();
+  SharedMemory<T> elements;
   s[threadIdx.x] = x[threadIdx.x];
   __syncthreads();
-  x[threadIdx.x] = s[n - 1 - threadIdx.x];
+  x[threadIdx.x] = elements[n - 1 - threadIdx.x];
 }
 __global__ void reverse_aligned(double* x, int n) {
   extern __shared__ __align__(16) double s2[];
