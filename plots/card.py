@@ -32,8 +32,8 @@ def ready_stages(program, size):
 
 
 def card():
-    """The first GPU's name, its driver's version, and the UUID that tells it from others of that name. Which one
-    is the first, CUDA_VISIBLE_DEVICES can say; nvidia-smi does not read it."""
+    """The first GPU's name, its driver's version, and the UUID that tells it from others of that name.
+    CUDA_VISIBLE_DEVICES can say which one is the first; nvidia-smi does not read it."""
     chosen = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")[0]
     listed = output_of("nvidia-smi", *(["-i", chosen] if chosen else []),
                        "--query-gpu=name,driver_version,uuid", "--format=csv,noheader")

@@ -145,7 +145,7 @@ class Axes:
             self.picture.line([(self.left, y), (self.left + 4, y)], "plain", head=False)
 
     def curve(self, points, kind, says="", lower=0):
-        """A line through points, {rows: value}, and behind its end a text, which can be put lower."""
+        """A line through points, {rows: value}, and at its end a text, which can be put lower."""
         places = [(self.x(rows), self.y(value)) for rows, value in points.items()]
         self.picture.line(places, kind, head=False)
         self.picture.left_text(places[-1][0] + 5, places[-1][1] + lower, says, "", 9)

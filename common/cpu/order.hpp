@@ -83,7 +83,7 @@ class Order {
   void sync_warp(unsigned first_thread, std::uint32_t lanes, bool orders_memory);
   /// A thread has passed a fence.
   void fence(unsigned thread, Scope scope);
-  /// What a strong access does. One that observes acquires when the thread passes a fence later.
+  /// The effect of a strong access. One that observes acquires when the thread passes a fence later.
   enum class Effect : unsigned char { kObserves, kAcquires, kReleases, kBoth };
   /// A thread makes a strong access there, an atomic for example. This is before the access is checked, and
   /// end_release after the check of one that releases.

@@ -51,10 +51,11 @@ def residual_rmsnorm(x, residual, weight):
     return h, F.rms_norm(h, weight.shape, weight, EPSILON)
 
 
-# --- Triton: a call of Philox for four elements, which are APART apart, whatever the tile: a backward pass has to
-# drop what its forward pass dropped, and each kernel is tuned for itself ---
+# --- Triton: a call of Philox for four elements ---
 
 
+# How far they are apart, whatever the tile: a backward pass has to drop what its forward pass dropped, and
+# each kernel's tile is tuned for itself.
 APART = tl.constexpr(128)
 QUARTERS = [triton.Config({"BLOCK": 4 * quarter, "QUARTER": quarter}, num_warps=warps)
             for quarter in (128, 256, 512, 1024) for warps in (4, 8)]

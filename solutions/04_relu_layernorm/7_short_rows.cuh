@@ -1,10 +1,10 @@
 /// \file
 /// Exercise 04.7, short_rows: rows of 128 columns, four of them per warp.
 ///
-/// y = (x - mean) / sqrt(variance + epsilon) * weight + bias of each row, which has 128 columns. The code below
-/// gives a warp four rows, one after the other, and loads weight and bias for each of them. Let the warp do the
-/// four rows at the same time: eight lanes for each. The lanes of all four rows need the same elements of
-/// weight and bias, and lanes of one request that load the same address share its sectors.
+/// y = (x - mean) / sqrt(variance + epsilon) * weight + bias of each row, which has 128 columns. The code
+/// below gives a warp four rows, one after the other, and loads weight and bias for each of them. Let the
+/// warp do the four rows at the same time: eight lanes for each. The lanes of all four rows need the same
+/// elements of weight and bias, and lanes of one request that load the same address share its sectors.
 ///
 /// Goal: 6 bytes read per element, which are x once and a quarter of weight and bias; 4 bytes written; and a
 /// result that is accurate also for rows of large numbers that are close together. The number of rows need
@@ -34,7 +34,7 @@ __device__ inline float4 scaled(float4 v, float mean, float inverse, float4 w, f
           (v.z - mean) * inverse * w.z + b.z, (v.w - mean) * inverse * w.w + b.w};
 }
 
-/// All arrays begin at multiples of 16 bytes, so that float4 number i of a row has its elements from 4 * i on.
+/// All arrays begin at multiples of 16 bytes, so float4 number i of a row has its elements from 4 * i on.
 __device__ inline const float4* vectors(const float* p) { return reinterpret_cast<const float4*>(p); }
 
 /// The check launches blocks of 128 threads, one for each 16 rows.
