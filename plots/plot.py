@@ -225,13 +225,17 @@ def read_folder(folder):
 # --- What all figures share ---
 
 
-DIMS = {1: "N", 2: "RxC", 3: "MxKxN", 5: "HxGxQxKxD"}  # as the chapters' `dims` have it
+DIMS = {1: "N", 2: "RxC", 3: "MxKxN", 5: "HxGxQxKxD"}  # of files that do not say it
 
 
-def shape_text(shape):
+def dims_of(run):
+    return run.get("dims") or DIMS[len(run["shape"])]
+
+
+def shape_text(run, shape):
     """As --size takes it, with the names of the dimensions; a single number is grouped."""
     numbers = f"{shape[0]:,}" if len(shape) == 1 else "x".join(map(str, shape))
-    return f"{DIMS[len(shape)]} = {numbers}"
+    return f"{dims_of(run)} = {numbers}"
 
 
 def report(text):
@@ -426,7 +430,7 @@ def caption_of(machines, more):
 
 
 def caption_at(machines, shape):
-    return caption_of(machines, f"{shape_text(shape)}; {METHOD}")
+    return caption_of(machines, f"{shape_text(machines[0].run, shape)}; {METHOD}")
 
 
 FEW_ELEMENTS = 10_000  # with so many, a launch takes what any launch takes
@@ -650,7 +654,7 @@ def draw_predicted(chapter, machines, out):
             of_row[0].set_xscale("log")
             of_row[0].margins(x=0.15)
     for axes, shape in zip(panels[0], shapes):
-        axes.set_title(shape_text(shape), fontsize=9)
+        axes.set_title(shape_text(machines[0].run, shape), fontsize=9)
     legend = [("predicted by bytes", "o", "white")] + [
         (m.run["device"]["name"] + " measured", "os"[which], (BLUE, ORANGE)[which])
         for which, m in enumerate(machines)]
@@ -673,7 +677,7 @@ def bytes_mark(axes, row, read, write, of_matrices):
 
 def draw_bytes(chapter, run, out):
     stages = [s for s in run["stages"] if s["status"] == "ok"]
-    of_matrices = len(run["shape"]) == 3
+    of_matrices = dims_of(run) == "MxKxN"
     units = math.prod(run["shape"]) if of_matrices else run["units"]
     figure, axes = bar_figure(stages, 1)
     if of_matrices:
@@ -693,7 +697,7 @@ def draw_bytes(chapter, run, out):
                pyplot.Line2D([], [], marker="s", color=ORANGE, linestyle="")] if of_matrices else
               [Rectangle((0, 0), 1, 1, **style_of(kind)) for kind in ("ours", "library")])
     return finish(figure, f"{chapter}: bytes that each stage moves",
-                  f"counted on the CPU device, {shape_text(run['shape'])}", f"{chapter}_bytes", out,
+                  f"counted on the CPU device, {shape_text(run, run['shape'])}", f"{chapter}_bytes", out,
                   (legend, ["read", "written"]))
 
 
@@ -805,7 +809,8 @@ def draw_banks(axes, request):
     return f"{says}, no conflict" if len(parts) > 1 else says
 
 
-def draw_trace(chapter, shape, stage, out):
+def draw_trace(trace, stage, out):
+    chapter = trace["chapter"]
     panels = {}  # launches of one kernel mostly look alike
     for launch in stage["launches"]:
         for arrays, request in telling_requests(launch):
@@ -828,7 +833,7 @@ def draw_trace(chapter, shape, stage, out):
         axes.axis("off")
     more = f"; {left_out} more kinds of access are left out" if left_out else ""
     return finish(figure, f"{chapter}, {stage['name']}: what the first warp touches",
-                  f"traced on the CPU device, {shape_text(shape)}{more}",
+                  f"traced on the CPU device, {shape_text(trace, trace['shape'])}{more}",
                   f"trace_{chapter}_{stage['name']}", out,
                   narrow=chapter == "00_first_kernel")  # whose lesson shows traces; they are large files
 
@@ -857,7 +862,7 @@ def require_ours(chapter, measured):
     right = {shape: any(stage.kind == "ours" for stage in stages) for shape, stages in measured.sizes.items()}
     if not any(right.values()) or not (measured.counts_operations or all(right.values())):
         missing = next(shape for shape, has_ours in right.items() if not has_ours)
-        raise BadFile(f"{chapter}, {measured.run['device']['name']}, {shape_text(missing)}: "
+        raise BadFile(f"{chapter}, {measured.run['device']['name']}, {shape_text(measured.run, missing)}: "
                       "no stage of ours is right")
 
 
@@ -888,8 +893,7 @@ def draw_folders(folders, counts, out):
 
 def draw_traces(paths, out):
     traces = [read_trace(path) for path in paths]
-    drawn = [draw_trace(trace["chapter"], trace["shape"], stage, out)
-             for trace in traces for stage in trace["stages"]]
+    drawn = [draw_trace(trace, stage, out) for trace in traces for stage in trace["stages"]]
     return [name for name in drawn if name]
 
 

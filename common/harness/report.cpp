@@ -561,6 +561,7 @@ std::string trace_text(const Chapter& chapter, const Shape& shape, const std::ve
   nlohmann::json out = {{"schema", 1},
                         {"chapter", chapter.name},
                         {"shape", shape_json(chapter, shape)},
+                        {"dims", chapter.dims},
                         {"commit", build_commit()},
                         {"stages", nlohmann::json::array()}};
   for (const StageTrace& stage : stages) {
@@ -593,6 +594,7 @@ std::string json_text(const Report& report) {
                      {"link_gbytes_per_s", d.link_gbytes_per_s},
                      {"l2_bytes", d.l2_bytes}}},
                    {"shape", shape_json(*report.chapter, result.shape)},
+                   {"dims", report.chapter->dims},
                    {"unit", report.chapter->unit},
                    {"units", units(*report.chapter, result.shape)},
                    {"dtype", type_name(report.chapter->arrays[0].type)},
