@@ -495,7 +495,8 @@ def ratios(path, _):
 
 
 @quotes({"saved: plots/data/h200/01_multiply_add.json 1_unfused 2_fused":
-         "what the second stage takes less than the first, and what it would by bytes at the first's rate"})
+         "what the second stage takes less than the first, in us and as a share of the first's time, and what it "
+         "would by bytes at the first's rate"})
 def saved(what, _):
     path, first, second = what.split()
     rows = []
@@ -506,13 +507,13 @@ def saved(what, _):
             continue
         if not rows:
             rows = [card_of(run), "",
-                    f"{'':16}{first:>14}{second:>16}{'saved, us':>20}{'saved':>16}",
+                    f"{'':16}{first:>14}{second:>16}{'saved, us':>20}{'of the first':>20}",
                     f"{'n':16}{'us':>14}{'us':>16}{'measured  by bytes':>20}{'measured  by bytes':>20}"]
         us = [stage["time_us"]["median"] for stage in (a, b)]
         by_bytes = (moved_bytes(a) - moved_bytes(b)) / moved_bytes(a) * a["ceiling_us"]["median"]
-        measured = ("none", "none") if is_same(a, b) else (f"{us[0] - us[1]:.2f}", f"{us[0] / us[1] - 1:.1%}")
+        measured = ("none", "none") if is_same(a, b) else (f"{us[0] - us[1]:.2f}", f"{1 - us[1] / us[0]:.1%}")
         rows.append(f"{size:16}{us[0]:14.2f}{us[1]:16.2f}{measured[0]:>10}{by_bytes:10.2f}"
-                    f"{measured[1]:>10}{by_bytes / us[1]:10.1%}")
+                    f"{measured[1]:>10}{by_bytes / us[0]:10.1%}")
     return page_text(rows)
 
 

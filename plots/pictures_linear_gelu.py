@@ -88,6 +88,53 @@ def draw_rows_for_tile(programs):
     return picture
 
 
+def draw_chunks(programs):
+    """Stage 4's loop over k: what its first warp accesses in three chunks, and the barriers of the source."""
+    tile, chunks = 32, 3
+    launch = trace(programs, f"{tile}x{tile * chunks}x{tile}", "4_tiles")
+    for array in ("x", "w"):
+        loads = requests_of(launch, operation="load", space="global", array=array)
+        firsts = [load["offsets"][0] // FLOAT for load in loads]
+        require(firsts == [tile * chunk for chunk in range(chunks)], f"4_tiles loads other chunks of {array}")
+        require(len(requests_of(launch, operation="load", array=f"tile_{array}")) == tile * chunks,
+                f"4_tiles loads tile_{array} more or less than once per step")
+    code = (ROOT / "chapters" / CHAPTER / "4_tiles.cuh").read_text()
+    loop = re.search(r"for \(int first = 0.*?^  }", code, re.S | re.M)[0]
+    require(re.search(r"tile_w\[warp\].*?__syncthreads.*?sum \+=.*?__syncthreads", loop, re.S)
+            and loop.count("__syncthreads()") == 2, "the loop of 4_tiles has other barriers")
+
+    picture, side, top = Picture("A block goes along k in chunks", 306), 54, 34
+    picture.heading(LEFT, 14, "A block's tile of y, and the chunks of x and w along k")
+    left = 62
+    at_y = left + chunks * side + 14, top + chunks * side + 14
+    for chunk in range(chunks):
+        kind = ("pale", "blue", "plain")[chunk]
+        words = (f"k {tile * chunk}", f"to {tile * (chunk + 1) - 1}")
+        for x, y in ((left + side * chunk, at_y[1]), (at_y[0], top + side * chunk)):
+            picture.box(x, y, side - 3, side - 3, kind)
+            for line, text in enumerate(words):
+                picture.text(x + side / 2 - 1, y + 19 + 13 * line, text, "on-blue" if kind == "blue" else "", 9)
+    picture.box(*at_y, side - 3, side - 3, "orange")
+    for line, text in enumerate(("sums, in", "registers")):
+        picture.text(at_y[0] + side / 2 - 1, at_y[1] + 19 + 13 * line, text, "on-orange", 9)
+    picture.right_text(left - 8, at_y[1] + 18, "x", "bold")
+    picture.right_text(left - 8, at_y[1] + 33, f"{tile} rows", "dim", 9)
+    picture.left_text(at_y[0] + side + 4, top + 14, "wᵀ", "bold")
+    picture.left_text(at_y[0] + side + 4, top + 29, f"{tile} columns", "dim", 9)
+    for line, (kind, words) in enumerate((("pale", "multiplied"), ("blue", "in shared memory"),
+                                          ("plain", "still to come"))):
+        picture.box(LEFT, top + 20 * line, 12, 12, kind)
+        picture.left_text(LEFT + 18, top + 6 + 20 * line, words, "", 10)
+    y = at_y[1] + side + 14
+    picture.left_text(LEFT, y, "Per chunk:", "bold", 10)
+    x = 84
+    for words, kind, wide in (("copy it", "blue", 52), ("barrier", "idle", 48),
+                              (f"{tile} steps of multiplying", "orange", 128), ("barrier", "idle", 48)):
+        picture.cell(x, y - 9, wide - 2, 18, words, kind, 9)
+        x += wide
+    return picture
+
+
 def elements_of_warp(programs, columns):
     """{lane: its elements of the result} of the first warp of stage 9, which stores 16 bytes at a time."""
     launch = trace(programs, f"128x16x{columns}", "9_warp_tiles")
@@ -180,8 +227,9 @@ def loads_of_operands(programs, stage):
     """(of x, of w): the first 16-byte load of each by the first warp."""
     launch = trace(programs, "128x16x128", stage)
     loads = requests_of(launch, operation="load", space="shared", bytes=16)
-    if stage == "9_warp_tiles":  # one array for both, x first: two loads of each in turn
-        return loads[0], loads[2]
+    if stage == "9_warp_tiles":  # one array for both: two tiles of x, then two of w; those of the first row
+        of_w = 2 * 8 * (128 + 4) * FLOAT
+        return tuple(next(one for one in loads if min(one["offsets"]) == first) for first in (0, of_w))
     return (next(one for one in loads if one["array"] == name) for name in ("tile_x", "tile_w"))
 
 
@@ -363,6 +411,7 @@ def draw_roofline(programs):
 PICTURES = {
     "product_sectors": draw_product_sectors,
     "rows_for_tile": draw_rows_for_tile,
+    "chunks": draw_chunks,
     "tile_hierarchy": draw_tile_hierarchy,
     "warp_lanes": draw_warp_lanes,
     "roofline_products": draw_roofline,

@@ -311,11 +311,11 @@ def draw_ring(programs):
     require("state.parity ^ 1" in source("pipeline.sm90a.cuh"), "the producer waits for another parity")
     states = ring_states(stages, steps)
     require(not deadlocks(stages, 5 * stages), "the ring deadlocks")
-    picture = Picture("A ring of four stages and its parities", 246)
-    picture.heading(LEFT, 14, f"A ring of {stages} stages")
+    picture = Picture("A ring of four buffers and its parities", 296)
+    picture.heading(LEFT, 14, f"A ring of {stages} buffers")
     picture.right_text(left - 8, 34, "step", "dim", 10)
     for stage in range(stages):
-        picture.right_text(left - 8, top + high * (stage + 0.5), f"stage {stage}", "", 10)
+        picture.right_text(left - 8, top + high * (stage + 0.5), f"buffer {stage}", "", 10)
     for step, (stage, parity) in enumerate(states):
         x = left + wide * step
         picture.text(x + wide / 2, 34, step, "dim", 10)
@@ -329,9 +329,23 @@ def draw_ring(programs):
     picture.right_text(left - 8, 150, "waits for parity", "dim", 9)
     picture.right_text(left - 8, 166, "producer, empty", "", 10)
     picture.right_text(left - 8, 190, "consumer, full", "", 10)
+    # One moment: the consumer reads the first step of round 1, and the ring is full.
+    reads = stages
+    fills = reads + stages
+    require(states[fills][0] == states[reads][0], "the producer waits for another buffer")
+    picture.right_text(left - 8, 228, "at one moment", "dim", 9)
+    for step, says, end in ((reads, ("the consumer", f"reads {reads}"), left + wide * (reads + 1)),
+                            (fills, ("the producer", f"waits to fill {fills}"), WIDTH - LEFT)):
+        x = left + wide * (step + 0.5)
+        picture.line([(x, 222), (x, 206)], "arrow")
+        for line, words in enumerate(says):
+            picture.right_text(end, 229 + 13 * line, words, "bold", 9)
+    first, last = left + wide * (reads + 1) + 3, left + wide * fills - 5
+    picture.line([(first, 206), (first, 212), (last, 212), (last, 206)], "dashed", head=False)
+    picture.text((first + last) / 2, 221, "in flight", "", 9)
     for line, says in enumerate(("Blue: phase parity 0. Orange: 1. The parity flips when the ring wraps.",
-                                 "Steps 0 to 3: the producer does not wait, since the stages are empty.")):
-        picture.left_text(LEFT, 216 + 16 * line, says, "", 10)
+                                 "Steps 0 to 3: the producer does not wait, since the buffers are empty.")):
+        picture.left_text(LEFT, 268 + 16 * line, says, "", 10)
     return picture
 
 
@@ -435,7 +449,7 @@ def ping_pong(tiles, multiply, epilogue):
 
 def draw_ping_pong(programs):
     multiply, epilogue, unit, left = 6, 4, 9.2, 92  # not measured: an epilogue is shorter than its products
-    picture = Picture("Two consumers that multiply together, and in turn", 258)
+    picture = Picture("Two consumers that multiply together, and in turn", 274)
 
     def row(y, name, spans):
         picture.right_text(left - 8, y + 8, name, "", 10)
@@ -448,8 +462,8 @@ def draw_ping_pong(programs):
         spans = [(start, end, "products", "blue") for start, end in together]
         spans += [(end, end + epilogue, "GELU", "orange") for _, end in together]
         row(30 + 22 * group, f"group {group}", spans)
-    row(80, "tensor cores", [(*span, "busy", "pale") for span in together]
-        + [(end, end + epilogue, "idle", "idle") for _, end in together])
+    row(80, "products", [(*span, "of both", "pale") for span in together]
+        + [(end, end + epilogue, "none", "idle") for _, end in together])
     picture.heading(LEFT, 128, "Stage 9: one multiplies while the other computes GELU")
     tiles = ping_pong(4, multiply, epilogue)
     for group in (0, 1):
@@ -457,10 +471,11 @@ def draw_ping_pong(programs):
         spans = [(start, end, f"tile {tile}", "blue") for tile, start, end in own]
         spans += [(end, end + epilogue, "GELU", "orange") for _, _, end in own]
         row(144 + 22 * group, f"group {group}", spans)
-    row(194, "tensor cores", [(tiles[0][2], tiles[-1][3], "busy", "pale")])
-    require(all(a[3] == b[2] for a, b in zip(tiles, tiles[1:])), "the tensor cores have a gap")
+    row(194, "products", [(tiles[0][2], tiles[-1][3], "of one group at any time", "pale")])
+    require(all(a[3] == b[2] for a, b in zip(tiles, tiles[1:])), "there is a gap between the products")
     picture.left_text(LEFT, 230, "Time runs to the right. The rule is that of the code;", "dim", 10)
-    picture.left_text(LEFT, 246, "the lengths are examples, not measurements.", "dim", 10)
+    picture.left_text(LEFT, 246, "the lengths are examples, not measurements: in stage 9 products also", "dim", 10)
+    picture.left_text(LEFT, 262, "take longer than at full rate, so the tensor cores are not full.", "dim", 10)
     return picture
 
 

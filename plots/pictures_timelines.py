@@ -87,8 +87,20 @@ def draw_stages(title, window, parts, legend, notes):
     return picture
 
 
+CYCLES_OF_TILE = 8192  # of 64 x 256 or 128 x 128 results, 1024 products each, at 4 x 512 per cycle
+
+
 def products_run(groups, window):
     return f"Products run {share_with(groups, 'm', *window):.0%} of the time."
+
+
+def full_rate(groups, window):
+    """As products_run, and how long they would take at full rate: a group's span is the products of a tile."""
+    start, end = window
+    tiles = sum((min(last, end) - max(first, start)) / (last - first) for group in groups
+                for first, last, letter in group if letter == "m" and first < end and last > start)
+    share = tiles * CYCLES_OF_TILE / (end - start)
+    return f"Products run {share_with(groups, 'm', *window):.0%}, at full rate {share:.0%}."
 
 
 def draw_timeline_persistent(programs):
@@ -97,7 +109,8 @@ def draw_timeline_persistent(programs):
         [("4_producer", "Stage 4: a block per tile, 128 × 128", ("producer", "consumer")),
          ("6_persistent", "Stage 6: a block that stays, 128 × 256",
           ("producer", "consumer 0", "consumer 1"))],
-        ("Blue ticks: a pair of tiles is ordered. Blue: products. Dashed: waits. Orange: stores.",),
+        ("Blue ticks: a pair of tiles is ordered. Blue: products. Orange: stores.",
+         "Dashed: waits for tiles; the short ones are mostly the cost of the marks."),
         products_run)
 
 
@@ -108,8 +121,8 @@ def draw_timeline_ping_pong(programs):
         [("8_tanh", "Stage 8: both multiply, then both compute GELU", rows),
          ("9_tanh", "Stage 9: one multiplies while the other computes GELU", rows)],
         ("Blue ticks: a pair of tiles is ordered. Blue: products. Orange: GELU and stores.",
-         "Dashed: waits for its turn or for tiles."),
-        products_run)
+         "Empty: loads the bias. Dashed: waits for its turn, or, if short, sets marks."),
+        full_rate)
 
 
 def draw_timeline_attention(programs):

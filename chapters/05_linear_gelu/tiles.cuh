@@ -29,6 +29,7 @@ __device__ inline void store_transposed(TileRow* tile, int row, int i, float4 v)
 }
 // [transposed]
 
+// [products]
 /// acc += of_x * of_w^T.
 __device__ inline void add_products(float (&acc)[TM][TN], const float (&of_x)[TM], const float (&of_w)[TN]) {
 #pragma unroll
@@ -36,6 +37,7 @@ __device__ inline void add_products(float (&acc)[TM][TN], const float (&of_x)[TM
 #pragma unroll
     for (int c = 0; c < TN; ++c) acc[r][c] += of_x[r] * of_w[c];
 }
+// [products]
 
 // --- On the host ---
 

@@ -49,7 +49,7 @@ def check_parities():
     stages, step = 4, 22
     expect("the ring of stage 4 has four stages", pipeline_size("Pipeline128x128")[2] == stages)
     stage, parity = ring_states(stages, step + 1)[step]
-    check(2, "parities of a ring", f"stage {stage}", f"consumer waits for parity {parity}",
+    check(2, "parities of a ring", f"buffer {stage}", f"consumer waits for parity {parity}",
           f"producer for parity {parity ^ 1}")
 
 
@@ -125,15 +125,15 @@ def check_ping_pong():
 def check_ping_pong_ring():
     steps, stages = 16, pipeline_size("PingPongPipeline")[2]
     stage, parity = ring_states(stages, 2 * steps + 1)[2 * steps]
-    says = worked_out(f"a tile has {steps} steps, the ring {stages} stages")
+    says = worked_out(f"a tile has {steps} steps, the ring {stages} buffers")
     expect("where a group starts in the ring",
-           f"stage {stage}, in round {2 * steps // stages}, so parity {parity}" in says, says)
+           f"buffer {stage}, in round {2 * steps // stages}, so parity {parity}" in says, says)
     rule = "wait(&may_multiply[group], (local_tile / 2 + 1 - group) % 2);"
     expect("stage 9 has the rule of the page", rule in source("9_ping_pong.sm90a.cuh"))
     parities = ", ".join(str((tile // 2 + 1 - tile % 2) % 2) for tile in range(6))
     expect("the parities of the turns", f"Tiles 0 to 5 wait for the parities {parities}." in PAGE, parities)
     tile_of_phase = [(phase * stages + stage) // steps for phase in range(6)]
-    expect("phases 3 and 4 of that stage are of tile 1, phase 5 of tile 2",
+    expect("phases 3 and 4 of that buffer are of tile 1, phase 5 of tile 2",
            tile_of_phase == [0, 0, 0, 1, 1, 2], tile_of_phase)
 
 
