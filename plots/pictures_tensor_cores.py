@@ -473,9 +473,10 @@ def draw_ping_pong(programs):
         row(144 + 22 * group, f"group {group}", spans)
     row(194, "products", [(tiles[0][2], tiles[-1][3], "of one group at any time", "pale")])
     require(all(a[3] == b[2] for a, b in zip(tiles, tiles[1:])), "there is a gap between the products")
-    picture.left_text(LEFT, 230, "Time runs to the right. The rule is that of the code;", "dim", 10)
-    picture.left_text(LEFT, 246, "the lengths are examples, not measurements: in stage 9 products also", "dim", 10)
-    picture.left_text(LEFT, 262, "take longer than at full rate, so the tensor cores are not full.", "dim", 10)
+    for line, says in enumerate(("Time runs to the right. The rule is that of the code;",
+                                 "the lengths are examples, not measurements: in stage 9 products also",
+                                 "take longer than at full rate, so the tensor cores are not full.")):
+        picture.left_text(LEFT, 230 + 16 * line, says, "dim", 10)
     return picture
 
 

@@ -95,7 +95,7 @@ def products_run(groups, window):
 
 
 def full_rate(groups, window):
-    """As products_run, and how long they would take at full rate: a group's span is the products of a tile."""
+    """As products_run, and how long they would take at full rate: a group's span is a tile's products."""
     start, end = window
     tiles = sum((min(last, end) - max(first, start)) / (last - first) for group in groups
                 for first, last, letter in group if letter == "m" and first < end and last > start)

@@ -558,12 +558,9 @@ std::string resources_text(const Report& report, const ShapeResult& result) {
 }
 
 std::string trace_text(const Chapter& chapter, const Shape& shape, const std::vector<StageTrace>& stages) {
-  nlohmann::json out = {{"schema", 1},
-                        {"chapter", chapter.name},
-                        {"shape", shape_json(chapter, shape)},
-                        {"dims", chapter.dims},
-                        {"commit", build_commit()},
-                        {"stages", nlohmann::json::array()}};
+  nlohmann::json out = {
+      {"schema", 1},          {"chapter", chapter.name},  {"shape", shape_json(chapter, shape)},
+      {"dims", chapter.dims}, {"commit", build_commit()}, {"stages", nlohmann::json::array()}};
   for (const StageTrace& stage : stages) {
     nlohmann::json launches = nlohmann::json::array();
     for (const LaunchCounts& launch : stage.launches) launches.push_back(traced_launch_json(launch));
