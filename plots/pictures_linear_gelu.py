@@ -112,8 +112,9 @@ def draw_chunks(programs):
         words = (f"k {tile * chunk}", f"to {tile * (chunk + 1) - 1}")
         for x, y in ((left + side * chunk, at_y[1]), (at_y[0], top + side * chunk)):
             picture.box(x, y, side - 3, side - 3, kind)
+            colour = "on-blue" if kind == "blue" else ""
             for line, text in enumerate(words):
-                picture.text(x + side / 2 - 1, y + 19 + 13 * line, text, "on-blue" if kind == "blue" else "", 9)
+                picture.text(x + side / 2 - 1, y + 19 + 13 * line, text, colour, 9)
     picture.box(*at_y, side - 3, side - 3, "orange")
     for line, text in enumerate(("sums, in", "registers")):
         picture.text(at_y[0] + side / 2 - 1, at_y[1] + 19 + 13 * line, text, "on-orange", 9)
