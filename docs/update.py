@@ -495,8 +495,8 @@ def ratios(path, _):
 
 
 @quotes({"saved: plots/data/h200/01_multiply_add.json 1_unfused 2_fused":
-         "what the second stage takes less than the first, in us and as a share of the first's time, and what it "
-         "would by bytes at the first's rate"})
+         "what the second stage takes less than the first, in us and as a share of the first's time, and "
+         "what it would by bytes at the first's rate"})
 def saved(what, _):
     path, first, second = what.split()
     rows = []
