@@ -1,5 +1,5 @@
 /// \file
-/// Exercise 05.6, whole_tiles: a matrix product by tiles in shared memory, where all tiles are whole.
+/// Exercise 05.6, whole_tiles: a matrix product by whole tiles in shared memory.
 ///
 /// A block computes 32 x 32 elements of x * w^T, one per thread. The code below reads a row of x and a row of
 /// w from global memory for each, so every row is read 32 times by the block. Let the block go along k in
