@@ -21,8 +21,8 @@ template <class T>
 __global__ void all_reduce(const __grid_constant__ OnGpus<const T> x, T* __restrict__ sum,
                            const __grid_constant__ OnGpus<unsigned> flags, int gpus, int me,
                            long long elements) {
-  ByFences::meet(flags, gpus, me);  // x is there on all of them
   // [reduce]
+  ByFences::meet(flags, gpus, me);  // x is there on all of them
   const long long pieces = elements / Piece<T>::kCount, step = static_cast<long long>(gridDim.x) * blockDim.x;
   for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < pieces; i += step) {
     float total[Piece<T>::kCount] = {};
@@ -31,8 +31,8 @@ __global__ void all_reduce(const __grid_constant__ OnGpus<const T> x, T* __restr
     for (int e = 0; e < Piece<T>::kCount; ++e) rounded.element[e] = from_float<T>(total[e]);
     pieces_of(sum)[i] = rounded.bits;
   }
-  // [reduce]
   ByFences::meet(flags, gpus, me);  // all have read x
+  // [reduce]
 }
 
 /// h = sum + residual and y = h / sqrt(mean of h^2 of its row + epsilon) * weight: one block per row.

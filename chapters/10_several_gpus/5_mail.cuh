@@ -15,8 +15,9 @@ __device__ inline unsigned as_mail(unsigned word) { return word == 0 ? 0x8000000
 __device__ inline bool is_mail(const uint4& piece) { return piece.x && piece.y && piece.z && piece.w; }
 
 /// The same as one_shot(), for one block per row. mail: on each GPU, three times for each GPU that sends, so
-/// many rows, zeros at first; sent[b] is how often block b has run. Traffic of each GPU: reads x and
-/// residual, writes x to the others; empties a mailbox and reads one; writes h and y.
+/// many rows, zeros at first; sent[b] is whose turn it is of block b's three, 0 at first. All launches that
+/// share a mail have the same shape. Traffic of each GPU: reads x and residual, writes x to the others;
+/// empties a mailbox and reads one; writes h and y.
 template <class T, int Pieces>
 __global__ void __launch_bounds__(1024)
     by_mail(const T* __restrict__ x, const T* __restrict__ residual, const T* __restrict__ weight,
@@ -26,7 +27,7 @@ __global__ void __launch_bounds__(1024)
   const long long first = static_cast<long long>(blockIdx.x) * pieces;
   const long long box = (static_cast<long long>(gridDim.x) * pieces + 1) / 2 * 2;  // of one sender
   const unsigned turn = sent[blockIdx.x];
-  const long long now = turn % 3 * gpus * box, last = (turn + 2) % 3 * gpus * box;
+  const long long now = turn * gpus * box, last = (turn + 2) % 3 * gpus * box;
   // [send]
 #pragma unroll
   for (int j = 0; j < Pieces; ++j) {
@@ -35,7 +36,8 @@ __global__ void __launch_bounds__(1024)
     const uint4 own = pieces_of(x)[first + i];
     const uint4 letter = {as_mail(own.x), as_mail(own.y), as_mail(own.z), as_mail(own.w)};
     for (int gpu = 0; gpu < gpus; ++gpu) {
-      if (gpu != me) __stwt(&mail.of[gpu][now + me * box + first + i], letter);
+      if (gpu == me) continue;
+      __stwt(&mail.of[gpu][now + me * box + first + i], letter);
       mail.of[me][last + gpu * box + first + i] = {};
     }
   }
@@ -65,7 +67,7 @@ __global__ void __launch_bounds__(1024)
     if (i < pieces) pieces_of(y)[first + i] = row.normalised(j, inverse, Piece<T>(pieces_of(weight)[i]));
   }
   __syncthreads();  // all threads have read it
-  if (threadIdx.x == 0) sent[blockIdx.x] = turn + 1;
+  if (threadIdx.x == 0) sent[blockIdx.x] = (turn + 1) % 3;
 }
 
 // --- On the host ---
@@ -91,13 +93,13 @@ struct ByMail {
       });
     });
   }
-  /// Each warp reads how often its block has run.
+  /// Each warp reads whose turn it is.
   static Traffic traffic(const Shape& s) {
     const long long once = gpus(s) * bytes_of_rows<T>(s, rows(s)), others = gpus(s) - 1;
     const long long weight = gpus(s) * sector_bytes(columns(s), sizeof(T));
     const long long blocks = gpus(s) * rows(s), warps = blocks * threads_of_row<T>(s.dims[2]) / 32;
     Traffic traffic = {(3 + others) * once + rows(s) * weight + 32 * warps,
-                       (2 + others + gpus(s)) * once + 32 * blocks, once + (rows(s) - 1) * weight};
+                       (2 + 2 * others) * once + 32 * blocks, once + (rows(s) - 1) * weight};
     traffic.peer_write_bytes = others * once;
     return traffic;
   }

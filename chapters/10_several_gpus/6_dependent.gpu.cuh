@@ -9,9 +9,9 @@ namespace DEVICE::several_gpus {
 /// by_mail(), but for a launch that may begin early.
 template <class T, int Pieces>
 __global__ void __launch_bounds__(1024)
-    by_early_mail(const T* __restrict__ x, const T* __restrict__ residual, const T* __restrict__ weight,
-                  T* __restrict__ h, T* __restrict__ y, const __grid_constant__ OnGpus<uint4> mail,
-                  unsigned* sent, int gpus, int me, int columns) {
+    by_early_mail(const T* x, const T* residual, const T* __restrict__ weight, T* __restrict__ h,
+                  T* __restrict__ y, const __grid_constant__ OnGpus<uint4> mail, unsigned* sent, int gpus,
+                  int me, int columns) {
 #if __CUDA_ARCH__ >= 900
   const int pieces = columns / Piece<T>::kCount;
   const long long first = static_cast<long long>(blockIdx.x) * pieces;
@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(1024)
   cudaGridDependencySynchronize();  // from here on what the launch before has written can be seen
   // [early]
   const unsigned turn = sent[blockIdx.x];
-  const long long now = turn % 3 * gpus * box, last = (turn + 2) % 3 * gpus * box;
+  const long long now = turn * gpus * box, last = (turn + 2) % 3 * gpus * box;
   Piece<T> own[Pieces], held_residual[Pieces];
 #pragma unroll
   for (int j = 0; j < Pieces; ++j) {
@@ -38,7 +38,8 @@ __global__ void __launch_bounds__(1024)
     for (int gpu = 0; gpu < gpus; ++gpu)
       if (gpu != me) __stwt(&mail.of[gpu][now + me * box + first + i], letter);
     held_residual[j].bits = pieces_of(residual)[first + i];
-    for (int gpu = 0; gpu < gpus; ++gpu) mail.of[me][last + gpu * box + first + i] = {};
+    for (int gpu = 0; gpu < gpus; ++gpu)
+      if (gpu != me) mail.of[me][last + gpu * box + first + i] = {};
   }
   HeldRow<T, Pieces> row;
 #pragma unroll
@@ -57,7 +58,7 @@ __global__ void __launch_bounds__(1024)
   }
   const float inverse = row.inverse_rms(columns);
   __syncthreads();  // all threads have read `sent`
-  if (threadIdx.x == 0) sent[blockIdx.x] = turn + 1;
+  if (threadIdx.x == 0) sent[blockIdx.x] = (turn + 1) % 3;
   cudaTriggerProgrammaticLaunchCompletion();
 #pragma unroll
   for (int j = 0; j < Pieces; ++j) {

@@ -9,7 +9,7 @@
 #include "chapter.hpp"
 #include "device.hpp"
 #include "halves.hpp"
-#include "meet.hpp"
+#include "on_gpus.hpp"
 
 namespace DEVICE::several_gpus {
 

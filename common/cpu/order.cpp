@@ -152,12 +152,10 @@ Ordered Order::before(std::uint32_t earlier, Moment moment, unsigned thread) con
   if (gpus_ && ended_blocks_.contains(block_of(earlier))) return Ordered::kYes;
   if (gpus_ && gpus_->before(block_of(earlier), block_of(first_thread_))) return Ordered::kYes;
   if (!has_fences_) return Ordered::kNo;
-  found_ended_ = false;
-  if (released(earlier, moment, acquired_by_all_)) {
-    if (found_ended_) ended_blocks_.insert(block_of(earlier));
-    return Ordered::kYes;
-  }
-  return released(earlier, moment, acquired_[thread]) ? Ordered::kYes : Ordered::kNo;
+  const Visible to_all = released(earlier, moment, acquired_by_all_);
+  if (to_all == Visible::kBlock) ended_blocks_.insert(block_of(earlier));
+  if (to_all != Visible::kNo) return Ordered::kYes;
+  return released(earlier, moment, acquired_[thread]) == Visible::kNo ? Ordered::kNo : Ordered::kYes;
 }
 
 // --- Fences, and the atomics that release and acquire ---
@@ -360,7 +358,7 @@ const Order::FencedPointer& Order::fence_towards(const Release& release, std::ui
 
 /// Whether what another block's thread did is visible to a thread of the running block that has acquired
 /// `to`.
-bool Order::released(std::uint32_t earlier, Moment moment, const std::vector<Acquired>& to) const {
+Order::Visible Order::released(std::uint32_t earlier, Moment moment, const std::vector<Acquired>& to) const {
   std::vector<Acquired> open = to, seen;
   for (Acquired& acquired : open) acquired.block = block_of(first_thread_);
   while (!open.empty()) {
@@ -371,7 +369,7 @@ bool Order::released(std::uint32_t earlier, Moment moment, const std::vector<Acq
     });
     const std::size_t before = known == seen.end() ? 0 : known->releases;
     if (before >= next.releases) continue;
-    if (released(earlier, moment, next)) return true;
+    if (const Visible found = released(earlier, moment, next); found != Visible::kNo) return found;
     if (known == seen.end()) {
       seen.push_back(next);
     } else {
@@ -387,33 +385,35 @@ bool Order::released(std::uint32_t earlier, Moment moment, const std::vector<Acq
       }
     }
   }
-  return false;
+  return Visible::kNo;
 }
 
 /// Whether one of the releases on a location that a thread has acquired makes it visible by itself. One that
 /// does not reach the whole device reaches threads of its own block.
-bool Order::released(std::uint32_t earlier, Moment moment, const Acquired& to) const {
+Order::Visible Order::released(std::uint32_t earlier, Moment moment, const Acquired& to) const {
   const std::uint32_t block = block_of(earlier);
+  const auto comes_after_block = [&](const Release& release) {
+    return fence_towards(release, to.block) && gpus_->before(block, block_of(release.thread));
+  };
   const auto makes_visible = [&](const Release& release) {
     const FencedPointer& fenced = fence_towards(release, to.block);
     const std::uint32_t releasing = block_of(release.thread);
-    if (gpus_ && gpus_->before(block, releasing)) {
-      found_ended_ = fenced != nullptr;
-      return found_ended_;
-    }
     if (releasing != block || (!fenced && to.block != block)) return false;
     if (release.thread == earlier && release.has_atomic_at(moment)) return true;
     return fenced && moment < fenced->until[earlier - fenced->first_thread];
   };
   const auto first = to.location->releases.begin();
   const auto end = first + static_cast<std::ptrdiff_t>(to.releases);
-  if (gpus_) return std::any_of(first, end, makes_visible);
+  if (gpus_) {
+    if (std::any_of(first, end, comes_after_block)) return Visible::kBlock;
+    return std::any_of(first, end, makes_visible) ? Visible::kAccess : Visible::kNo;
+  }
   // In the order of their blocks.
   const auto begin = std::lower_bound(
       first, end, block, [&](const Release& r, std::uint32_t b) { return block_of(r.thread) < b; });
   const auto after = std::upper_bound(
       begin, end, block, [&](std::uint32_t b, const Release& r) { return b < block_of(r.thread); });
-  return std::any_of(begin, after, makes_visible);
+  return std::any_of(begin, after, makes_visible) ? Visible::kAccess : Visible::kNo;
 }
 
 }  // namespace cpu

@@ -173,8 +173,10 @@ class Order {
   void merge_lanes(unsigned first_thread, std::uint32_t lanes);
   Ordered before_in_block(unsigned earlier, Moment moment, unsigned thread) const;
   bool acquired_in_block(unsigned earlier, Moment moment, unsigned thread) const;
-  bool released(std::uint32_t earlier, Moment moment, const std::vector<Acquired>& to) const;
-  bool released(std::uint32_t earlier, Moment moment, const Acquired& to) const;
+  /// What releases have made visible: the access asked for, or all that its block did.
+  enum class Visible : unsigned char { kNo, kAccess, kBlock };
+  Visible released(std::uint32_t earlier, Moment moment, const std::vector<Acquired>& to) const;
+  Visible released(std::uint32_t earlier, Moment moment, const Acquired& to) const;
 
   std::uint32_t first_thread_ = 0;
   unsigned threads_ = 0, numbers_ = 1;
@@ -201,7 +203,6 @@ class Order {
   std::vector<Acquired> acquired_before_, acquired_in_launch_;
   // Blocks of which all happened before what all threads of the running block do now: found once for each.
   mutable std::unordered_set<std::uint32_t> ended_blocks_;
-  mutable bool found_ended_ = false;  // by released(): it holds for all that the block did
 };
 
 }  // namespace cpu

@@ -1,20 +1,12 @@
 /// \file
-/// For kernels of several GPUs: a pointer to an array of each of them, and a function in which their blocks
-/// wait for each other. Stage 1 of chapter 10 introduces both.
+/// For kernels of several GPUs: a function in which their blocks wait for each other. Stage 1 of chapter 10
+/// introduces it.
 #pragma once
 #include "deadline.hpp"
 #include "device.hpp"
+#include "on_gpus.hpp"
 
 namespace DEVICE {
-
-/// The most GPUs of one host that share a layer.
-constexpr int kMostGpus = 8;
-
-/// A pointer to an array of each GPU: kernels read and write other GPUs' memory as their own.
-template <class T>
-struct OnGpus {
-  T* of[kMostGpus];
-};
 
 // [meet]
 /// The blocks with this block's number on all GPUs wait for each other: what their threads did before, those
@@ -32,7 +24,7 @@ __device__ inline void meet(const OnGpus<unsigned>& flags, int gpus, int me) {
     const volatile unsigned* const flag = flags.of[me] + first + t;
     const Deadline deadline;
     while (static_cast<int>(*flag - turn) < 0) deadline.check();
-    __threadfence_system();
+    __threadfence_system();  // what the others did is seen after their flag was
   }
   __syncthreads();
 }

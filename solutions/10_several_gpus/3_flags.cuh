@@ -15,7 +15,7 @@
 #pragma once
 #include "deadline.hpp"
 #include "device.hpp"
-#include "meet.hpp"
+#include "on_gpus.hpp"
 
 namespace DEVICE::meeting_flags {
 

@@ -16,9 +16,9 @@
 /// - How many times the norm of one row is computed on all 8 GPUs together, by one-shot.
 /// - Which is faster with 8 GPUs at this size: the one-shot kernel, or a two-shot all-reduce (NCCL's)
 ///   with the kernel for residual and norm after it? NVLink moves 450 GB/s in each direction, memory
-///   3350 GB/s.
+///   of an H200 4800 GB/s.
 ///
-/// Goal: all of them as the chapter counts them.
+/// Goal: all of them as the chapter counts them, weights apart.
 #pragma once
 #include "device.hpp"
 
@@ -42,7 +42,7 @@ constexpr double kUnfusedMemory = (8 + 1 + 2 + 2) * kElement;        // x, sum; 
 constexpr double kOneShotMemory = (8 + 1 + 2) * kElement;            // x, residual; h, y
 constexpr double kTwoShotMemory = (8 + 1 + 1 + 8) * kElement / 8.0;  // 1 / 8 of the rows; y on all
 constexpr double kNormsOfOneShot = 8 * 1;                            // once on each GPU, which has all rows
-constexpr Faster kFaster = kAllReduceAndNorm;  // 14 bytes / 450 GB/s: 31 ps; 3.5 / 450 + 8 / 3350: 10 ps
+constexpr Faster kFaster = kAllReduceAndNorm;  // 14 bytes / 450 GB/s: 31 ps; 3.5 / 450 + 8 / 4800: 9 ps
 // SKELETON
 // constexpr double kOneShotOf2 = 0.0, kOneShotOf4 = 0.0, kOneShotOf8 = 0.0;
 // constexpr double kTwoShotOf2 = 0.0, kTwoShotOf4 = 0.0, kTwoShotOf8 = 0.0;

@@ -6,7 +6,7 @@
 #include "ceil_div.hpp"
 #include "device.hpp"
 #include "exercise.hpp"
-#include "meet.hpp"
+#include "on_gpus.hpp"
 
 namespace DEVICE::rows_on_gpus {
 

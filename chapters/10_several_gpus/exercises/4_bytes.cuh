@@ -16,9 +16,9 @@
 /// - How many times the norm of one row is computed on all 8 GPUs together, by one-shot.
 /// - Which is faster with 8 GPUs at this size: the one-shot kernel, or a two-shot all-reduce (NCCL's)
 ///   with the kernel for residual and norm after it? NVLink moves 450 GB/s in each direction, memory
-///   3350 GB/s.
+///   of an H200 4800 GB/s.
 ///
-/// Goal: all of them as the chapter counts them.
+/// Goal: all of them as the chapter counts them, weights apart.
 #pragma once
 #include "device.hpp"
 
