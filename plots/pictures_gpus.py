@@ -95,6 +95,43 @@ def draw_trips(programs):
     return picture
 
 
+# --- Mailboxes ---
+
+
+MAILBOXES, LAUNCHES = 3, 6
+ROLES = {"read": "blue", "emptied": "idle", "may fill": "orange"}
+
+
+def role(launch, mailbox):
+    """What becomes of a mailbox during a launch of its GPU, by the kernel's rule."""
+    if mailbox == launch % MAILBOXES:
+        return "read"
+    return "emptied" if mailbox == (launch + 2) % MAILBOXES else "may fill"
+
+
+def draw_mailboxes(programs):
+    for launch in range(LAUNCHES):
+        roles = [role(launch, mailbox) for mailbox in range(MAILBOXES)]
+        require(sorted(roles) == sorted(ROLES), f"launch {launch} has {roles}")
+        filled = roles.index("may fill")
+        require(role(launch + 1, filled) == "read", "a letter that comes early is not read next")
+        require(role(launch - 1, filled) == "emptied", "a mailbox is filled before it is emptied")
+    picture, left, wide = Picture("Three mailboxes in six launches", 166), 84, 50
+    picture.heading(LEFT, 16, "The mailboxes of a GPU, launch after launch")
+    picture.right_text(left - 8, 38, "launch", "dim", 10)
+    for launch in range(LAUNCHES):
+        picture.text(left + wide * (launch + 0.5), 38, launch, "dim", 10)
+        for mailbox in range(MAILBOXES):
+            found = role(launch, mailbox)
+            picture.cell(left + wide * launch, 48 + 26 * mailbox, wide - 3, 23, found, ROLES[found], 9)
+    for mailbox in range(MAILBOXES):
+        picture.right_text(left - 8, 60 + 26 * mailbox, f"mailbox {mailbox}", "", 10)
+    for line, says in enumerate(("Orange: a GPU that is a launch ahead may already send into it. The next",
+                                 "launch reads it, and the one after that empties it.")):
+        picture.left_text(LEFT, 140 + 13 * line, says, "", 9)
+    return picture
+
+
 # --- Time against rows ---
 
 
@@ -176,4 +213,5 @@ def draw_rows_and_gpus(programs):
     return picture
 
 
-PICTURES = {"shots": draw_shots, "trips": draw_trips, "rows_and_gpus": draw_rows_and_gpus}
+PICTURES = {"shots": draw_shots, "trips": draw_trips, "mailboxes": draw_mailboxes,
+            "rows_and_gpus": draw_rows_and_gpus}
