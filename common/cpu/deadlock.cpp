@@ -145,8 +145,7 @@ void throw_deadlock(const BlockThreads& threads, const std::vector<Spin>& spins)
                      who, others(threads, spins, t)),
          device().launch.cooperative
              ? "is a later block meant to store it? On the CPU device blocks of a cooperative launch wait "
-               "for "
-               "each other with grid.sync() alone."
+               "for each other with grid.sync() alone."
              : "is a later block meant to store it? On a GPU that works only if all blocks are resident at "
                "the same time: launch fewer blocks, or make it a cooperative launch. If a thread of this "
                "block is meant to store it, what keeps it from doing so?"});

@@ -82,7 +82,9 @@ void Steps::look(std::uintptr_t instruction, std::uintptr_t address, unsigned si
   probe_.end();
   interval_ = kLeastInterval;
   Spin spin = probe_.take();
-  if (device().block.thread.flow->polled != spin.polled.address) {  // else polls are not counted (trace.cpp)
+  const bool counted = spin.polled.kind == AccessKind::kAtomic ||
+                       device().block.thread.flow->polled != spin.polled.address;  // else see trace.cpp
+  if (counted) {
     // How often a thread polls depends on when the others run.
     device().block.traffic.set_approximate();
     device().site_log.set_approximate(instruction);

@@ -50,8 +50,8 @@ bool polls_again(const Device& d, std::uintptr_t instruction, std::uintptr_t add
   const auto instruction = reinterpret_cast<std::uintptr_t>(return_address);
   if (d.block.stack.contains(address)) return;  // a local variable
   const bool strong = manner != AccessManner::kPlain && manner != AccessManner::kCompareAndSwap;
-  const bool repeats =
-      (strong && kind == kLoad) || kind == AccessKind::kAtomic ? polls_again(d, instruction, address) : false;
+  const bool may_poll = (strong && kind == kLoad) || kind == AccessKind::kAtomic;
+  const bool repeats = may_poll && polls_again(d, instruction, address);
   if (repeats) d.block.steps.suspect();
   const bool again = repeats && kind == kLoad;  // atomics are counted: a loop of them need not poll
   d.block.steps.count(instruction, address, size, kind);
