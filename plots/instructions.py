@@ -2,7 +2,7 @@
 
 Needs cuobjdump of the CUDA Toolkit, and a build with its GPU side for one kind of card:
 
-    python3 plots/instructions.py build/bin/07_gelu_dropout fused:1 share_calls:4 "forward<float, 2, Erf>:8"
+    python3 plots/instructions.py build/bin/07_gelu_dropout fused:1 share_calls:4 "sixteen_bits<Erf>:8"
 
 Each kernel is named without namespaces, with the number of elements that a thread has. The script counts one
 of the ways through the code, that of a thread whose vectors are whole. It makes the most accesses of 16 bytes
@@ -44,7 +44,7 @@ def code_of_kernels(listing):
 
 
 def short_name(demangled):
-    """"forward<float, Erf>" of "void gpu::gelu_dropout::forward<float, gpu::gelu_dropout::Erf>(...)"."""
+    """"sixteen_bits<Erf>" of "void gpu::gelu_dropout::sixteen_bits<gpu::gelu_dropout::Erf>(...)"."""
     name = re.sub(r"\b\w+::", "", demangled).removeprefix("void ")
     return name.partition("(")[0]
 

@@ -308,7 +308,7 @@ def draw_matrix_descriptor(programs):
 def draw_ring(programs):
     _, _, stages = pipeline_size("Pipeline128x128")
     steps, left, wide, high, top = 10, 108, 28, 24, 44
-    require("state.parity ^ 1" in source("pipeline.sm90a.cuh"), "the producer waits for another parity")
+    require("state.parity ^ 1" in source("4_producer.sm90a.cuh"), "the producer waits for another parity")
     states = ring_states(stages, steps)
     require(not deadlocks(stages, 5 * stages), "the ring deadlocks")
     picture = Picture("A ring of four buffers and its parities", 296)
@@ -389,7 +389,7 @@ def draw_stream_k(programs):
 def draw_multicast(programs):
     rows, columns, _ = pipeline_size("Pipeline128x256")
     depth = swizzle_row_bytes() // BFLOAT16
-    require("constexpr int kHalf = P::BN / 2" in source("multicast.sm90a.cuh"), "other halves are shared")
+    require("constexpr int kHalf = P::BN / 2" in source("7_multicast.sm90a.cuh"), "other halves are shared")
     x_kib, w_kib = (count * depth * BFLOAT16 // 1024 for count in (rows, columns))
     picture = Picture("Two blocks of a cluster share the tile of w", 216)
     picture.cell(LEFT, 16, INNER, 26, "L2 cache", "pale", 11)

@@ -3,10 +3,60 @@
 /// shared memory; only the accumulators are in registers. One thread has the TMA copy whole tiles into a
 /// pipeline, swizzled, so that no thread computes the address of an element.
 #pragma once
-#include "pipeline.sm90a.cuh"
+#include "hopper.sm90a.cuh"
 #include "problem.cuh"
+#include "tile_scheduler.cuh"
 
 namespace DEVICE::tensor_cores {
+
+// [pipeline]
+/// In shared memory: `Stages` pairs of tiles, Rows x BK of x and Columns x BK of w. One pair is multiplied
+/// while others are in flight.
+template <int Rows, int Columns, int Stages>
+struct Pipeline {
+  static constexpr int BM = Rows, BN = Columns, BK = kSwizzledColumns, kStages = Stages;
+  static constexpr int kStageBytes = (Rows + Columns) * kSwizzledRowBytes;
+  alignas(kTileAlignment) __nv_bfloat16 x[Stages][Rows * BK];
+  alignas(kTileAlignment) __nv_bfloat16 w[Stages][Columns * BK];
+  Barrier full[Stages];   // a phase is complete when both tiles have been written
+  Barrier empty[Stages];  // and here, when all consumers have read them
+
+  /// One thread calls it, before any other uses the pipeline. `readers` arrive at `empty` in each phase.
+  __device__ void init_barriers(int readers) {
+    for (int stage = 0; stage < Stages; ++stage) {
+      init_barrier(&full[stage], 1);
+      init_barrier(&empty[stage], readers);
+    }
+    fence_barrier_init();
+  }
+};
+// [pipeline]
+
+using Pipeline128x128 = Pipeline<128, 128, 4>;
+using Pipeline128x256 = Pipeline<128, 256, 4>;
+
+/// The matrices that the TMA copies from.
+struct Inputs {
+  CUtensorMap x, w;
+};
+
+// [multiply]
+/// Starts acc += x * w^T, as one group, for tiles of BK columns: a wgmma for each 16 columns, which are 32
+/// bytes or 2 in the units of a descriptor, and for each 64 rows of x.
+template <int Rows64, int Accumulators>
+__device__ void multiply_tiles(float (&acc)[Rows64][Accumulators], const __nv_bfloat16* x,
+                               const __nv_bfloat16* w) {
+  wgmma_fence();
+#pragma unroll
+  for (int r = 0; r < Rows64; ++r) {
+    const unsigned long long of_x = matrix_descriptor(x + r * 64 * kSwizzledColumns),
+                             of_w = matrix_descriptor(w);
+#pragma unroll
+    for (int i = 0; i < kSwizzledColumns / 16; ++i) wgmma(acc[r], of_x + 2 * i, of_w + 2 * i);
+  }
+  wgmma_commit();
+}
+// [multiply]
 
 /// product = x * w^T in bfloat16, matrices as in stage 2, k and n multiples of 8; `in` is made for
 /// Pipeline128x128. A block of one warpgroup per tile, with kSharedBytes<Pipeline128x128>. Reads half the
@@ -45,6 +95,16 @@ __global__ void __launch_bounds__(128)
 }
 
 // --- On the host ---
+
+template <class P>
+Inputs inputs_of(const __nv_bfloat16* x, const __nv_bfloat16* w, int m, int k, int n) {
+  return {tensor_map(x, m, k, P::BM), tensor_map(w, n, k, P::BN)};
+}
+
+template <class P>
+int tile_count(int m, int n) {
+  return tile_count(m, n, P::BM, P::BN);
+}
 
 struct Wgmma {
   static void run(const Data& data) {

@@ -3,10 +3,51 @@
 /// multiplies. They synchronise at two barriers per pipeline stage, "full" and "empty", and no longer at
 /// __syncthreads().
 #pragma once
-#include "pipeline.sm90a.cuh"
-#include "problem.cuh"
+#include "3_wgmma.sm90a.cuh"
 
 namespace DEVICE::tensor_cores {
+
+/// The threads of a block with `Consumers` warpgroups and one more warp, the producer.
+template <int Consumers>
+constexpr int kBlockThreads = Consumers * 128 + 32;
+
+// [producer]
+/// The producer's loop for one tile of the result, run by one thread: it fills a stage as soon as that is
+/// empty.
+template <class P>
+__device__ void produce(P& pipeline, PipelineState<P::kStages>& state, const Inputs& in, Tile tile,
+                        int steps) {
+  for (int step = 0; step < steps; ++step, state.advance()) {
+    Barrier* full = &pipeline.full[state.stage];
+    wait(&pipeline.empty[state.stage], state.parity ^ 1);
+    arrive_expect_tx(full, P::kStageBytes);
+    tma_load(pipeline.x[state.stage], &in.x, tile.row, step * P::BK, full);
+    tma_load(pipeline.w[state.stage], &in.w, tile.column, step * P::BK, full);
+  }
+}
+// [producer]
+
+// [consumer]
+/// One lane of each warp arrives at `empty`: the warp has read the stage.
+struct Release {
+  __device__ void operator()(Barrier* empty) const {
+    if (threadIdx.x % 32 == 0) arrive(empty);
+  }
+};
+
+/// A consumer's mainloop for one tile of the result, run by a warpgroup: acc += x * w^T for the rows of x
+/// from `first_row` of each stage, and release(empty) when a stage has been read.
+template <class P, int Rows64, int Accumulators, class Releasing>
+__device__ void consume(P& pipeline, PipelineState<P::kStages>& state, float (&acc)[Rows64][Accumulators],
+                        int first_row, int steps, Releasing release) {
+  for (int step = 0; step < steps; ++step, state.advance()) {
+    wait(&pipeline.full[state.stage], state.parity);
+    multiply_tiles(acc, pipeline.x[state.stage] + first_row * P::BK, pipeline.w[state.stage]);
+    wgmma_wait<0>();
+    release(&pipeline.empty[state.stage]);
+  }
+}
+// [consumer]
 
 /// product = x * w^T as in stage 3. One block per tile of P::BM x P::BN: `Consumers` warpgroups,
 /// which divide the rows among themselves, and one producer warp, with kSharedBytes<P>.

@@ -2,8 +2,7 @@
 /// Stage 6: a persistent kernel. There is one block per multiprocessor, and it computes one tile after the
 /// other. The producer runs ahead: while the consumers store one tile, it fills the pipeline for the next.
 #pragma once
-#include "pipeline.sm90a.cuh"
-#include "problem.cuh"
+#include "4_producer.sm90a.cuh"
 
 namespace DEVICE::tensor_cores {
 
@@ -36,6 +35,12 @@ __global__ void __launch_bounds__(kBlockThreads<2>)
 }
 
 // --- On the host ---
+
+/// A block for each multiprocessor, or for each tile where there are fewer.
+template <class P>
+int persistent_blocks(int m, int n) {
+  return min(multiprocessors(), tile_count<P>(m, n));
+}
 
 struct Persistent {
   static void run(const Data& data) {

@@ -3,9 +3,8 @@
 /// at the same time, and nothing is multiplied. Here each warpgroup has a tile of its own, and they
 /// alternate: one multiplies while the other one is in its epilogue.
 #pragma once
-#include "epilogue.sm90a.cuh"
-#include "pipeline.sm90a.cuh"
-#include "problem.cuh"
+#include "6_persistent.sm90a.cuh"
+#include "8_tma_epilogue.sm90a.cuh"
 
 namespace DEVICE::tensor_cores {
 

@@ -6,9 +6,7 @@
 /// multiprocessor's 65536 for 384 threads: the producer's warpgroup gives most of its registers to the
 /// consumers.
 #pragma once
-#include "epilogue.sm90a.cuh"
-#include "multicast.sm90a.cuh"
-#include "problem.cuh"
+#include "8_tma_epilogue.sm90a.cuh"
 
 namespace DEVICE::tensor_cores {
 

@@ -2,6 +2,7 @@
 /// Stages 6 and 9 in bfloat16, with a GELU and a derivative of fewer instructions, whose error shows in no
 /// bfloat16: in half the bytes there is time for half the instructions.
 #pragma once
+#include "6_half.cuh"
 #include "9_recomputed.cuh"
 #include "fast_gelu.gpu.cuh"
 
@@ -17,7 +18,7 @@ struct FastErf {
 
 struct Fast {
   static void run(const Data& d) {
-    launch_forward<__nv_bfloat16, 1, FastErf>(d, bfloat16s(d, "x_bfloat16"), bfloat16s(d, "y_bfloat16"));
+    launch_sixteen_bit_type<FastErf>(d, bfloat16s(d, "x_bfloat16"), bfloat16s(d, "y_bfloat16"));
   }
   static Traffic traffic(const Shape& s) { return {vector_bytes(s, 2), vector_bytes(s, 2)}; }
 };

@@ -8,7 +8,7 @@ namespace DEVICE::gelu_dropout {
 
 // [backward]
 /// dx[i] = dy[i] * scale * the derivative of gelu at x[i], or 0 where the forward pass has dropped element i:
-/// the numbers are shared out as in forward(). Traffic: reads two elements and writes one per element.
+/// the numbers are shared out as in the forward pass. Traffic: reads two elements and writes one per element.
 template <class T, int Vectors, class Form>
 __global__ void backward(const T* __restrict__ x, const T* __restrict__ dy, T* __restrict__ dx, unsigned n,
                          Dropout dropout) {

@@ -107,7 +107,7 @@ def check_bytes_of_barriers():
 
 def check_bias_of_lane():
     rule = "const int mine = column + 2 * j + threadIdx.x % 4 * 2;"
-    expect("the epilogue has the rule of the page", rule in source("epilogue.sm90a.cuh"))
+    expect("the epilogue has the rule of the page", rule in source("8_tma_epilogue.sm90a.cuh"))
     column, row = 6 % 4 * 2, 6 // 4
     says = worked_out("to begin its sums")
     expect("which biases a lane needs", f"Columns {column} and {column + 1}," in says
