@@ -56,10 +56,13 @@ def nothing(machine):
     pass
 
 
-calls, _ = check("all that is right", nothing, 0, "gpu_tests  1 ok", "graders    1 ok", "chapters   3 ok",
+calls, _ = check("all that is right", nothing, 0, "gpu_tests  3 ok", "graders    1 ok", "chapters   3 ok",
                  "sanitizer  12 ok", "not run: pytorch: operators: SKIPPED: /nowhere")
 expect("the sanitizer runs each stage once at every size",
        all(calls.count(f"--device gpu --size {size} --once") >= 4 for size in ("1x1", "2x70001", "3x1001")),
+       calls)
+expect("a chapter times its stages at one size, and verifies them at the others",
+       all(f"--size {size}\n" in calls for size in ("1x1 --take-turns", "2x70001 --take-turns", "3x1001")),
        calls)
 calls, _ = check("--quick", nothing, 0, "chapters   1 ok", "sanitizer  2 ok", arguments=["--quick"])
 expect("--quick takes one size", "2x70001" not in calls, calls)
@@ -68,7 +71,7 @@ expect("--only leaves the others out", "sanitizer" not in output and "gpu_tests"
 
 check("a test that fails",
       lambda m: program(m.bin / "gpu_tests", "echo 'y[3] is wrong'; exit 1"), 1,
-      "FAILED gpu_tests: gpu_tests", "y[3] is wrong", "(exit status 1)", "chapters   3 ok")
+      "FAILED gpu_tests: chapters 07 and 08", "y[3] is wrong", "(exit status 1)", "chapters   3 ok")
 check("a grader that refuses a solution",
       lambda m: program(m.bin / "gpu_versions_04_rows_1_tree",
                         """echo '{"solution": {"message": "out[1] is 2", "time_us": 0}}' > "$1" """), 1,
@@ -77,7 +80,7 @@ check("an exercise that asks for numbers",
       lambda m: program(m.bin / "gpu_versions_04_rows_1_tree", "exit 4"), 0,
       "graders    1 not run", "SKIPPED: this exercise asks for numbers")
 check("a chapter that is wrong at one size",
-      lambda m: program(m.bin / "04_rows", CHAPTER + 'case "$*" in *2x70001) echo wrong; exit 1;; esac'), 1,
+      lambda m: program(m.bin / "04_rows", CHAPTER + 'case "$*" in *2x70001*) echo wrong; exit 1;; esac'), 1,
       "FAILED chapters: 04_rows 2x70001", "chapters   2 ok, 1 failed")
 check("no sanitizer", lambda m: (m.path / "compute-sanitizer").unlink(), 0,
       "sanitizer  not run: compute-sanitizer is not installed")
@@ -92,6 +95,10 @@ check("a sanitizer that does not know the GPU",
       "sanitizer  12 not run", "Device not supported")
 check("a GPU side that was not built", lambda m: (m.bin / "gpu_tests").unlink(), 0,
       "gpu_tests  not run: ", "ninja -C")
+check("a sanitizer's program that takes more GPUs than there are",
+      lambda m: program(m.path / "compute-sanitizer",
+                        "echo 'that takes 2 GPUs'; echo '========= ERROR SUMMARY: 0 errors'; exit 3"), 0,
+      "sanitizer  12 not run", "that takes 2 GPUs")
 check("nothing that can be run", lambda m: (m.bin / "gpu_tests").unlink(), 1, "gpu_tests  not run: ",
       arguments=["--only", "gpu_tests"])
 check("no GPU", lambda m: program(m.bin / "04_rows", CHAPTER + "exit 3"), 3, "find no GPU")
