@@ -281,6 +281,12 @@ together("... of which one thread has ended", 1, "barrier that not all threads r
          "thread (5,0,0) of block (0,0,0) has ended", gap="if (t == 5) return; grid.sync();")
 together("... with a flag", 1, "block that waits for a later block: kernel sums",
          "wait for each other with grid.sync() alone", gap="while (((volatile int*)all)[39] == 0) {}")
+together("... but for a thread with a flag", 1, "block that waits for a later block: kernel sums",
+         "thread (1,0,0) of block (0,0,0) waits at grid.sync() at line 23, and so for 62 more",
+         gap="if (t == 0) while (((volatile int*)all)[39] == 0) {} grid.sync();")
+together("... but for a lane with __syncwarp()", 1,
+         "thread (1,0,0) of block (0,0,0), which waits at grid.sync()",
+         gap="if (t == 0) __syncwarp(); grid.sync();")
 together("... which are too many", 1, "launch refused: kernel sums",
          "a cooperative launch of 5000 blocks: 132 multiprocessors have room for 32 each, 4224 in all",
          blocks=5000)
