@@ -43,8 +43,17 @@ def card():
 
 def profiled(metrics, program, *arguments):
     """The counts of ncu for each launch of a program, in order: [(the kernel's name, {metric: value})]."""
-    output = output_of("ncu", "--clock-control", "none", "--csv", "--print-units", "base",
-                       "--metrics", ",".join(metrics), program, *arguments)
+    return launches_in(ncu_csv(metrics, program, *arguments))
+
+
+def ncu_csv(metrics, program, *arguments):
+    """What ncu prints about a program, in its units, with the program's own output between."""
+    return output_of("ncu", "--clock-control", "none", "--csv", "--print-units", "base",
+                     "--metrics", ",".join(metrics), program, *arguments)
+
+
+def launches_in(output):
+    """The same as `profiled`, from what `ncu_csv` has returned."""
     launches = {}
     for row in csv.DictReader(line for line in output.splitlines() if line.startswith('"')):
         _, values = launches.setdefault(row["ID"], (row["Kernel Name"], {}))

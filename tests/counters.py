@@ -91,4 +91,5 @@ def main():
     print(f"{len(kernels)} kernels and stages stored in {arguments.output}")
 
 
-main()
+if __name__ == "__main__":
+    main()

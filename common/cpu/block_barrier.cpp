@@ -14,8 +14,6 @@
 
 namespace cpu {
 
-namespace {
-
 const char* name_of(BarrierOperation operation) {
   switch (operation) {
     case BarrierOperation::kSync:
@@ -32,8 +30,6 @@ const char* name_of(BarrierOperation operation) {
   return "__syncthreads()";
 }
 
-}  // namespace
-
 void BlockBarrier::release() {
   unsigned first = 0;
   while (threads_.state[first] != ThreadState::kAtBarrier) ++first;
@@ -41,7 +37,7 @@ void BlockBarrier::release() {
   for (unsigned t = 0; t < threads_.count(); ++t) {
     if (threads_.state[t] == ThreadState::kDone && !ended) ended = t;
     if (threads_.state[t] != ThreadState::kAtBarrier) continue;
-    if (operations_[t] != operations_[first]) throw_mixed({first, t});
+    if (threads_.barrier[t] != threads_.barrier[first]) throw_mixed({first, t});
     const std::uintptr_t here = threads_.waits_at[t], there = threads_.waits_at[first];
     if (!elsewhere && here != there && !same_line(here, there)) elsewhere = t;
   }
@@ -50,7 +46,7 @@ void BlockBarrier::release() {
   for (unsigned t = first; t < threads_.count(); ++t)
     if (threads_.state[t] == ThreadState::kAtBarrier) threads_.state[t] = ThreadState::kReady;
   vote_ = std::exchange(arrived_, {0, 0});
-  completed_ = operations_[first];
+  completed_ = threads_.barrier[first];
   ++device().counts.barriers;
   device().block.last_barrier = threads_.waits_at[first];
   device().site_log.add_barrier(threads_.waits_at[first]);
@@ -88,7 +84,7 @@ std::optional<BlockBarrier::Pair> BlockBarrier::lanes_at_several_lines() const {
 
 /// A GPU need not wait for threads that have ended, but cooperative groups wants all at grid.sync().
 void BlockBarrier::check_ended(unsigned waiting, unsigned ended) const {
-  if (operations_[waiting] != BarrierOperation::kGrid) return note_ended(waiting, ended);
+  if (threads_.barrier[waiting] != BarrierOperation::kGrid) return note_ended(waiting, ended);
   throw_or_note({"barrier that not all threads reach",
                  fmt::format("  {} waits at grid.sync() at {}\n  {} has ended", thread_name(waiting),
                              place_text(threads_.waits_at[waiting]), thread_name(ended)),
@@ -107,8 +103,8 @@ void BlockBarrier::note_ended(unsigned waiting, unsigned ended) const {
                                           : fmt::format(" and {} others, which have ended", count - 1);
   note({"barrier without the threads that have ended",
         fmt::format("  {} passes {} at {}\n  without {}{}", thread_name(waiting),
-                    name_of(operations_[waiting]), place_text(threads_.waits_at[waiting]), thread_name(ended),
-                    others),
+                    name_of(threads_.barrier[waiting]), place_text(threads_.waits_at[waiting]),
+                    thread_name(ended), others),
         "it works because a GPU of compute capability 7.0 or more does not wait "
         "for threads that have ended. But code that is added later cannot use them: "
         "can all threads come to the barrier, with an `if` around their work alone?",
@@ -125,7 +121,7 @@ void BlockBarrier::throw_mixed(const Pair& threads) const {
 /// Where two threads wait, in two lines.
 std::string BlockBarrier::pair_text(const Pair& threads) const {
   const auto line = [&](unsigned t) {
-    return fmt::format("  {} waits at {} at {}", thread_name(t), name_of(operations_[t]),
+    return fmt::format("  {} waits at {} at {}", thread_name(t), name_of(threads_.barrier[t]),
                        place_text(threads_.waits_at[t]));
   };
   return line(threads.one) + "\n" + line(threads.other);

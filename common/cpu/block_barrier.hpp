@@ -4,24 +4,23 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "cpu/block_threads.hpp"
 #include "cpu/runtime.hpp"
 
 namespace cpu {
 
+/// Its name in CUDA, such as "__syncthreads()".
+const char* name_of(BarrierOperation operation);
+
 class BlockBarrier {
  public:
   explicit BlockBarrier(BlockThreads& threads) : threads_(threads) {}
 
-  void begin_block() {
-    arrived_ = {0, 0};
-    operations_.resize(threads_.count());
-  }
+  void begin_block() { arrived_ = {0, 0}; }
   /// A thread arrives at the barrier, with a vote.
   void arrive(unsigned thread, BarrierOperation operation, bool predicate) {
-    operations_[thread] = operation;
+    threads_.barrier[thread] = operation;
     ++arrived_.threads;
     arrived_.in_favour += predicate;
   }
@@ -50,7 +49,6 @@ class BlockBarrier {
   std::string pair_text(const Pair& threads) const;
 
   BlockThreads& threads_;
-  std::vector<BarrierOperation> operations_;  // by thread: the one that it came to last
   BarrierVote arrived_{0, 0};
   BarrierVote vote_{0, 0};
   BarrierOperation completed_ = BarrierOperation::kSync;

@@ -7,6 +7,7 @@
 
 #include "cpu/fibers.hpp"
 #include "cpu/lanes.hpp"
+#include "cpu/runtime.hpp"
 
 namespace cpu {
 
@@ -32,11 +33,13 @@ struct BlockThreads {
   std::vector<Fiber*> fiber;  ///< of a thread that waits
   std::vector<std::uintptr_t>
       waits_at;  ///< instruction of the barrier or warp operation that it came to last
+  std::vector<BarrierOperation> barrier;  ///< the one that it came to last
 
   void begin_block(unsigned threads) {
     state.assign(threads, ThreadState::kNotStarted);
     fiber.assign(threads, nullptr);
     waits_at.resize(threads);
+    barrier.resize(threads);
   }
   unsigned count() const { return static_cast<unsigned>(state.size()); }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <tuple>
 
+#include "cpu/block_barrier.hpp"
 #include "cpu/device.hpp"
 #include "cpu/gpus.hpp"
 #include "cpu/names.hpp"
@@ -49,7 +50,7 @@ std::string activity(const BlockThreads& threads, const std::vector<Spin>& spins
                                            place_text(spins[t].polled.instruction))
                              : "is in a loop at " + place_text(spins[t].at.instruction);
     case ThreadState::kAtBarrier:
-      return "waits at __syncthreads() at " + place_text(threads.waits_at[t]);
+      return fmt::format("waits at {} at {}", name_of(threads.barrier[t]), place_text(threads.waits_at[t]));
     case ThreadState::kInWarpOperation:
       return "waits for lanes of its warp at " + place_text(threads.waits_at[t]);
     default:

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "cpu/block_barrier.hpp"
 #include "cpu/device.hpp"
 #include "cpu/names.hpp"
 #include "cpu/notes.hpp"
@@ -139,7 +140,7 @@ std::string WarpOperations::missing_lane(unsigned caller, const Warp& warp) cons
     if (t >= warp.end) return fmt::format("lane {}, which the block does not have", lane);
     if (threads_.state[t] == ThreadState::kDone) return thread_name(t) + ", which has ended";
     if (threads_.state[t] == ThreadState::kAtBarrier)
-      return fmt::format("{}, which waits at __syncthreads() at {}", thread_name(t),
+      return fmt::format("{}, which waits at {} at {}", thread_name(t), name_of(threads_.barrier[t]),
                          place_text(threads_.waits_at[t]));
     if (!same_call(caller, t))
       return fmt::format("{}, which waits in another operation or with another mask at {}", thread_name(t),

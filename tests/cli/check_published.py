@@ -270,44 +270,7 @@ def together(what, status, *texts, blocks=40, early=-1, gap="grid.sync();"):
 
 
 together("blocks that wait for each other", 0, "sums 49995000 49995000, 32 resident", "sums 40 64")
-# The kernel `both` does what the two others do, but for the second one's stores to shared memory.
-COUNTS = r"""#include <cooperative_groups.h>
-__device__ void one(const float* x, float* y, float* s, int n) {
-  for (int i = blockIdx.x * 256 + threadIdx.x; i < n; i += gridDim.x * 256) y[i] = 2 * x[i];
-  s[threadIdx.x] = threadIdx.x;
-  __syncthreads();
-}
-__device__ void two(const float* x, float* y, float* s, int n) {
-  for (int i = blockIdx.x * 256 + threadIdx.x; i < n; i += gridDim.x * 256)
-    y[i] = x[n - 1 - i] + s[(threadIdx.x + 1) % 256];
-}
-__global__ void both(const float* x, float* y, float* z, int n) {
-  __shared__ float s[256];
-  one(x, y, s, n);
-  cooperative_groups::this_grid().sync();
-  two(y, z, s, n);
-}
-__global__ void first(const float* x, float* y, int n) {
-  __shared__ float s[256];
-  one(x, y, s, n);
-}
-__global__ void second(const float* x, float* y, int n) {
-  __shared__ float s[256];
-  s[threadIdx.x] = 1;
-  __syncthreads();
-  two(x, y, s, n);
-}
-int main() {
-  int n = 100000;
-  float *x, *y, *z;
-  cudaMalloc(&x, 4 * n), cudaMalloc(&y, 4 * n), cudaMalloc(&z, 4 * n);
-  cudaMemset(x, 0, 4 * n);
-  void* arguments[] = {&x, &y, &z, &n};
-  cudaLaunchCooperativeKernel((void*)both, 66, 256, arguments);
-  first<<<66, 256>>>(x, y, n);
-  second<<<66, 256>>>(y, z, n);
-}
-"""
+COUNTS = (COPY / "tests/data/published/cooperative.cu").read_text()
 play("... and count as in two launches", COUNTS, 0, "both 66 256 6250 25000 100% 6250 25000 100% 3653",
      "first 66 256 3125 12500 100% 3125 12500 100% 528", "second 66 256 3125 12500 100% 3125 12500 100% 3653")
 together("... of which one has ended", 1, "grid.sync() that not all blocks reach: kernel sums",
@@ -318,6 +281,12 @@ together("... of which one thread has ended", 1, "barrier that not all threads r
          "thread (5,0,0) of block (0,0,0) has ended", gap="if (t == 5) return; grid.sync();")
 together("... with a flag", 1, "block that waits for a later block: kernel sums",
          "wait for each other with grid.sync() alone", gap="while (((volatile int*)all)[39] == 0) {}")
+together("... but for a thread with a flag", 1, "block that waits for a later block: kernel sums",
+         "thread (1,0,0) of block (0,0,0) waits at grid.sync() at line 23, and so for 62 more",
+         gap="if (t == 0) while (((volatile int*)all)[39] == 0) {} grid.sync();")
+together("... but for a lane with __syncwarp()", 1,
+         "thread (1,0,0) of block (0,0,0), which waits at grid.sync()",
+         gap="if (t == 0) __syncwarp(); grid.sync();")
 together("... which are too many", 1, "launch refused: kernel sums",
          "a cooperative launch of 5000 blocks: 132 multiprocessors have room for 32 each, 4224 in all",
          blocks=5000)

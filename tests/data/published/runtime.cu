@@ -1,6 +1,8 @@
 // Parts of the runtime, as published programs use them. Each line that it prints ends in the number of wrong
 // results.
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <vector>
 
 template <class T>
@@ -133,8 +135,12 @@ int of_nodes() {
   cudaGraphAddHostNode(&call, graph, &out, 1, &host);
   cudaMemsetParams fill = {x, 0, 7, sizeof(int), 16, 1};  // after the copies, although it is added last
   cudaGraphAddMemsetNode(&clear, graph, nullptr, 0, &fill);
-  cudaGraphAddDependencies(graph, &in, &clear, 1);
+  cudaGraphAddDependencies(graph, &in, &clear, nullptr, 1);
+#ifdef __SANITIZE_THREAD__  // the CPU device has the form of CUDA 12 as well
   cudaGraphAddDependencies(graph, &clear, &kernel, 1);
+#else
+  cudaGraphAddDependencies(graph, &clear, &kernel, nullptr, 1);
+#endif
   cudaGraphClone(&clone, graph);
   cudaGraphExec_t exec, exec_of_clone;
   cudaGraphInstantiate(&exec, graph, 0);
