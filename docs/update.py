@@ -391,6 +391,35 @@ def two_cards(what, _):
     return page_text(rows)
 
 
+@quotes({"issue: plots/data/sm_90a/07_gelu_dropout_instructions.txt 0.7 65536x1024 "
+         "plots/data/h200/07_gelu_dropout.json ...; 2_fused fused; ...":
+         "times of stages on some cards, beside those of their bytes, and of their kernel's instructions if "
+         "that share of the issue slots is used; and the share that was used"})
+def issue(what, _):
+    """An issue slot is one instruction of one lane. The cards are those with an SM's 4 schedulers and 132
+    SMs, H100 and H200; the clock is the one that was measured."""
+    source, *asked = what.split("; ")
+    table, share, size, *paths = source.split()
+    per_element = {kernel: int(instructions) / int(elements) for kernel, elements, instructions in
+                   re.findall(r"^(\S.*?) +(\d+) +(\d+) +[\d.]+$", (ROOT / table).read_text(), re.M)}
+    runs = [runs_of(ROOT / path)[size] for path in paths]
+    rows = [f"{card_of(run)}, {run['date']}" for run in runs]
+    rows += [f"n = {size}; instructions as if {float(share):.0%} of the issue slots were used", "",
+             f"{'us':16}{'instructions':>14}"
+             + "".join(f"{run['device']['name'].split()[1] + ':':>8}{'bytes':>6}{'instr.':>8}{'measured':>10}"
+                       f"{'slots':>7}" for run in runs)]
+    for name, kernel in (one.split(" ", 1) for one in asked):
+        row = f"{name:16}{per_element[kernel]:14.1f}"
+        for run in runs:
+            stage = by_name(timed_stages(run))[name]
+            slots_per_us = 132 * 4 * 32 * stage["burst"]["sm_clock_mhz"]
+            in_all_slots = math.prod(run["shape"]) * per_element[kernel] / slots_per_us
+            row += (f"{stage['ceiling_us']['median']:14.1f}{in_all_slots / float(share):8.1f}"
+                    f"{stage['time_us']['median']:10.1f}{in_all_slots / stage['time_us']['median']:7.0%}")
+        rows.append(row)
+    return page_text(rows)
+
+
 @quotes({"several: plots/data/h200/several/10_several_gpus.json plots/data/h200/several/peers.json 1_unfused":
          "times of stages on several GPUs, and what peers_of_gpus.py has timed, by rows"})
 def several(what, _):
@@ -415,13 +444,17 @@ def several(what, _):
 
 
 @quotes({"peers: plots/data/h200/01_multiply_add.json 268435456":
-         "what a size was compared with: the times of our stages and of their peers, in turns"})
+         "what a size was compared with: the times of our stages and of their peers, in turns",
+         "peers: plots/data/h200/07_gelu_dropout.json 65536x1024 without Triton":
+         "the same without the peers whose names begin so"})
 def peers(what, _):
     """Those that were not installed are left out: a page says so once, in a sentence."""
+    what, _, left_out = what.partition(" without ")
     path, size = what.split()
     run = runs_of(peers_of(ROOT / path))[size]
     there = [stage for stage in run["stages"]
-             if stage["status"] != "skipped" or "cannot be imported" not in stage["message"]]
+             if (stage["status"] != "skipped" or "cannot be imported" not in stage["message"])
+             and not (left_out and stage["name"].startswith(left_out))]
     width = max(len(stage["name"]) for stage in there)
     rows = [f"{card_of(run)}, n = {size}, torch {run['torch']}, {run['date']}", "",
             f"{'':{width}}  median us  kernels    error"]

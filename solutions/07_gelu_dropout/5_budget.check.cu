@@ -25,9 +25,9 @@ constexpr Kernel kFused = {"fused", 1, 130}, kShareCalls = {"share_calls", 4, 23
                  kForwardBfloat16 = {"sixteen_bit_type<__nv_bfloat16, Erf>", 8, 373};
 static_assert(kFused.instructions == kInstructionsWith1 && kShareCalls.instructions == kInstructionsWith4);
 
-/// Instructions that can be issued while memory moves so many bytes, each counted once per lane.
+/// Instructions that are issued while memory moves so many bytes, each counted once per lane.
 constexpr double budget(double bytes) {
-  return kClock * kMultiprocessors * kSchedulers * kLanes * bytes / kBandwidth;
+  return kUsed * kClock * kMultiprocessors * kSchedulers * kLanes * bytes / kBandwidth;
 }
 constexpr double kFloat32 = budget(4 + 4), kBfloat16 = budget(2 + 2);
 
@@ -48,6 +48,7 @@ constexpr double kCalculated = 0.02, kEstimated = 0.05;
 
 constexpr const char *kOnePerWarp = "this counts an instruction once per warp; count it for each of 32 lanes",
                      *kOneMultiprocessor = "this is one multiprocessor's share; all of them work at once",
+                     *kAllSlots = "this is all issue slots, an upper bound; a kernel uses a share of them",
                      *kOneArray = "this is the time of one array; x is read and y is written",
                      *kWholeThread = "this is what a thread needs; divide it among its elements",
                      *kNoCall = "this leaves the call out; each element has its share of it",
@@ -56,6 +57,7 @@ constexpr const char *kOnePerWarp = "this counts an instruction once per warp; c
 
 const Slip kBudgetFloat32Slips[] = {
     {budget(4), kOneArray},
+    {kFloat32 / kUsed, kAllSlots},
     {kFloat32 / kSchedulers, "this is one scheduler's share; a multiprocessor has four"},
     {budget(1), "this is the budget of one byte; an element has 4 in x and 4 in y"},
     {kFloat32 / kLanes, kOnePerWarp},
@@ -63,6 +65,7 @@ const Slip kBudgetFloat32Slips[] = {
 
 const Slip kBudgetBfloat16Slips[] = {
     {kFloat32, "this is the budget of float32; an element of bfloat16 has 2 bytes in x and 2 in y"},
+    {kBfloat16 / kUsed, kAllSlots},
     {budget(2), kOneArray},
     {budget(1), "this is a quarter: the budget of one byte of four, or one scheduler's share of four"},
     {kBfloat16 / kLanes, kOnePerWarp},

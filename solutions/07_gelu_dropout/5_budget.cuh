@@ -1,9 +1,10 @@
 /// \file
 /// Exercise 07.5, budget: do bytes limit GELU and dropout, or instructions?
 ///
-/// Numbers, not code. While memory moves the bytes of one element, an H200 can issue a certain number of
-/// instructions: the element's budget. A kernel that needs more per element is limited by the issue of
-/// instructions, any other by memory. y = dropout(gelu(x)) reads x and writes y once, both in float32 or both
+/// Numbers, not code. While memory moves the bytes of one element, an H200 issues a certain number of
+/// instructions: the element's budget. No kernel uses every issue slot, so all slots would be an upper bound;
+/// the budget counts the share that `fused` uses, which memory does not limit. A kernel that needs more per
+/// element is limited by the issue of instructions, any other by memory. y = dropout(gelu(x)) reads x and writes y once, both in float32 or both
 /// in bfloat16, and each Philox call serves one, four, eight or sixteen elements of its thread. A thread
 /// executes some instructions per call, however many elements the call serves, and some for each element.
 /// Both follow from two kernels whose instructions are given below. Take them for bfloat16 as well.
@@ -18,6 +19,7 @@ namespace DEVICE::gelu_dropout_budget {
 /// An H200. In each cycle a scheduler can issue one instruction, which the lanes of a warp execute.
 constexpr int kMultiprocessors = 132, kSchedulers = 4, kLanes = 32;
 constexpr double kClock = 1.98e9;      // cycles per second, at most
+constexpr double kUsed = 0.7;          // of all issue slots: the share that `fused` uses, measured
 constexpr double kBandwidth = 4.2e12;  // bytes per second: what stage 10 of chapter 04 reads and writes
 
 /// Instructions of a thread in two kernels of this chapter, in float32 and with one call per thread: `fused`,
@@ -29,8 +31,9 @@ enum Bottleneck { kNoAnswer, kMemory, kIssue };
 
 // BEGIN SOLUTION
 // The budgets: instructions per element, each counted once for each lane that executes it.
-constexpr double kIssuedPerSecond = kClock * kMultiprocessors * kSchedulers * kLanes;  // by all schedulers
-constexpr double kBudgetFloat32 = kIssuedPerSecond * (4 + 4) / kBandwidth;             // x and y
+constexpr double kSlotsPerSecond = kClock * kMultiprocessors * kSchedulers * kLanes;  // of all schedulers
+constexpr double kIssuedPerSecond = kUsed * kSlotsPerSecond;
+constexpr double kBudgetFloat32 = kIssuedPerSecond * (4 + 4) / kBandwidth;   // x and y
 constexpr double kBudgetBfloat16 = kIssuedPerSecond * (2 + 2) / kBandwidth;  // half the bytes, half the time
 
 // Instructions of a thread: per element, and per call.
@@ -43,9 +46,9 @@ constexpr double kFloat32Needs16 = kPerElement + kPerCall / 16;  // a sixteenth
 constexpr double kBfloat16Needs8 = kPerElement + kPerCall / 8;   // half the bytes, the same work
 
 // What limits a kernel if a call serves so many elements: kMemory or kIssue.
-constexpr Bottleneck kFloat32With1 = kIssue;  // twice the budget
-constexpr Bottleneck kFloat32With4 = kMemory;
-constexpr Bottleneck kFloat32With8 = kMemory;
+constexpr Bottleneck kFloat32With1 = kIssue;  // three times the budget
+constexpr Bottleneck kFloat32With4 = kIssue;
+constexpr Bottleneck kFloat32With8 = kIssue;
 constexpr Bottleneck kFloat32With16 = kMemory;
 constexpr Bottleneck kBfloat16With1 = kIssue;
 constexpr Bottleneck kBfloat16With4 = kIssue;

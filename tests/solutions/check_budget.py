@@ -1,7 +1,8 @@
 """Exercise 07.5: its kernels and its card are those of the committed data.
 
 The instructions that its specification counts are rows of the table that plots/instructions.py made. The
-clock and the bandwidth that it gives are those of the H200 whose measurements are committed.
+clock, the bandwidth and the share of issue slots that it gives are those of the H200 whose measurements are
+committed.
 """
 
 import json
@@ -31,6 +32,15 @@ def given(name):
     return float(found[0])
 
 
+def run_of(chapter):
+    return next(run for run in json.loads((DATA / "h200" / f"{chapter}.json").read_text())
+                if run["shape"] == [65536, 1024])
+
+
+def stage_of(run, name):
+    return next(stage for stage in run["stages"] if stage["name"] == name)
+
+
 def main():
     specification = (EXERCISE / "5_budget.check.cu").read_text()
     kernels = {(kernel, int(elements), int(instructions)) for kernel, elements, instructions
@@ -38,13 +48,15 @@ def main():
     expect("the specification has five kernels", len(kernels) == 5, kernels)
     expect("they are rows of the table", kernels <= rows_of_table(), kernels - rows_of_table())
 
-    run = next(run for run in json.loads((DATA / "h200" / "04_relu_layernorm.json").read_text())
-               if run["shape"] == [65536, 1024])
+    run = run_of("04_relu_layernorm")
     clock = run["device"]["sm_clock_mhz"] * 1e6
     expect("the clock is the H200's highest", given("kClock") == clock, clock)
-    stage = next(stage for stage in run["stages"] if stage["name"] == "10_one_read")
-    rate = round(stage["gbytes_per_s"] / 1e3, 1) * 1e12
+    rate = round(stage_of(run, "10_one_read")["gbytes_per_s"] / 1e3, 1) * 1e12
     expect("the bandwidth is that of stage 10 of chapter 04", given("kBandwidth") == rate, rate)
+    instructions = given("kInstructionsWith1") * 65536 * 1024
+    slots = 132 * 4 * 32 * clock * stage_of(run_of("07_gelu_dropout"), "2_fused")["time_us"]["median"] * 1e-6
+    used = round(instructions / slots, 2)
+    expect("the share of issue slots is that of stage 2", given("kUsed") == used, used)
 
 
 main()

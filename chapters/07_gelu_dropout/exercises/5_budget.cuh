@@ -1,9 +1,10 @@
 /// \file
 /// Exercise 07.5, budget: do bytes limit GELU and dropout, or instructions?
 ///
-/// Numbers, not code. While memory moves the bytes of one element, an H200 can issue a certain number of
-/// instructions: the element's budget. A kernel that needs more per element is limited by the issue of
-/// instructions, any other by memory. y = dropout(gelu(x)) reads x and writes y once, both in float32 or both
+/// Numbers, not code. While memory moves the bytes of one element, an H200 issues a certain number of
+/// instructions: the element's budget. No kernel uses every issue slot, so all slots would be an upper bound;
+/// the budget counts the share that `fused` uses, which memory does not limit. A kernel that needs more per
+/// element is limited by the issue of instructions, any other by memory. y = dropout(gelu(x)) reads x and writes y once, both in float32 or both
 /// in bfloat16, and each Philox call serves one, four, eight or sixteen elements of its thread. A thread
 /// executes some instructions per call, however many elements the call serves, and some for each element.
 /// Both follow from two kernels whose instructions are given below. Take them for bfloat16 as well.
@@ -18,6 +19,7 @@ namespace DEVICE::gelu_dropout_budget {
 /// An H200. In each cycle a scheduler can issue one instruction, which the lanes of a warp execute.
 constexpr int kMultiprocessors = 132, kSchedulers = 4, kLanes = 32;
 constexpr double kClock = 1.98e9;      // cycles per second, at most
+constexpr double kUsed = 0.7;          // of all issue slots: the share that `fused` uses, measured
 constexpr double kBandwidth = 4.2e12;  // bytes per second: what stage 10 of chapter 04 reads and writes
 
 /// Instructions of a thread in two kernels of this chapter, in float32 and with one call per thread: `fused`,
