@@ -49,6 +49,7 @@ __device__ void consume(P& pipeline, PipelineState<P::kStages>& state, float (&a
 }
 // [consumer]
 
+// [kernel]
 /// product = x * w^T as in stage 3. One block per tile of P::BM x P::BN: `Consumers` warpgroups,
 /// which divide the rows among themselves, and one producer warp, with kSharedBytes<P>.
 template <int Consumers, class P>
@@ -71,6 +72,7 @@ __global__ void __launch_bounds__(kBlockThreads<Consumers>)
   }
 #endif
 }
+// [kernel]
 
 // --- On the host ---
 

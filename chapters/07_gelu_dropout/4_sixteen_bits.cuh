@@ -23,7 +23,8 @@ struct Tanh {
 /// stand side by side, and then their second ones: a lane's vectors are 32 apart.
 /// Traffic: reads 4 bytes and writes 4 bytes per element.
 template <class Form>
-__global__ void sixteen_bits(const float* __restrict__ x, float* __restrict__ y, unsigned n, Dropout dropout) {
+__global__ void sixteen_bits(const float* __restrict__ x, float* __restrict__ y, unsigned n,
+                             Dropout dropout) {
   const unsigned t = blockIdx.x * blockDim.x + threadIdx.x;
   const unsigned warp = t / 32, lane = t % 32;
   const unsigned first = 64 * warp + lane, second = first + 32;

@@ -20,8 +20,7 @@ struct Kernel {
 
 // Rows of plots/data/sm_90a/07_gelu_dropout_instructions.txt: a test holds that they are.
 constexpr Kernel kFused = {"fused", 1, 130}, kShareCalls = {"share_calls", 4, 234},
-                 kForward8 = {"sixteen_bits<Erf>", 8, 373},
-                 kForward16 = {"eight_bits", 16, 667},
+                 kForward8 = {"sixteen_bits<Erf>", 8, 373}, kForward16 = {"eight_bits", 16, 667},
                  kForwardBfloat16 = {"sixteen_bit_type<__nv_bfloat16, Erf>", 8, 373};
 static_assert(kFused.instructions == kInstructionsWith1 && kShareCalls.instructions == kInstructionsWith4);
 
