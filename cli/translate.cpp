@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "harness/errors.hpp"
+#include "ptx.hpp"
 #include "tokens.hpp"
 
 namespace workbook {
@@ -532,9 +533,38 @@ class Translator {
     int open = i + 1;
     while (text(open) == "volatile" || text(open) == "__volatile__") ++open;
     if (text(open) != "(") return;
+    if (translate_register(i, open) || translate_ptx_call(i, open)) return;
     const int line = token(i).line;
     remove(i, partner(open) + 1);
     replace(i, fmt::format("::published::refuse(\"inline PTX\", \"{}\", {})", *token(i).file, line));
+  }
+
+  /// Whether there are no operands in a range, but perhaps what the statement changes: `: : "memory"`.
+  bool has_no_operands(int begin, int end) const {
+    for (int j = begin; j < end; ++j)
+      if (text(j) != ":" && text(j) != "::" && token(j).kind != TokenKind::kText) return false;
+    return true;
+  }
+
+  /// `asm("mov.u32 %0, %%laneid;" : "=r"(x))` becomes `(x) = ...`.
+  bool translate_register(int i, int open) {
+    const std::string value = ptx_register(text(open + 1));
+    const int to = open + 4;
+    if (value.empty() || text(open + 2) != ":" || text(to) != "(") return false;
+    const int end = partner(open), to_end = partner(to);
+    if (!has_no_operands(to_end + 1, end)) return false;
+    remove(i, to);
+    remove(to_end + 1, end + 1);
+    edit(to_end).after += " = " + value;
+    return true;
+  }
+
+  bool translate_ptx_call(int i, int open) {
+    const std::string call = ptx_call(text(open + 1));
+    if (call.empty() || !has_no_operands(open + 2, partner(open))) return false;
+    remove(i, partner(open) + 1);
+    replace(i, call);
+    return true;
   }
 
   /// cudaLaunchKernel((void*)kernel, ...): without the cast, the kernel says what its parameters are.

@@ -37,6 +37,7 @@ void* Heap::allocate(std::size_t bytes) {
   array_->written.set(begin, end, false);
   parts_[array_->data.begin + begin] = bytes;
   in_use_ += bytes;
+  ++changes_;
   return reinterpret_cast<void*>(array_->data.begin + begin);
 }
 
@@ -46,6 +47,7 @@ bool Heap::release(void* part) {
   const std::size_t begin = found->first - array_->data.begin;
   array_->written.set(begin, begin + found->second, false);
   in_use_ -= found->second;
+  ++changes_;
   parts_.erase(found);
   return true;
 }

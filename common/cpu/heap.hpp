@@ -28,12 +28,15 @@ class Heap {
   }
   void set_limit(std::size_t bytes) { limit_ = bytes; }
   std::size_t limit() const { return limit_; }
+  /// How often a part was taken or given back.
+  std::size_t changes() const { return changes_; }
 
  private:
   Buffer* array_ = nullptr;
   std::map<std::uintptr_t, std::size_t> parts_;  ///< that are in use, with their bytes
   std::size_t limit_ = std::size_t{8} << 20;     ///< of bytes in use, as CUDA's
   std::size_t in_use_ = 0;
+  std::size_t changes_ = 0;
   std::uint32_t last_launch_ = 0;
 };
 

@@ -91,6 +91,7 @@ const std::string* Memory::released_at(std::uintptr_t address) const {
 
 void* Memory::allocate(std::size_t bytes, std::size_t misalignment, std::string name,
                        std::size_t element_size) {
+  ++version_;
   const std::size_t size = round_up(misalignment + bytes, kPage);
   std::uintptr_t begin = 0;
   for (std::size_t red_zone = arena_.size / kRedZonesPerArena; begin == 0; red_zone /= 2) {
@@ -122,6 +123,7 @@ void Memory::adopt(const Region& variable, std::string name, std::size_t element
   auto buffer = std::make_unique<Buffer>(variable, pages, std::move(name), element_size);
   buffer->shared_with_host = true;
   buffer->written.set(0, pages.size, true);
+  ++version_;
   buffers_.insert(first_after(pages.begin), std::move(buffer));
   const std::uintptr_t end = pages.begin + pages.size;
   if (adopted_.size == 0) adopted_ = pages;
@@ -139,6 +141,7 @@ bool Memory::add_host_array(const Region& data, std::string name, std::size_t el
   auto buffer = std::make_unique<Buffer>(data, pages, std::move(name), element_size);
   buffer->shared_with_host = true;
   buffer->written.set(0, pages.size, true);
+  ++version_;
   buffers_.insert(first_after(begin), std::move(buffer));
   host_arrays_.push_back(pages);
   return true;
@@ -147,6 +150,7 @@ bool Memory::add_host_array(const Region& data, std::string name, std::size_t el
 bool Memory::remove_host_array(const void* data) {
   const auto begin = reinterpret_cast<std::uintptr_t>(data);
   if (!near_host_array(begin)) return false;
+  ++version_;
   const auto removed = std::erase_if(buffers_, [&](const auto& each) { return each->data.begin == begin; });
   if (removed > 0) std::erase_if(host_arrays_, [&](const Region& pages) { return pages.contains(begin); });
   return removed > 0;
@@ -167,6 +171,7 @@ void Memory::release(void* data) {
   mmap(pages, (*found)->pages.size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
        0);
   remember_released(**found);
+  ++version_;
   buffers_.erase(found);
 }
 
@@ -207,6 +212,7 @@ void Memory::set_initialised(const void* data, std::size_t bytes, bool initialis
   Buffer& buffer = buffer_of_host(data);
   const std::size_t offset = reinterpret_cast<std::uintptr_t>(data) - buffer.pages.begin;
   buffer.written.set(offset, offset + bytes, initialised);
+  ++version_;
 }
 
 bool Memory::is_initialised(const void* data, std::size_t bytes) const {
@@ -218,6 +224,7 @@ bool Memory::is_initialised(const void* data, std::size_t bytes) const {
 void Memory::set_access(bool open) {
   if (open == open_) return;
   open_ = open;
+  ++version_;
   for (const auto& buffer : buffers_)
     if (!buffer->shared_with_host && !give_access(buffer->pages, open))
       throw std::runtime_error("the CPU device cannot open its memory");

@@ -78,6 +78,9 @@ class Memory {
     bool before_;
   };
 
+  /// Another number whenever something may have changed in the arrays that are not shared with the host, or
+  /// an array has come or gone.
+  std::size_t version() const { return version_; }
   const Region& arena() const { return arena_; }
   /// The pages from the first to the last of the variables that have been adopted.
   const Region& adopted() const { return adopted_; }
@@ -111,6 +114,7 @@ class Memory {
   Region arena_, adopted_ = {};
   std::vector<Region> host_arrays_;
   bool open_ = true;
+  std::size_t version_ = 0;
   Buffers buffers_;                                // in order of address
   std::map<std::uintptr_t, Released> released_;    // the last ones, by address
   std::size_t releases_ = 0, released_bytes_ = 0;  // of all; of those in released_

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace cpu {
@@ -26,6 +27,10 @@ class WrittenBytes {
   void set(std::size_t begin, std::size_t end, bool written);
   /// Marks what is marked in `other`, from byte `begin` on, a multiple of 16, as far as `end`.
   void add(const WrittenBytes& other, std::size_t begin, std::size_t end);
+  /// The marks of the bytes [begin, end), and of the rest of the 16 at both ends.
+  std::span<std::uint16_t> groups(std::size_t begin, std::size_t end) {
+    return std::span(groups_).subspan(begin / kGroup, (end + kGroup - 1) / kGroup - begin / kGroup);
+  }
 
  private:
   static constexpr std::size_t kGroup = 16;

@@ -1,5 +1,8 @@
 #include "harness/repeats.hpp"
 
+#include <algorithm>
+#include <string_view>
+
 namespace workbook {
 namespace {
 
@@ -19,23 +22,97 @@ std::string key_of(const cpu::Launch& launch, const published::Arguments& argume
   return key.append(static_cast<const char*>(arguments.bytes), arguments.size);
 }
 
+std::size_t hash_of(std::span<const char> bytes) {
+  return std::hash<std::string_view>()({bytes.data(), bytes.size()});
+}
+
+/// A hash of a piece: of its place, and of all that is known about its bytes.
+std::size_t hash_of(const MemoryPiece& piece) {
+  std::size_t hash = reinterpret_cast<std::size_t>(piece.bytes.data());
+  for (const std::size_t more : {piece.bytes.size(), hash_of(piece.bytes), hash_of(piece.known)})
+    hash = 31 * hash + more;
+  return hash;
+}
+
+std::string content_of(const MemoryPiece& piece) {
+  return std::string(piece.bytes.data(), piece.bytes.size()).append(piece.known.data(), piece.known.size());
+}
+void set_content(const MemoryPiece& piece, const std::string& content) {
+  std::copy_n(content.data(), piece.bytes.size(), piece.bytes.data());
+  std::copy_n(content.data() + piece.bytes.size(), piece.known.size(), piece.known.data());
+}
+
 }  // namespace
 
-bool Repeats::run(const cpu::Launch& launch, const published::Arguments& arguments,
-                  const std::function<std::size_t()>& memory, const std::function<bool()>& run) {
-  Known& known = known_.try_emplace(key_of(launch, arguments), Known{known_.size()}).first->second;
+bool Repeats::run(const cpu::Launch& launch, const published::Arguments& arguments, LaunchMemory& memory,
+                  const std::function<bool()>& run) {
+  const auto [place, is_new] = known_.try_emplace(key_of(launch, arguments));
+  Known& known = place->second;
+  if (is_new) known.number = known_.size() - 1;
   last_ = &known;
   if (!arguments.bytes || !known.has_run) {  // most launches are not repeated: the first costs no hash
     known.has_run = true;
     run();
     return true;
   }
-  const std::size_t before = memory();
-  if (known.changes_nothing && known.memory == before) return false;
-  const bool does_more = run();
-  known.changes_nothing = !does_more && memory() == before;
-  known.memory = before;
+  std::vector<std::size_t> before = hashes_of(memory);
+  if (known.is_complete && known.before == before) {
+    repeat(known, memory);
+    return false;
+  }
+  forget(known);
+  if (!run()) learn(known, std::move(before), memory);
   return true;
+}
+
+/// The hashes of all pieces, of which only those are computed that may have changed since the last call.
+const std::vector<std::size_t>& Repeats::hashes_of(LaunchMemory& memory) {
+  const std::vector<MemoryPiece> pieces = memory.pieces();
+  const bool is_same = memory.version() == version_ && hashes_.size() == pieces.size();
+  hashes_.resize(pieces.size());
+  std::shared_ptr<void> open;
+  if (!is_same) open = memory.open();
+  for (std::size_t i = 0; i < pieces.size(); ++i)
+    if (!is_same || pieces[i].can_change) hashes_[i] = hash_of(pieces[i]);
+  open.reset();
+  version_ = memory.version();
+  return hashes_;
+}
+
+/// Does to the memory, whose hashes are those before the launch, what the launch does.
+void Repeats::repeat(const Known& known, LaunchMemory& memory) {
+  if (known.changes.empty()) return;
+  const std::vector<MemoryPiece> pieces = memory.pieces();
+  std::shared_ptr<void> open = memory.open();
+  for (const auto& [piece, content] : known.changes) set_content(pieces[piece], content);
+  open.reset();
+  hashes_ = known.after;
+  version_ = memory.version();
+}
+
+void Repeats::forget(Known& known) {
+  bytes_ -= known.bytes;
+  known.bytes = 0;
+  known.changes.clear();
+  known.is_complete = false;
+}
+
+/// Notes what a launch has done to a memory that had those hashes, if it is not too much.
+void Repeats::learn(Known& known, std::vector<std::size_t>&& before, LaunchMemory& memory) {
+  known.after = hashes_of(memory);
+  if (known.after.size() != before.size()) return;
+  const std::vector<MemoryPiece> pieces = memory.pieces();
+  const std::shared_ptr<void> open = memory.open();
+  for (std::size_t piece = 0; piece < before.size(); ++piece) {
+    if (known.after[piece] == before[piece]) continue;
+    known.changes.emplace_back(piece, content_of(pieces[piece]));
+    const std::size_t bytes = known.changes.back().second.size();
+    known.bytes += bytes;
+    bytes_ += bytes;
+    if (bytes_ > most_bytes_) return forget(known);
+  }
+  known.before = std::move(before);
+  known.is_complete = true;
 }
 
 }  // namespace workbook

@@ -5,34 +5,69 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <memory>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "published/runtime.hpp"
 
 namespace workbook {
 
-/// Knows which launches change nothing. Kernels have no state but the device's memory. So a launch that found
-/// the memory in some state and left it in the same state will do that again, whenever the same kernel is
-/// launched with the same arguments in that state. States are told apart by a hash of 64 bits.
+/// Some bytes of the device's memory, and what is known about them.
+struct MemoryPiece {
+  std::span<char> bytes, known;
+  bool can_change;  ///< also while the version stays the same
+};
+/// All memory that a kernel can use.
+class LaunchMemory {
+ public:
+  virtual ~LaunchMemory() = default;
+  virtual std::vector<MemoryPiece> pieces() = 0;
+  /// Another number whenever pieces that cannot change otherwise may have changed.
+  virtual std::size_t version() = 0;
+  /// The pieces may be read and written as long as this lives.
+  virtual std::shared_ptr<void> open() = 0;
+};
+
+/// Knows what launches do to the memory. Kernels have no state but the device's memory. So where the same
+/// kernel is launched with the same arguments in the state in which it was launched the last time, it leaves
+/// the state that it left then. States are told apart by hashes.
 class Repeats {
  public:
-  /// Calls `run` for a launch, unless that is known to change nothing, and returns whether it has. `run`
-  /// returns whether it did something besides changing memory. `memory` is the state of the memory at
-  /// present. Without the bytes of its arguments, each launch runs.
-  bool run(const cpu::Launch& launch, const published::Arguments& arguments,
-           const std::function<std::size_t()>& memory, const std::function<bool()>& run);
+  explicit Repeats(std::size_t most_bytes = std::size_t{512} << 20) : most_bytes_(most_bytes) {}
+
+  /// Calls `run` for a launch, or does to the memory what the launch is known to do. Returns whether it has
+  /// called `run`, which returns whether it did something besides changing memory. Without the bytes of its
+  /// arguments, each launch runs.
+  bool run(const cpu::Launch& launch, const published::Arguments& arguments, LaunchMemory& memory,
+           const std::function<bool()>& run);
 
   /// The number that the last launch has: launches of a kernel with the same arguments have the same one.
   std::size_t number() const { return last_->number; }
 
  private:
   struct Known {
-    std::size_t number;
-    bool has_run = false, changes_nothing = false;
-    std::size_t memory = 0;  ///< its state, in which the launch changes nothing
+    std::size_t number = 0;
+    bool has_run = false;
+    bool is_complete = false;         ///< whether the rest says all that the last run did
+    std::vector<std::size_t> before;  ///< hashes of the memory
+    std::vector<std::pair<std::size_t, std::string>> changes;  ///< pieces, and what they became
+    std::vector<std::size_t> after;
+    std::size_t bytes = 0;  ///< of the changes
   };
+  void forget(Known& known);
+  void learn(Known& known, std::vector<std::size_t>&& before, LaunchMemory& memory);
+  void repeat(const Known& known, LaunchMemory& memory);
+  const std::vector<std::size_t>& hashes_of(LaunchMemory& memory);
+
+  const std::size_t most_bytes_;  ///< of the changes of all launches
+  std::size_t bytes_ = 0;
   std::map<std::string, Known> known_;
   Known* last_ = nullptr;
+  std::vector<std::size_t> hashes_;  ///< of the pieces, when the memory had the version
+  std::size_t version_ = 0;
 };
 
 }  // namespace workbook

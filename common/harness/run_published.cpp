@@ -24,6 +24,7 @@
 #include "cpu/stop.hpp"
 #include "cpu/warp_operations.hpp"
 #include "harness/backend.hpp"
+#include "harness/device_pieces.hpp"
 #include "harness/errors.hpp"
 #include "harness/files.hpp"
 #include "harness/play_report.hpp"
@@ -71,20 +72,6 @@ void keep(const LaunchCounts& launch) {
     ++found->times;
 }
 
-/// The state of all memory that a kernel can read.
-std::size_t state_of_memory() {
-  const cpu::Memory::Access open(cpu::memory(), true);
-  std::size_t state = 0;
-  const auto add = [&](const cpu::Region& region) {
-    const std::string_view bytes(reinterpret_cast<const char*>(region.begin), region.size);
-    state = 31 * state + std::hash<std::string_view>()(bytes);
-  };
-  for (const auto& array : cpu::memory().buffers()) add(array->data);
-  static const cpu::Region constants = cpu::program().from_host;
-  add(constants);
-  return state;
-}
-
 std::string not_freed() {
   std::string names;
   for (const auto& [address, name] : session->arrays) names += (names.empty() ? "" : ", ") + name;
@@ -102,8 +89,8 @@ void report(const std::string& finding, std::string_view note_word) {
         fmt::format("{} of {}: computed by the host, and not counted", plural(calls, "call"), library));
   if (s.not_run > 0)
     notes.push_back(fmt::format(
-        "{} of {} launches were not run again, because the same launch had changed nothing in the "
-        "same memory before; the table counts them",
+        "{} of {} launches were not run again, because what they do was known from the same launch in the "
+        "same memory; the table counts them",
         s.not_run, s.launch_count));
   report_play(s.options, s.backend->info().name, s.launches, {finding, std::string(note_word), notes});
   std::fflush(stdout);
@@ -322,10 +309,12 @@ struct KeptLaunch {
 void run(const cpu::Launch& launch, const Arguments& arguments) {
   workbook::Session& s = *session;
   try {
-    const bool has_run = s.repeats.run(launch, arguments, workbook::state_of_memory, [&] {
-      const std::size_t printed = cpu::device().printed.bytes;
+    workbook::DevicePieces memory;
+    const auto work_besides = [] { return cpu::device().printed.bytes + cpu::heap().changes(); };
+    const bool has_run = s.repeats.run(launch, arguments, memory, [&] {
+      const std::size_t before = work_besides();
       cpu::run(launch);
-      return cpu::device().printed.bytes != printed;
+      return work_besides() != before;
     });
     if (!has_run) {
       ++s.launches[s.row_of.at(s.repeats.number())].times;

@@ -619,6 +619,18 @@ WORKBOOK_ROUNDED(ru, kUp)
 WORKBOOK_ROUNDED(rz, kZero)
 #undef WORKBOOK_ROUNDED
 
+namespace published {
+/// %warpid and %smid. Which multiprocessor runs a block is not known before on a GPU either.
+[[gnu::always_inline]] inline unsigned warp_index() {
+  const uint3 t = cpu::thread_index(), b = cpu::block_extent();
+  return (t.x + b.x * (t.y + b.y * t.z)) / 32;
+}
+[[gnu::always_inline]] inline unsigned multiprocessor_index() {
+  const uint3 b = cpu::block_index(), g = cpu::grid_extent();
+  return (b.x + g.x * (b.y + g.y * b.z)) % cpu::multiprocessors();
+}
+}  // namespace published
+
 // A kernel's clock() is published::clock(), too: the translation knows it from the C library's.
 [[gnu::always_inline]] inline long long clock64() { return published::clock(); }
 [[gnu::always_inline]] inline void __nanosleep(unsigned) {}

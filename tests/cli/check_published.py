@@ -132,6 +132,15 @@ play("... that is not there", SAXPY, 1, "--set M=32: no variable M starts with a
 AGAIN = changed(("i < 3", "i < 50"), ("y[i] = a * x[i] + y[i];", "y[i] = a * x[i] + i;"))
 play("a launch that changes nothing is not run again", AGAIN, 0, "y[999] = 1001", "saxpy 50 4 256",
      "48 of 50 launches were not run again")
+TURNS = changed(("for (int i = 0; i < 3; ++i)", "for (int i = 0; i < 50; ++i) clear<<<1, 256>>>(d_y),"),
+                ("int main", "__global__ void clear(float* y) { y[threadIdx.x] = 0; }\nint main"),
+                ("N = 1000", "N = 256"))
+play("launches that change the memory in turn are not run again", TURNS, 0, "y[255] = 2", "clear 50 1 256",
+     "saxpy 50 1 256", "96 of 100 launches were not run again")
+HEAP_TURNS = TURNS.replace("y[i] = a * x[i]", "{ float* volatile p = new float(a); y[i] = *p * x[i]").replace(
+    "y[i];", "y[i]; delete p; }")
+play("... but those that allocate memory are", HEAP_TURNS, 0, "y[255] = 2", "saxpy 50 1 256",
+     "48 of 100 launches were not run again")
 play("an end after some launches", SAXPY, 0, "ended after 2 launches", "saxpy 2 4 256",
      options=["--launches", 2], never="y[999]")
 HEADER = changed(("#include <vector>", "#include <vector>\n#include <size.h>\n#include <omp.h>"),
@@ -156,7 +165,7 @@ play("many ways to write a program", features, 0, "anonymous 128", "kernel print
      "132 multiprocessors, 0 ms", "apply<{lambda(float)#1}>", "deep<float, 2>", never="not freed")
 groups = (COPY / "tests/data/published/groups.cu").read_text()
 play("groups of threads and asynchronous copies", groups, 0, "sums 0", "labels 0", "barrier 0", "pipeline 0",
-     "part of a warp 0", "interval 0", "callbacks 0", never="not freed")
+     "part of a warp 0", "interval 0", "inline PTX 0", "large tile 0", "callbacks 0", never="not freed")
 runtime = (COPY / "tests/data/published/runtime.cu").read_text()
 play("parts of the runtime", runtime, 0, "large parameter 0", "captured graph 0",
      "graph of nodes 0", "host memory 0", "pools 0", "memory of graphs 0", "heap 0",
@@ -327,6 +336,15 @@ play("a block that is too large", changed(("256>>>", "2048>>>")), 1, "launch ref
 play("what is found is not the user's to catch",
      changed((LAUNCH, "try { saxpy<<<8, 256>>>(2 * n, 2.0f, d_x, d_y); } catch (...) {}")), 1,
      "out of bounds: kernel saxpy", never="y[999]")
+TILES = changed(("#include <vector>", "#include <vector>\n#include <cooperative_groups/reduce.h>"),
+                ("int i = blockIdx", "auto tile = cooperative_groups::tiled_partition<64>("
+                 "cooperative_groups::this_thread_block()); WAIT;\n  int i = blockIdx"))
+play("a barrier of several warps", TILES.replace("WAIT", "tile.sync()"), 1,
+     "unsupported instruction: kernel saxpy", "a barrier of several warps, but not of the whole block at",
+     "line 7")
+play("a reduction of several warps",
+     TILES.replace("WAIT", "reduce(tile, a, cooperative_groups::plus<float>())"), 1,
+     "the reduction of a tile of several warps at", "line 7")
 HEAP = "int* volatile p = (int*)malloc(8); p[0] = i; free(p); "
 play("memory of the heap that is freed twice", changed(("y[i] = a", HEAP + "free(p); y[i] = a"),
                                                        ("if (i < n) ", "if (i >= n) return;\n  ")), 1,
@@ -340,7 +358,7 @@ play("... that is written to", changed(("y[i] = a", HEAP + "p[1] = i; y[i] = p[1
 PAST = HEAP.replace("p[0]", "p[2]").replace("free(p)", "y[i] = p[2]")
 play("memory of the heap past its end", changed(("y[i] = a", PAST + "y[i] = a"), WRITE), 1,
      "out of bounds: kernel saxpy", "writes heap[8..11], where nothing is in use,")
-play("inline PTX", changed(("y[i] = a", 'asm volatile("membar.gl;"); y[i] = a')), 1,
+play("inline PTX", changed(("y[i] = a", 'asm volatile("discard.L2 [%0], 128;" :: "l"(x)); y[i] = a')), 1,
      "unsupported instruction: kernel saxpy", "inline PTX at", "line 7")
 play("a status of main", changed(("return 0", "return 7")), 1, "main returned 7.", "saxpy 3 4 256")
 play("a program that ends itself", changed(("return 0", "exit(0)")), 0, "saxpy 3 4 256")

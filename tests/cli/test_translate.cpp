@@ -68,6 +68,21 @@ TEST_CASE("translate: words change where they are CUDA's") {
   CHECK(translated(system, none) == system);
 }
 
+TEST_CASE("translate: inline PTX that CUDA C++ can say as well") {
+  const auto in_kernel = [](const std::string& statement) {
+    return of("__global__ void k(unsigned x) { " + statement + " }");
+  };
+  CHECK(has(in_kernel("asm(\"mov.u32 %0, %%laneid;\" : \"=r\"(x));"), "(x) = ::cpu::lane_index()"));
+  CHECK(has(in_kernel("asm volatile (\" mov.u64 %0,%clock64 ;\" : \"=l\"(x) :: \"memory\");"),
+            "(x) = ::published::clock()"));
+  CHECK(has(in_kernel("asm volatile(\"fence.acq_rel.gpu;\" ::: \"memory\");"), " ::cpu::__threadfence()"));
+  for (const char* other :
+       {"asm(\"mov.u32 %0, %%envreg1;\" : \"=r\"(x));", "asm(\"bar.sync 1;\");", "asm(\"trap\" : \"=r\"(x));",
+        "asm(\"mov.u32 %0, %%smid;\" : \"=r\"(x) : \"r\"(x));",
+        "asm(\"mov.u32 %0, %1;\" : \"=r\"(x) : \"r\"(x));"})
+    CHECK(has(in_kernel(other), "::published::refuse(\"inline PTX\", \"mine.cu\", 1)"));
+}
+
 TEST_CASE("translate: lines stay where they were, and strings and comments as they are") {
   const std::string source =
       "__global__\nvoid k(int* x) {\n  *x = 1;\n}\nconst char* s = R\"(k<<<1,\n2>>>())\";\nvoid f() {\n  k\n "

@@ -57,6 +57,15 @@ class thread_block : public thread_group {
   [[gnu::always_inline]] static dim3 dim_threads() { return group_dim(); }
 };
 [[gnu::always_inline]] inline thread_block this_thread_block() { return {}; }
+/// Shared memory for tiles of several warps.
+template <unsigned MostThreads = 1024>
+struct block_tile_memory {
+  unsigned long long of_warps[(MostThreads + 31) / 32];
+};
+template <unsigned MostThreads>
+[[gnu::always_inline]] inline thread_block this_thread_block(block_tile_memory<MostThreads>&) {
+  return {};
+}
 
 /// All threads of the launch.
 class grid_group {
@@ -117,7 +126,7 @@ class coalesced_group : public thread_group {
 }
 
 /// Size neighbouring threads of a warp.
-template <unsigned Size, class Parent = thread_block>
+template <unsigned Size, class Parent = thread_block, bool OfSeveralWarps = (Size > 32)>
 class thread_block_tile : public thread_group {
   static_assert(Size >= 1 && Size <= 32 && (Size & (Size - 1)) == 0,
                 "a tile has 1, 2, 4, 8, 16 or 32 threads");
@@ -157,6 +166,27 @@ class thread_block_tile : public thread_group {
   [[gnu::always_inline]] static unsigned first() { return thread_block().thread_rank() % 32 / Size * Size; }
   [[gnu::always_inline]] static unsigned mask() {
     return Size == 32 ? 0xffffffffu : ((1u << Size % 32) - 1) << first();
+  }
+};
+
+/// Size neighbouring threads of a block, several warps. Threads of such a tile can wait for each other only
+/// where it is the whole block.
+template <unsigned Size, class Parent>
+class thread_block_tile<Size, Parent, true> {
+  static_assert(Size <= 1024 && (Size & (Size - 1)) == 0, "a tile has 2^n threads, 1024 at most");
+
+ public:
+  static constexpr unsigned size() { return Size; }
+  static constexpr unsigned num_threads() { return Size; }
+  [[gnu::always_inline]] static unsigned thread_rank() { return thread_block().thread_rank() % Size; }
+  [[gnu::always_inline]] static unsigned meta_group_rank() { return thread_block().thread_rank() / Size; }
+  [[gnu::always_inline]] static unsigned meta_group_size() {
+    return (thread_block().size() + Size - 1) / Size;
+  }
+  [[gnu::always_inline]] static void sync(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    if (thread_block().size() != Size)
+      published::refuse("a barrier of several warps, but not of the whole block", file, line);
+    cpu::__syncthreads();
   }
 };
 
@@ -209,10 +239,16 @@ struct bit_or {
 
 /// The reduction of a tile's values, in every thread.
 template <unsigned Size, class Parent, class T, class Operation>
-[[gnu::always_inline]] inline T reduce(const thread_block_tile<Size, Parent>& tile, T value,
+[[gnu::always_inline]] inline T reduce(const thread_block_tile<Size, Parent, false>& tile, T value,
                                        Operation operation) {
   for (unsigned lanes = Size / 2; lanes > 0; lanes /= 2)
     value = operation(value, tile.shfl_xor(value, lanes));
+  return value;
+}
+template <unsigned Size, class Parent, class T, class Operation>
+[[gnu::always_inline]] inline T reduce(const thread_block_tile<Size, Parent, true>&, T value, Operation,
+                                       const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  published::refuse("the reduction of a tile of several warps", file, line);
   return value;
 }
 template <class T, class Operation>

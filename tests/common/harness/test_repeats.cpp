@@ -5,28 +5,42 @@ using workbook::Repeats;
 
 namespace {
 
-/// A memory of one number, and kernels that change it.
-struct Machine {
+/// A memory of two numbers, and kernels that change them. The host may change the second at any time.
+struct Machine : workbook::LaunchMemory {
   Repeats repeats;
-  int memory = 0, runs = 0;
+  int memory[2] = {0, 0}, runs = 0, hashed = 0;
+  char known[2] = {0, 0};
+  std::size_t number = 1;
 
+  explicit Machine(std::size_t most_bytes = 100) : repeats(most_bytes) {}
+
+  std::vector<workbook::MemoryPiece> pieces() override {
+    std::vector<workbook::MemoryPiece> both;
+    for (int i = 0; i < 2; ++i)
+      both.push_back({{reinterpret_cast<char*>(memory + i), sizeof(int)}, {known + i, 1}, i == 1});
+    return both;
+  }
+  std::size_t version() override { return number; }
+  std::shared_ptr<void> open() override {
+    ++number, ++hashed;
+    return std::make_shared<int>();
+  }
   /// Launches a kernel with one argument; returns whether it has run.
   template <class Kernel>
   bool launch(int argument, Kernel kernel, bool prints = false) {
     static const char address = 0;
     const cpu::Launch launch = {.kernel = &address, .grid = {1, 1, 1}, .block = {32, 1, 1}};
-    return repeats.run(
-        launch, {&argument, sizeof argument}, [&] { return static_cast<std::size_t>(memory); },
-        [&] {
-          ++runs;
-          kernel(memory, argument);
-          return prints;
-        });
+    return repeats.run(launch, {&argument, sizeof argument}, *this, [&] {
+      ++runs, ++number;
+      kernel(*this, argument);
+      return prints;
+    });
   }
 };
 
-void set(int& memory, int argument) { memory = argument; }
-void add(int& memory, int argument) { memory += argument; }
+void set(Machine& machine, int argument) { machine.memory[0] = argument; }
+void add(Machine& machine, int argument) { machine.memory[0] += argument; }
+void note(Machine& machine, int argument) { machine.known[1] = static_cast<char>(argument); }
 
 }  // namespace
 
@@ -37,23 +51,73 @@ TEST_CASE("repeats: a launch that has changed nothing is not run again in the sa
   for (int i = 0; i < 100; ++i) CHECK_FALSE(machine.launch(7, set));
   CHECK(machine.runs == 2);
   CHECK(machine.launch(8, set));
-  CHECK(machine.memory == 8);
+  CHECK(machine.memory[0] == 8);
   CHECK(machine.launch(7, set));  // the memory is another now
-  CHECK(machine.memory == 7);
-  machine.memory = 3;  // by the host
+  CHECK(machine.memory[0] == 7);
+  machine.memory[0] = 3, ++machine.number;  // by the host
   CHECK(machine.launch(7, set));
-  CHECK(machine.memory == 7);
+  CHECK(machine.memory[0] == 7);
+}
+
+TEST_CASE("repeats: launches that change the memory in turn are not run again once the states repeat") {
+  Machine machine;
+  for (int i = 0; i < 50; ++i) {
+    const bool may_run = i < 3;  // 0, 5, 7; then 7, 5, 7
+    const bool has_set = machine.launch(5, set), has_added = machine.launch(2, add);
+    CHECK((may_run || !(has_set || has_added)));
+    CHECK(machine.memory[0] == 7);
+  }
+  CHECK(machine.runs <= 5);
+  machine.memory[1] = 1;  // the memory is another, though no kernel uses this
+  CHECK(machine.launch(5, set));
+  CHECK(machine.memory[1] == 1);
+  CHECK(machine.launch(2, add));
+  CHECK_FALSE(machine.launch(5, set));
+  CHECK_FALSE(machine.launch(2, add));
+  machine.memory[0] = 6, ++machine.number;
+  CHECK(machine.launch(2, add));
+  CHECK(machine.memory[0] == 8);
+}
+
+TEST_CASE("repeats: what is known about the bytes belongs to the state") {
+  Machine machine;
+  CHECK(machine.launch(1, note));
+  CHECK(machine.launch(1, note));
+  CHECK_FALSE(machine.launch(1, note));
+  machine.known[1] = 0;
+  CHECK(machine.launch(1, note));
+  machine.known[1] = 0;
+  CHECK_FALSE(machine.launch(1, note));
+  CHECK(machine.known[1] == 1);
+}
+
+TEST_CASE("repeats: a memory that has not changed is not opened") {
+  Machine machine;
+  for (int i = 0; i < 3; ++i) machine.launch(7, set);
+  const int before = machine.hashed;
+  for (int i = 0; i < 9; ++i) CHECK_FALSE(machine.launch(7, set));
+  CHECK(machine.hashed == before);
+}
+
+TEST_CASE("repeats: changes that are too large are not kept") {
+  Machine machine(4);  // a piece has 5 bytes
+  for (int i = 0; i < 10; ++i) {
+    CHECK(machine.launch(5, set));
+    CHECK(machine.launch(2, add));
+  }
+  machine.launch(9, set);
+  machine.launch(9, set);
+  CHECK_FALSE(machine.launch(9, set));  // nothing to keep
 }
 
 TEST_CASE("repeats: a launch that changes something, or prints, runs each time") {
   Machine machine;
   for (int i = 0; i < 10; ++i) CHECK(machine.launch(2, add));
-  CHECK(machine.memory == 20);
+  CHECK(machine.memory[0] == 20);
   for (int i = 0; i < 10; ++i) CHECK(machine.launch(20, set, true));
 }
 
 TEST_CASE("repeats: without the bytes of its arguments, a launch runs each time") {
-  Repeats repeats;
-  const auto memory = [] { return std::size_t{1}; };
-  for (int i = 0; i < 5; ++i) CHECK(repeats.run({}, {}, memory, [] { return false; }));
+  Machine machine;
+  for (int i = 0; i < 5; ++i) CHECK(machine.repeats.run({}, {}, machine, [] { return false; }));
 }

@@ -125,6 +125,39 @@ __global__ void interval(float a, float b, float* low, float* high) {
   low[4] = __fadd_rd(a, a), high[4] = __fadd_ru(a, a);
 }
 
+// Inline PTX that CUDA C++ can say as well.
+__global__ void inline_ptx(int* wrong) {
+  __shared__ int ranks[96];
+  unsigned lane, warp, below, from, multiprocessor, multiprocessors;
+  unsigned long long before, after;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(before));
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  asm("mov.u32 %0, %%warpid;" : "=r"(warp));
+  asm("mov.u32 %0, %%lanemask_lt;" : "=r"(below));
+  asm("mov.u32 %0, %%lanemask_ge;" : "=r"(from));
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(multiprocessor) : : "memory");
+  asm("mov.u32 %0, %%nsmid;" : "=r"(multiprocessors));
+  ranks[threadIdx.x] = 32 * (threadIdx.x / 32) + lane;
+  asm volatile("membar.gl;" ::: "memory");
+  asm volatile("bar.sync 0;");
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(after));
+  const unsigned next = (threadIdx.x + 1) % 96;
+  wrong[threadIdx.x] = (lane != threadIdx.x % 32) + (warp != __shfl_sync(~0u, warp, 0)) +
+                       (below != (1u << lane) - 1) + (from != ~below) + (after < before) +
+                       (ranks[next] != next) + (multiprocessor >= multiprocessors);
+}
+
+// A tile of several warps that is the whole block.
+__global__ void of_large_tile(int* x) {
+  __shared__ cg::block_tile_memory<128> memory;
+  const cg::thread_block block = cg::this_thread_block(memory);
+  const auto tile = cg::tiled_partition<64>(block);
+  __shared__ int reversed[64];
+  reversed[63 - tile.thread_rank()] = x[threadIdx.x];
+  tile.sync();
+  x[threadIdx.x] = 1000 * tile.meta_group_size() + reversed[tile.thread_rank()];
+}
+
 template <class T>
 T* on_device(const std::vector<T>& host) {
   T* device;
@@ -204,6 +237,21 @@ int main() {
   for (int i = 0; i < 5; ++i) wrong += lows[i] > exact[i] || highs[i] < exact[i];
   for (int i = 0; i < 4; ++i) wrong += nextafterf(lows[i], 10.0f) != highs[i];
   printf("interval %d\n", wrong);
+
+  int* of_ptx = on_device(std::vector<int>(96, 1));
+  inline_ptx<<<1, 96>>>(of_ptx);
+  wrong = 0;
+  for (const int each : on_host(of_ptx, 96)) wrong += each;
+  printf("inline PTX %d\n", wrong);
+
+  std::vector<int> counted(64);
+  for (int i = 0; i < 64; ++i) counted[i] = i;
+  int* backwards = on_device(counted);
+  of_large_tile<<<1, 64>>>(backwards);
+  const std::vector<int> of_tile = on_host(backwards, 64);
+  wrong = 0;
+  for (int i = 0; i < 64; ++i) wrong += of_tile[i] != 1063 - i;
+  printf("large tile %d\n", wrong);
 
   int calls = 0;
   cudaStream_t stream;
