@@ -10,7 +10,7 @@ namespace DEVICE::attention {
 
 // [wmma tiles]
 /// Tiles in bfloat16, one row of 2 D bytes and a padding of 16 bytes per query or key, and what each warp
-/// needs for its 16 queries: 52 or 78 KiB.
+/// needs for its 16 queries: 54 or 78 KiB.
 template <int D>
 struct WmmaTiles {
   HalfRow<D> q[kHalfQueries], k[kHalfKeys], v[kHalfKeys];

@@ -1,6 +1,7 @@
 /// \file
 /// Stage 15: the next scores are computed while the softmax of these goes on. A consumer starts both products
-/// before the exponentials, so the tensor cores are busy during them.
+/// before the exponentials, so the tensor cores are busy during them (nvcc 13 moves the exponentials past the
+/// wait for the second product: see docs/attention_hopper.md).
 #pragma once
 #include "14_wgmma.sm90a.cuh"
 

@@ -162,8 +162,7 @@ def our_linear_gelu(x, weight, bias):
 
 
 def linear_times(width, device, dtype):
-    """Times of Linear and GELU in us, for ROWS: a call until its result is there, and on a GPU one of a CUDA
-    graph."""
+    """Times of Linear and GELU in us, for ROWS: of a call, and on a GPU of one in a CUDA graph."""
     weight = torch.randn(4 * width, width, device=device, dtype=dtype)
     bias = torch.randn(4 * width, device=device, dtype=dtype)
     found = []

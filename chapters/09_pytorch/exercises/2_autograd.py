@@ -2,7 +2,7 @@
 
 silu(x) * y, with silu(x) = x * sigmoid(x), stands in the middle of the MLP of many language models. Between
 forward and backward, autograd keeps what the gradients need: for the formula below x, silu(x) and y, so 12
-bytes per element in float32. But the gradients need x anyway, and silu(x) is cheap to compute from it again.
+bytes per element in float32.
 
 Write silu_mul(x, y) so that it keeps less:
 
