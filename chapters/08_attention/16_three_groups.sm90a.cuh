@@ -7,8 +7,8 @@
 namespace DEVICE::attention {
 
 // [group tiles]
-// The numbers: largest d, consumers, keys of a tile, stages. The two rules of a causal mask are own_steps() and
-// first_query() in wgmma_tiles.sm90a.cuh.
+// The numbers: largest d, consumers, keys of a tile, stages. The two rules of a causal mask are own_steps()
+// and first_query() in wgmma_tiles.sm90a.cuh.
 using NarrowGroups = WgmmaTiles<64, 4, 64, 4>;
 using WideGroups = WgmmaTiles<128, 3, 64, 4>;
 // [group tiles]

@@ -1,5 +1,7 @@
 /// \file
-/// Exercise 08.4, causal: a causal mask for flash attention. Solve 08.3 first: the loop below is its solution.
+/// Exercise 08.4, causal: a causal mask for flash attention.
+///
+/// Solve 08.3 first, since the loop below is its solution.
 ///
 /// The kernel below computes attention in one pass, and every query sees every key. With a causal mask, key j
 /// is visible to query i only if j <= i + keys - queries: the last query sees all keys, and each query before

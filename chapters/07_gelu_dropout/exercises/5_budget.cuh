@@ -5,9 +5,10 @@
 /// instructions: the element's budget. No kernel uses every issue slot, so all slots would be an upper bound;
 /// the budget counts the share that `fused` uses, which memory does not limit. A kernel that needs more per
 /// element is limited by the issue of instructions, any other by memory. y = dropout(gelu(x)) reads x and
-/// writes y once, both in float32 or both in bfloat16, and each Philox call serves one, four, eight or sixteen
-/// elements of its thread. A thread executes some instructions per call, however many elements the call serves, and some for each element.
-/// Both follow from two kernels whose instructions are given below. Take them for bfloat16 as well.
+/// writes y once, both in float32 or both in bfloat16, and each Philox call serves one, four, eight or
+/// sixteen elements of its thread. A thread executes some instructions per call, however many elements the
+/// call serves, and some for each element. Both follow from two kernels whose instructions are given below.
+/// Take them for bfloat16 as well.
 ///
 /// Goal: the two budgets, and the instructions per call and per element, to 2 %; what an element needs in
 /// three other kernels, to 5 %; and what limits each of eight kernels.
