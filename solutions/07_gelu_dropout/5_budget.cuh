@@ -33,7 +33,7 @@ enum Bottleneck { kNoAnswer, kMemory, kIssue };
 // BEGIN SOLUTION
 // The budgets: instructions per element, each counted once for each lane that executes it.
 constexpr double kSlotsPerSecond = kClock * kMultiprocessors * kSchedulers * kLanes;  // of all schedulers
-constexpr double kIssuedPerSecond = kUsed * kSlotsPerSecond;
+constexpr double kIssuedPerSecond = kUsed * kSlotsPerSecond;  // of all slots, those that are used
 constexpr double kBudgetFloat32 = kIssuedPerSecond * (4 + 4) / kBandwidth;   // x and y
 constexpr double kBudgetBfloat16 = kIssuedPerSecond * (2 + 2) / kBandwidth;  // half the bytes, half the time
 
