@@ -42,9 +42,13 @@ NOT_COMPARED = {
     "features/constants": (FIELDS, "printf stores what it prints in device memory"),
     "runtime/make": (FIELDS, "malloc in a kernel accesses device memory, which the CPU device leaves out"),
     "runtime/measure": (FIELDS, "malloc in a kernel accesses device memory, which the CPU device leaves out"),
-    "cooperative/both": (GLOBAL[:2] + ATOMIC,
-                         "on a GPU, grid.sync() polls a counter in device memory"),
-    "groups/reverse_by_barrier": (SHARED, "on a GPU, a cuda::barrier is itself in shared memory"),
+    "cooperative/both": (GLOBAL[:2] + SHARED + ATOMIC,
+                         "on a GPU, grid.sync() polls in device memory, and the compiler loads s once"),
+    "cooperative/first": (SHARED, "the compiler removes stores that nobody reads"),
+    "cooperative/second": (SHARED[:1], "the compiler loads s once, before the loop"),
+    "groups/of_large_tile": (SHARED[:1], "on a GPU, a tile of several warps meets in shared memory"),
+    "groups/reverse_by_barrier": (GLOBAL[:2] + SHARED,
+                                  "a cuda::barrier is in shared memory, and sm_90 copies in bulk for it"),
 }
 
 

@@ -9,8 +9,8 @@ namespace DEVICE {
 // [dropout]
 /// Drops values with the probability threshold / 2^bits of its numbers, and divides the others by the
 /// probability that they stay, so that the mean is kept. A dropped value is multiplied by 0, as PyTorch does
-/// it: an infinite one becomes NaN. A choice between the value and 0 may be a branch around all that
-/// computes the value.
+/// it: an infinite one becomes NaN. We multiply by 0 instead of choosing 0: the compiler could turn a choice
+/// into a branch around the whole computation.
 struct Dropout {
   Random random;
   unsigned threshold;
