@@ -42,7 +42,13 @@ struct Nccl {
     check_nccl(ncclGroupEnd(), "ncclGroupEnd");
     on_each_gpu(gpus(data.shape), [&](int gpu) { launch_residual_rms<T>(data, gpu); });
   }
-  static Traffic traffic(const Shape& s) { return Unfused::traffic(s); }
+  /// NCCL chooses the algorithm: this is what a reduce-scatter and an all-gather move.
+  static Traffic traffic(const Shape& s) {
+    const long long of_one = sector_bytes(elements(s), sizeof(T)), of_all = gpus(s) * of_one;
+    Traffic reduce = {of_all, of_all};
+    reduce.peer_read_bytes = reduce.peer_write_bytes = (gpus(s) - 1) * of_one;
+    return reduce + residual_rms_traffic<T>(s);
+  }
   static bool suits(const Shape& s) { return suits_rows<T>(s); }
 };
 
