@@ -26,7 +26,7 @@ class Machine:
         self.folder, self.bin, self.path = folder, folder / "build" / "bin", folder / "path"
         self.calls = folder / "calls"
         program(self.bin / "04_rows", CHAPTER)
-        program(self.bin / "gpu_tests", "echo 3 tests passed")
+        program(self.bin / "gpu_tests", "sleep 0.2; echo $0 >> \"$CALLS\"")
         program(self.bin / "gpu_versions_04_rows_1_tree",
                 """echo '{"solution": {"message": "", "time_us": 1.5}}' > "$1" """)
         program(self.path / "compute-sanitizer", """
@@ -56,11 +56,13 @@ def nothing(machine):
     pass
 
 
-calls, _ = check("all that is right", nothing, 0, "gpu_tests  3 ok", "graders    1 ok", "chapters   3 ok",
+calls, _ = check("all that is right", nothing, 0, "gpu_tests  1 ok", "graders    1 ok", "chapters   3 ok",
                  "sanitizer  12 ok", "not run: pytorch: operators: SKIPPED: /nowhere")
 expect("the sanitizer runs each stage once at every size",
        all(calls.count(f"--device gpu --size {size} --once") >= 4 for size in ("1x1", "2x70001", "3x1001")),
        calls)
+expect("gpu_tests has the GPU for itself, before everything else but the question whether there is one",
+       calls.splitlines()[1].endswith("/gpu_tests"), calls)
 expect("a chapter times its stages at one size, and verifies them at the others",
        all(f"--size {size}\n" in calls for size in ("1x1 --take-turns", "2x70001 --take-turns", "3x1001")),
        calls)
@@ -71,7 +73,7 @@ expect("--only leaves the others out", "sanitizer" not in output and "gpu_tests"
 
 check("a test that fails",
       lambda m: program(m.bin / "gpu_tests", "echo 'y[3] is wrong'; exit 1"), 1,
-      "FAILED gpu_tests: chapters 07 and 08", "y[3] is wrong", "(exit status 1)", "chapters   3 ok")
+      "FAILED gpu_tests: gpu_tests", "y[3] is wrong", "(exit status 1)", "chapters   3 ok")
 check("a grader that refuses a solution",
       lambda m: program(m.bin / "gpu_versions_04_rows_1_tree",
                         """echo '{"solution": {"message": "out[1] is 2", "time_us": 0}}' > "$1" """), 1,

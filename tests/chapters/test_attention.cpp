@@ -52,6 +52,16 @@ void run_without_last_element(const Data& d) {
   kOneKernel.run(d);
 }
 
+/// Takes the pages in the order in which they are stored.
+const Stage kPaged = stage_named(kChapter, "11_paged");
+void run_without_page_table(const Data& d) {
+  const Array* const table = std::find_if(kChapter.arrays, kChapter.arrays + kChapter.array_count,
+                                          [](const Array& a) { return std::string(a.name) == "page_table"; });
+  cpu::test_kernels::count_up(static_cast<unsigned*>(d.array(table->name, table->type)),
+                              static_cast<int>(table->count(d.shape)));
+  kPaged.run(d);
+}
+
 /// Checks that a stage is right, and that it is noticed when it runs `wrong`, in one kernel more.
 void check_noticed(Problem& problem, Stage stage, void (*wrong)(const Data&)) {
   CHECK(problem.check(stage).message == "");
@@ -108,6 +118,16 @@ TEST_CASE("08: a key that is left out shows up to 16384 keys, and so does an ele
     Problem problem(kChapter, {{1, 1, 32, 256, d}}, *backend);
     check_noticed(problem, kOneKernel, run_without_last_element);
   }
+}
+
+TEST_CASE("08: a kernel that does not look into the page table is noticed") {
+  const auto backend = make_cpu_backend();
+  Problem problem(kChapter, {{4, 2, 1, 256, 64}}, *backend);
+  Stage stage = kPaged;
+  CHECK(problem.check(stage).message == "");
+  stage.run = run_without_page_table;
+  ++stage.kernels;
+  CHECK_THAT(problem.check(stage).message, ContainsSubstring("o_paged["));
 }
 
 TEST_CASE("08: the bytes of each step of fusion") {

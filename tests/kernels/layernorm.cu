@@ -41,6 +41,11 @@ __global__ void clear_elements(float* x, long long first, long long apart, int c
   if (i < count) x[first + i * apart] = 0;
 }
 
+__global__ void count_up(unsigned* x, int count) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) x[i] = i;
+}
+
 __global__ void product_of_rows(const float* x, const float* w, float* out, int m, int k, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x, row = i / n, column = i % n;
   if (row >= m) return;
@@ -64,6 +69,7 @@ void layernorm_bfloat16(const void* x, const void* weight, const void* bias, voi
 void clear_elements(float* x, long long first, long long apart, int count) {
   launch(kernel::clear_elements, count / 128 + 1, 128, x, first, apart, count);
 }
+void count_up(unsigned* x, int count) { launch(kernel::count_up, count / 128 + 1, 128, x, count); }
 void product_of_rows(const float* x, const float* w, float* out, int m, int k, int n) {
   launch(kernel::product_of_rows, m * n / 128 + 1, 128, x, w, out, m, k, n);
 }

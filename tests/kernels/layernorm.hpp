@@ -25,6 +25,8 @@ void layernorm_bfloat16(const void* x, const void* weight, const void* bias, voi
 
 /// Sets elements first, first + apart and so on, `count` of them, to 0.
 void clear_elements(float* x, long long first, long long apart, int count);
+/// x[i] = i.
+void count_up(unsigned* x, int count);
 
 /// out = x * w^T, of an m x k and an n x k matrix, one thread per element.
 void product_of_rows(const float* x, const float* w, float* out, int m, int k, int n);
