@@ -160,7 +160,7 @@ def draw_welford_merge(programs):
 
 def draw_row_places(programs):
     held = constant("rows.cuh", "kHeldBytes") // FLOAT  # elements of a thread
-    most_threads, long_threads = 1024, constant("row_slice.cuh", "kLongRowThreads")
+    most_threads, long_threads = 1024, constant("10_long_rows.cuh", "kLongRowThreads")
     slice_threads = constant("12_clusters.gpu.cuh", "kSliceThreads")
     blocks, stages = (constant("12_clusters.gpu.cuh", name) for name in ("kMostBlocks", "kStages"))
     columns = 32768

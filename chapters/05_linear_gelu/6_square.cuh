@@ -3,9 +3,27 @@
 /// multiplications. Neighbouring threads have neighbouring thread tiles, and their loads of w conflict: they
 /// hit the same banks.
 #pragma once
-#include "tiles.cuh"
+#include "problem.cuh"
 
 namespace DEVICE::linear_gelu {
+
+// [sizes]
+/// A block computes BM x BN elements of the result and goes along k in steps of BK; each of its threads
+/// computes TM x TN elements.
+constexpr int BM = 128, BN = 128, BK = 8, TM = 8, TN = 8;
+constexpr int kThreadsAcross = BN / TN, kThreads = BM / TM * kThreadsAcross;
+static_assert(BM == BN, "a block copies the tile of w as it copies that of x");
+// [sizes]
+
+// [products]
+/// acc += of_x * of_w^T.
+__device__ inline void add_products(float (&acc)[TM][TN], const float (&of_x)[TM], const float (&of_w)[TN]) {
+#pragma unroll
+  for (int r = 0; r < TM; ++r)
+#pragma unroll
+    for (int c = 0; c < TN; ++c) acc[r][c] += of_x[r] * of_w[c];
+}
+// [products]
 
 /// product = x * w^T, matrices as in stage 1: any m, k and n. A block of kThreads threads per tile of BM x
 /// BN. Reads 4mnk(1/BM + 1/BN) bytes.

@@ -2,9 +2,24 @@
 /// Stage 7: loads of 16 bytes, from device memory and from shared memory. For the latter, the tiles are
 /// stored transposed, so that the eight elements that a thread multiplies are contiguous.
 #pragma once
-#include "tiles.cuh"
+#include "6_square.cuh"
+#include "row_vectors.hpp"
 
 namespace DEVICE::linear_gelu {
+
+// [transposed]
+/// A row of a transposed tile: the elements of all BM rows (or BN columns) at one i < BK, and a padding of 16
+/// bytes.
+using TileRow = float[BM + 4];
+
+/// Stores elements i to i + 3 of a row into a transposed tile.
+__device__ inline void store_transposed(TileRow* tile, int row, int i, float4 v) {
+  tile[i][row] = v.x;
+  tile[i + 1][row] = v.y;
+  tile[i + 2][row] = v.z;
+  tile[i + 3][row] = v.w;
+}
+// [transposed]
 
 /// product = x * w^T, matrices as in stage 1: any m, k and n. `Aligned` promises that all rows of x and w
 /// start at multiples of 16 bytes. Tiles and blocks as in stage 6. A thread computes eight rows, and four
@@ -51,6 +66,13 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 // --- On the host ---
+
+inline bool is_aligned(const float* array) { return reinterpret_cast<size_t>(array) % 16 == 0; }
+
+/// Whether all rows of x and w start at multiples of 16 bytes.
+inline bool has_aligned_rows(const Arrays& a) { return a.k % 4 == 0 && is_aligned(a.x) && is_aligned(a.w); }
+
+inline Traffic tile_traffic(const Shape& s) { return tiled(s, BM, BN); }
 
 struct Vectorised {
   static void run(const Data& data) {

@@ -2,7 +2,7 @@
 /// Stage 8: the next tile is copied while this one is multiplied. An asynchronous copy of 4 bytes writes an
 /// element to its position in the transposed tile without using a register.
 #pragma once
-#include "tiles.cuh"
+#include "7_vectorised.cuh"
 
 namespace DEVICE::linear_gelu {
 
@@ -84,6 +84,11 @@ __global__ void __launch_bounds__(kThreads, 2)
 }
 
 // --- On the host ---
+
+/// Whether no tile is partial, two of them along k included, and every row starts at a multiple of 16 bytes.
+inline bool has_whole_tiles(const Arrays& a, const float* result) {
+  return a.m % BM == 0 && a.n % BN == 0 && a.k % (2 * BK) == 0 && has_aligned_rows(a) && is_aligned(result);
+}
 
 struct Pipelined {
   static void run(const Data& data) {

@@ -6,8 +6,8 @@
 /// the operands of the next step are loaded one step ahead. A parameter, the epilogue, says how an element of
 /// the product becomes one of the result.
 #pragma once
+#include "8_pipelined.cuh"
 #include "epilogues.hpp"
-#include "tiles.cuh"
 
 namespace DEVICE::linear_gelu {
 
