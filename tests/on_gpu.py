@@ -34,7 +34,7 @@ MORE_SIZES = {"06_tensor_cores": (("17000x1544x248", "10_stream_k,10_tanh"),)}
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
 QUICK_TOOLS = ("memcheck", "racecheck")
 # NCCL tries calls that fail, and goes on; our programs check the result of every call themselves.
-OPTIONS = {"memcheck": ("--report-api-errors", "no")}
+OPTIONS = {("memcheck", "10_several_gpus"): ("--report-api-errors", "no")}
 # initcheck does not know what the TMA writes to global memory.
 WITHOUT_INITCHECK = ("06_tensor_cores",)
 NOTHING_FOUND = re.compile(r"(ERROR|RACECHECK) SUMMARY: 0 ")
@@ -142,7 +142,8 @@ def sanitizer_tasks(programs, options):
     if not sanitizer:
         return []
     return [Task("sanitizer", f"{tool} {program.name} {size}",
-                 [sanitizer, "--tool", tool, "--error-exitcode", "1", *OPTIONS.get(tool, ()),
+                 [sanitizer, "--tool", tool, "--error-exitcode", "1",
+                  *OPTIONS.get((tool, program.name), ()),
                   *chapter_command(program, size, stages), "--once"], 180, by_summary)
             for tool in (QUICK_TOOLS if options.quick else TOOLS)
             for program in chapters_in(programs)

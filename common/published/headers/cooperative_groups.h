@@ -125,14 +125,13 @@ class coalesced_group : public thread_group {
   return coalesced_group(cpu::__activemask());
 }
 
-/// Size neighbouring threads of a warp.
-template <unsigned Size, class Parent = thread_block, bool OfSeveralWarps = (Size > 32)>
-class thread_block_tile : public thread_group {
-  static_assert(Size >= 1 && Size <= 32 && (Size & (Size - 1)) == 0,
-                "a tile has 1, 2, 4, 8, 16 or 32 threads");
+namespace detail {
 
+/// Where a thread is in a tile of Size neighbouring threads of a block, and the tile among the others.
+template <unsigned Size, class Group>
+class tile_of : public Group {
  public:
-  [[gnu::always_inline]] thread_block_tile() : thread_group(mask()) {}
+  using Group::Group;
   static constexpr unsigned size() { return Size; }
   static constexpr unsigned num_threads() { return Size; }
   [[gnu::always_inline]] static unsigned thread_rank() { return thread_block().thread_rank() % Size; }
@@ -140,6 +139,19 @@ class thread_block_tile : public thread_group {
   [[gnu::always_inline]] static unsigned meta_group_size() {
     return (thread_block().size() + Size - 1) / Size;
   }
+};
+struct several_warps {};
+
+}  // namespace detail
+
+/// Size neighbouring threads of a warp.
+template <unsigned Size, class Parent = thread_block, bool OfSeveralWarps = (Size > 32)>
+class thread_block_tile : public detail::tile_of<Size, thread_group> {
+  static_assert(Size >= 1 && Size <= 32 && (Size & (Size - 1)) == 0,
+                "a tile has 1, 2, 4, 8, 16 or 32 threads");
+
+ public:
+  [[gnu::always_inline]] thread_block_tile() : detail::tile_of<Size, thread_group>(mask()) {}
   template <class T>
   [[gnu::always_inline]] T shfl(T value, int source) const {
     return shuffled(value, [&](auto word) { return cpu::__shfl_sync(mask(), word, source, Size); });
@@ -172,17 +184,10 @@ class thread_block_tile : public thread_group {
 /// Size neighbouring threads of a block, several warps. Threads of such a tile can wait for each other only
 /// where it is the whole block.
 template <unsigned Size, class Parent>
-class thread_block_tile<Size, Parent, true> {
+class thread_block_tile<Size, Parent, true> : public detail::tile_of<Size, detail::several_warps> {
   static_assert(Size <= 1024 && (Size & (Size - 1)) == 0, "a tile has 2^n threads, 1024 at most");
 
  public:
-  static constexpr unsigned size() { return Size; }
-  static constexpr unsigned num_threads() { return Size; }
-  [[gnu::always_inline]] static unsigned thread_rank() { return thread_block().thread_rank() % Size; }
-  [[gnu::always_inline]] static unsigned meta_group_rank() { return thread_block().thread_rank() / Size; }
-  [[gnu::always_inline]] static unsigned meta_group_size() {
-    return (thread_block().size() + Size - 1) / Size;
-  }
   [[gnu::always_inline]] static void sync(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     if (thread_block().size() != Size)
       published::refuse("a barrier of several warps, but not of the whole block", file, line);
