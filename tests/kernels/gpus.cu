@@ -22,10 +22,19 @@ __device__ void set(int* flag, Exchange how) {
     *static_cast<volatile int*>(flag) = 1;
 }
 
-__device__ int poll(int* flag, Exchange how) {
-  if (how == Exchange::kRightByAtomicPolls) return atomicAdd_system(flag, 0);
-  if (how == Exchange::kRightByRelaxedPolls) return __ldcv(flag);
-  return *static_cast<volatile int*>(flag);
+// A loop for each way to poll: clang enters one loop with a choice in it at several places, and such a loop
+// is not followed.
+__device__ void wait(int* flag, int value, Exchange how) {
+  if (how == Exchange::kRightByAtomicPolls) {
+    while (atomicAdd_system(flag, 0) != value) {
+    }
+  } else if (how == Exchange::kRightByRelaxedPolls) {
+    while (__ldcv(flag) != value) {
+    }
+  } else {
+    while (*static_cast<volatile int*>(flag) != value) {
+    }
+  }
 }
 
 __global__ void exchange(int gpus, int me, OnGpus flags, OnGpus x, int* out, Exchange how) {
@@ -36,9 +45,7 @@ __global__ void exchange(int gpus, int me, OnGpus flags, OnGpus x, int* out, Exc
     const int to = how == Exchange::kOtherGpu && me == 0 && t == gpus - 1 ? 0 : t;
     set(&flags.of[to][blockIdx.x * gpus + me], how);
     int* const flag = &flags.of[me][blockIdx.x * gpus + t];
-    if (how != Exchange::kNoWait)
-      while (poll(flag, how) != (how == Exchange::kOtherValue ? 2 : 1)) {
-      }
+    if (how != Exchange::kNoWait) wait(flag, how == Exchange::kOtherValue ? 2 : 1, how);
     if (how == Exchange::kFenceOfDeviceAfter)
       __threadfence();
     else if (how != Exchange::kNoFenceAfter)
