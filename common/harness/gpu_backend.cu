@@ -62,6 +62,13 @@ std::string advice(cudaError_t error) {
   return "";
 }
 
+/// Fills memory of `gpu`, the current one. What comes next goes to GPU 0's stream, or to one that follows it:
+/// another GPU's is waited for.
+void set_bytes(int gpu, void* memory, unsigned char value, std::size_t bytes) {
+  check(cudaMemset(memory, value, bytes), "cudaMemset");
+  if (gpu != 0) check(cudaStreamSynchronize(cudaStreamPerThread), "cudaMemset");
+}
+
 class CudaBackend : public GpuBackend {
  public:
   DeviceInfo info() const override {
@@ -111,7 +118,7 @@ class CudaBackend : public GpuBackend {
     Allocation allocation = {gpu::Buffer<unsigned char>(kGuardBytes + misalignment + bytes + kGuardBytes),
                              bytes, guard};
     unsigned char* raw = allocation.memory.data();
-    check(cudaMemset(raw, guard, allocation.memory.bytes()), "cudaMemset");
+    set_bytes(gpu, raw, guard, allocation.memory.bytes());
     void* data = raw + kGuardBytes + misalignment;
     allocations_.emplace(data, std::move(allocation));
     return data;
@@ -129,7 +136,7 @@ class CudaBackend : public GpuBackend {
     cudaPointerAttributes attributes;
     check(cudaPointerGetAttributes(&attributes, device), "cudaPointerGetAttributes");
     const gpu::CurrentGpu there(attributes.device);
-    check(cudaMemset(device, value, bytes), "cudaMemset");
+    set_bytes(attributes.device, device, value, bytes);
   }
   void poison(void* device, unsigned char value, std::size_t bytes) override { fill(device, value, bytes); }
 
