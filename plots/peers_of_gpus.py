@@ -1,14 +1,18 @@
-"""Times what chapter 10 is compared with: PyTorch's all-reduces over several GPUs, then residual + RMSNorm.
+"""Times what chapter 10 is compared with: PyTorch's all-reduces over several GPUs, then residual + RMSNorm;
+with --linear, a Linear whose input features are spread over them, then a reduce-scatter.
 
 Needs as many GPUs as --gpus says and PyTorch; each GPU has a process of its own, as with torchrun.
 
     python3 plots/peers_of_gpus.py results/peers.json
     python3 plots/peers_of_gpus.py results/peers.json --gpus 4 --rows 32 512
+    python3 plots/peers_of_gpus.py results/linear_peers.json --linear --rows 2048 4096
 
 The contenders: NCCL's all-reduce, and the one-shot and two-shot ones of torch.ops.symm_mem, each followed
-by residual + RMSNorm from torch.compile (max-autotune-no-cudagraphs); and the norm alone. A sample is one
-replay of a CUDA graph of 20 calls, divided by 20; in each of 25 rounds all contenders take one, in a random
-order. NVLink multicast is not used: TORCH_SYMM_MEM_DISABLE_MULTICAST and NCCL_NVLS_ENABLE=0 are set.
+by residual + RMSNorm from torch.compile (max-autotune-no-cudagraphs); and the norm alone. With --linear: the
+product of 8192 output and 8192 / gpus input features alone, with NCCL's reduce-scatter behind it, and
+torch.ops.symm_mem.fused_matmul_reduce_scatter. A sample is one replay of a CUDA graph of 20 calls, divided by
+20; in each of 25 rounds all contenders take one, in a random order. NVLink multicast is not used:
+TORCH_SYMM_MEM_DISABLE_MULTICAST and NCCL_NVLS_ENABLE=0 are set.
 """
 
 import datetime
@@ -61,6 +65,27 @@ def contenders(rows, group):
                 lambda: norm(operators.two_shot_all_reduce_(shared, "sum", group), residual, weight)}
 
 
+def linear_contenders(rows, group):
+    """The same for the Linear, whose sum has rows / gpus rows on each GPU."""
+    import torch
+    import torch.distributed as distributed
+    import torch.distributed._symmetric_memory  # torch.ops.symm_mem
+    gpus = distributed.get_world_size()
+    a = torch.rand(rows, COLUMNS // gpus, device="cuda", dtype=torch.bfloat16) - 0.5
+    w = torch.rand(COLUMNS, COLUMNS // gpus, device="cuda", dtype=torch.bfloat16) - 0.5
+    product = torch.empty(rows, COLUMNS, device="cuda", dtype=torch.bfloat16)
+    own = torch.empty(rows // gpus, COLUMNS, device="cuda", dtype=torch.bfloat16)
+
+    def by_nccl():
+        torch.mm(a, w.t(), out=product)
+        distributed.reduce_scatter_tensor(own, product)
+
+    return {"product alone": lambda: torch.mm(a, w.t(), out=product),
+            "product, then NCCL": by_nccl,
+            "symm_mem's fused":
+                lambda: torch.ops.symm_mem.fused_matmul_reduce_scatter(a, w.t(), "sum", 0, group)}
+
+
 def graph_of(call):
     import torch
     for _ in range(3):
@@ -89,9 +114,9 @@ def sample(graph):
     return us.item()
 
 
-def timed(rows, group):
+def timed(make_contenders, rows, group):
     """{name: microseconds, as a list} of all rounds."""
-    calls = contenders(rows, group)  # their arrays live as long as these
+    calls = make_contenders(rows, group)  # their arrays live as long as these
     graphs = {name: graph_of(call) for name, call in calls.items()}
     times = {name: [] for name in graphs}
     order = random.Random(rows)  # the same in all processes
@@ -101,7 +126,7 @@ def timed(rows, group):
     return times
 
 
-def work(rank, gpus, all_rows, path):
+def work(rank, gpus, make_contenders, all_rows, path):
     """The work of one GPU's process."""
     import torch
     import torch.distributed as distributed
@@ -110,7 +135,7 @@ def work(rank, gpus, all_rows, path):
     distributed.init_process_group("nccl", rank=rank, world_size=gpus, device_id=torch.device("cuda", rank))
     shapes = []
     for rows in all_rows:
-        times = timed(rows, distributed.group.WORLD.group_name)
+        times = timed(make_contenders, rows, distributed.group.WORLD.group_name)
         shapes.append({"shape": [gpus, rows, COLUMNS], "time_us": times})
         if rank == 0:
             print(f"{rows} rows: " + ", ".join(f"{name} {statistics.median(us):.1f} us"
@@ -129,6 +154,7 @@ def main():
     parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("json", help="where the results go")
     parser.add_argument("--gpus", type=int, default=2)
+    parser.add_argument("--linear", action="store_true", help="time the Linear and its reduce-scatter")
     parser.add_argument("--rows", type=int, nargs="+", default=[1, 32, 128, 512, 2048, 8192])
     arguments = parser.parse_args()
     os.environ.update(NCCL_NVLS_ENABLE="0", TORCH_SYMM_MEM_DISABLE_MULTICAST="1")
@@ -139,7 +165,9 @@ def main():
         fail(3, "PyTorch is missing")
     if torch.cuda.device_count() < arguments.gpus:
         fail(3, f"--gpus {arguments.gpus}: there are {torch.cuda.device_count()}")
-    processes.spawn(work, args=(arguments.gpus, arguments.rows, arguments.json), nprocs=arguments.gpus)
+    make_contenders = linear_contenders if arguments.linear else contenders
+    processes.spawn(work, args=(arguments.gpus, make_contenders, arguments.rows, arguments.json),
+                    nprocs=arguments.gpus)
 
 
 if __name__ == "__main__":

@@ -58,14 +58,14 @@ __device__ void multiply_tiles(float (&acc)[Rows64][Accumulators], const __nv_bf
 }
 // [multiply]
 
-/// product = x * w^T in bfloat16, matrices as in stage 2, k and n multiples of 8; `in` is made for
-/// Pipeline128x128. A block of one warpgroup per tile, with kSharedBytes<Pipeline128x128>. Reads half the
-/// bytes of float32 from the L2 cache: 2mnk(1/BM + 1/BN).
+/// product = x * w^T in bfloat16, matrices as in stage 2, k and n multiples of 8; `in` is made for P, which
+/// has 128 rows and columns. A block of one warpgroup per tile, with kSharedBytes<P>. Reads half the bytes of
+/// float32 from the L2 cache: 2mnk(1/BM + 1/BN).
+template <class P>
 __global__ void __launch_bounds__(128)
     product_by_wgmma(const __grid_constant__ Inputs in, __nv_bfloat16* product, int m, int k, int n) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  using P = Pipeline128x128;
-  auto& pipeline = in_shared_memory<P>();
+  P& pipeline = in_shared_memory<P>();
   const Tile tile = tile_at(blockIdx.x, m, n, P::BM, P::BN);
   const int steps = ceil_div(k, P::BK);
   if (threadIdx.x == 0) pipeline.init_barriers(1);
@@ -110,7 +110,7 @@ struct Wgmma {
   static void run(const Data& data) {
     using P = Pipeline128x128;
     const Arrays a = arrays(data);
-    launch_shared(product_by_wgmma, tile_count<P>(a.m, a.n), 128, kSharedBytes<P>,
+    launch_shared(product_by_wgmma<P>, tile_count<P>(a.m, a.n), 128, kSharedBytes<P>,
                   inputs_of<P>(a.x, a.w, a.m, a.k, a.n), a.product, a.m, a.k, a.n);
   }
   static Traffic traffic(const Shape& s) {

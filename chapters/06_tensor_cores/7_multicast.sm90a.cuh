@@ -62,11 +62,11 @@ __device__ inline void produce_pairs(ClusterPipeline& pipeline, ClusterState& st
 
 /// product = x * w^T as in stage 6, but `in.w` is made for tiles of half the columns, and
 /// the number of blocks is even.
+template <class P>
 __global__ void __launch_bounds__(kBlockThreads<2>) __cluster_dims__(2)
     product_multicast(const __grid_constant__ Inputs in, __nv_bfloat16* product, int m, int k, int n) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  using P = ClusterPipeline;
-  auto& pipeline = in_shared_memory<P>();
+  P& pipeline = in_shared_memory<P>();
   const int steps = ceil_div(k, P::BK), group = warpgroup_index(), rank = blockIdx.x % 2;
   const int pairs = pair_count(m, n);
   const auto cluster = cooperative_groups::this_cluster();
@@ -101,10 +101,10 @@ inline int cluster_blocks(int m, int n) { return blocks_for_pairs(pair_count(m, 
 
 struct Multicast {
   static void run(const Data& data) {
+    using P = ClusterPipeline;
     const Arrays a = arrays(data);
-    launch_shared(product_multicast, cluster_blocks(a.m, a.n), kBlockThreads<2>,
-                  kSharedBytes<ClusterPipeline>, inputs_for_clusters(a.x, a.w, a.m, a.k, a.n), a.product, a.m,
-                  a.k, a.n);
+    launch_shared(product_multicast<P>, cluster_blocks(a.m, a.n), kBlockThreads<2>, kSharedBytes<P>,
+                  inputs_for_clusters(a.x, a.w, a.m, a.k, a.n), a.product, a.m, a.k, a.n);
   }
   /// A pair of tiles reads what one tile of 256 x 256 would.
   static Traffic traffic(const Shape& s) { return tiled_bfloat16(s, 256, 256); }

@@ -8,8 +8,11 @@
 #include "5_mail.cuh"
 #include "problem.cuh"
 #ifdef __CUDACC__
+#include "10_copies.sm90a.cuh"
 #include "6_dependent.gpu.cuh"
 #include "7_nccl.gpu.cuh"
+#include "8_linear.gpu.cuh"
+#include "9_tiles.sm90a.cuh"
 #endif
 
 namespace DEVICE::several_gpus {
@@ -21,6 +24,18 @@ constexpr Stage normalises(Stage stage) {
   if (!stage.roundings) stage.roundings = roundings;
   stage.exact_roundings = exact_roundings;
   if (!stage.needs) stage.needs = kRows;
+  return stage;
+}
+
+/// A stage whose x is a Linear's.
+constexpr Stage of_linear(Stage stage) {
+  stage.output = "own_sum";
+  stage.roundings = roundings_of_own_sum;
+  stage.exact_roundings = exact_roundings;
+  if (!stage.needs) stage.needs = "H100s or H200s (sm_90a); equal parts of rows and features";
+  stage.capability = 90;
+  stage.no_other_capability = true;
+  stage.against = "8_linear";
   return stage;
 }
 
@@ -59,6 +74,14 @@ const Stage kStages[] = {
                                                .kernels = workbook::kAnyNumber,
                                                .roundings = roundings_of_stored_sum,
                                                .needs = "GPUs and NCCL"})),
+    of_linear(library<struct Linear>({.name = "8_linear",
+                                      .idea = "library: x = a w^T by cuBLAS, then ncclReduceScatter",
+                                      .kernels = workbook::kAnyNumber,
+                                      .needs = "GPUs, cuBLAS and NCCL"})),
+    of_linear(gpu_only<struct Tiles>(
+        {.name = "9_tiles", .idea = "one kernel: a tile is sent when it is finished, own rows come last"})),
+    of_linear(gpu_only<struct Copies>(
+        {.name = "10_copies", .idea = "the same, copied to the other GPU while the next is multiplied"})),
 };
 
 const Shape kSweep[] = {{{2, 1, 8192}},   {{4, 16, 1024}},  {{8, 16, 1024}},   {{2, 32, 8192}},

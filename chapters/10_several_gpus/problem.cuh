@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include <type_traits>
+#include <vector>
 
 #include "ceil_div.hpp"
 #include "chapter.hpp"
@@ -53,6 +54,31 @@ inline long long mail(const Shape& shape) {
   return fits_mail(shape) ? 3 * gpus(shape) * sector_bytes(elements(shape), 2) / 4 : 0;
 }
 inline long long blocks(const Shape&) { return kMostBlocks; }
+
+// From stage 8 on, x is a * w^T: the Linear before the sum, of which each GPU has a part of the input
+// features. These stages are for GPUs alone; on the CPU device their arrays are empty.
+#ifdef __CUDACC__
+constexpr bool kHasLinear = true;
+#else
+constexpr bool kHasLinear = false;
+#endif
+
+/// The input features of one GPU, where the Linear has as many of them in all as output features.
+inline int features(const Shape& shape) { return kHasLinear ? shape.dims[2] / gpus(shape) : 0; }
+inline long long a_elements(const Shape& shape) { return rows(shape) * features(shape); }
+inline long long w_elements(const Shape& shape) { return columns(shape) * features(shape); }
+
+/// What a GPU is sent by each one: pairs of tiles, each of 256 x 256 elements by 16 warps, which cover its
+/// rows.
+constexpr int kPairRows = 256, kPairColumns = 256, kWarpsOfPair = 16;
+inline long long pairs_from_all(const Shape& shape) {
+  if (!kHasLinear) return 0;
+  return gpus(shape) * ceil_div(own_rows(shape), kPairRows) * ceil_div(columns(shape), kPairColumns);
+}
+inline long long mailed_elements(const Shape& shape) {
+  return pairs_from_all(shape) * kPairRows * kPairColumns;
+}
+inline long long arrived_flags(const Shape& shape) { return pairs_from_all(shape) * kWarpsOfPair; }
 
 template <class T>
 OnGpus<T> on_gpus(const Data& data, const char* name, Type type) {
@@ -108,6 +134,9 @@ inline int roundings(const Shape& s) {
 /// is 2^15 of float32, in h, in h when it is rounded, and in the root of their squares, which may be smaller
 /// than the terms.
 inline int roundings_of_stored_sum(const Shape& s) { return (gpus(s) << 18) + roundings(s); }
+/// Where each GPU's x is rounded to bfloat16, and their sum may be.
+constexpr int kRoundingsOfOwnSum = 1 << 17;
+inline int roundings_of_own_sum(const Shape&) { return kRoundingsOfOwnSum; }
 /// On exact inputs, as in chapter 04.
 inline int exact_roundings(const Shape&) { return 6; }
 
@@ -138,7 +167,7 @@ inline void round_all(const float* number, __nv_bfloat16* rounded, long long cou
 
 /// On exact inputs, x has small whole numbers, h is 2 or -2, so that no sum is rounded, and a weight is a
 /// power of two.
-inline void fill(const Data& host) {
+inline void fill_rows(const Data& host) {
   const Shape& s = host.shape;
   for (int gpu = 0; gpu < gpus(s); ++gpu) {
     const Arrays<float> wide = arrays<float>(host, gpu);
@@ -178,6 +207,49 @@ inline void fill(const Data& host) {
 }
 
 inline bool has_exact_inputs(const Shape&) { return true; }
+
+/// Elements of x have a variance of about 1 / gpus. On exact inputs few elements of `a` are not zero, so that
+/// bfloat16 holds each GPU's x.
+inline void fill_linear(const Data& host) {
+  const Shape& s = host.shape;
+  const float reach = 3.0f / sqrtf(static_cast<float>(columns(s)));
+  std::vector<float> a(static_cast<size_t>(a_elements(s))), w(static_cast<size_t>(w_elements(s)));
+  for (int gpu = 0; gpu < gpus(s); ++gpu) {
+    const auto seed = static_cast<unsigned>(gpu);
+    if (host.exact) {
+      workbook::fill_whole(a.data(), a_elements(s), 1, 80 + seed);
+      workbook::fill_whole(w.data(), w_elements(s), 1, 90 + seed);
+      for (long long i = 0; i < a_elements(s); ++i)
+        if (i % features(s) % 64 != i / features(s) % 64) a[static_cast<size_t>(i)] = 0;
+    } else {
+      workbook::fill_uniform(a.data(), a_elements(s), -1.0f, 1.0f, 80 + seed);
+      workbook::fill_uniform(w.data(), w_elements(s), -reach, reach, 90 + seed);
+    }
+    round_all(a.data(), static_cast<__nv_bfloat16*>(host.array("a", Type::kBFloat16, gpu)), a_elements(s));
+    round_all(w.data(), static_cast<__nv_bfloat16*>(host.array("w", Type::kBFloat16, gpu)), w_elements(s));
+  }
+}
+
+/// The sum of x over the GPUs, each of which has a part of the rows. A GPU's x is rounded in proportion to
+/// its size; what tensor cores cut off is in proportion to that of its terms (`tensor_roundings` of chapter
+/// 06).
+inline void reference_own_sum(const Data& host, double* expected, double* magnitude) {
+  const Shape& s = host.shape;
+  std::vector<double> product(static_cast<size_t>(elements(s))), size(product);
+  const double per_rounding = (features(s) + 16.0) / kRoundingsOfOwnSum;
+  for (int gpu = 0; gpu < gpus(s); ++gpu) {
+    workbook::product_of_bfloat16_rows(host.array("a", Type::kBFloat16, gpu),
+                                       host.array("w", Type::kBFloat16, gpu), s.dims[1], features(s),
+                                       s.dims[2], product.data(), size.data());
+    on_all_cores(rows(s), [&](long long r) {
+      for (auto i = static_cast<size_t>(r * columns(s)); i < static_cast<size_t>((r + 1) * columns(s)); ++i) {
+        expected[i] += product[i];
+        magnitude[i] += fabs(product[i]) + per_rounding * size[i];
+      }
+    });
+  }
+  workbook::take_own_magnitude(host, elements(s), expected, magnitude);
+}
 
 /// One row of h before it is rounded, and what its terms add up to.
 template <class T>
@@ -247,6 +319,11 @@ void reference_y(const Data& host, double* expected, double* magnitude) {
   workbook::take_own_magnitude(host, elements(s) * gpus(s), expected, magnitude);
 }
 
+inline void fill(const Data& host) {
+  fill_rows(host);
+  if (kHasLinear) fill_linear(host);
+}
+
 const Array kArrays[] = {
     {"x", Type::kBFloat16, Role::kInput, elements, nullptr},
     {"residual", Type::kBFloat16, Role::kInput, elements, nullptr},
@@ -267,6 +344,11 @@ const Array kArrays[] = {
      "x_float32 residual_float32"},
     {"y_float32", Type::kFloat32, Role::kOutput, elements, reference_y<float>,
      "x_float32 residual_float32 weight_float32"},
+    {"a", Type::kBFloat16, Role::kInput, a_elements, nullptr},
+    {"w", Type::kBFloat16, Role::kInput, w_elements, nullptr},
+    {"mailed", Type::kBFloat16, Role::kScratch, mailed_elements, nullptr},
+    {"arrived", Type::kUint32, Role::kState, arrived_flags, nullptr},
+    {"own_sum", Type::kBFloat16, Role::kOutput, own_elements, reference_own_sum, "a w"},
 };
 
 }  // namespace DEVICE::several_gpus

@@ -25,21 +25,24 @@ inline void check_cublas(cublasStatus_t status) {
 /// algorithms to choose from.
 constexpr size_t kCublasWorkspace = size_t{256} << 20;
 
-/// The libraries' scratch memory. Without it they would allocate some in each recorded graph.
+/// The libraries' scratch memory on GPU 0. Without it they would allocate some in each recorded graph.
 inline void* cublas_workspace() {
   static const Buffer<char> memory(kCublasWorkspace);
   return memory.data();
 }
 
-inline cublasHandle_t cublas() {
-  static const cublasHandle_t handle = [] {
-    cublasHandle_t made;
-    check_cublas(cublasCreate(&made));
-    check_cublas(cublasSetStream(made, cudaStreamPerThread));
-    check_cublas(cublasSetWorkspace(made, cublas_workspace(), kCublasWorkspace));
-    return made;
-  }();
-  return handle;
+/// cuBLAS on the current GPU, whose number is `gpu`, and on the stream that launches go to.
+inline cublasHandle_t cublas(int gpu = 0) {
+  struct OnGpu {
+    Buffer<char> workspace{kCublasWorkspace};
+    cublasHandle_t handle = nullptr;
+    OnGpu() { check_cublas(cublasCreate(&handle)); }
+  };
+  static std::map<int, OnGpu> made;
+  const OnGpu& one = made[gpu];
+  check_cublas(cublasSetStream(one.handle, launch_stream));  // which takes the workspace away
+  check_cublas(cublasSetWorkspace(one.handle, one.workspace.data(), kCublasWorkspace));
+  return one.handle;
 }
 
 template <class T>
@@ -50,9 +53,9 @@ constexpr cudaDataType kCudaType<__nv_bfloat16> = CUDA_R_16BF;
 /// product = x * w^T for row-major x (m x k), w (n x k) and product (m x n), all float32 or all bfloat16.
 /// Sums are float32; TF32 is not used.
 template <class T>
-void cublas_product(const T* x, const T* w, T* product, int m, int k, int n) {
+void cublas_product(const T* x, const T* w, T* product, int m, int k, int n, int gpu = 0) {
   const float one = 1.0f, zero = 0.0f;
-  check_cublas(cublasGemmEx(cublas(), CUBLAS_OP_T, CUBLAS_OP_N, n, m, k, &one, w, kCudaType<T>, k, x,
+  check_cublas(cublasGemmEx(cublas(gpu), CUBLAS_OP_T, CUBLAS_OP_N, n, m, k, &one, w, kCudaType<T>, k, x,
                             kCudaType<T>, k, &zero, product, kCudaType<T>, n, CUBLAS_COMPUTE_32F,
                             CUBLAS_GEMM_DEFAULT));
 }

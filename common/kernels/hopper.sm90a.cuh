@@ -167,6 +167,20 @@ __device__ inline void stmatrix_x4(unsigned row, const unsigned* matrices) {
 }
 // [store]
 
+// [bulk]
+/// Starts the copy of `bytes` bytes, a multiple of 16, from shared memory to global memory, which may be
+/// another GPU's; both start at multiples of 16 bytes. One thread calls it.
+__device__ inline void bulk_store(void* to, const void* from, int bytes) {
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to),
+               "r"(shared_address(from)), "r"(bytes)
+               : "memory");
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+/// Returns when all that this thread has had stored is written, not only read as in tma_store_wait_read().
+__device__ inline void bulk_store_wait() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
+// [bulk]
+
 // --- Tiles of one of many matrices ---
 
 /// tma_load() of the tile at (row, column) of one of the matrices of a stack, whose map stack_map() has made.
