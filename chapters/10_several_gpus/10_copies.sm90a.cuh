@@ -9,7 +9,6 @@
 
 namespace DEVICE::several_gpus {
 
-// [send]
 /// As SendByStores.
 struct SendByCopies {
   using P = tensor_cores::Pipeline<128, 256, 3>;
@@ -23,6 +22,7 @@ struct SendByCopies {
   unsigned* to_set = nullptr;  // in lane 0, the flag of what is being copied
 
   __device__ explicit SendByCopies(Storage& storage) : sent(storage.sent[threadIdx.x / 32]) {}
+  // [send]
   __device__ void send(const float (&acc)[1][128], uint4* there, unsigned* arrived) {
     const int lane = threadIdx.x % 32;
 #pragma unroll
@@ -41,8 +41,8 @@ struct SendByCopies {
     }
     __syncwarp();
   }
+  // [send]
 };
-// [send]
 
 // --- On the host ---
 

@@ -27,7 +27,6 @@ struct Turn {
 
 using Flag = cuda::atomic_ref<unsigned, cuda::thread_scope_system>;
 
-// [send]
 /// What a warp sends of a tile: for each of 16 steps a piece of each lane, eight of its accumulators rounded.
 /// The warp that gets them has the same place in the tile, so they stay in this order and are sent 512 bytes
 /// at a time.
@@ -41,6 +40,7 @@ __device__ inline uint4 rounded_piece(const float* acc) {
   return piece;
 }
 
+// [send]
 /// Stores a warp's accumulators at `there`, in another GPU's memory, and sets the flag `arrived` beside it.
 struct SendByStores {
   using P = ClusterPipeline;
@@ -164,8 +164,8 @@ struct LinearReduced {
                     n);
     });
   }
-  /// Of the products, those of others' rows are sent, and read again where they arrive. Exact where the tiles
-  /// cover the rows of each GPU; without flags.
+  /// The products of others' rows are sent, and read again where they arrive. Exact where the tiles cover the
+  /// rows of each GPU; without flags.
   static Traffic traffic(const Shape& s) {
     const long long products = gpus(s) * sector_bytes(elements(s), 2), sent = products - products / gpus(s);
     const Traffic tiles = tensor_cores::tiled_bfloat16({{s.dims[1], features(s), s.dims[2]}}, 256, 256);

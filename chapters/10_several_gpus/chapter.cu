@@ -1,6 +1,6 @@
 /// \file
-/// Chapter 10: h = residual + the sum of x over all GPUs, y = rmsnorm(h). The ladder: one row per stage;
-/// compiled once for each device.
+/// Chapter 10: h = residual + the sum of x over all GPUs, y = rmsnorm(h); from stage 8 on, the sum of x where
+/// x is a Linear's product. The ladder: one row per stage; compiled once for each device.
 #include "1_unfused.cuh"
 #include "2_one_shot.cuh"
 #include "3_release.cuh"
