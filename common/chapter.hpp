@@ -122,6 +122,8 @@ struct Stage {
   const char* against = nullptr;          ///< the stage that its speed-up is over; null: the first
   int capability = 0;                ///< the least compute capability of a GPU that can, such as 90 for 9.0
   bool no_other_capability = false;  ///< no greater one can either: sm_90a code runs on 9.0 alone
+  /// Of several GPUs: a library exchanges data between them, also where none reaches another one's memory.
+  bool exchanged_by_library = false;
 };
 
 /// The row of a stage with what `Host` says, the struct below the stage's kernel: `run`, `traffic` and, where

@@ -73,11 +73,13 @@ const Stage kStages[] = {
                                                .idea = "library: ncclAllReduce, then residual and norm",
                                                .kernels = workbook::kAnyNumber,
                                                .roundings = roundings_of_stored_sum,
-                                               .needs = "GPUs and NCCL"})),
+                                               .needs = "GPUs and NCCL",
+                                               .exchanged_by_library = true})),
     of_linear(library<struct Linear>({.name = "8_linear",
                                       .idea = "library: x = a w^T by cuBLAS, then ncclReduceScatter",
                                       .kernels = workbook::kAnyNumber,
-                                      .needs = "GPUs, cuBLAS and NCCL"})),
+                                      .needs = "GPUs, cuBLAS and NCCL",
+                                      .exchanged_by_library = true})),
     of_linear(gpu_only<struct Tiles>(
         {.name = "9_tiles", .idea = "one kernel: a tile is sent when it is finished, own rows come last"})),
     of_linear(gpu_only<struct Copies>(

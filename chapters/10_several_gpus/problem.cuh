@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include <type_traits>
-#include <vector>
 
 #include "ceil_div.hpp"
 #include "chapter.hpp"
@@ -213,21 +212,24 @@ inline bool has_exact_inputs(const Shape&) { return true; }
 inline void fill_linear(const Data& host) {
   const Shape& s = host.shape;
   const float reach = 3.0f / sqrtf(static_cast<float>(columns(s)));
-  std::vector<float> a(static_cast<size_t>(a_elements(s))), w(static_cast<size_t>(w_elements(s)));
+  auto* a = new float[static_cast<size_t>(a_elements(s))];
+  auto* w = new float[static_cast<size_t>(w_elements(s))];
   for (int gpu = 0; gpu < gpus(s); ++gpu) {
     const auto seed = static_cast<unsigned>(gpu);
     if (host.exact) {
-      workbook::fill_whole(a.data(), a_elements(s), 1, 80 + seed);
-      workbook::fill_whole(w.data(), w_elements(s), 1, 90 + seed);
+      workbook::fill_whole(a, a_elements(s), 1, 80 + seed);
+      workbook::fill_whole(w, w_elements(s), 1, 90 + seed);
       for (long long i = 0; i < a_elements(s); ++i)
-        if (i % features(s) % 64 != i / features(s) % 64) a[static_cast<size_t>(i)] = 0;
+        if (i % features(s) % 64 != i / features(s) % 64) a[i] = 0;
     } else {
-      workbook::fill_uniform(a.data(), a_elements(s), -1.0f, 1.0f, 80 + seed);
-      workbook::fill_uniform(w.data(), w_elements(s), -reach, reach, 90 + seed);
+      workbook::fill_uniform(a, a_elements(s), -1.0f, 1.0f, 80 + seed);
+      workbook::fill_uniform(w, w_elements(s), -reach, reach, 90 + seed);
     }
-    round_all(a.data(), static_cast<__nv_bfloat16*>(host.array("a", Type::kBFloat16, gpu)), a_elements(s));
-    round_all(w.data(), static_cast<__nv_bfloat16*>(host.array("w", Type::kBFloat16, gpu)), w_elements(s));
+    round_all(a, static_cast<__nv_bfloat16*>(host.array("a", Type::kBFloat16, gpu)), a_elements(s));
+    round_all(w, static_cast<__nv_bfloat16*>(host.array("w", Type::kBFloat16, gpu)), w_elements(s));
   }
+  delete[] w;
+  delete[] a;
 }
 
 /// The sum of x over the GPUs, each of which has a part of the rows. A GPU's x is rounded in proportion to
@@ -235,19 +237,22 @@ inline void fill_linear(const Data& host) {
 /// 06).
 inline void reference_own_sum(const Data& host, double* expected, double* magnitude) {
   const Shape& s = host.shape;
-  std::vector<double> product(static_cast<size_t>(elements(s))), size(product);
+  auto* product = new double[static_cast<size_t>(elements(s))];
+  auto* size = new double[static_cast<size_t>(elements(s))];
   const double per_rounding = (features(s) + 16.0) / kRoundingsOfOwnSum;
   for (int gpu = 0; gpu < gpus(s); ++gpu) {
     workbook::product_of_bfloat16_rows(host.array("a", Type::kBFloat16, gpu),
                                        host.array("w", Type::kBFloat16, gpu), s.dims[1], features(s),
-                                       s.dims[2], product.data(), size.data());
+                                       s.dims[2], product, size);
     on_all_cores(rows(s), [&](long long r) {
-      for (auto i = static_cast<size_t>(r * columns(s)); i < static_cast<size_t>((r + 1) * columns(s)); ++i) {
+      for (long long i = r * columns(s); i < (r + 1) * columns(s); ++i) {
         expected[i] += product[i];
         magnitude[i] += fabs(product[i]) + per_rounding * size[i];
       }
     });
   }
+  delete[] size;
+  delete[] product;
   workbook::take_own_magnitude(host, elements(s), expected, magnitude);
 }
 

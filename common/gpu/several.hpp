@@ -3,6 +3,8 @@
 /// waited for.
 #pragma once
 
+#include <string>
+
 #include "gpu/error.hpp"
 
 namespace gpu {
@@ -16,12 +18,12 @@ class CurrentGpu {
   CurrentGpu& operator=(const CurrentGpu&) = delete;
 };
 
-/// GPUs that are different cards, or that cannot reach each other's memory.
-struct Unconnected : Error {
-  using Error::Error;
-};
+std::string gpu_name(int gpu);
 
-/// Lets the GPUs 0 to count - 1 reach each other's memory. \throws Unconnected where they cannot
+/// Whether kernels on `gpu` can read and write the memory of `other`.
+bool can_reach(int gpu, int other);
+
+/// Lets the GPUs 0 to count - 1 reach each other's memory, where they can.
 void connect_gpus(int count);
 
 /// GPU 0's stream waits for what the others have been given.

@@ -45,6 +45,9 @@ class Backend {
   virtual DeviceInfo info() const = 0;
   /// How many GPUs there are; of virtual ones, kMostGpus.
   virtual int gpus() const { return kMostGpus; }
+  /// Says what the first `gpus` GPUs lack for sharing a problem, see missing_peer_access(); empty
+  /// where nothing is missing. \throws MachineError where they are not of one kind
+  virtual std::string missing_for(int /*gpus*/) const { return ""; }
   /// Bytes of memory that arrays may take now.
   virtual std::size_t free_bytes() const = 0;
   /// Bytes that arrays of `bytes` bytes take, together with what the device records about them.

@@ -12,6 +12,7 @@
 #include "gpu/timing.hpp"
 #include "harness/backend.hpp"
 #include "harness/errors.hpp"
+#include "harness/gpus.hpp"
 #include "harness/model.hpp"
 
 namespace workbook {
@@ -98,6 +99,13 @@ class CudaBackend : public GpuBackend {
     return std::min(count, kMostGpus);
   }
 
+  std::string missing_for(int gpus) const override {
+    std::vector<std::string> names;
+    for (int gpu = 0; gpu < gpus; ++gpu) names.push_back(gpu::gpu_name(gpu));
+    if (const std::string why = different_gpus(names); !why.empty()) throw MachineError(why);
+    return missing_peer_access(gpus, gpu::can_reach);
+  }
+
   std::size_t free_bytes() const override {
     std::size_t free = 0, total = 0;
     check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
@@ -106,11 +114,7 @@ class CudaBackend : public GpuBackend {
 
   void* allocate(std::size_t bytes, std::size_t misalignment, const std::string&, std::size_t,
                  int gpu) override {
-    try {
-      gpu::connect_gpus(gpu + 1);
-    } catch (const gpu::Unconnected& error) {
-      throw MachineError(error.what());
-    }
+    gpu::connect_gpus(gpu + 1);
     const gpu::CurrentGpu there(gpu);
     // Guards differ between arrays: otherwise a kernel that copies one element too many would not change
     // them.

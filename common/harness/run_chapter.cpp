@@ -13,6 +13,7 @@
 #include "harness/errors.hpp"
 #include "harness/exit_status.hpp"
 #include "harness/files.hpp"
+#include "harness/gpus.hpp"
 #include "harness/lines.hpp"
 #include "harness/note_words.hpp"
 #include "harness/options.hpp"
@@ -56,10 +57,8 @@ ChosenDevice choose_device(const Options& options, const Chapter& cpu, const Cha
   if (gpu && gpu->gpus) setenv("CUDA_MODULE_LOADING", "EAGER", 0);
   GpuOrReason found = make_gpu_backend();
   if (found.backend && gpu->gpus) {
-    const int needed = gpus_of(*gpu, options.size.value_or(gpu->gpu_shape)), there = found.backend->gpus();
-    if (needed > there)
-      found = {nullptr, fmt::format("that takes {}, and {} here", plural(needed, "GPU"),
-                                    there == 1 ? "there is one" : fmt::format("there are {}", there))};
+    const int needed = gpus_of(*gpu, options.size.value_or(gpu->gpu_shape));
+    if (const std::string why = too_few_gpus(*found.backend, needed); !why.empty()) found = {nullptr, why};
   }
   if (found.backend) return {gpu, nullptr, std::move(found.backend), ""};
   if (wanted == DeviceKind::kGpu)

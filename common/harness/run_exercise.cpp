@@ -19,6 +19,7 @@
 #include "harness/errors.hpp"
 #include "harness/exit_status.hpp"
 #include "harness/files.hpp"
+#include "harness/gpus.hpp"
 #include "harness/lines.hpp"
 #include "harness/options.hpp"
 #include "harness/run_stage.hpp"
@@ -514,10 +515,12 @@ ExitStatus time_versions(GpuBackend& gpu, const std::string& path, const Exercis
   if (exercise.predictions) return kNothingToTime;
   const Chapter chapter = chapter_of(exercise);
   const Shape& shape = exercise.timed_shape;
-  if (const int needed = gpus_of(exercise, shape), there = gpu.gpus(); needed > there) {
+  const int gpus = gpus_of(exercise, shape);
+  std::string why = too_few_gpus(gpu, gpus);
+  if (why.empty() && gpus > 1)
+    if (const std::string missing = gpu.missing_for(gpus); !missing.empty()) why = "that needs " + missing;
+  if (!why.empty()) {
     const std::string at = fmt::format("{} = {}", exercise.dims, shape_text(shape, exercise.dims));
-    const std::string why = fmt::format("that takes {}, and {} here", plural(needed, "GPU"),
-                                        there == 1 ? "there is one" : fmt::format("there are {}", there));
     write_file(path, {{"device", gpu.info().name}, {"at", at}, {"skipped", why}});
     return kDone;
   }

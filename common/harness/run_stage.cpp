@@ -300,16 +300,18 @@ std::optional<bool> Problem::is_written(const Array& output, std::size_t element
   return backend_.is_written(static_cast<const std::byte*>(data) + element % on_gpu * size, size);
 }
 
-bool Problem::runs(const Stage& stage) const {
-  return stage.run && is_capable(backend_.info(), stage) && (!stage.suits || stage.suits(shape_));
+std::string Problem::missing_for(const Stage& stage) const {
+  if (!stage.run || !is_capable(backend_.info(), stage) || (stage.suits && !stage.suits(shape_)))
+    return stage.needs ? stage.needs : "another device";
+  return gpus_ == 1 || stage.exchanged_by_library ? "" : backend_.missing_for(gpus_);
 }
 
 StageResult Problem::check(const Stage& stage) {
   StageResult result;
   result.stage = &stage;
-  if (!runs(stage)) {
+  if (const std::string missing = missing_for(stage); !missing.empty()) {
     result.status = Status::kSkipped;
-    result.message = fmt::format("needs {}", stage.needs ? stage.needs : "another device");
+    result.message = "needs " + missing;
     return result;
   }
   run_and_compare(stage, false, result);
@@ -412,7 +414,7 @@ void Problem::compare_output(const Array& output, const Stage& stage, bool exact
 }
 
 Counts Problem::run_once(const Stage& stage) {
-  if (!runs(stage)) return {};
+  if (!missing_for(stage).empty()) return {};
   return backend_.run([&] { stage.run(data_of(sets_[0])); });
 }
 

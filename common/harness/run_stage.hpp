@@ -121,7 +121,8 @@ class Problem {
   double least_bytes(const char* output) const;
 
  private:
-  bool runs(const Stage& stage) const;
+  /// Says what is missing for the stage; empty where it runs.
+  std::string missing_for(const Stage& stage) const;
   long long count(const Array& array) const { return gpus_ * array.count(shape_); }
   std::size_t bytes(const Array& array) const;
   std::size_t bytes_on_gpu(const Array& array) const {

@@ -1,0 +1,32 @@
+#include "harness/gpus.hpp"
+
+#include <fmt/format.h>
+
+#include "plural.hpp"
+
+namespace workbook {
+
+std::string too_few_gpus(const Backend& device, int needed) {
+  const int there = device.gpus();
+  if (needed <= there) return "";
+  return fmt::format("that takes {}, and {} here", plural(needed, "GPU"),
+                     there == 1 ? "there is one" : fmt::format("there are {}", there));
+}
+
+std::string different_gpus(const std::vector<std::string>& names) {
+  for (std::size_t gpu = 1; gpu < names.size(); ++gpu)
+    if (names[gpu] != names[0])
+      return fmt::format("GPU 0 is {}, GPU {} is {}: choose cards of one kind with CUDA_VISIBLE_DEVICES",
+                         names[0], gpu, names[gpu]);
+  return "";
+}
+
+std::string missing_peer_access(int gpus, const std::function<bool(int gpu, int other)>& can_reach) {
+  for (int gpu = 0; gpu < gpus; ++gpu)
+    for (int other = 0; other < gpus; ++other)
+      if (gpu != other && !can_reach(gpu, other))
+        return fmt::format("peer access (NVLink, or PCIe with it) from GPU {} to GPU {}", gpu, other);
+  return "";
+}
+
+}  // namespace workbook

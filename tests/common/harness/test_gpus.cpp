@@ -1,0 +1,62 @@
+// GPUs that cannot share a problem, which no machine here has: pretended ones.
+#include "catch.hpp"
+#include "harness/gpus.hpp"
+#include "harness/run_stage.hpp"
+
+namespace cpu::several_gpus {
+workbook::Chapter chapter();
+}
+
+namespace test_gpus {
+namespace {
+
+/// Two GPUs, virtual ones of the CPU device, that do not reach each other's memory.
+struct Unconnected : workbook::Backend {
+  workbook::DeviceInfo info() const override { return device->info(); }
+  int gpus() const override { return 2; }
+  std::string missing_for(int) const override { return "peer access"; }
+  std::size_t free_bytes() const override { return device->free_bytes(); }
+  void* allocate(std::size_t bytes, std::size_t misalignment, const std::string& name, std::size_t element,
+                 int gpu) override {
+    return device->allocate(bytes, misalignment, name, element, gpu);
+  }
+  void release(void* data) override { device->release(data); }
+  void upload(void* to, const void* from, std::size_t bytes) override { device->upload(to, from, bytes); }
+  void download(void* to, const void* from, std::size_t bytes) override { device->download(to, from, bytes); }
+  void fill(void* data, unsigned char value, std::size_t bytes) override { device->fill(data, value, bytes); }
+  void poison(void* data, unsigned char value, std::size_t n) override { device->poison(data, value, n); }
+  bool guards_intact(const void* data) const override { return device->guards_intact(data); }
+  workbook::Counts run(const std::function<void()>& stage) override { return device->run(stage); }
+
+  std::unique_ptr<workbook::Backend> device = workbook::make_cpu_backend();
+};
+
+}  // namespace
+
+TEST_CASE("gpus: without peer access, stages say what they need, and a library's runs") {
+  const workbook::Chapter chapter = cpu::several_gpus::chapter();
+  Unconnected gpus;
+  workbook::Problem problem(chapter, {{2, 3, 64}}, gpus);
+  workbook::Stage stage = chapter.stages[0];
+  const workbook::StageResult skipped = problem.check(stage);
+  CHECK(skipped.status == workbook::Status::kSkipped);
+  CHECK(skipped.message == "needs peer access");
+  stage.exchanged_by_library = true;
+  CHECK(problem.check(stage).status == workbook::Status::kOk);
+}
+
+TEST_CASE("gpus: too few, of different kinds, or without a way to each other") {
+  CHECK(workbook::too_few_gpus(Unconnected(), 2).empty());
+  CHECK(workbook::too_few_gpus(Unconnected(), 3) == "that takes 3 GPUs, and there are 2 here");
+  CHECK(workbook::different_gpus({"A", "A", "A"}).empty());
+  CHECK(workbook::different_gpus({"A", "A", "B"}) ==
+        "GPU 0 is A, GPU 2 is B: choose cards of one kind with CUDA_VISIBLE_DEVICES");
+  const auto reaches_all_but = [](int from, int to) {
+    return [=](int gpu, int other) { return gpu != from || other != to; };
+  };
+  CHECK(workbook::missing_peer_access(3, reaches_all_but(3, 0)).empty());
+  CHECK(workbook::missing_peer_access(3, reaches_all_but(2, 1)) ==
+        "peer access (NVLink, or PCIe with it) from GPU 2 to GPU 1");
+}
+
+}  // namespace test_gpus
