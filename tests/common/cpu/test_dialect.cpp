@@ -147,29 +147,22 @@ TEST_CASE_METHOD(Findings,
 
 TEST_CASE_METHOD(Findings,
                  "dialect: __float2int_rn, __float2int_rz: to even and to zero, saturated, NaN to 0") {
-  const std::vector<float> in = {0.5f, 1.5f, 2.5f, -0.5f, -1.5f, 3e9f, -3e9f, NAN, INFINITY, 2147483520.0f};
-  const std::vector<int> expected = {0,
-                                     0,
-                                     2,
-                                     1,
-                                     2,
-                                     2,
-                                     0,
-                                     0,
-                                     -2,
-                                     -1,
-                                     2147483647,
-                                     2147483647,
-                                     -2147483647 - 1,
-                                     -2147483647 - 1,
-                                     0,
-                                     0,
-                                     2147483647,
-                                     2147483647,
-                                     2147483520,
-                                     2147483520};
-  const auto device_in = zeros<float>(in.size());
-  backend->upload(device_in->data(), in.data(), in.size() * sizeof(float));
+  const int most = 2147483647, least = -most - 1;
+  const struct {
+    float x;
+    int nearest, towards_zero;
+  } rows[] = {{0.5f, 0, 0},           {1.5f, 2, 1},
+              {2.5f, 2, 2},           {-0.5f, 0, 0},
+              {-1.5f, -2, -1},        {3e9f, most, most},
+              {-3e9f, least, least},  {NAN, 0, 0},
+              {INFINITY, most, most}, {2147483520.0f, 2147483520, 2147483520}};
+  std::vector<float> in;
+  std::vector<int> expected;
+  for (const auto& row : rows) {
+    in.push_back(row.x);
+    expected.insert(expected.end(), {row.nearest, row.towards_zero});
+  }
+  const auto device_in = upload(in);
   const auto out = zeros<int>(expected.size());
   backend->run(
       [&] { test_kernels::conversions(device_in->data(), out->data(), static_cast<int>(in.size())); });
