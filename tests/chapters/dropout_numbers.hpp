@@ -51,30 +51,15 @@ inline void check_no_correlation(const std::vector<signed char>& a, const std::v
 /// For Problem: how many bytes after a multiple of 256 each array starts. Those of 16 bits start at x or y,
 /// others at twice as much; masks of bits are vectors wherever they are.
 inline std::map<std::string, std::size_t> gelu_dropout_offsets(std::size_t x, std::size_t y) {
-  return {{"x", 2 * x},
-          {"dy", 2 * y},
-          {"y_one", 2 * y},
-          {"y_four", 2 * y},
-          {"y", 2 * y},
-          {"y_tanh", 2 * y},
-          {"y_sixteen", 2 * y},
-          {"dx", 2 * y},
-          {"dx_tanh", 2 * x},
-          {"dx_by_bytes", 2 * y},
-          {"dx_by_bits", 2 * y},
-          {"mask_bytes", x + 1},
-          {"saved_bytes", y + 1},
-          {"x_float16", x},
-          {"y_float16", y},
-          {"x_bfloat16", x},
-          {"dy_bfloat16", y},
-          {"dx_bfloat16", y},
-          {"y_bfloat16", y},
-          {"y_tanh_bfloat16", y},
-          {"residual_bfloat16", y},
-          {"bias_bfloat16", y},
-          {"weight_bfloat16", y},
-          {"block", x},
-          {"h", y},
-          {"norm", x}};
+  std::map<std::string, std::size_t> offsets = {{"mask_bytes", x + 1}, {"saved_bytes", y + 1}};
+  const auto start = [&](std::initializer_list<const char*> arrays, std::size_t offset) {
+    for (const char* name : arrays) offsets[name] = offset;
+  };
+  start({"x", "dx_tanh"}, 2 * x);
+  start({"dy", "dx", "dx_by_bytes", "dx_by_bits"}, 2 * y);
+  start({"y", "y_one", "y_four", "y_tanh", "y_sixteen"}, 2 * y);
+  start({"x_float16", "x_bfloat16", "block", "norm"}, x);
+  start({"y_float16", "y_bfloat16", "y_tanh_bfloat16", "dy_bfloat16", "dx_bfloat16"}, y);
+  start({"residual_bfloat16", "bias_bfloat16", "weight_bfloat16", "h"}, y);
+  return offsets;
 }

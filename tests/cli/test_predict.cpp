@@ -13,6 +13,7 @@
 #include "overview.hpp"
 #include "paths.hpp"
 #include "predict.hpp"
+#include "printed.hpp"
 #include "run.hpp"
 
 namespace test_predict {
@@ -22,23 +23,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kChapter = "00_first_kernel";
-
-/// What `run` prints to standard output.
-std::string printed(const std::function<void()>& run) {
-  fflush(stdout);
-  FILE* const file = tmpfile();
-  const int before = dup(STDOUT_FILENO);
-  dup2(fileno(file), STDOUT_FILENO);
-  run();
-  fflush(stdout);
-  dup2(before, STDOUT_FILENO);
-  close(before);
-  std::string text(static_cast<std::size_t>(ftell(file)), '\0');
-  rewind(file);
-  text.resize(fread(text.data(), 1, text.size(), file));
-  fclose(file);
-  return text;
-}
 
 /// The chapters of this tree, with a state of their own.
 struct Place {

@@ -6,64 +6,17 @@ namespace kernel {
 
 constexpr unsigned kAll = 0xffffffffu;
 
-__global__ void add_next(float* x, bool mended) {
-  const int i = threadIdx.x;
-  if (mended) {
-    const float next = x[i + 1];
-    __syncthreads();
-    x[i] += next;
-  } else {
-    x[i] += x[i + 1];
-  }
-}
-
-__global__ void tree_in_device_memory(float* x, bool mended) {
-  const int t = threadIdx.x;
-  for (int stride = 64; stride > 0; stride /= 2) {
-    if (t < stride) x[t] += x[t + stride];
-    if (mended) __syncthreads();
-  }
-}
-
-__global__ void last_thread_resets(int* count, int* out, bool mended) {
-  const unsigned t = threadIdx.x;
-  out[t] = count[0];
-  if (mended) __syncthreads();
-  if (t == blockDim.x - 1) count[0] = 0;
-}
-
-__global__ void reads_what_another_updates(int* x, bool mended) {
-  if (threadIdx.x == 0) x[0] = x[1];
-  if (mended) __syncthreads();
-  if (threadIdx.x == 1) x[1] = x[1] + 1;
-}
-
-__global__ void reads_beside_atomics(int* count, int* out, bool mended) {
+__global__ void reads_beside_atomics(int* count, int* out) {
   atomicAdd(count, 1);
-  if (mended) __syncthreads();
   out[threadIdx.x] = count[0];
 }
 
-__global__ void halo_from_the_next_block(float* x, float* out, int n) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  const float mean = 0.5f * (x[i] + (i + 1 < n ? x[i + 1] : 0.0f));
-  __syncthreads();
-  out[i] = mean;
-}
+__global__ void numbers_as_bytes(signed char* q) { q[threadIdx.x] = blockIdx.x; }
 
-__global__ void numbers_as_bytes(signed char* q, bool mended) {
-  q[mended ? blockIdx.x * blockDim.x + threadIdx.x : threadIdx.x] = blockIdx.x;
-}
-
-__global__ void numbers_as_halfs(__half* q, bool mended) {
-  q[mended ? blockIdx.x * blockDim.x + threadIdx.x : threadIdx.x] = __float2half(blockIdx.x);
-}
-
-__global__ void shared_bytes(signed char* out, bool mended) {
+__global__ void shared_bytes(signed char* out) {
   __shared__ signed char s[64];
   const int t = threadIdx.x;
   s[t] = t;
-  if (mended) __syncthreads();
   out[t] = s[t & ~3];
 }
 
@@ -199,29 +152,6 @@ __global__ void last_block_one_fence(int* partial, int* sum, unsigned* count, bo
   if (last) add_up(partial, sum);
 }
 
-__global__ void another_counter(int* data, int* out, int* count, bool mended) {
-  if (blockIdx.x == 0) {
-    data[0] = 42;
-    __threadfence();
-    atomicAdd(count, 1);
-  } else if (atomicAdd(mended ? count : count + 1, 1) == 1) {
-    out[0] = data[0];
-  }
-}
-
-__global__ void fence_of_the_block(int* data, int* out, int* count, bool mended) {
-  if (blockIdx.x == 0) {
-    data[0] = 42;
-    if (mended)
-      __threadfence();
-    else
-      __threadfence_block();
-    atomicAdd(count, 1);
-  } else if (atomicAdd(count, 1) == 1) {
-    out[0] = data[0];
-  }
-}
-
 /// Thread `writer` hands data to thread `reader`.
 __global__ void volatile_flag(int* data, volatile int* flag, int* out, unsigned writer, unsigned reader,
                               bool mended) {
@@ -272,25 +202,9 @@ __global__ void volatile_warp_sum(int* out, bool mended) {
 
 }  // namespace kernel
 
-void add_next(float* x, bool mended) { launch(kernel::add_next, 1, 64, x, mended); }
-void tree_in_device_memory(float* x, bool mended) { launch(kernel::tree_in_device_memory, 1, 64, x, mended); }
-void last_thread_resets(int* count, int* out, bool mended) {
-  launch(kernel::last_thread_resets, 1, 64, count, out, mended);
-}
-void reads_what_another_updates(int* x, bool mended) {
-  launch(kernel::reads_what_another_updates, 1, 64, x, mended);
-}
-void reads_beside_atomics(int* count, int* out, bool mended) {
-  launch(kernel::reads_beside_atomics, 1, 64, count, out, mended);
-}
-void halo_from_the_next_block(float* x, float* out, bool mended) {
-  launch(kernel::halo_from_the_next_block, 2, 64, x, mended ? out : x, 128);
-}
-void numbers_as_bytes(signed char* q, bool mended) { launch(kernel::numbers_as_bytes, 2, 64, q, mended); }
-void numbers_as_halfs(unsigned short* q, bool mended) {
-  launch(kernel::numbers_as_halfs, 2, 64, reinterpret_cast<__half*>(q), mended);
-}
-void shared_bytes(signed char* out, bool mended) { launch(kernel::shared_bytes, 1, 64, out, mended); }
+void reads_beside_atomics(int* count, int* out) { launch(kernel::reads_beside_atomics, 1, 64, count, out); }
+void numbers_as_bytes(signed char* q) { launch(kernel::numbers_as_bytes, 2, 64, q); }
+void shared_bytes(signed char* out) { launch(kernel::shared_bytes, 1, 64, out); }
 void found_in_device_memory(int* found, bool mended) {
   launch(kernel::found_in_device_memory, 2, 64, found, mended);
 }
@@ -321,12 +235,6 @@ void last_block_of_threads(int* partial, int* sum, unsigned* count, bool mended)
 }
 void last_block_one_fence(int* partial, int* sum, unsigned* count, bool mended) {
   launch(kernel::last_block_one_fence, 4, 64, partial, sum, count, mended);
-}
-void another_counter(int* data, int* out, int* count, bool mended) {
-  launch(kernel::another_counter, 2, 1, data, out, count, mended);
-}
-void fence_of_the_block(int* data, int* out, int* count, bool mended) {
-  launch(kernel::fence_of_the_block, 2, 1, data, out, count, mended);
 }
 void volatile_flag(int* data, int* flag, int* out, bool mended) {
   launch(kernel::volatile_flag, 1, 64, data, flag, out, 0, 32, mended);

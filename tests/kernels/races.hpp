@@ -7,26 +7,13 @@
 
 namespace DEVICE::test_kernels {
 
-// Device memory, one block of 64 threads.
-/// x[i] += x[i + 1] in place; x has 65 elements.
-void add_next(float* x, bool mended);
-/// x[0] becomes the sum of 128 elements, by a tree.
-void tree_in_device_memory(float* x, bool mended);
-/// All read count[0], the last thread sets it to 0.
-void last_thread_resets(int* count, int* out, bool mended);
-/// One thread does x[0] = x[1], another x[1] = x[1] + 1.
-void reads_what_another_updates(int* x, bool mended);
-/// All threads count, and read the count.
-void reads_beside_atomics(int* count, int* out, bool mended);
-
-/// Two blocks of 64 threads: x[i] becomes the mean of x[i] and x[i + 1], in place; `mended`: in out.
-void halo_from_the_next_block(float* x, float* out, bool mended);
-
-/// Two blocks store their number into the same 64 elements; `mended`: each into its own.
-void numbers_as_bytes(signed char* q, bool mended);
-void numbers_as_halfs(unsigned short* q, bool mended);
+// Without a twin.
+/// All of 64 threads count, and read the count.
+void reads_beside_atomics(int* count, int* out);
+/// Two blocks store their number into the same 64 elements.
+void numbers_as_bytes(signed char* q);
 /// One block: threads read each other's bytes in shared memory.
-void shared_bytes(signed char* out, bool mended);
+void shared_bytes(signed char* out);
 
 // Stores to one word. `mended`: all threads store the same value, otherwise each its own.
 void found_in_device_memory(int* found, bool mended);
@@ -54,12 +41,6 @@ void last_block(int* partial, int* sum, unsigned* count, bool mended);
 void last_block_of_threads(int* partial, int* sum, unsigned* count, bool mended);
 /// The same with one fence, by the thread that counts; otherwise without the barrier before it.
 void last_block_one_fence(int* partial, int* sum, unsigned* count, bool mended);
-/// A fence and an atomic hand `data` from one block to the next; otherwise the next one looks at another
-/// counter. `count` has 2 elements, 0 and 1.
-void another_counter(int* data, int* out, int* count, bool mended);
-/// __threadfence() hands `data` from one block to the next; otherwise it is __threadfence_block(). `count` is
-/// 0.
-void fence_of_the_block(int* data, int* out, int* count, bool mended);
 
 // A volatile flag that one warp sets and another one waits for.
 /// Otherwise the writer does without its fence. The warp that sets the flag is the first one of the block.

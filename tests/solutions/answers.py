@@ -28,7 +28,7 @@ A body is what stands in the solution's namespace. It has the solution's include
 with which it begins. Some lines of a body stand for others:
 
     @ block_sum run         these definitions of the solution, with the comments above them
-    @ 3_tree: block_sum     a definition of chapters/CHAPTER/3_tree.cuh
+    @ 3_tree: block_sum     a definition of chapters/CHAPTER/3_tree.cuh, or all overloads of that name
     = 16 36.5 12            the solution's `constexpr double` numbers, with these values
 
 A definition is what blank lines enclose. Its name is the first that it declares.
@@ -173,10 +173,11 @@ def copied(line, frame, chapter):
     lines = []
     for name in names.split():
         fitting = [part for other, part in found if other == name]
-        if len(fitting) != 1:
+        if not fitting:
             known = ", ".join(other for other, _ in found)
-            raise Mistake(f"{len(fitting)} definitions are called {name}; there are {known}:\n{line}")
-        lines += [""] * bool(lines) + fitting[0]
+            raise Mistake(f"no definition is called {name}; there are {known}:\n{line}")
+        for part in fitting:
+            lines += [""] * bool(lines) + part
     return lines
 
 

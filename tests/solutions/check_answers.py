@@ -72,7 +72,7 @@ REFUSED = {  # a mistake, and what is said of it
     SLIP + ONE + "\n" + ONE: "two edits change line 8 of the solution",
     SLIP + ONE + "int one();\n": "`-`, `+` or a blank; this one does not:\nint one();",
     "=== wrong a of b: it | text\n-int b;\n": "FILE:3: a: no answer with a body has the name b",
-    "=== right a: it\n@ two\n": "0 definitions are called two; there are one, kOne",
+    "=== right a: it\n@ two\n": "no definition is called two; there are one, kOne",
     "=== right a: it\n@ 2_two: two\n": "there is no 2_two.cuh in ",
     "=== right a: it\n= 1\n": "1 values for 2 numbers, kOne, kTwo",
 }

@@ -20,10 +20,14 @@ class DeviceArray {
   /// The elements 0, 1, 2 ...
   static std::unique_ptr<DeviceArray> counting(workbook::Backend& backend, std::size_t count,
                                                const std::string& name = "array") {
-    auto array = std::make_unique<DeviceArray>(backend, count, name);
     std::vector<T> values(count);
     for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<T>(i);
-    backend.upload(array->data(), values.data(), count * sizeof(T));
+    return of(backend, values, name);
+  }
+  static std::unique_ptr<DeviceArray> of(workbook::Backend& backend, const std::vector<T>& values,
+                                         const std::string& name = "array") {
+    auto array = std::make_unique<DeviceArray>(backend, values.size(), name);
+    backend.upload(array->data(), values.data(), values.size() * sizeof(T));
     return array;
   }
   ~DeviceArray() { backend_.release(data_); }

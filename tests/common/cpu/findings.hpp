@@ -6,6 +6,17 @@
 #include "common/cpu/device_arrays.hpp"
 #include "cpu/finding.hpp"
 
+/// The finding that `code` ends in, or "".
+template <class Code>
+std::string finding_of(workbook::Backend& backend, Code code) {
+  try {
+    backend.run(code);
+  } catch (const cpu::Finding& found) {
+    return found.what();
+  }
+  return "";
+}
+
 struct Findings {
   std::unique_ptr<workbook::Backend> backend = workbook::make_cpu_backend();
 
@@ -14,22 +25,21 @@ struct Findings {
     return DeviceArray<T>::counting(*backend, count, name);
   }
   template <class T>
-  std::unique_ptr<DeviceArray<T>> zeros(std::size_t count) {
-    auto array = std::make_unique<DeviceArray<T>>(*backend, count);
-    backend->fill(array->data(), 0, count * sizeof(T));
-    return array;
+  std::unique_ptr<DeviceArray<T>> zeros(std::size_t count, const std::string& name = "array") {
+    return upload(std::vector<T>(count), name);
+  }
+  template <class T>
+  std::unique_ptr<DeviceArray<T>> upload(const std::vector<T>& values, const std::string& name = "array") {
+    return DeviceArray<T>::of(*backend, values, name);
   }
 
   /// The finding of `kernel(false)`; `kernel(true)`, the correct twin, must have none.
   template <class Kernel>
   std::string finding(Kernel kernel) {
     CHECK_NOTHROW(backend->run([&] { kernel(true); }));
-    try {
-      backend->run([&] { kernel(false); });
-    } catch (const cpu::Finding& found) {
-      return found.what();
-    }
-    FAIL("the mistake was not found");
-    return "";
+    const std::string message = finding_of(*backend, [&] { kernel(false); });
+    INFO("a mistake that is not found");
+    REQUIRE(message != "");
+    return message;
   }
 };

@@ -51,12 +51,6 @@ void check_loads(const Counts& counts, const Lockstep& expected) {
 struct Branches : Findings {
   std::minstd_rand random{7};
 
-  template <class T>
-  std::unique_ptr<DeviceArray<T>> upload(const std::vector<T>& values) {
-    auto array = std::make_unique<DeviceArray<T>>(*backend, values.size());
-    backend->upload(array->data(), values.data(), values.size() * sizeof(T));
-    return array;
-  }
   std::vector<int> ints(int n, int limit) {
     std::vector<int> values(size(n));
     for (int& v : values) v = static_cast<int>(random() % static_cast<unsigned>(limit));

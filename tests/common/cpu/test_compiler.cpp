@@ -1,13 +1,12 @@
 // Optimisers turn loops into calls of memcpy, join neighbouring accesses, and move or copy them across
 // branches. The CPU device must count and check the accesses of the source nevertheless.
-#include <fstream>
 #include <regex>
 #include <string>
 
 #include "catch.hpp"
 #include "common/cpu/findings.hpp"
+#include "common/cpu/kernel_lines.hpp"
 #include "kernels/compiler.hpp"
-#include "paths.hpp"
 
 namespace test_compiler {
 namespace {
@@ -23,16 +22,6 @@ void check_global(const Counts& counts, long long loads, long long load_sectors,
   CHECK(counts.store_requests == stores);
   CHECK(counts.store_sectors == store_sectors);
   CHECK_FALSE(counts.approximate);
-}
-
-/// The number of the line of the kernels' file that is `code`.
-int line_of(const std::string& code) {
-  std::ifstream file(source_dir() + "/tests/kernels/compiler.cu");
-  int number = 1;
-  for (std::string line; std::getline(file, line); ++number)
-    if (line == code) return number;
-  FAIL("no line of tests/kernels/compiler.cu is " << code);
-  return 0;
 }
 
 }  // namespace
@@ -154,7 +143,7 @@ TEST_CASE_METHOD(Findings,
       finding([&](bool mended) { test_kernels::load_in_both_branches(in->data(), out->data(), mended); });
   std::smatch found;
   REQUIRE(std::regex_search(message, found, std::regex("reads in\\[32\\] at (or near )?line ([0-9]+)\n")));
-  const int line = std::stoi(found[2]), load = line_of("    value = in[t];");
+  const int line = std::stoi(found[2]), load = kernel_line("compiler.cu", "    value = in[t];");
   if (found[1].matched) {
     CHECK(line >= load - 1);  // the condition
     CHECK(line <= load + 3);  // the store of what was loaded

@@ -1,15 +1,12 @@
 // Blocks on several cores: results, counts and findings are those of one core, whatever the number of cores.
-#include <unistd.h>
-
-#include <cstdio>
 #include <string>
 
 #include "catch.hpp"
-#include "common/cpu/device_arrays.hpp"
+#include "common/cpu/findings.hpp"
 #include "common/cpu/on_cores.hpp"
-#include "cpu/finding.hpp"
 #include "harness/run_stage.hpp"
 #include "kernels/cores.hpp"
+#include "printed.hpp"
 
 namespace test_cores {
 namespace {
@@ -43,22 +40,6 @@ void check_on_cores(Run run) {
   };
   const auto one = on(1);
   for (const unsigned cores : kCores) check_equal(one, on(cores));
-}
-
-std::string printed(const std::function<void()>& code) {
-  std::FILE* file = std::tmpfile();
-  std::fflush(stdout);
-  const int before = dup(STDOUT_FILENO);
-  dup2(fileno(file), STDOUT_FILENO);
-  code();
-  std::fflush(stdout);
-  dup2(before, STDOUT_FILENO);
-  close(before);
-  std::rewind(file);
-  std::string text(4096, '\0');
-  text.resize(std::fread(text.data(), 1, text.size(), file));
-  std::fclose(file);
-  return text;
 }
 
 }  // namespace
@@ -144,13 +125,9 @@ TEST_CASE_METHOD(Cores, "cores: findings have the message of one core") {
     const OnCores use(cores);
     const auto x = DeviceArray<float>::counting(*backend, kBlocks * 64, "x");
     DeviceArray<float> y(*backend, kBlocks * 64, "y");
-    std::string message;
-    try {
-      backend->run([&] { mistake.run(x->data(), y.data(), index.data(), kBlocks); });
-      FAIL("the mistake was not found");
-    } catch (const cpu::Finding& found) {
-      message = found.what();
-    }
+    const std::string message =
+        finding_of(*backend, [&] { mistake.run(x->data(), y.data(), index.data(), kBlocks); });
+    CHECK(message != "");
     CHECK(use.thrown_away() == (cores > 1));
     // The device works on.
     CHECK(outcome<float>(kBlocks * 64, [](float* data) {

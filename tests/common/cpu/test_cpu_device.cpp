@@ -3,9 +3,8 @@
 #include <numeric>
 
 #include "catch.hpp"
-#include "common/cpu/device_arrays.hpp"
+#include "common/cpu/findings.hpp"
 #include "cpu/device.hpp"
-#include "cpu/finding.hpp"
 #include "cpu/memory.hpp"
 #include "kernels/kernels.hpp"
 
@@ -16,25 +15,11 @@ namespace test_kernels = cpu::test_kernels;
 using workbook::Counts;
 constexpr int kN = 1 << 20;
 
-struct CpuDevice {
-  std::unique_ptr<workbook::Backend> backend = workbook::make_cpu_backend();
-
+struct CpuDevice : Findings {
   std::unique_ptr<DeviceArray<float>> floats(std::size_t count, const std::string& name = "array") {
-    return DeviceArray<float>::counting(*backend, count, name);
+    return counting<float>(count, name);
   }
 };
-
-/// The message of the Finding that `kernel` ends in; fails the test when there is none.
-template <class Kernel>
-std::string finding(workbook::Backend& backend, Kernel kernel) {
-  try {
-    backend.run(kernel);
-  } catch (const cpu::Finding& found) {
-    return found.what();
-  }
-  FAIL("the bug was not found");
-  return "";
-}
 
 }  // namespace
 
@@ -147,7 +132,7 @@ TEST_CASE_METHOD(CpuDevice, "constants and local arrays are not memory traffic")
 TEST_CASE_METHOD(CpuDevice, "an access past the end is found and named") {
   const auto in = floats(1000, "in"), out = floats(1000, "out");
   const std::string message =
-      finding(*backend, [&] { test_kernels::past_the_end(in->data(), out->data(), 1000); });
+      finding_of(*backend, [&] { test_kernels::past_the_end(in->data(), out->data(), 1000); });
   CHECK_THAT(message, ContainsSubstring("out of bounds: kernel past_the_end (tests/kernels/kernels.cu:"));
   CHECK_THAT(message, ContainsSubstring("thread (232,0,0) of block (3,0,0) reads in[1000] at line "));
   CHECK_THAT(message, ContainsSubstring("in has 1000 elements of 4 bytes: in[0] to in[999]"));
@@ -157,13 +142,14 @@ TEST_CASE_METHOD(CpuDevice, "an access past the end is found and named") {
 TEST_CASE_METHOD(CpuDevice, "an access before the start is found and named") {
   const auto in = floats(64, "in"), out = floats(64, "out");
   const std::string message =
-      finding(*backend, [&] { test_kernels::before_the_start(in->data(), out->data(), 64); });
+      finding_of(*backend, [&] { test_kernels::before_the_start(in->data(), out->data(), 64); });
   CHECK_THAT(message, ContainsSubstring("thread (0,0,0) of block (0,0,0) reads in[-1] at line "));
 }
 
 TEST_CASE_METHOD(CpuDevice, "a misaligned vector is found") {
   const auto in = floats(64, "in"), out = floats(64, "out");
-  const std::string message = finding(*backend, [&] { test_kernels::misaligned(in->data(), out->data()); });
+  const std::string message =
+      finding_of(*backend, [&] { test_kernels::misaligned(in->data(), out->data()); });
   CHECK_THAT(message, ContainsSubstring("misaligned access: kernel misaligned"));
   CHECK_THAT(message, ContainsSubstring("16 bytes at address"));
 }
@@ -171,17 +157,17 @@ TEST_CASE_METHOD(CpuDevice, "a misaligned vector is found") {
 TEST_CASE_METHOD(CpuDevice, "shared memory does not survive from block to block") {
   const auto in = floats(32), out = floats(64);
   const std::string message =
-      finding(*backend, [&] { test_kernels::shared_from_last_block(in->data(), out->data()); });
+      finding_of(*backend, [&] { test_kernels::shared_from_last_block(in->data(), out->data()); });
   CHECK_THAT(message, ContainsSubstring("uninitialised shared memory: kernel shared_from_last_block"));
   CHECK_THAT(message, ContainsSubstring("of block (1,0,0)"));
 }
 
 TEST_CASE_METHOD(CpuDevice, "pointers that are no device array's are found") {
   const auto out = floats(32);
-  CHECK_THAT(finding(*backend, [&] { test_kernels::null_pointer(out->data()); }),
+  CHECK_THAT(finding_of(*backend, [&] { test_kernels::null_pointer(out->data()); }),
              ContainsSubstring("a null pointer"));
   std::vector<float> host(1024);
-  CHECK_THAT(finding(*backend, [&] { test_kernels::broadcast(host.data(), out->data(), 32); }),
+  CHECK_THAT(finding_of(*backend, [&] { test_kernels::broadcast(host.data(), out->data(), 32); }),
              ContainsSubstring("the host's memory"));
 }
 
@@ -189,7 +175,7 @@ TEST_CASE_METHOD(CpuDevice, "an array that was released can no longer be used") 
   const auto out = floats(32);
   const float* released = floats(32)->data();
   const auto found = [&] {
-    return finding(*backend, [&] { test_kernels::broadcast(released, out->data(), 32); });
+    return finding_of(*backend, [&] { test_kernels::broadcast(released, out->data(), 32); });
   };
   CHECK_THAT(found(), ContainsSubstring("out of bounds"));
   CHECK_THAT(found(), ContainsSubstring(", where array array was, at line "));
@@ -205,17 +191,17 @@ TEST_CASE_METHOD(CpuDevice, "an array that was released can no longer be used") 
 
 TEST_CASE_METHOD(CpuDevice, "launches that a GPU refuses are refused") {
   const auto out = floats(32);
-  CHECK_THAT(finding(*backend, [&] { test_kernels::too_many_threads(out->data()); }),
+  CHECK_THAT(finding_of(*backend, [&] { test_kernels::too_many_threads(out->data()); }),
              ContainsSubstring("a block of 1025 x 1 x 1 threads"));
-  CHECK_THAT(finding(*backend, [&] { test_kernels::too_much_shared(out->data()); }),
+  CHECK_THAT(finding_of(*backend, [&] { test_kernels::too_much_shared(out->data()); }),
              ContainsSubstring("307200 bytes of dynamic and 0 of static shared memory"));
-  CHECK_THAT(finding(*backend, [&] { test_kernels::empty_grid(out->data()); }),
+  CHECK_THAT(finding_of(*backend, [&] { test_kernels::empty_grid(out->data()); }),
              ContainsSubstring("a grid of 0 x 1 x 1 blocks is empty"));
 }
 
 TEST_CASE_METHOD(CpuDevice, "the device works on after a finding") {
   const auto in = floats(kN), out = floats(kN);
-  finding(*backend, [&] { test_kernels::past_the_end(in->data(), out->data(), kN + 1); });
+  CHECK(finding_of(*backend, [&] { test_kernels::past_the_end(in->data(), out->data(), kN + 1); }) != "");
   const Counts counts = backend->run([&] { test_kernels::red(in->data(), out->data(), kN); });
   CHECK(counts.load_sectors == kN / 8);
   CHECK(counts.shared_load_wavefronts == 102'400);

@@ -1,27 +1,21 @@
 // The dialect of the CPU device: each function does what CUDA's does, and each mistake with one is found,
 // while its correct twin passes.
 #include <cmath>
-#include <fstream>
 #include <numeric>
 
 #include "catch.hpp"
 #include "common/cpu/findings.hpp"
+#include "common/cpu/kernel_lines.hpp"
 #include "kernels/dialect.hpp"
-#include "paths.hpp"
 
 namespace test_dialect {
 namespace {
 
 namespace test_kernels = cpu::test_kernels;
 
-/// "line 17": where `code` stands in the kernels' file, of which it must be one whole line.
-std::string kernel_line(const std::string& code) {
-  std::ifstream file(source_dir() + "/tests/kernels/dialect.cu");
-  int number = 1;
-  for (std::string line; std::getline(file, line); ++number)
-    if (line == "  " + code) return "line " + std::to_string(number);
-  FAIL("no line of tests/kernels/dialect.cu is " << code);
-  return "";
+/// "line 17": where `code` stands in the kernels' file.
+std::string line_of(const std::string& code) {
+  return "line " + std::to_string(kernel_line("dialect.cu", code));
 }
 
 /// The lane that a shuffle reads, by the rules of shfl.sync in the PTX manual.
@@ -153,29 +147,22 @@ TEST_CASE_METHOD(Findings,
 
 TEST_CASE_METHOD(Findings,
                  "dialect: __float2int_rn, __float2int_rz: to even and to zero, saturated, NaN to 0") {
-  const std::vector<float> in = {0.5f, 1.5f, 2.5f, -0.5f, -1.5f, 3e9f, -3e9f, NAN, INFINITY, 2147483520.0f};
-  const std::vector<int> expected = {0,
-                                     0,
-                                     2,
-                                     1,
-                                     2,
-                                     2,
-                                     0,
-                                     0,
-                                     -2,
-                                     -1,
-                                     2147483647,
-                                     2147483647,
-                                     -2147483647 - 1,
-                                     -2147483647 - 1,
-                                     0,
-                                     0,
-                                     2147483647,
-                                     2147483647,
-                                     2147483520,
-                                     2147483520};
-  const auto device_in = zeros<float>(in.size());
-  backend->upload(device_in->data(), in.data(), in.size() * sizeof(float));
+  const int most = 2147483647, least = -most - 1;
+  const struct {
+    float x;
+    int nearest, towards_zero;
+  } rows[] = {{0.5f, 0, 0},           {1.5f, 2, 1},
+              {2.5f, 2, 2},           {-0.5f, 0, 0},
+              {-1.5f, -2, -1},        {3e9f, most, most},
+              {-3e9f, least, least},  {NAN, 0, 0},
+              {INFINITY, most, most}, {2147483520.0f, 2147483520, 2147483520}};
+  std::vector<float> in;
+  std::vector<int> expected;
+  for (const auto& row : rows) {
+    in.push_back(row.x);
+    expected.insert(expected.end(), {row.nearest, row.towards_zero});
+  }
+  const auto device_in = upload(in);
   const auto out = zeros<int>(expected.size());
   backend->run(
       [&] { test_kernels::conversions(device_in->data(), out->data(), static_cast<int>(in.size())); });
@@ -207,9 +194,9 @@ TEST_CASE_METHOD(Findings, "finding: shared memory is overwritten while others s
   CHECK_THAT(message,
              ContainsSubstring("race in shared memory: kernel normalise_rows (tests/kernels/dialect.cu:"));
   CHECK_THAT(message, ContainsSubstring("thread (1,0,0) of block (0,0,0) reads shared[0] at " +
-                                        kernel_line("const float mean = shared[0] / 32;")));
+                                        line_of("const float mean = shared[0] / 32;")));
   CHECK_THAT(message, ContainsSubstring("thread (0,0,0) of block (0,0,0) writes shared[0] at " +
-                                        kernel_line("shared[t] = (x - mean) * (x - mean);")));
+                                        line_of("shared[t] = (x - mean) * (x - mean);")));
   CHECK_THAT(message, ContainsSubstring("__syncwarp()"));  // the block has one warp
 }
 
@@ -258,24 +245,15 @@ TEST_CASE_METHOD(Findings, "finding: blocks race in device memory") {
 TEST_CASE_METHOD(Findings, "finding: a last block that does not wait for the others") {
   const auto in = counting<float>(1024);
   const auto partial = zeros<float>(4), sum = zeros<float>(1);
-  std::string message;
-  try {
-    backend->run([&] { test_kernels::last_block_by_number(in->data(), partial->data(), sum->data()); });
-  } catch (const cpu::Finding& found) {
-    message = found.what();
-  }
+  const std::string message = finding_of(
+      *backend, [&] { test_kernels::last_block_by_number(in->data(), partial->data(), sum->data()); });
   CHECK_THAT(message, ContainsSubstring("race in device memory: kernel last_block_by_number"));
   CHECK_THAT(message, ContainsSubstring("blocks run in any order"));
 }
 
 TEST_CASE_METHOD(Findings, "finding: a thread waits for itself") {
   const auto flag = zeros<int>(1);
-  std::string message;
-  try {
-    backend->run([&] { test_kernels::wait_for_flag(flag->data(), false); });
-  } catch (const cpu::Finding& found) {
-    message = found.what();
-  }
+  const std::string message = finding_of(*backend, [&] { test_kernels::wait_for_flag(flag->data(), false); });
   CHECK_NOTHROW(backend->run([&] { test_kernels::wait_for_flag(flag->data(), true); }));
   CHECK_THAT(message, ContainsSubstring("deadlock: kernel wait_for_flag"));
   CHECK_THAT(message, ContainsSubstring("thread (0,0,0) of block (0,0,0) polls array[0] at line "));

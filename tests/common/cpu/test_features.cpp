@@ -1,27 +1,19 @@
 // The language of the dialect around its arithmetic, on the CPU device.
-#include <unistd.h>
-
-#include <cstdio>
+#include <algorithm>
 #include <fstream>
 
 #include "catch.hpp"
-#include "common/cpu/device_arrays.hpp"
-#include "cpu/finding.hpp"
+#include "common/cpu/findings.hpp"
 #include "kernels/features.hpp"
 #include "paths.hpp"
+#include "printed.hpp"
 
 namespace test_features {
 namespace {
 
 namespace test_kernels = cpu::test_kernels;
 
-struct Features {
-  std::unique_ptr<workbook::Backend> backend = workbook::make_cpu_backend();
-
-  template <class T>
-  std::unique_ptr<DeviceArray<T>> counting(std::size_t count) {
-    return DeviceArray<T>::counting(*backend, count);
-  }
+struct Features : Findings {
   template <class T>
   std::unique_ptr<DeviceArray<T>> empty(std::size_t count) {
     return std::make_unique<DeviceArray<T>>(*backend, count);
@@ -32,13 +24,7 @@ struct Features {
     const auto in = counting<int>(32), out = empty<int>(32);
     CHECK_NOTHROW(backend->run([&] { test_kernels::copy_below(in->data(), out->data(), 32, by); }));
     CHECK(out->values() == in->values());
-    try {
-      backend->run([&] { test_kernels::copy_below(in->data(), out->data(), 20, by); });
-    } catch (const cpu::Finding& found) {
-      return found.what();
-    }
-    FAIL("the kernel ran to its end");
-    return "";
+    return finding_of(*backend, [&] { test_kernels::copy_below(in->data(), out->data(), 20, by); });
   }
 };
 
@@ -173,46 +159,21 @@ TEST_CASE_METHOD(Features, "dialect: printf, thread by thread as the device runs
   const auto in = empty<float>(32);
   const std::vector<float> values(32, 1.5f);
   backend->upload(in->data(), values.data(), 32 * sizeof(float));
-  std::FILE* file = std::tmpfile();
-  std::fflush(stdout);
-  const int before = dup(STDOUT_FILENO);
-  dup2(fileno(file), STDOUT_FILENO);
-  backend->run([&] { test_kernels::prints(in->data()); });
-  std::fflush(stdout);
-  dup2(before, STDOUT_FILENO);
-  close(before);
-  char text[64] = "";
-  std::rewind(file);
-  const std::size_t length = std::fread(text, 1, sizeof text - 1, file);
-  std::fclose(file);
-  CHECK(std::string(text, length) == "thread 3 has 1.50\n");
+  CHECK(printed([&] { backend->run([&] { test_kernels::prints(in->data()); }); }) == "thread 3 has 1.50\n");
 }
 
 TEST_CASE_METHOD(Features, "note: output of many threads is cut off") {
-  std::FILE* file = std::tmpfile();
-  std::fflush(stdout);
-  const int before = dup(STDOUT_FILENO);
-  dup2(fileno(file), STDOUT_FILENO);
-  backend->run([&] { test_kernels::all_print(1024); });
-  const bool quiet = backend->take_notes().empty();
-  backend->run([&] { test_kernels::all_print(1 << 17); });
-  std::fflush(stdout);
-  dup2(before, STDOUT_FILENO);
-  close(before);
-  std::fseek(file, 0, SEEK_END);
-  const long length = std::ftell(file);
-  std::rewind(file);
-  int lines = 0;
-  for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) lines += c == '\n';
-  std::fclose(file);
-  CHECK(quiet);
-  CHECK(length > 200 << 10);
-  CHECK(length < 300 << 10);
+  const std::string first = printed([&] { backend->run([&] { test_kernels::all_print(1024); }); });
+  CHECK(backend->take_notes().empty());
+  const std::string second = printed([&] { backend->run([&] { test_kernels::all_print(1 << 17); }); });
+  CHECK(first.size() + second.size() > 200 << 10);
+  CHECK(first.size() + second.size() < 300 << 10);
   const auto notes = backend->take_notes();
   REQUIRE(notes.size() == 1);
   CHECK_THAT(notes[0], ContainsSubstring("note: output cut off: kernel all_print"));
   // Those of the first launch are not counted.
-  CHECK_THAT(notes[0], ContainsSubstring(", after " + std::to_string(lines - 1024) +
+  const auto lines = std::count(second.begin(), second.end(), '\n');
+  CHECK_THAT(notes[0], ContainsSubstring(", after " + std::to_string(lines) +
                                          " calls of printf in this launch of 131072 threads"));
   CHECK_THAT(notes[0], ContainsSubstring("kernels have printed 256 KiB, and no more is shown"));
   CHECK_THAT(notes[0], ContainsSubstring("does every thread print, or one of them in a long loop?"));

@@ -1,12 +1,11 @@
 // Kernels that crash or call what is the host's, and host code that uses what is the kernels'.
 #include <climits>
-#include <fstream>
 
 #include "catch.hpp"
 #include "common/cpu/findings.hpp"
+#include "common/cpu/kernel_lines.hpp"
 #include "common/cpu/on_cores.hpp"
 #include "kernels/host_calls.hpp"
-#include "paths.hpp"
 
 namespace test_host_calls {
 namespace {
@@ -16,18 +15,8 @@ using test_kernels::HostCall;
 using test_kernels::HostCrash;
 using test_kernels::KernelCall;
 
-/// "line 30": the only one of the kernels' file that ends in `code`.
 std::string line_of(const std::string& code) {
-  std::ifstream file(source_dir() + "/tests/kernels/host_calls.cu");
-  int number = 1, found = 0, times = 0;
-  for (std::string line; std::getline(file, line); ++number)
-    if (line.ends_with(code)) {
-      found = number;
-      ++times;
-    }
-  INFO(code);
-  REQUIRE(times == 1);
-  return "line " + std::to_string(found);
+  return "line " + std::to_string(kernel_line("host_calls.cu", code));
 }
 
 struct HostCalls : Findings {

@@ -1,15 +1,13 @@
 // Lanes that go through loops differently: what they do in the same iteration is one request, as on a GPU.
 // And mistakes that no single access shows.
-#include <fstream>
 #include <numeric>
 #include <random>
 #include <set>
 
 #include "catch.hpp"
-#include "common/cpu/device_arrays.hpp"
 #include "common/cpu/findings.hpp"
+#include "common/cpu/kernel_lines.hpp"
 #include "kernels/loops.hpp"
-#include "paths.hpp"
 
 namespace test_loops {
 namespace {
@@ -18,14 +16,6 @@ namespace test_kernels = cpu::test_kernels;
 using workbook::Counts;
 
 constexpr std::size_t kLanes = 32;
-
-struct Loops : Findings {
-  std::unique_ptr<DeviceArray<int>> upload(const std::vector<int>& values) {
-    auto array = std::make_unique<DeviceArray<int>>(*backend, values.size());
-    backend->upload(array->data(), values.data(), values.size() * sizeof(int));
-    return array;
-  }
-};
 
 /// Sectors of a row of 32 elements of 4 bytes of which the lanes in `takes_part` are accessed.
 template <class TakesPart>
@@ -66,7 +56,7 @@ Expected expect(const std::vector<int>& lengths, const std::vector<int>& skip,
   return expected;
 }
 
-void check_ragged(Loops& loops, const std::vector<int>& lengths, const std::vector<int>& skip) {
+void check_ragged(Findings& loops, const std::vector<int>& lengths, const std::vector<int>& skip) {
   std::vector<int> table(skip.size());
   std::iota(table.begin(), table.end(), 1);
   const auto device_lengths = loops.upload(lengths), device_skip = loops.upload(skip),
@@ -84,32 +74,22 @@ void check_ragged(Loops& loops, const std::vector<int>& lengths, const std::vect
   CHECK_FALSE(counts.approximate);
 }
 
-/// The number of the line of the kernels' file in which `code` first occurs.
-int line_of(const std::string& code) {
-  std::ifstream file(source_dir() + "/tests/kernels/loops.cu");
-  int number = 1;
-  for (std::string line; std::getline(file, line); ++number)
-    if (line.find(code) != std::string::npos) return number;
-  FAIL("tests/kernels/loops.cu has no " << code);
-  return 0;
-}
-
 }  // namespace
 
-TEST_CASE_METHOD(Loops, "loops: lanes that leave out as many iterations, but different ones") {
+TEST_CASE_METHOD(Findings, "loops: lanes that leave out as many iterations, but different ones") {
   std::vector<int> skip(kLanes * 100, 0);
   for (std::size_t lane = 0; lane < kLanes; ++lane) skip[kLanes * lane + lane] = 1;
   check_ragged(*this, std::vector<int>(kLanes, 100), skip);
 }
 
-TEST_CASE_METHOD(Loops, "loops: lanes that leave out iterations at random, in a long loop") {
+TEST_CASE_METHOD(Findings, "loops: lanes that leave out iterations at random, in a long loop") {
   std::minstd_rand random(1);
   std::vector<int> skip(kLanes * 1000);
   for (int& s : skip) s = random() % 3 == 0;
   check_ragged(*this, std::vector<int>(kLanes, 1000), skip);
 }
 
-TEST_CASE_METHOD(Loops,
+TEST_CASE_METHOD(Findings,
                  "loops: an inner loop that each lane goes round another number of times, round by round") {
   std::minstd_rand random(2);
   std::vector<int> lengths(kLanes * 50), skip(kLanes * 60);
@@ -118,7 +98,7 @@ TEST_CASE_METHOD(Loops,
   check_ragged(*this, lengths, skip);
 }
 
-TEST_CASE_METHOD(Loops, "loops: lanes that leave at different times") {
+TEST_CASE_METHOD(Findings, "loops: lanes that leave at different times") {
   constexpr int kRows = 300;
   std::vector<int> table(kLanes * kRows, 0), rows(kLanes);
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
@@ -137,7 +117,7 @@ TEST_CASE_METHOD(Loops, "loops: lanes that leave at different times") {
   CHECK_FALSE(counts.approximate);
 }
 
-TEST_CASE_METHOD(Loops, "loops: in a function that is not inlined") {
+TEST_CASE_METHOD(Findings, "loops: in a function that is not inlined") {
   const auto in = DeviceArray<float>::counting(*backend, kLanes * 500),
              out = DeviceArray<float>::counting(*backend, kLanes);
   const Counts counts = backend->run([&] { test_kernels::sums_out_of_line(in->data(), out->data(), 500); });
@@ -188,7 +168,8 @@ TEST_CASE_METHOD(Findings, "finding: a recursion without end, with its function 
   const std::string message = finding(
       [&](bool mended) { test_kernels::measure_chain(mended ? next->data() : chain->data(), out->data()); });
   CHECK_THAT(message, ContainsSubstring("too many local variables: kernel measure_chain"));
-  CHECK_THAT(message, ContainsSubstring(", in depth() at line " + std::to_string(line_of("1 + depth(next"))));
+  CHECK_THAT(message, ContainsSubstring(", in depth() at line " +
+                                        std::to_string(kernel_line("loops.cu", "1 + depth(next"))));
   CHECK_THAT(message, ContainsSubstring("depth() calls itself, here "));
   CHECK_THAT(message, ContainsSubstring("does the recursion end?"));
 }

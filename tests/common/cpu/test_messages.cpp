@@ -1,11 +1,11 @@
 // The texts of findings: where a barrier may be missing, which array was meant, in which line the kernel is.
 // And a launch that was stopped leaves nothing for the next one.
 #include <algorithm>
-#include <fstream>
 #include <sstream>
 
 #include "catch.hpp"
 #include "common/cpu/findings.hpp"
+#include "common/cpu/kernel_lines.hpp"
 #include "cpu/device.hpp"
 #include "cpu/memory.hpp"
 #include "cpu/race_hints.hpp"
@@ -13,22 +13,13 @@
 #include "harness/terminal.hpp"
 #include "kernels/kernels.hpp"
 #include "kernels/messages.hpp"
-#include "paths.hpp"
 
 namespace test_messages {
 namespace {
 
 namespace test_kernels = cpu::test_kernels;
 
-/// The number of the line of the kernels' file in which `code` first occurs.
-int line_number(const std::string& code) {
-  std::ifstream file(source_dir() + "/tests/kernels/messages.cu");
-  int number = 1;
-  for (std::string line; std::getline(file, line); ++number)
-    if (line.find(code) != std::string::npos) return number;
-  FAIL("tests/kernels/messages.cu has no " << code);
-  return 0;
-}
+int line_number(const std::string& code) { return kernel_line("messages.cu", code); }
 std::string line_of(const std::string& code) { return "line " + std::to_string(line_number(code)); }
 
 struct Messages : Findings {
@@ -50,16 +41,6 @@ struct Messages : Findings {
 std::string either_way(const std::string& first, const std::string& last) {
   return "missing between " + first + " and " + last + "? Or after " + last + ", before " + first +
          " runs again (in a loop, or in another call)?";
-}
-
-/// What `code` ends in.
-std::string finding_of(workbook::Backend& backend, const std::function<void()>& code) {
-  try {
-    backend.run(code);
-  } catch (const cpu::Finding& found) {
-    return found.what();
-  }
-  return "nothing was found";
 }
 
 }  // namespace
@@ -179,8 +160,7 @@ TEST_CASE_METHOD(Messages, "an index outside an array is out of bounds of that a
                                            std::to_string(index) + "] at " + line_of("out[0] = in[index];")));
       }
   }
-  CHECK(finding_of(*backend, [&] { test_kernels::read_at(first.data(), out->data(), 999); }) ==
-        "nothing was found");
+  CHECK(finding_of(*backend, [&] { test_kernels::read_at(first.data(), out->data(), 999); }) == "");
 }
 
 TEST_CASE_METHOD(Messages, "an array of one element has one element") {
@@ -212,7 +192,7 @@ TEST_CASE_METHOD(Messages, "an address outside shared memory is out of bounds of
   CHECK_THAT(dynamic(32), ContainsSubstring("writes bytes 128 to 131 of dynamic shared memory at line"));
   CHECK_THAT(dynamic(100'000),
              ContainsSubstring("writes bytes 400000 to 400003 of dynamic shared memory at line"));
-  CHECK(dynamic(31) == "nothing was found");
+  CHECK(dynamic(31) == "");
   const auto& statics = cpu::device().block.shared_memory.statics();
   const auto* const arrays = reinterpret_cast<const float*>(statics.begin);
   const auto around_statics = [&](long long index) {
@@ -225,7 +205,7 @@ TEST_CASE_METHOD(Messages, "an address outside shared memory is out of bounds of
   const auto vector = [&](int bytes) {
     return finding_of(*backend, [&] { test_kernels::read_last_vector(out->data(), bytes); });
   };
-  CHECK(vector(32) == "nothing was found");
+  CHECK(vector(32) == "");
   CHECK_THAT(vector(20), ContainsSubstring("reads bytes 16 to 31 of dynamic shared memory at line"));
 }
 
@@ -242,7 +222,7 @@ TEST_CASE_METHOD(Messages, "a thread cannot reach another thread's local variabl
     CHECK_THAT(told, ContainsSubstring("reads address 0x"));
     CHECK_THAT(told, ContainsSubstring("where there is no array, at " + line_of("out[0] = p[index];")));
   }
-  CHECK(finding_of(*backend, [&] { test_kernels::read_local_at(out->data(), 31); }) == "nothing was found");
+  CHECK(finding_of(*backend, [&] { test_kernels::read_local_at(out->data(), 31); }) == "");
 }
 
 TEST_CASE_METHOD(Messages, "the line of a kernel is that of its name") {

@@ -14,15 +14,10 @@ namespace {
 namespace test_kernels = cpu::test_kernels;
 
 struct NotSeen : Findings {
-  /// The finding of the kernel, or "nothing". Neither has a note.
+  /// The finding of the kernel, or "". Neither has a note.
   template <class Kernel>
   std::string found(Kernel kernel) {
-    std::string message = "nothing";
-    try {
-      backend->run(kernel);
-    } catch (const cpu::Finding& finding) {
-      message = finding.what();
-    }
+    const std::string message = finding_of(*backend, kernel);
     CHECK(backend->take_notes().empty());
     return message;
   }
@@ -36,7 +31,7 @@ TEST_CASE_METHOD(NotSeen, "not seen: a race that only another order of the atomi
     const auto count = zeros<int>(1);
     return found([&] { test_kernels::order_of_atomics(data->data(), count->data(), out->data(), seen); });
   };
-  CHECK(run(false) == "nothing");
+  CHECK(run(false) == "");
   CHECK(out->values()[0] == 42);  // on a GPU, 0 as well
   CHECK_THAT(run(true), ContainsSubstring("race in device memory: kernel order_of_atomics"));
 }
@@ -47,7 +42,7 @@ TEST_CASE_METHOD(NotSeen, "not seen: a missing fence after the atomic of the thr
     const auto count = zeros<int>(1);
     return found([&] { test_kernels::reader_without_fence(data->data(), count->data(), out->data(), seen); });
   };
-  CHECK(run(false) == "nothing");
+  CHECK(run(false) == "");
   CHECK_THAT(run(true), ContainsSubstring("race in device memory: kernel reader_without_fence"));
 }
 
@@ -56,7 +51,7 @@ TEST_CASE_METHOD(NotSeen, "not seen: a plain read beside atomics, if an atomicCA
   const auto run = [&](bool seen) {
     return found([&] { test_kernels::plain_read_before_swap(x->data(), out->data(), seen); });
   };
-  CHECK(run(false) == "nothing");
+  CHECK(run(false) == "");
   CHECK_THAT(run(true), ContainsSubstring("race in device memory: kernel plain_read_before_swap"));
 }
 
@@ -65,7 +60,7 @@ TEST_CASE_METHOD(NotSeen, "not seen: a race after 60,000 warp operations between
   const auto run = [&](int operations) {
     return found([&] { test_kernels::race_after_warp_operations(x->data(), out->data(), operations); });
   };
-  CHECK(run(60'001) == "nothing");
+  CHECK(run(60'001) == "");
   CHECK_THAT(run(59'000), ContainsSubstring("race in device memory: kernel race_after_warp_operations"));
   CHECK_THAT(found([&] { test_kernels::race_after_barrier(x->data(), out->data(), 60'001); }),
              ContainsSubstring("race in device memory: kernel race_after_barrier"));
@@ -85,13 +80,13 @@ TEST_CASE_METHOD(NotSeen, "not seen: one race on a word that more than 64 groups
     const auto count = zeros<int>(1);
     return found([&] { test_kernels::one_reader_of_many(x->data(), count->data(), out->data(), readers); });
   };
-  CHECK(run(100) == "nothing");
+  CHECK(run(100) == "");
   CHECK_THAT(run(50), ContainsSubstring("race in device memory: kernel one_reader_of_many"));
 }
 
 TEST_CASE_METHOD(NotSeen, "not seen: a pointer that leaves one __shared__ array for another") {
   const auto out = zeros<int>(32);
-  CHECK(found([&] { test_kernels::leaves_shared_array(out->data(), false); }) == "nothing");
+  CHECK(found([&] { test_kernels::leaves_shared_array(out->data(), false); }) == "");
   CHECK(out->values()[31] == 131);
   CHECK_THAT(found([&] { test_kernels::leaves_shared_array(out->data(), true); }),
              ContainsSubstring("out of bounds of an array: kernel leaves_shared_array"));
@@ -99,40 +94,40 @@ TEST_CASE_METHOD(NotSeen, "not seen: a pointer that leaves one __shared__ array 
 
 TEST_CASE_METHOD(NotSeen, "not seen: an index that leaves its row, but not the array") {
   const auto x = counting<int>(32), out = zeros<int>(4);
-  CHECK(found([&] { test_kernels::leaves_row(x->data(), out->data(), 3, 8); }) == "nothing");
+  CHECK(found([&] { test_kernels::leaves_row(x->data(), out->data(), 3, 8); }) == "");
   CHECK_THAT(found([&] { test_kernels::leaves_row(x->data(), out->data(), 4, 8); }),
              ContainsSubstring("out of bounds: kernel leaves_row"));
 }
 
 TEST_CASE_METHOD(NotSeen, "not seen: a pointer that leaves a local array") {
   const auto out = zeros<int>(32);
-  CHECK(found([&] { test_kernels::leaves_local_array(out->data(), 5, false); }) == "nothing");
+  CHECK(found([&] { test_kernels::leaves_local_array(out->data(), 5, false); }) == "");
   CHECK_THAT(found([&] { test_kernels::leaves_local_array(out->data(), 5, true); }),
              ContainsSubstring("out of bounds of an array: kernel leaves_local_array"));
 }
 
 TEST_CASE_METHOD(NotSeen, "not seen: a local variable that nothing has written") {
   const auto out = zeros<int>(32);
-  CHECK(found([&] { test_kernels::unwritten_local(out->data(), 3); }) == "nothing");
+  CHECK(found([&] { test_kernels::unwritten_local(out->data(), 3); }) == "");
 }
 
 TEST_CASE_METHOD(NotSeen, "not seen: a load whose value is not used") {
   const auto x = zeros<int>(4), out = zeros<int>(1);
-  CHECK(found([&] { test_kernels::unused_load(x->data(), out->data(), 4, false); }) == "nothing");
+  CHECK(found([&] { test_kernels::unused_load(x->data(), out->data(), 4, false); }) == "");
   CHECK_THAT(found([&] { test_kernels::unused_load(x->data(), out->data(), 4, true); }),
              ContainsSubstring("out of bounds: kernel "));
 }
 
 TEST_CASE_METHOD(NotSeen, "not seen: barriers in both branches of an if, on one line") {
   const auto out = zeros<int>(32);
-  CHECK(found([&] { test_kernels::barriers_in_branches(out->data(), false); }) == "nothing");
+  CHECK(found([&] { test_kernels::barriers_in_branches(out->data(), false); }) == "");
   CHECK_THAT(found([&] { test_kernels::barriers_in_branches(out->data(), true); }),
              ContainsSubstring("barrier that not all threads reach: kernel "));
 }
 
 TEST_CASE_METHOD(NotSeen, "not seen: __ldg() of a word that the same launch has written") {
   const auto x = zeros<int>(32), out = zeros<int>(32);
-  CHECK(found([&] { test_kernels::ldg_of_written(x->data(), out->data()); }) == "nothing");
+  CHECK(found([&] { test_kernels::ldg_of_written(x->data(), out->data()); }) == "");
   CHECK(out->values()[0] == 31);  // on a GPU, 0 as well
 }
 
@@ -150,7 +145,7 @@ TEST_CASE_METHOD(NotSeen, "not seen at once: a loop that waits for ever and coun
 
 TEST_CASE_METHOD(NotSeen, "not seen: two atomics where one is needed") {
   const auto x = zeros<int>(1);
-  CHECK(found([&] { test_kernels::two_atomics_for_one(x->data(), false); }) == "nothing");
+  CHECK(found([&] { test_kernels::two_atomics_for_one(x->data(), false); }) == "");
   CHECK(x->values()[0] == 64);  // on a GPU, fewer
   CHECK_THAT(found([&] { test_kernels::two_atomics_for_one(x->data(), true); }),
              ContainsSubstring("race in device memory: kernel two_atomics_for_one"));

@@ -217,19 +217,19 @@ TEST_CASE("finding: lanes of one warp wait at different lines; with --note barri
 TEST_CASE("option --note race: a launch goes on after races, with the value that came last") {
   Noting device({"race"});
   DeviceArray<signed char> bytes(*device.backend, 128, "bytes");
-  device.backend->run([&] { test_kernels::numbers_as_bytes(bytes.data(), false); });
+  device.backend->run([&] { test_kernels::numbers_as_bytes(bytes.data()); });
   Texts notes = device.backend->take_notes();
   REQUIRE(notes.size() == 1);
   CHECK_THAT(notes[0], ContainsSubstring("note: race in device memory: kernel numbers_as_bytes"));
   DeviceArray<signed char> first(*device.backend, 64, "first");
-  device.backend->run([&] { test_kernels::shared_bytes(first.data(), false); });
+  device.backend->run([&] { test_kernels::shared_bytes(first.data()); });
   notes = device.backend->take_notes();
   REQUIRE(notes.size() == 1);
   CHECK_THAT(notes[0], ContainsSubstring("note: race in shared memory: kernel shared_bytes"));
   CHECK(first.values()[63] == 60);
   // A plain read beside atomics is reported at the barrier or at the end of the block.
   const auto count = device.counting(1), out = device.array(64);
-  device.backend->run([&] { test_kernels::reads_beside_atomics(count->data(), out->data(), false); });
+  device.backend->run([&] { test_kernels::reads_beside_atomics(count->data(), out->data()); });
   notes = device.backend->take_notes();
   REQUIRE(notes.size() == 2);  // on the line of the atomic and on that of the read
   for (const std::string& note : notes)

@@ -1,11 +1,11 @@
-// Kernels in the style of those that others publish run unchanged and are right, at ragged sizes too.
-// test_cpu_device.cpp compares their counts with the hardware.
+// Kernels in the style of those that others publish run unchanged and are right: those whose threads part,
+// and those that count. test_counted_kernels.cpp compares the counts of all of them with the hardware.
 #include <cmath>
 #include <numeric>
 
 #include "catch.hpp"
 #include "chapter.hpp"
-#include "common/cpu/device_arrays.hpp"
+#include "common/cpu/findings.hpp"
 #include "kernels/published/published.hpp"
 
 namespace test_published {
@@ -41,16 +41,7 @@ Ints random_offsets(int rows) {
   return offsets;
 }
 
-struct Published {
-  std::unique_ptr<workbook::Backend> backend = workbook::make_cpu_backend();
-
-  template <class T>
-  std::unique_ptr<DeviceArray<T>> upload(const std::vector<T>& values) {
-    auto array = std::make_unique<DeviceArray<T>>(*backend, values.size());
-    backend->upload(array->data(), values.data(), values.size() * sizeof(T));
-    return array;
-  }
-
+struct Published : Findings {
   /// What `kernel(out)` leaves in an array of `n` that nothing has written.
   template <class T, class Kernel>
   std::vector<T> output(int n, Kernel kernel) {
@@ -70,148 +61,7 @@ void check_close(const Floats& values, const std::vector<double>& expected, doub
   }
 }
 
-struct Moments {
-  double mean, variance, mean_square;
-};
-
-Moments moments(const float* x, int columns) {
-  double sum = 0, squares = 0;
-  for (int c = 0; c < columns; ++c) {
-    sum += x[c];
-    squares += double{x[c]} * x[c];
-  }
-  const double mean = sum / columns;
-  return {mean, squares / columns - mean * mean, squares / columns};
-}
-
-std::vector<double> layer_norm(const Floats& in, const Floats& weight, const Floats& bias, int columns) {
-  std::vector<double> out(in.size());
-  for (std::size_t i = 0; i < in.size(); ++i) {
-    const std::size_t c = i % size(columns);
-    const Moments row = moments(&in[i - c], columns);
-    out[i] = (in[i] - row.mean) / std::sqrt(row.variance + 1e-5) * weight[c] + bias[c];
-  }
-  return out;
-}
-
-std::vector<double> rms_norm(const Floats& in, const Floats& weight, int columns) {
-  std::vector<double> out(in.size());
-  for (std::size_t i = 0; i < in.size(); ++i) {
-    const std::size_t c = i % size(columns);
-    out[i] = in[i] / std::sqrt(moments(&in[i - c], columns).mean_square + 1e-5) * weight[c];
-  }
-  return out;
-}
-
-std::vector<double> softmax(const Floats& in, int columns) {
-  std::vector<double> out(in.size());
-  for (std::size_t first = 0; first < in.size(); first += size(columns)) {
-    double sum = 0;
-    for (std::size_t i = first; i < first + size(columns); ++i) sum += std::exp(double{in[i]});
-    for (std::size_t i = first; i < first + size(columns); ++i) out[i] = std::exp(double{in[i]}) / sum;
-  }
-  return out;
-}
-
-std::vector<double> product(const Floats& a, const Floats& b, int m, int n, int k) {
-  std::vector<double> out(size(m) * size(n), 0.0);
-  for (int row = 0; row < m; ++row)
-    for (int j = 0; j < k; ++j)
-      for (int column = 0; column < n; ++column)
-        out[size(row * n + column)] += double{a[size(row * k + j)]} * b[size(j * n + column)];
-  return out;
-}
-
-constexpr int kRaggedSizes[] = {1, 31, 32, 33, 255, 256, 257, 511, 512, 513, 1000, 4099};
-constexpr std::pair<int, int> kMatrices[] = {{1, 1},   {3, 31},  {7, 33},   {9, 100},
-                                             {5, 256}, {8, 257}, {17, 1001}};
-
 }  // namespace
-
-TEST_CASE_METHOD(Published, "published: tree reductions") {
-  struct Reduction {
-    void (*run)(const float*, float*, int);
-    int elements;  // a block
-  };
-  for (const auto& [run, elements] : {Reduction{test_kernels::reduce_modulo, 256},
-                                      {test_kernels::reduce_strided_index, 256},
-                                      {test_kernels::reduce_sequential, 256},
-                                      {test_kernels::reduce_butterfly, 256},
-                                      {test_kernels::reduce_first_add, 512},
-                                      {test_kernels::reduce_unrolled_warp, 512}})
-    for (const int n : kRaggedSizes) {
-      const Floats in = random_floats(n, 1);
-      const auto device_in = upload(in);
-      const int blocks = (n - 1) / elements + 1;
-      const Floats sums =
-          output<float>(blocks, [&, run = run](float* out) { run(device_in->data(), out, n); });
-      std::vector<double> expected(size(blocks), 0.0);
-      for (int i = 0; i < n; ++i) expected[size(i / elements)] += in[size(i)];
-      check_close(sums, expected, 1e-4);
-    }
-}
-
-TEST_CASE_METHOD(Published, "published: LayerNorm, a block a row and a warp a row") {
-  for (const auto run : {test_kernels::layer_norm_block, test_kernels::layer_norm_warp})
-    for (const auto& [rows, columns] : kMatrices) {
-      const Floats in = random_floats(rows * columns, 1), weight = random_floats(columns, 2),
-                   bias = random_floats(columns, 3);
-      const auto device_in = upload(in), device_weight = upload(weight), device_bias = upload(bias);
-      const Floats out =
-          output<float>(rows * columns, [&, rows = rows, columns = columns, run = run](float* to) {
-            run(device_in->data(), device_weight->data(), device_bias->data(), to, rows, columns);
-          });
-      check_close(out, layer_norm(in, weight, bias, columns), 1e-4);
-    }
-}
-
-TEST_CASE_METHOD(Published, "published: RMSNorm in float4") {
-  for (const auto& [rows, columns] : {std::pair(1, 4), {3, 128}, {9, 132}, {17, 1000}}) {
-    const Floats in = random_floats(rows * columns, 1), weight = random_floats(columns, 2);
-    const auto device_in = upload(in), device_weight = upload(weight);
-    const Floats out = output<float>(rows * columns, [&, rows = rows, columns = columns](float* to) {
-      test_kernels::rms_norm(device_in->data(), device_weight->data(), to, rows, columns);
-    });
-    check_close(out, rms_norm(in, weight, columns), 1e-5);
-  }
-}
-
-TEST_CASE_METHOD(Published, "published: online softmax, a warp a row and a block a row") {
-  for (const auto run : {test_kernels::online_softmax_warp, test_kernels::online_softmax_block})
-    for (const auto& [rows, columns] : kMatrices) {
-      Floats in = random_floats(rows * columns, 1);
-      for (float& x : in) x = 80.0f * x + 5.0f;  // exp(x) overflows a float without the running maximum
-      const auto device_in = upload(in);
-      const Floats out =
-          output<float>(rows * columns, [&, rows = rows, columns = columns, run = run](float* to) {
-            run(device_in->data(), to, rows, columns);
-          });
-      check_close(out, softmax(in, columns), 1e-5);
-    }
-}
-
-TEST_CASE_METHOD(Published, "published: matrix products, with ragged edges") {
-  struct Size {
-    int m, n, k;
-  };
-  for (const auto run : {test_kernels::product_naive, test_kernels::product_tiled,
-                         test_kernels::product_registers, test_kernels::product_registers_wide})
-    for (const auto& [m, n, k] : {Size{1, 1, 1},
-                                  {64, 64, 8},
-                                  {65, 63, 9},
-                                  {33, 100, 31},
-                                  {100, 75, 77},
-                                  {70, 68, 12},
-                                  {5, 130, 66}}) {
-      const Floats a = random_floats(m * k, 1), b = random_floats(k * n, 2);
-      const auto device_a = upload(a), device_b = upload(b);
-      const Floats out = output<float>(m * n, [&, m = m, n = n, k = k, run = run](float* to) {
-        run(device_a->data(), device_b->data(), to, m, n, k);
-      });
-      INFO(m << " x " << n << " x " << k);
-      check_close(out, product(a, b, m, n, k), 1e-4);
-    }
-}
 
 TEST_CASE_METHOD(Published, "published: guarded accesses in loops, and a loop that is left early") {
   constexpr int kLength = 32;

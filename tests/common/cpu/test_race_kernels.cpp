@@ -23,54 +23,6 @@ struct RaceKernels : Findings {
 
 }  // namespace
 
-TEST_CASE_METHOD(RaceKernels, "race: x[i] += x[i + 1] in place") {
-  const auto x = counting<float>(65);
-  check_race("device", [&](bool mended) { test_kernels::add_next(x->data(), mended); });
-}
-
-TEST_CASE_METHOD(RaceKernels, "race: a tree reduction in device memory without barriers") {
-  const auto x = counting<float>(128);
-  check_race("device", [&](bool mended) { test_kernels::tree_in_device_memory(x->data(), mended); });
-  const auto again = counting<float>(128);
-  backend->run([&] { test_kernels::tree_in_device_memory(again->data(), true); });
-  CHECK(again->values()[0] == 127.0f * 64);
-}
-
-TEST_CASE_METHOD(RaceKernels, "race: a halo that is read from the next block") {
-  const auto x = counting<float>(128), out = zeros<float>(128);
-  check_race("device",
-             [&](bool mended) { test_kernels::halo_from_the_next_block(x->data(), out->data(), mended); });
-}
-
-TEST_CASE_METHOD(RaceKernels, "race: all threads read, the last one resets") {
-  const auto count = zeros<int>(1), out = zeros<int>(64);
-  check_race("device",
-             [&](bool mended) { test_kernels::last_thread_resets(count->data(), out->data(), mended); });
-}
-
-TEST_CASE_METHOD(RaceKernels, "race: x[0] = x[1] beside x[1] = x[1] + 1") {
-  const auto x = zeros<int>(2);
-  check_race("device", [&](bool mended) { test_kernels::reads_what_another_updates(x->data(), mended); });
-}
-
-TEST_CASE_METHOD(RaceKernels, "race: a plain read beside atomics") {
-  const auto count = zeros<int>(1), out = zeros<int>(64);
-  check_race("device",
-             [&](bool mended) { test_kernels::reads_beside_atomics(count->data(), out->data(), mended); });
-}
-
-TEST_CASE_METHOD(RaceKernels, "race: two blocks store bytes, or halfs, in the same place") {
-  const auto bytes = zeros<signed char>(128);
-  check_race("device", [&](bool mended) { test_kernels::numbers_as_bytes(bytes->data(), mended); });
-  const auto halfs = zeros<unsigned short>(128);
-  check_race("device", [&](bool mended) { test_kernels::numbers_as_halfs(halfs->data(), mended); });
-}
-
-TEST_CASE_METHOD(RaceKernels, "race: bytes in shared memory") {
-  const auto out = zeros<signed char>(64);
-  check_race("shared", [&](bool mended) { test_kernels::shared_bytes(out->data(), mended); });
-}
-
 TEST_CASE_METHOD(RaceKernels, "no race: threads that store the same value") {
   const auto found = zeros<int>(1), out = zeros<int>(64);
   check_race("device", [&](bool mended) { test_kernels::found_in_device_memory(found->data(), mended); });
@@ -137,24 +89,6 @@ TEST_CASE_METHOD(RaceKernels, "race: a last-block reduction in which each thread
 }
 TEST_CASE_METHOD(RaceKernels, "race: a last-block reduction without the barrier before its fence") {
   check_last_block(*this, test_kernels::last_block_one_fence);
-}
-
-TEST_CASE_METHOD(RaceKernels, "race: a fence and an atomic on another counter than the reader's") {
-  const auto data = zeros<int>(1), out = zeros<int>(1);
-  check_race("device", [&](bool mended) {
-    const auto count = DeviceArray<int>::counting(*backend, 2, "count");
-    test_kernels::another_counter(data->data(), out->data(), count->data(), mended);
-    if (mended) CHECK(out->values()[0] == 42);
-  });
-}
-
-TEST_CASE_METHOD(RaceKernels, "race: __threadfence_block() between blocks") {
-  const auto data = zeros<int>(1), out = zeros<int>(1);
-  check_race("device", [&](bool mended) {
-    const auto count = zeros<int>(1);
-    test_kernels::fence_of_the_block(data->data(), out->data(), count->data(), mended);
-    if (mended) CHECK(out->values()[0] == 42);
-  });
 }
 
 TEST_CASE_METHOD(RaceKernels, "no race: a volatile flag between two warps of a block, after a fence") {

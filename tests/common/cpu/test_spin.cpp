@@ -17,21 +17,14 @@ using workbook::Counts;
 
 struct Spins : Findings {
   std::unique_ptr<DeviceArray<int>> zeros(std::size_t count, const std::string& name) {
-    auto array = std::make_unique<DeviceArray<int>>(*backend, count, name);
-    backend->fill(array->data(), 0, count * sizeof(int));
-    return array;
+    return Findings::zeros<int>(count, name);
   }
 
   /// The finding of a kernel, which has to come within 100,000 steps: a millisecond or two.
   template <class Kernel>
   std::string found_at_once(Kernel kernel) {
     setenv("WORKBOOK_STEPS", "100000", 1);
-    std::string message;
-    try {
-      backend->run(kernel);
-    } catch (const cpu::Finding& finding) {
-      message = finding.what();
-    }
+    const std::string message = finding_of(*backend, kernel);
     unsetenv("WORKBOOK_STEPS");
     CHECK_THAT(message, !ContainsSubstring("Still running after"));
     return message;

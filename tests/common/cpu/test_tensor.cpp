@@ -7,8 +7,7 @@
 
 #include "catch.hpp"
 #include "chapters/tensor_products.hpp"
-#include "common/cpu/device_arrays.hpp"
-#include "cpu/finding.hpp"
+#include "common/cpu/findings.hpp"
 #include "kernels/counted_tensor.hpp"
 #include "kernels/tensor.hpp"
 
@@ -17,25 +16,11 @@ namespace {
 
 namespace test_kernels = cpu::test_kernels;
 
-struct Tensor {
-  std::unique_ptr<workbook::Backend> backend = workbook::make_cpu_backend();
-
-  template <class T>
-  std::unique_ptr<DeviceArray<T>> counting(std::size_t count, const std::string& name = "array") {
-    return DeviceArray<T>::counting(*backend, count, name);
-  }
-
+struct Tensor : Findings {
   /// The finding of `kernel(mistake)`; the twin without it must have none.
   template <class Mistake, class Kernel>
   std::string finding(Mistake mistake, Kernel kernel) {
-    CHECK_NOTHROW(backend->run([&] { kernel(Mistake::kNone); }));
-    try {
-      backend->run([&] { kernel(mistake); });
-    } catch (const cpu::Finding& found) {
-      return found.what();
-    }
-    FAIL("the mistake was not found");
-    return "";
+    return Findings::finding([&](bool mended) { kernel(mended ? Mistake::kNone : mistake); });
   }
 
   /// The finding of the double-buffered product.

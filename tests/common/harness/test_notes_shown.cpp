@@ -18,6 +18,7 @@
 #include "kernels/counted_bytes.hpp"
 #include "kernels/notes.hpp"
 #include "play_memory.hpp"
+#include "printed.hpp"
 #include "verdict.hpp"
 
 namespace test_notes_shown {
@@ -34,20 +35,10 @@ struct Run {
 /// The exit status of `program(arguments)`, and what it printed on standard output.
 template <class Program>
 Run run(Program program, std::vector<const char*> arguments) {
-  FILE* const file = std::tmpfile();
-  REQUIRE(file);
-  std::fflush(stdout);
-  const int before = dup(STDOUT_FILENO);
-  dup2(fileno(file), STDOUT_FILENO);
   arguments.insert(arguments.begin(), "program");
-  const int status = program(static_cast<int>(arguments.size()), arguments.data());
-  std::fflush(stdout);
-  dup2(before, STDOUT_FILENO);
-  close(before);
-  std::rewind(file);
-  std::string output;
-  for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) output += static_cast<char>(c);
-  std::fclose(file);
+  int status = 0;
+  const std::string output =
+      printed([&] { status = program(static_cast<int>(arguments.size()), arguments.data()); });
   return {status, output};
 }
 
