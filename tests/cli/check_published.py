@@ -118,6 +118,26 @@ int main() {
   cudaFree(x);
 }
 """
+INPUTS = r"""#include <cstdio>
+__global__ void twice(const int* x, int* y) { y[threadIdx.x] = 2 * x[threadIdx.x]; }
+__global__ void add(int* sum) { atomicAdd(sum, 1); }
+int main() {
+  int *x, *y, *sum, results[2];
+  cudaMallocManaged(&x, 32 * sizeof(int));
+  cudaMalloc(&y, 32 * sizeof(int));
+  cudaMalloc(&sum, sizeof(int));
+  cudaMemset(sum, 0, sizeof(int));
+  for (int i = 0; i < 10; ++i) {
+    x[0] = i / 5;
+    twice<<<1, 32>>>(x, y);
+    add<<<1, 32>>>(sum);
+    cudaDeviceSynchronize();
+  }
+  cudaMemcpy(results, y, sizeof(int), cudaMemcpyDeviceToHost);
+  cudaMemcpy(results + 1, sum, sizeof(int), cudaMemcpyDeviceToHost);
+  printf("y %d, sum %d\n", results[0], results[1]);
+}
+"""
 LAUNCH = "saxpy<<<(n + 255) / 256, 256>>>(n, 2.0f, d_x, d_y);"
 BACK = "cudaMemcpy(y.data(), d_y, bytes, cudaMemcpyDeviceToHost);"
 
@@ -131,7 +151,7 @@ play("... that is not there", SAXPY, 1, "--set M=32: no variable M starts with a
      options=["--set", "M=32"])
 AGAIN = changed(("i < 3", "i < 50"), ("y[i] = a * x[i] + y[i];", "y[i] = a * x[i] + i;"))
 play("a launch that changes nothing is not run again", AGAIN, 0, "y[999] = 1001", "saxpy 50 4 256",
-     "48 of 50 launches were not run again")
+     "49 of 50 launches were not run again")
 TURNS = changed(("for (int i = 0; i < 3; ++i)", "for (int i = 0; i < 50; ++i) clear<<<1, 256>>>(d_y),"),
                 ("int main", "__global__ void clear(float* y) { y[threadIdx.x] = 0; }\nint main"),
                 ("N = 1000", "N = 256"))
@@ -141,6 +161,8 @@ HEAP_TURNS = TURNS.replace("y[i] = a * x[i]", "{ float* volatile p = new float(a
     "y[i];", "y[i]; delete p; }")
 play("... but those that allocate memory are", HEAP_TURNS, 0, "y[255] = 2", "saxpy 50 1 256",
      "48 of 100 launches were not run again")
+play("... and those whose input the host writes, or that read what they write", INPUTS, 0, "twice 10 1 32",
+     "add 10 1 32", "y 2, sum 320", "8 of 20 launches were not run again")
 play("an end after some launches", SAXPY, 0, "ended after 2 launches", "saxpy 2 4 256",
      options=["--launches", 2], never="y[999]")
 HEADER = changed(("#include <vector>", "#include <vector>\n#include <size.h>\n#include <omp.h>"),
