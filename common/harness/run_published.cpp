@@ -311,7 +311,9 @@ void run(const cpu::Launch& launch, const Arguments& arguments) {
   workbook::Session& s = *session;
   try {
     workbook::DevicePieces memory;
-    const auto work_besides = [] { return cpu::device().printed.bytes + cpu::heap().changes(); };
+    const auto work_besides = [] {
+      return cpu::device().printed.bytes + cpu::heap().changes() + condition_changes();
+    };
     const bool has_run = s.repeats.run(launch, arguments, memory, [&] {
       const std::size_t before = work_besides();
       cpu::run(launch);
@@ -556,6 +558,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   p.canMapHostMemory = p.concurrentKernels = p.asyncEngineCount = p.unifiedAddressing = p.managedMemory = 1;
   p.concurrentManagedAccess = p.deviceOverlap = p.memoryPoolsSupported = p.hostRegisterSupported = 1;
   p.cooperativeLaunch = 1;
+  p.persistingL2CacheMaxSize = 32768000;
+  p.accessPolicyMaxWindowSize = 134217728;
   *properties = p;
   return cudaSuccess;
 }

@@ -196,6 +196,64 @@ runtime = (COPY / "tests/data/published/runtime.cu").read_text()
 play("parts of the runtime", runtime, 0, "large parameter 0", "captured graph 0",
      "graph of nodes 0", "host memory 0", "pools 0", "memory of graphs 0", "heap 0",
      "2 22 1 32", never="not freed")
+CONDITIONS = r"""#include <cstdio>
+__global__ void count(int* x, cudaGraphConditionalHandle more) { cudaGraphSetConditional(more, --*x > 0); }
+__global__ void choose(int* x, cudaGraphConditionalHandle which, int value) {
+  *x += 100;
+  cudaGraphSetConditional(which, value);
+}
+__global__ void add(int* x, int value) { *x += value; }
+cudaGraphNode_t node(cudaGraph_t graph, cudaGraphNode_t* before, cudaGraphNodeParams& params) {
+  cudaGraphNode_t added;
+  cudaGraphAddNode(&added, graph, before, nullptr, before ? 1 : 0, &params);
+  return added;
+}
+int main() {
+  int *x, result, value = 2, addends[] = {1000, 2000, 3000};
+  cudaMalloc(&x, sizeof(int));
+  cudaStream_t stream;
+  cudaStreamCreate(&stream);
+  cudaGraph_t graph;
+  cudaGraphCreate(&graph, 0);
+  cudaGraphConditionalHandle more, which;
+  cudaGraphConditionalHandleCreate(&more, graph, 1, cudaGraphCondAssignDefault);
+  cudaGraphConditionalHandleCreate(&which, graph);
+
+  cudaGraphNodeParams loop = {cudaGraphNodeTypeConditional};  // until x is 0
+  loop.conditional = {more, cudaGraphCondTypeWhile, 1};
+  cudaGraphNode_t last = node(graph, nullptr, loop);
+  cudaStreamBeginCaptureToGraph(stream, loop.conditional.phGraph_out[0], nullptr, nullptr, 0,
+                                cudaStreamCaptureModeGlobal);
+  count<<<1, 1, 0, stream>>>(x, more);
+  cudaStreamEndCapture(stream, nullptr);
+
+  void* arguments[] = {&x, &which, &value};
+  cudaGraphNodeParams kernel = {cudaGraphNodeTypeKernel};
+  kernel.kernel.func = (void*)choose;
+  kernel.kernel.gridDim = kernel.kernel.blockDim = dim3(1);
+  kernel.kernel.kernelParams = arguments;
+  last = node(graph, &last, kernel);
+  cudaGraphNodeParams branch = {cudaGraphNodeTypeConditional};
+  branch.conditional = {which, cudaGraphCondTypeSwitch, 3};
+  node(graph, &last, branch);
+  kernel.kernel.func = (void*)add;
+  for (int i = 0; i < 3; ++i) {
+    arguments[1] = &addends[i];
+    node(branch.conditional.phGraph_out[i], nullptr, kernel);
+  }
+
+  cudaGraphExec_t exec;
+  cudaGraphInstantiate(&exec, graph, 0);
+  for (int i = 0; i < 2; ++i) {
+    cudaMemset(x, i ? 3 : 7, 1);
+    cudaMemset((char*)x + 1, 0, 3);
+    cudaGraphLaunch(exec, stream);
+    cudaMemcpy(&result, x, sizeof(int), cudaMemcpyDeviceToHost);
+    printf("result %d\n", result);
+  }
+}
+"""
+play("conditional nodes of graphs", CONDITIONS, 0, "result 3100\nresult 3100", "count 10 1 1", "add 2 1 1")
 CUBLAS = r"""#include <cublas_v2.h>
 #include <cstdio>
 int main() {
