@@ -312,6 +312,9 @@ else:
 
 GRID = changed(("#include <vector>", "#include <vector>\n#include <cooperative_groups.h>"),
                ("if (i < n)", "cooperative_groups::this_grid().sync();\n  if (i < n)"))
+EXCHANGE = changed(("if (i < n)", "__shared__ int sum;\n  atomicExch(&sum, 0);\n  __syncthreads();\n"
+                                  "  atomicAdd(&sum, 1);\n  if (i < n)"))
+play("an exchange that sets a first value is none", EXCHANGE, 0, "y[999] = 8")
 play("grid.sync() without a cooperative launch", GRID, 1,
      "grid.sync() in a launch that is not cooperative: kernel saxpy", "grid.sync() at line 8")
 TOGETHER = r"""#include <cooperative_groups.h>
