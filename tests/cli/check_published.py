@@ -308,6 +308,45 @@ if re.search(r"^WORKBOOK_CURAND_FOLDER:PATH=/", (COPY / "build/CMakeCache.txt").
 else:
     play("cuRAND in kernels", RANDOM, 1, "curand_kernel.h is the CUDA Toolkit's, which was not found")
 
+INTEGERS = r"""#include <mma.h>
+#include <cstdio>
+using namespace nvcuda;
+template <class T, class A, class B>
+__global__ void product(const T* a, const T* b, int* c) {
+  wmma::fragment<wmma::matrix_a, 16, 16, 16, T, A> left;
+  wmma::fragment<wmma::matrix_b, 16, 16, 16, T, B> right;
+  wmma::fragment<wmma::accumulator, 16, 16, 16, int> sum;
+  wmma::load_matrix_sync(sum, c, 16, wmma::mem_row_major);
+  wmma::load_matrix_sync(left, a, 16);
+  wmma::load_matrix_sync(right, b, 16);
+  wmma::mma_sync(sum, left, right, sum);
+  wmma::store_matrix_sync(c, sum, 16, wmma::mem_row_major);
+}
+template <class T, class A, class B>
+int wrong(int a_row, int a_column, int b_row, int b_column) {
+  T *a, *b;
+  int *c, wrong = 0;
+  cudaMallocManaged(&a, 256), cudaMallocManaged(&b, 256), cudaMallocManaged(&c, 1024);
+  for (int i = 0; i < 256; ++i) a[i] = 37 * i, b[i] = 91 * i + 5, c[i] = 100000000 + i;
+  product<T, A, B><<<1, 32>>>(a, b, c);
+  cudaDeviceSynchronize();
+  for (int i = 0; i < 256; ++i) {
+    int sum = 100000000 + i;
+    for (int k = 0; k < 16; ++k)
+      sum += a[i / 16 * a_row + k * a_column] * b[k * b_row + i % 16 * b_column];
+    wrong += sum != c[i];
+  }
+  cudaFree(a), cudaFree(b), cudaFree(c);
+  return wrong;
+}
+int main() {
+  printf("signed %d unsigned %d\n",
+         wrong<signed char, wmma::row_major, wmma::col_major>(16, 1, 1, 16),
+         wrong<unsigned char, wmma::col_major, wmma::row_major>(1, 16, 16, 1));
+}
+"""
+play("products of 8-bit integers on tensor cores", INTEGERS, 0, "signed 0 unsigned 0", never="not freed")
+
 # --- What is found ---
 
 GRID = changed(("#include <vector>", "#include <vector>\n#include <cooperative_groups.h>"),
