@@ -26,7 +26,7 @@ struct Access {
   AccessManner manner = AccessManner::kPlain;
   Scope scope = Scope::kDevice;  ///< of an atomic
 
-  /// Whether something must have been written there before. What an exchange returns is rarely used.
+  /// Whether something must have been written there before. The result of an exchange is rarely used.
   bool needs_value() const { return kind != AccessKind::kStore && manner != AccessManner::kExchange; }
 };
 

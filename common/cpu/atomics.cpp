@@ -65,12 +65,12 @@ WORKBOOK_ATOMIC(atomicXor, unsigned, old ^ value)
 #undef WORKBOOK_ATOMIC
 #undef WORKBOOK_ATOMIC_OF
 
-#define WORKBOOK_EXCHANGE_OF(scope, name, T)                                                           \
-  T name(T* address, T value) {                                                                        \
-    return atomically(                                                                                 \
-        address, CALLER, [&](T) { return value; }, scope, AccessManner::kExchange);                     \
+#define WORKBOOK_EXCHANGE_OF(scope, name, T)                                        \
+  T name(T* address, T value) {                                                     \
+    return atomically(                                                              \
+        address, CALLER, [&](T) { return value; }, scope, AccessManner::kExchange); \
   }
-#define WORKBOOK_EXCHANGE(T)                           \
+#define WORKBOOK_EXCHANGE(T)                          \
   WORKBOOK_EXCHANGE_OF(Scope::kDevice, atomicExch, T) \
   WORKBOOK_EXCHANGE_OF(Scope::kSystem, atomicExch_system, T)
 WORKBOOK_EXCHANGE(int)

@@ -29,8 +29,7 @@ inline Site& check_global(Device& device, const Access& access, unsigned counted
     site.buffer = nullptr;  // so that each access comes here
   }
   const std::size_t offset = access.address - buffer.pages.begin;
-  if (access.needs_value() && !buffer.written.has(offset, access.size))
-    uninitialised_global(access, buffer);
+  if (access.needs_value() && !buffer.written.has(offset, access.size)) uninitialised_global(access, buffer);
   if (access.kind != AccessKind::kLoad) buffer.written.add(offset, access.size);
   if (!block.races.is_on()) return site;
   block.sites.give_number(site);

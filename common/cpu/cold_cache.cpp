@@ -46,7 +46,8 @@ void ColdCache::add(const ColdCache& later) {
   touched_ |= later.touched_;
   overlaps_ |= later.overlaps_;
   for (std::size_t i = 0; i < groups(); ++i) {
-    overlaps_ |= (read_sectors_[i] & later.written_sectors_[i]) | (written_sectors_[i] & later.read_sectors_[i]);
+    overlaps_ |=
+        (read_sectors_[i] & later.written_sectors_[i]) | (written_sectors_[i] & later.read_sectors_[i]);
     read_sectors_[i] |= later.read_sectors_[i] & ~written_sectors_[i];
     written_sectors_[i] |= later.written_sectors_[i];
   }

@@ -146,8 +146,8 @@ void RaceCheck::check_words(Access access, bool shared, WordHistory* words, unsi
 }
 
 /// Whether a read need not be noted: nobody has written the word, many have read it, and a block before this
-/// one has read these bytes, or two warps have since the last barrier. Whoever races with this read races
-/// with one of theirs.
+/// one has read these bytes, or two warps have since the last barrier. A write that races with this read
+/// races with one of theirs.
 bool RaceCheck::adds_nothing(const WordHistory& word, bool shared, std::uint32_t mine) const {
   constexpr unsigned kNotPlain =
       WordHistory::kReaderStrong | WordHistory::kOtherStrong | 3u << WordHistory::kReaderElement;

@@ -5,8 +5,9 @@
 /// NVIDIA's PTX manual, section "Matrix Fragments for mma.m16n8k16"), so a fragment of wmma is that of two
 /// such products. The left operand has 16 lines (rows of A), the right one 8 (columns of B). Lane 4 * g + t
 /// holds the elements of line g at the depths 2 * t and 2 * t + 1 of every 8x8 matrix; with TF32, those at
-/// depth t of every 8x4 matrix; with 8 bits, those at the depths 4 * t to 4 * t + 3; in the accumulator, those of line g of the left operand and lines 2 * t and
-/// 2 * t + 1 of the right one. 8x32x16 is the product of the transposed matrices: B is its left operand.
+/// depth t of every 8x4 matrix; with 8 bits, those at the depths 4 * t to 4 * t + 3; in the accumulator,
+/// those of line g of the left operand and lines 2 * t and 2 * t + 1 of the right one. 8x32x16 is the product
+/// of the transposed matrices: B is its left operand.
 ///
 /// How nvcc 13 compiles loads and stores for compute capability 9.0:
 /// - 16-bit elements move in pairs, 32 bits at once. Where memory runs the other way, each 8x8 matrix moves
@@ -165,8 +166,8 @@ std::string access_text(const Lane& lane, const void* caller) {
                      place_text(reinterpret_cast<std::uintptr_t>(caller)));
 }
 
-/// What the first address must be a multiple of: 32 bytes, but of 8-bit elements, whose rows of 16 are shorter,
-/// what a lane holds (PTX ISA, wmma.load: "the corresponding instruction's fragment size in bytes").
+/// The first address must be a multiple of 32 bytes. With 8-bit elements, whose rows of 16 are shorter, it is
+/// the size of a lane's fragment (PTX ISA, wmma.load).
 unsigned alignment_of(const WarpFragment& f) {
   return is_8_bit(f) ? static_cast<unsigned>(own_elements(f)) : 32;
 }
@@ -181,8 +182,9 @@ void check_alignment(const Lane& lane, const Transfer& how, const void* caller) 
     return stop_or_note(
         {"misaligned fragment",
          fmt::format("{}\n  which is not a multiple of {} bytes", access_text(lane, caller), alignment),
-         fmt::format("does each tile begin at a multiple of {0} bytes? Declare shared tiles with __align__({0})",
-                     alignment),
+         fmt::format(
+             "does each tile begin at a multiple of {0} bytes? Declare shared tiles with __align__({0})",
+             alignment),
          instruction});
   stop_or_note({"misaligned fragment",
                 fmt::format("{}\n  with a leading dimension of {} elements: not a multiple of 16 bytes",

@@ -4,8 +4,8 @@
 /// GPU of compute capability 8.0 or more.
 ///
 /// Shapes and types, m x n x k: 16x16x16, 32x8x16 and 8x32x16 of `__half`, `__nv_bfloat16`, `signed char` or
-/// `unsigned char`, 16x16x8 of `precision::tf32`. Accumulators are float, with `__half` also `__half`, and int
-/// with the integers.
+/// `unsigned char`, 16x16x8 of `precision::tf32`. Accumulators are float, with `__half` also `__half`, and
+/// int with the integers.
 #pragma once
 
 #include "cpu/bfloat16.hpp"

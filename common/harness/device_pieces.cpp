@@ -54,9 +54,7 @@ bool DevicePieces::is_unchanged(const std::vector<UsedArray>& arrays) {
   });
 }
 
-void DevicePieces::note_write(const MemoryPiece& piece) {
-  cpu::memory().note_write(piece.bytes.data());
-}
+void DevicePieces::note_write(const MemoryPiece& piece) { cpu::memory().note_write(piece.bytes.data()); }
 
 std::vector<MemoryPiece> DevicePieces::pieces() {
   std::vector<MemoryPiece> pieces;

@@ -65,8 +65,8 @@ class Repeats {
     std::size_t number = 0;
     bool has_run = false;
     std::optional<std::vector<UsedArray>> used;  ///< by the last run, where a second one would do the same
-    bool is_complete = false;         ///< whether the rest says all that the last run did
-    std::vector<std::size_t> before;  ///< hashes of the memory
+    bool is_complete = false;                    ///< whether the rest says all that the last run did
+    std::vector<std::size_t> before;             ///< hashes of the memory
     std::vector<std::pair<std::size_t, std::string>> changes;  ///< pieces, and what they became
     std::vector<std::size_t> after;
     std::size_t bytes = 0;  ///< of the changes

@@ -147,11 +147,13 @@ play("launches with the same counts share a row", SAXPY, 0, "y[999] = 8",
      "saxpy 3 4 256 64 250 100% 32 125 100% 0", never="not freed")
 play("arguments of main", SAXPY, 0, "y[63] = 8", "saxpy 3 1 256", options=["--", 64])
 play("another value for a constant", SAXPY, 0, "y[31] = 8", options=["--set", "N=32"])
-MACRO = changed(("#include <cstdlib>", "#include <cstdlib>\n#include \"include/size.h\"\n#define SIZE (1000) // +"),
+MACRO = changed(("#include <vector>",
+                 '#include <vector>\n#include "include/size.h"\n#define SIZE (1000) // +'),
                 ("N = 1000", "N = SIZE + FROM_HEADER"),
                 ("return 0", 'printf("%s:%d\\n", __FILE__, __LINE__)'))
 play("... or a macro", MACRO, 0, "y[108] = 8", "mine.cu:28", options=["--set", "SIZE=32"])
-play("... that is not there", SAXPY, 1, "--set M=32: no variable M starts with a number, and no source defines such a macro",
+play("... that is not there", SAXPY, 1,
+     "--set M=32: no variable M starts with a number, and no source defines such a macro",
      options=["--set", "M=32"])
 AGAIN = changed(("i < 3", "i < 50"), ("y[i] = a * x[i] + y[i];", "y[i] = a * x[i] + i;"))
 play("a launch that changes nothing is not run again", AGAIN, 0, "y[999] = 1001", "saxpy 50 4 256",

@@ -24,7 +24,7 @@ struct Machine : workbook::LaunchMemory {
   void note_write(const workbook::MemoryPiece& piece) override {
     ++versions[reinterpret_cast<const int*>(piece.bytes.data()) - memory];
   }
-  /// What a kernel has used, if it writes the first number and reads the second, or the other way round.
+  /// Notes that a kernel has written one of the numbers and read the other.
   void note_use(int written) {
     ++versions[written];
     used_arrays = {{memory, versions[0]}, {memory + 1, versions[1]}};
@@ -113,7 +113,7 @@ TEST_CASE("repeats: a launch that reads nothing that it writes runs once, until 
   }
   machine.memory[1] = 7;
   CHECK_FALSE(machine.launch(0, copy));  // nobody has noted the write
-  CHECK(machine.launch(1, copy));           // writes what the other one reads
+  CHECK(machine.launch(1, copy));        // writes what the other one reads
   CHECK_FALSE(machine.launch(1, copy));
   CHECK(machine.launch(0, copy));
 }
