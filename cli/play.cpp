@@ -58,10 +58,11 @@ bool has_main(const std::string& file) {
   return std::regex_search(text, main) && !std::regex_search(text, play);
 }
 
-/// The options of the preprocessor, as a compiler reads them from a file.
-std::string preprocessor_options(const PlayRequest& request) {
+/// The options of the preprocessor for a source, as a compiler reads them from a file.
+std::string preprocessor_options(const PlayRequest& request, const std::string& source) {
   std::ostringstream text;
   text << "-include published/published.hpp\n";
+  text << "-iquote" << std::quoted(fs::canonical(source).parent_path().string()) << "\n";
   for (const std::string& each : request.includes)
     text << std::quoted("-I" + fs::absolute(each).string()) << "\n";
   for (const std::string& each : request.definitions) text << std::quoted("-D" + each) << "\n";
@@ -73,19 +74,48 @@ std::string wrapper(const std::string& source) {
   return fmt::format("#include \"{}\"\n// {}\n", fs::canonical(source).string(), content_stamp(source));
 }
 
+/// A number that --set gives another value, and whether it was that of a macro.
+struct Setting {
+  std::string name, value;
+  bool is_macro = false;
+};
+
+/// The text of a source, in which macros that it defines as numbers have the values of --set.
+std::string with_macros(std::string text, std::vector<Setting>& settings) {
+  for (Setting& setting : settings) {
+    const std::regex definition("(^|\\n)([ \\t]*#[ \\t]*define[ \\t]+" + setting.name +
+                                "[ \\t]+\\(?)[-+]?\\.?[0-9][\\w.]*");
+    if (!std::regex_search(text, definition)) continue;
+    text = std::regex_replace(text, definition, "$01$02" + setting.value);
+    setting.is_macro = true;
+  }
+  return text;
+}
+
+/// The same for a source of a program: where macros get other values, its text is in place of the #include.
+std::string wrapper(const std::string& source, std::vector<Setting>& settings) {
+  const std::string text = file_text(source), changed = with_macros(text, settings);
+  if (changed == text) return wrapper(source);
+  return fmt::format("#line 1 \"{}\"\n{}", fs::canonical(source).string(), changed);
+}
+
 /// Writes what the build of a program depends on (cmake/Play.cmake).
 void write_program(const Workbook& workbook, const std::string& file, const PlayRequest& request) {
-  std::string constants;
-  for (const std::string& each : request.constants) constants += each + "\n";
-  update_file(workbook.build / "published.set", constants);
+  std::vector<Setting> settings;
+  for (const std::string& each : request.constants)
+    settings.push_back({each.substr(0, each.find('=')), each.substr(each.find('=') + 1)});
   std::vector<std::string> sources = request.more_files;
   sources.insert(sources.begin(), file);
   for (std::size_t i = 0; i < kMostFiles; ++i) {
     const bool is_there = i < sources.size();
     const std::string path = (workbook.build / fmt::format("published.{}", i)).string();
-    update_file(path + ".options", is_there ? preprocessor_options(request) : "");
-    update_file(path + ".cu", is_there ? wrapper(sources[i]) : "");
+    update_file(path + ".options", is_there ? preprocessor_options(request, sources[i]) : "");
+    update_file(path + ".cu", is_there ? wrapper(sources[i], settings) : "");
   }
+  std::string constants;
+  for (const Setting& each : settings)
+    if (!each.is_macro) constants += each.name + "=" + each.value + "\n";
+  update_file(workbook.build / "published.set", constants);
 }
 
 /// Builds the program of `play` with the reader's file. Returns whether that was possible; if not, says why.

@@ -684,7 +684,10 @@ class Translator {
 void Constants::require_all_used() const {
   for (const auto& [name, value] : values_)
     if (!used_.contains(name))
-      throw UsageError(fmt::format("--set {}={}: no variable {} starts with a number", name, value, name));
+      throw UsageError(
+          fmt::format("--set {}={}: no variable {} starts with a number, and no source defines "
+                      "such a macro",
+                      name, value, name));
 }
 
 std::string translated(std::string_view preprocessed, Constants& constants) {

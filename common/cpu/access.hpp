@@ -13,9 +13,9 @@ enum class AccessKind : unsigned char { kLoad, kStore, kAtomic };
 /// The memory that an access touches. An asynchronous copy reads global memory and writes shared memory.
 enum class Space : unsigned char { kGlobal, kShared, kCopy };
 
-/// How an access differs from a plain one: a volatile access, the atomic of a compare-and-swap, one of
-/// __ldcv(), __stwt() and relaxed atomics, or a load that acquires.
-enum class AccessManner : unsigned char { kPlain, kVolatile, kCompareAndSwap, kRelaxed, kAcquire };
+/// How an access differs from a plain one: a volatile access, the atomic of a compare-and-swap or of an
+/// exchange, one of __ldcv(), __stwt() and relaxed atomics, or a load that acquires.
+enum class AccessManner : unsigned char { kPlain, kVolatile, kCompareAndSwap, kExchange, kRelaxed, kAcquire };
 
 /// One access of the running thread.
 struct Access {
@@ -25,6 +25,9 @@ struct Access {
   AccessKind kind;
   AccessManner manner = AccessManner::kPlain;
   Scope scope = Scope::kDevice;  ///< of an atomic
+
+  /// Whether something must have been written there before. The result of an exchange is rarely used.
+  bool needs_value() const { return kind != AccessKind::kStore && manner != AccessManner::kExchange; }
 };
 
 }  // namespace cpu

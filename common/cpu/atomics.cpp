@@ -52,10 +52,6 @@ WORKBOOK_ATOMIC(atomicMin, unsigned long long, std::min(old, value))
 WORKBOOK_ATOMIC(atomicMax, int, std::max(old, value))
 WORKBOOK_ATOMIC(atomicMax, unsigned, std::max(old, value))
 WORKBOOK_ATOMIC(atomicMax, unsigned long long, std::max(old, value))
-WORKBOOK_ATOMIC(atomicExch, int, (static_cast<void>(old), value))
-WORKBOOK_ATOMIC(atomicExch, unsigned, (static_cast<void>(old), value))
-WORKBOOK_ATOMIC(atomicExch, unsigned long long, (static_cast<void>(old), value))
-WORKBOOK_ATOMIC(atomicExch, float, (static_cast<void>(old), value))
 WORKBOOK_ATOMIC(atomicInc, unsigned, old >= value ? 0 : old + 1)
 WORKBOOK_ATOMIC(atomicDec, unsigned, old == 0 || old > value ? value : old - 1)
 WORKBOOK_ATOMIC(atomicSub, int, static_cast<unsigned>(old) - static_cast<unsigned>(value))  // wraps around
@@ -68,6 +64,21 @@ WORKBOOK_ATOMIC(atomicXor, int, old ^ value)
 WORKBOOK_ATOMIC(atomicXor, unsigned, old ^ value)
 #undef WORKBOOK_ATOMIC
 #undef WORKBOOK_ATOMIC_OF
+
+#define WORKBOOK_EXCHANGE_OF(scope, name, T)                                        \
+  T name(T* address, T value) {                                                     \
+    return atomically(                                                              \
+        address, CALLER, [&](T) { return value; }, scope, AccessManner::kExchange); \
+  }
+#define WORKBOOK_EXCHANGE(T)                          \
+  WORKBOOK_EXCHANGE_OF(Scope::kDevice, atomicExch, T) \
+  WORKBOOK_EXCHANGE_OF(Scope::kSystem, atomicExch_system, T)
+WORKBOOK_EXCHANGE(int)
+WORKBOOK_EXCHANGE(unsigned)
+WORKBOOK_EXCHANGE(unsigned long long)
+WORKBOOK_EXCHANGE(float)
+#undef WORKBOOK_EXCHANGE
+#undef WORKBOOK_EXCHANGE_OF
 
 #define WORKBOOK_COMPARE_AND_SWAP(scope, name, T)                                     \
   T name(T* address, T expected, T value) {                                           \

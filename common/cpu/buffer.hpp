@@ -31,6 +31,7 @@ struct Buffer {
   std::size_t element_size;
   unsigned gpu = 0;               ///< whose memory it is in, where there are several (gpus.hpp)
   bool shared_with_host = false;  ///< host code may use it between launches
+  std::size_t version = 0;        ///< a number that no other array has had, new after each write
   // By offset from the start of the pages.
   WrittenBytes written;
   ColdCache cold_cache;

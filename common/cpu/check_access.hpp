@@ -29,8 +29,7 @@ inline Site& check_global(Device& device, const Access& access, unsigned counted
     site.buffer = nullptr;  // so that each access comes here
   }
   const std::size_t offset = access.address - buffer.pages.begin;
-  if (access.kind != AccessKind::kStore && !buffer.written.has(offset, access.size))
-    uninitialised_global(access, buffer);
+  if (access.needs_value() && !buffer.written.has(offset, access.size)) uninitialised_global(access, buffer);
   if (access.kind != AccessKind::kLoad) buffer.written.add(offset, access.size);
   if (!block.races.is_on()) return site;
   block.sites.give_number(site);
@@ -42,7 +41,7 @@ inline Site& check_global(Device& device, const Access& access, unsigned counted
 /// Checks an access to shared memory at that offset.
 inline void check_shared(BlockState& block, const Access& access, std::size_t offset, Site& site) {
   if (const AsyncCopy* copy = block.copies.to(offset, access.size)) return copy_in_flight(access, *copy);
-  if (access.kind != AccessKind::kStore && !block.shared_shadow.has(offset, access.size))
+  if (access.needs_value() && !block.shared_shadow.has(offset, access.size))
     return uninitialised_shared(access);
   if (access.kind != AccessKind::kLoad) block.shared_shadow.write(offset, access.size);
   if (!block.races.is_on()) return;

@@ -15,12 +15,15 @@ ColdCache::ColdCache(std::size_t bytes) : read_sectors_(bytes / 32 / 64), writte
 void ColdCache::read(std::size_t offset) {
   const std::size_t group = offset / 32 / 64;
   touched_ = true;
+  overlaps_ |= (written_sectors_[group] & bit(offset)) != 0;
   read_sectors_[group] |= bit(offset) & ~written_sectors_[group];
 }
 
 void ColdCache::write(std::size_t offset) {
+  const std::size_t group = offset / 32 / 64;
   touched_ = true;
-  written_sectors_[offset / 32 / 64] |= bit(offset);
+  overlaps_ |= (read_sectors_[group] & bit(offset)) != 0;
+  written_sectors_[group] |= bit(offset);
 }
 
 long long ColdCache::read_bytes() const {
@@ -41,7 +44,10 @@ long long ColdCache::written_bytes() const {
 
 void ColdCache::add(const ColdCache& later) {
   touched_ |= later.touched_;
+  overlaps_ |= later.overlaps_;
   for (std::size_t i = 0; i < groups(); ++i) {
+    overlaps_ |=
+        (read_sectors_[i] & later.written_sectors_[i]) | (written_sectors_[i] & later.read_sectors_[i]);
     read_sectors_[i] |= later.read_sectors_[i] & ~written_sectors_[i];
     written_sectors_[i] |= later.written_sectors_[i];
   }
@@ -51,7 +57,7 @@ void ColdCache::clear() {
   if (!touched_) return;
   std::fill(read_sectors_.begin(), read_sectors_.end(), 0);
   std::fill(written_sectors_.begin(), written_sectors_.end(), 0);
-  touched_ = false;
+  touched_ = overlaps_ = false;
 }
 
 }  // namespace cpu

@@ -25,6 +25,8 @@ class ColdCache {
 
   // What several cores have noted (array_parts.hpp), 64 sectors at a time.
   bool touched() const { return touched_; }
+  /// Whether the launch has both read and written a sector, in either order.
+  bool overlaps() const { return overlaps_; }
   std::size_t groups() const { return read_sectors_.size(); }
   /// The sectors of a group that were read before they were written.
   std::uint64_t read_sectors(std::size_t group) const { return read_sectors_[group]; }
@@ -36,7 +38,7 @@ class ColdCache {
   void clear();
 
  private:
-  bool touched_ = false;
+  bool touched_ = false, overlaps_ = false;
   std::vector<std::uint64_t> read_sectors_, written_sectors_;  // a bit for each 32-byte sector
 };
 

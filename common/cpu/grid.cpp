@@ -183,6 +183,7 @@ void run(const Launch& launch) {
   if (!d.gpus) memory().clear_cold_caches();
   run_grid();
   d.gpus ? memory().take_compulsory(d.counts, d.gpu) : memory().count_compulsory(d.counts);
+  memory().note_writes();
   mark_estimates(d);
   d.counts.accesses_of_busiest_blocks += d.counts.accesses_of_busiest_block;
   ++d.counts.kernels;

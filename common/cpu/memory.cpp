@@ -91,7 +91,6 @@ const std::string* Memory::released_at(std::uintptr_t address) const {
 
 void* Memory::allocate(std::size_t bytes, std::size_t misalignment, std::string name,
                        std::size_t element_size) {
-  ++version_;
   const std::size_t size = round_up(misalignment + bytes, kPage);
   std::uintptr_t begin = 0;
   for (std::size_t red_zone = arena_.size / kRedZonesPerArena; begin == 0; red_zone /= 2) {
@@ -103,6 +102,7 @@ void* Memory::allocate(std::size_t bytes, std::size_t misalignment, std::string 
   static_assert(kPage % kAlignment == 0 && kPage % (4 * LastAccesses::kChunk) == 0);
   const Region data = {begin + misalignment, bytes}, pages = {begin, size};
   auto buffer = std::make_unique<Buffer>(data, pages, std::move(name), element_size);
+  buffer->version = ++version_;
   buffers_.insert(first_after(begin), std::move(buffer));
   return reinterpret_cast<void*>(data.begin);
 }
@@ -123,7 +123,7 @@ void Memory::adopt(const Region& variable, std::string name, std::size_t element
   auto buffer = std::make_unique<Buffer>(variable, pages, std::move(name), element_size);
   buffer->shared_with_host = true;
   buffer->written.set(0, pages.size, true);
-  ++version_;
+  buffer->version = ++version_;
   buffers_.insert(first_after(pages.begin), std::move(buffer));
   const std::uintptr_t end = pages.begin + pages.size;
   if (adopted_.size == 0) adopted_ = pages;
@@ -141,7 +141,7 @@ bool Memory::add_host_array(const Region& data, std::string name, std::size_t el
   auto buffer = std::make_unique<Buffer>(data, pages, std::move(name), element_size);
   buffer->shared_with_host = true;
   buffer->written.set(0, pages.size, true);
-  ++version_;
+  buffer->version = ++version_;
   buffers_.insert(first_after(begin), std::move(buffer));
   host_arrays_.push_back(pages);
   return true;
@@ -212,7 +212,7 @@ void Memory::set_initialised(const void* data, std::size_t bytes, bool initialis
   Buffer& buffer = buffer_of_host(data);
   const std::size_t offset = reinterpret_cast<std::uintptr_t>(data) - buffer.pages.begin;
   buffer.written.set(offset, offset + bytes, initialised);
-  ++version_;
+  buffer.version = ++version_;
 }
 
 bool Memory::is_initialised(const void* data, std::size_t bytes) const {
@@ -228,6 +228,11 @@ void Memory::set_access(bool open) {
   for (const auto& buffer : buffers_)
     if (!buffer->shared_with_host && !give_access(buffer->pages, open))
       throw std::runtime_error("the CPU device cannot open its memory");
+}
+
+void Memory::note_writes() {
+  for (const auto& buffer : buffers_)
+    if (buffer->cold_cache.written_bytes() > 0) buffer->version = ++version_;
 }
 
 void Memory::clear_cold_caches() {

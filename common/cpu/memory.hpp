@@ -81,6 +81,9 @@ class Memory {
   /// Another number whenever something may have changed in the arrays that are not shared with the host, or
   /// an array has come or gone.
   std::size_t version() const { return version_; }
+  /// Gives an array that was written a new version, or all that the last launch has written.
+  void note_write(const void* data) { buffer_of_host(data).version = ++version_; }
+  void note_writes();
   const Region& arena() const { return arena_; }
   /// The pages from the first to the last of the variables that have been adopted.
   const Region& adopted() const { return adopted_; }

@@ -138,9 +138,27 @@ void RaceCheck::check_words(Access access, bool shared, WordHistory* words, unsi
   const Moment now = order_.now(thread);
   for (unsigned w = 0; w < count; ++w) {
     const std::uint32_t bytes = w + 1 == count ? last : whole;
-    if (!record_quickly(words[w], shared, (me + 1) << 4 | bytes, role, now, site))
+    const std::uint32_t mine = (me + 1) << 4 | bytes;
+    if (!record_quickly(words[w], shared, mine, role, now, site) &&
+        !(role == Role::kRead && adds_nothing(words[w], shared, mine)))
       check_slowly({access, words[w], me, static_cast<std::uint8_t>(bytes), role, site, shared});
   }
+}
+
+/// Whether a read need not be noted: nobody has written the word, many have read it, and a block before this
+/// one has read these bytes, or two warps have since the last barrier. A write that races with this read
+/// races with one of theirs.
+bool RaceCheck::adds_nothing(const WordHistory& word, bool shared, std::uint32_t mine) const {
+  constexpr unsigned kNotPlain =
+      WordHistory::kReaderStrong | WordHistory::kOtherStrong | 3u << WordHistory::kReaderElement;
+  if (!(word.flags & WordHistory::kMany) || word.flags & kNotPlain || word.writer) return false;
+  if (order_.is_intricate() || !word.reader || !word.other) return false;
+  if (mine & ~(word.reader & word.other) & 0xf) return false;
+  const auto thread = [](std::uint32_t reader) { return (reader >> 4) - 1; };
+  const auto is_ours = [&](std::uint32_t reader) { return shared || is_current(thread(reader)); };
+  if (!is_ours(word.reader) || !is_ours(word.other)) return true;
+  return thread(word.reader) / kWarpSize != thread(word.other) / kWarpSize &&
+         word.reader_moment >= order_.phase() && word.other_moment >= order_.phase();
 }
 
 void RaceCheck::check(Access access, bool shared, WordHistory* words, unsigned thread, std::uint8_t site) {
@@ -258,10 +276,15 @@ RaceCheck::Groups& RaceCheck::unpacked(const WordHistory& word, bool shared) {
 }
 
 void RaceCheck::pack(const Groups& groups, WordHistory& word, bool shared) {
-  const bool had_more = word.flags & WordHistory::kMore;
+  const bool had_more = word.flags & WordHistory::kMore, many = groups.size() >= kManyGroups;
   word = {};
+  if (many) word.flags = WordHistory::kMany;
   Groups& left = left_;
   left.clear();
+  // Two readers of different warps tell most about many.
+  const auto tells_more = [&](const AccessGroup& group) {
+    return !many || !word.reader || ((word.reader >> 4) - 1) / kWarpSize != group.first / kWarpSize;
+  };
   const auto thread_and_bytes = [](const AccessGroup& group) { return (group.first + 1) << 4 | group.bytes; };
   // The newest reader has the best place, since the next one usually continues its group.
   for (auto group = groups.rbegin(); group != groups.rend(); ++group) {
@@ -279,7 +302,7 @@ void RaceCheck::pack(const Groups& groups, WordHistory& word, bool shared) {
                                                                            << WordHistory::kStrideShift);
       word.flags |= static_cast<std::uint8_t>(group->element << WordHistory::kReaderElement |
                                               (strong ? WordHistory::kReaderStrong : 0));
-    } else if (group->role != Role::kWrite && !word.other && is_single(*group)) {
+    } else if (group->role != Role::kWrite && !word.other && is_single(*group) && tells_more(*group)) {
       word.other = thread_and_bytes(*group);
       word.other_moment = group->moment;
       word.other_site = group->site;

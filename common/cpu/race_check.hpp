@@ -99,6 +99,7 @@ class RaceCheck {
   void pause();
   bool record_quickly(WordHistory& word, bool shared, std::uint32_t mine, Role role, Moment now,
                       std::uint8_t site) const;
+  bool adds_nothing(const WordHistory& word, bool shared, std::uint32_t mine) const;
   void check_slowly(const Part& part);
   void confirm_guess(const Access& access, bool shared, WordHistory* words, unsigned thread);
   void start_moments_again();

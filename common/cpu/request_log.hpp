@@ -40,7 +40,7 @@ class RequestLog {
   }
 
   /// Counts the requests that no lane can join any more; `stopped` are the positions of the lanes that have
-  /// not ended.
+  /// not ended, and the slowest comes first.
   void advance(const std::vector<const Position*>& stopped);
 
   /// Counts all requests; every lane of the warp has stopped.

@@ -141,7 +141,7 @@ void pipeline_wait(size_t left);
 
 // Tensor cores (wmma.hpp).
 enum class FragmentUse : unsigned char { kA, kB, kAccumulator };
-enum class FragmentNumber : unsigned char { kHalf, kBfloat16, kTf32, kFloat };
+enum class FragmentNumber : unsigned char { kHalf, kBfloat16, kTf32, kFloat, kInt8, kUint8, kInt32 };
 
 /// One lane's part of a matrix of a product m x k times k x n.
 struct WarpFragment {

@@ -163,8 +163,9 @@ bool Scheduler::catch_up(const Warp& warp) {
   for (const unsigned lane : lanes_of(waiting | others)) {
     const Position* position = &threads_.fiber[warp.first + lane]->flow.position;
     if (stopped.empty() || stopped.back()->key() != position->key()) stopped.push_back(position);
-    if (waiting >> lane & 1 && (!slowest || before(*position, *slowest))) slowest = position;
+    if (waiting >> lane & 1 && (!slowest || before(*position, *slowest))) slowest = stopped.back();
   }
+  std::iter_swap(stopped.begin(), std::find(stopped.begin(), stopped.end(), slowest));  // asked first
   block.log.advance(stopped);
   for (const unsigned lane : lanes_of(waiting))
     if (threads_.fiber[warp.first + lane]->flow.key == slowest->key())

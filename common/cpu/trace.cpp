@@ -49,7 +49,7 @@ bool polls_again(const Device& d, std::uintptr_t instruction, std::uintptr_t add
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const auto instruction = reinterpret_cast<std::uintptr_t>(return_address);
   if (d.block.stack.contains(address)) return;  // a local variable
-  const bool strong = manner != AccessManner::kPlain && manner != AccessManner::kCompareAndSwap;
+  const bool strong = manner != AccessManner::kPlain && kind != AccessKind::kAtomic;
   const bool may_poll = (strong && kind == kLoad) || kind == AccessKind::kAtomic;
   const bool repeats = may_poll && polls_again(d, instruction, address);
   if (repeats) d.block.steps.suspect();

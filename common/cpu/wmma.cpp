@@ -5,8 +5,9 @@
 /// NVIDIA's PTX manual, section "Matrix Fragments for mma.m16n8k16"), so a fragment of wmma is that of two
 /// such products. The left operand has 16 lines (rows of A), the right one 8 (columns of B). Lane 4 * g + t
 /// holds the elements of line g at the depths 2 * t and 2 * t + 1 of every 8x8 matrix; with TF32, those at
-/// depth t of every 8x4 matrix; in the accumulator, those of line g of the left operand and lines 2 * t and
-/// 2 * t + 1 of the right one. 8x32x16 is the product of the transposed matrices: B is its left operand.
+/// depth t of every 8x4 matrix; with 8 bits, those at the depths 4 * t to 4 * t + 3; in the accumulator,
+/// those of line g of the left operand and lines 2 * t and 2 * t + 1 of the right one. 8x32x16 is the product
+/// of the transposed matrices: B is its left operand.
 ///
 /// How nvcc 13 compiles loads and stores for compute capability 9.0:
 /// - 16-bit elements move in pairs, 32 bits at once. Where memory runs the other way, each 8x8 matrix moves
@@ -15,6 +16,8 @@
 /// - TF32 moves element by element. Accumulators of float move in pairs of 64 bits, or element by element
 /// where
 ///   memory runs the other way.
+/// - 8-bit elements of one line move four at a time, 32 bits; element by element where memory runs the other
+///   way. Unlike the others, these counts have not been compared with a GPU's.
 /// - From shared memory, `__half` is loaded by ldmatrix, the matrices of one fragment in one request: the
 ///   wavefronts are those of the single loads.
 #include <fmt/format.h>
@@ -41,6 +44,11 @@ constexpr int kMostLines = 32, kMostDepth = 16;
 bool is_16_bit(const WarpFragment& f) {
   return f.number == FragmentNumber::kHalf || f.number == FragmentNumber::kBfloat16;
 }
+
+bool is_8_bit(const WarpFragment& f) {
+  return f.number == FragmentNumber::kInt8 || f.number == FragmentNumber::kUint8;
+}
+unsigned bytes_of(const WarpFragment& f) { return is_16_bit(f) ? 2 : is_8_bit(f) ? 1 : 4; }
 
 bool transposed(const WarpFragment& f) { return f.m == 8; }
 
@@ -76,6 +84,9 @@ Place place_of(const WarpFragment& f, int lane, int i) {
   if (f.number == FragmentNumber::kTf32)
     return is_left(f) ? Place{group + 8 * (i % 2), member + 4 * (i / 2)}
                       : Place{group + 8 * (i / 2), member + 4 * (i % 2)};
+  if (is_8_bit(f))
+    return is_left(f) ? Place{group + 8 * (i / 4 % 2) + 16 * (i / 8), 4 * member + i % 4}
+                      : Place{group + 8 * (i / 4), 4 * member + i % 4};
   return is_left(f) ? Place{group + 8 * (i / 2 % 2) + 16 * (i / 8), 2 * member + i % 2 + 8 * (i / 4 % 2)}
                     : Place{group + 8 * (i / 4), 2 * member + i % 2 + 8 * (i / 2 % 2)};
 }
@@ -99,7 +110,8 @@ struct Transfer {
 Transfer transfer(const WarpFragment& f, const WarpMatrix& matrix) {
   const bool along = runs_along_depth(f, matrix);
   if (is_16_bit(f)) return {2, 2, along, !along};
-  return {4, along && f.number == FragmentNumber::kFloat ? 2 : 1, along, false};
+  if (is_8_bit(f)) return {1, along ? 4 : 1, along, false};
+  return {4, along && f.number != FragmentNumber::kTf32 ? 2 : 1, along, false};
 }
 
 /// The offset in memory, in elements, of a lane's elements from i on.
@@ -150,20 +162,29 @@ void transpose_matrices(void* const* lanes) {
 std::string access_text(const Lane& lane, const void* caller) {
   return fmt::format("  {} {} a fragment {} {} at {}", running_thread_name(),
                      lane.stores ? "stores" : "loads", lane.stores ? "to" : "from",
-                     memory_name(lane.matrix.first, is_16_bit(lane.fragment) ? 2 : 4),
+                     memory_name(lane.matrix.first, bytes_of(lane.fragment)),
                      place_text(reinterpret_cast<std::uintptr_t>(caller)));
+}
+
+/// The first address must be a multiple of 32 bytes. With 8-bit elements, whose rows of 16 are shorter, it is
+/// the size of a lane's fragment (PTX ISA, wmma.load).
+unsigned alignment_of(const WarpFragment& f) {
+  return is_8_bit(f) ? static_cast<unsigned>(own_elements(f)) : 32;
 }
 
 void check_alignment(const Lane& lane, const Transfer& how, const void* caller) {
   const auto instruction = reinterpret_cast<std::uintptr_t>(caller);
   const auto address = reinterpret_cast<std::uintptr_t>(lane.matrix.first);
   const bool stride_fits = lane.matrix.stride * how.element_bytes % 16 == 0;
-  if ((address % 32 == 0 && stride_fits) || is_noted("misaligned fragment", instruction)) return;
-  if (address % 32 != 0)
+  const unsigned alignment = alignment_of(lane.fragment);
+  if ((address % alignment == 0 && stride_fits) || is_noted("misaligned fragment", instruction)) return;
+  if (address % alignment != 0)
     return stop_or_note(
         {"misaligned fragment",
-         fmt::format("{}\n  which is not a multiple of 32 bytes", access_text(lane, caller)),
-         "does each tile begin at a multiple of 32 bytes? Declare shared tiles with __align__(32)",
+         fmt::format("{}\n  which is not a multiple of {} bytes", access_text(lane, caller), alignment),
+         fmt::format(
+             "does each tile begin at a multiple of {0} bytes? Declare shared tiles with __align__({0})",
+             alignment),
          instruction});
   stop_or_note({"misaligned fragment",
                 fmt::format("{}\n  with a leading dimension of {} elements: not a multiple of 16 bytes",
@@ -207,8 +228,15 @@ void move_fragment(Lane lane, char* memory, const void* caller) {
 
 // --- Numbers ---
 
-float element(const WarpFragment& f, int i) {
+template <class Number>
+Number element(const WarpFragment& f, int i) {
   switch (f.number) {
+    case FragmentNumber::kInt8:
+      return static_cast<const signed char*>(f.elements)[i];
+    case FragmentNumber::kUint8:
+      return static_cast<const unsigned char*>(f.elements)[i];
+    case FragmentNumber::kInt32:
+      return static_cast<Number>(static_cast<const int*>(f.elements)[i]);
     case FragmentNumber::kHalf:
       return detail::HalfFormat::widen(static_cast<const std::uint16_t*>(f.elements)[i]);
     case FragmentNumber::kBfloat16:
@@ -220,11 +248,15 @@ float element(const WarpFragment& f, int i) {
   }
 }
 
-void set_element(const WarpFragment& f, int i, float value) {
-  if (f.number == FragmentNumber::kHalf) {
-    static_cast<std::uint16_t*>(f.elements)[i] = detail::narrow<detail::HalfFormat>(value);
+template <class Number>
+void set_element(const WarpFragment& f, int i, Number value) {
+  if (f.number == FragmentNumber::kInt32) {  // wraps around
+    static_cast<int*>(f.elements)[i] = static_cast<int>(static_cast<long long>(value));
+  } else if (f.number == FragmentNumber::kHalf) {
+    static_cast<std::uint16_t*>(f.elements)[i] =
+        detail::narrow<detail::HalfFormat>(static_cast<float>(value));
   } else {
-    static_cast<float*>(f.elements)[i] = value;
+    static_cast<float*>(f.elements)[i] = static_cast<float>(value);
   }
 }
 
@@ -243,22 +275,24 @@ void for_each_element(void* const* lanes, const WarpFragment* Product::*fragment
   }
 }
 
+/// In float, or exactly in integers.
+template <class Number>
 void multiply(void* const* lanes) {
   const auto& first = *static_cast<const Product*>(lanes[0]);
   const bool swapped = transposed(*first.a);
-  float left[kMostLines][kMostDepth], right[kMostDepth][kMostDepth];
-  const auto gather = [](float(*lines)[kMostDepth]) {
+  Number left[kMostLines][kMostDepth], right[kMostDepth][kMostDepth];
+  const auto gather = [](Number(*lines)[kMostDepth]) {
     return [lines](const WarpFragment& f, int i, Place place) {
-      lines[place.line][place.depth] = element(f, i);
+      lines[place.line][place.depth] = element<Number>(f, i);
     };
   };
   for_each_element(lanes, &Product::a, gather(swapped ? right : left));
   for_each_element(lanes, &Product::b, gather(swapped ? left : right));
-  float sum[kMostLines][kMostDepth];
+  Number sum[kMostLines][kMostDepth];
   for_each_element(lanes, &Product::c, gather(sum));
   const int k = first.a->k;
   for_each_element(lanes, &Product::d, [&](const WarpFragment& d, int i, Place place) {
-    float total = sum[place.line][place.depth];
+    Number total = sum[place.line][place.depth];
     for (int depth = 0; depth < k; ++depth) total += left[place.line][depth] * right[place.depth][depth];
     set_element(d, i, total);
   });
@@ -277,7 +311,7 @@ void warp_store(void* to, const WarpMatrix& layout, const WarpFragment& from) {
 void warp_multiply(const WarpFragment& d, const WarpFragment& a, const WarpFragment& b,
                    const WarpFragment& c) {
   Product product = {&d, &a, &b, &c};
-  warp_collective(multiply, &product, CALLER);
+  warp_collective(is_8_bit(a) ? multiply<long long> : multiply<float>, &product, CALLER);
 }
 
 }  // namespace cpu

@@ -3,8 +3,9 @@
 /// fragment that mma.sync gives it (wmma.cpp says which), so loads and stores cause the same traffic as on a
 /// GPU of compute capability 8.0 or more.
 ///
-/// Shapes and types, m x n x k: 16x16x16, 32x8x16 and 8x32x16 of `__half` or `__nv_bfloat16`, 16x16x8 of
-/// `precision::tf32`. Accumulators are float, with `__half` also `__half`.
+/// Shapes and types, m x n x k: 16x16x16, 32x8x16 and 8x32x16 of `__half`, `__nv_bfloat16`, `signed char` or
+/// `unsigned char`, 16x16x8 of `precision::tf32`. Accumulators are float, with `__half` also `__half`, and
+/// int with the integers.
 #pragma once
 
 #include "cpu/bfloat16.hpp"
@@ -63,6 +64,27 @@ struct Element<float> {
   using Storage = float;
 };
 
+template <>
+struct Element<signed char> {
+  static constexpr bool kSupported = true;
+  static constexpr FragmentNumber kNumber = FragmentNumber::kInt8;
+  using Storage = signed char;
+};
+template <>
+struct Element<unsigned char> {
+  static constexpr bool kSupported = true;
+  static constexpr FragmentNumber kNumber = FragmentNumber::kUint8;
+  using Storage = unsigned char;
+};
+template <>
+struct Element<int> {
+  static constexpr bool kSupported = true;
+  static constexpr FragmentNumber kNumber = FragmentNumber::kInt32;
+  using Storage = int;
+};
+
+template <class T>
+constexpr bool kIs8Bit = __is_same(T, signed char) || __is_same(T, unsigned char);
 template <class T>
 constexpr bool kIs16Bit = __is_same(T, __half) || __is_same(T, __nv_bfloat16);
 
@@ -77,9 +99,9 @@ constexpr bool supported() {
   const bool shape_of_16_bit = kShapeOf16Bit<M, N, K>, shape_of_tf32 = kShapeOfTf32<M, N, K>;
   if (__is_same(Use, accumulator))
     return __is_same(Layout, void) && ((__is_same(T, float) && (shape_of_16_bit || shape_of_tf32)) ||
-                                       (__is_same(T, __half) && shape_of_16_bit));
+                                       ((__is_same(T, __half) || __is_same(T, int)) && shape_of_16_bit));
   return (__is_same(Layout, row_major) || __is_same(Layout, col_major)) &&
-         ((kIs16Bit<T> && shape_of_16_bit) || (__is_same(T, precision::tf32) && shape_of_tf32));
+         (((kIs16Bit<T> || kIs8Bit<T>)&&shape_of_16_bit) || (__is_same(T, precision::tf32) && shape_of_tf32));
 }
 
 /// Elements of a fragment. Operands of `__half` hold 16, as in mma.h, which repeats elements to suit older
@@ -98,8 +120,9 @@ template <class Use, int M, int N, int K, class T, class Layout = void>
 struct fragment {
   static_assert(
       detail::supported<Use, M, N, K, T, Layout>(),
-      "fragments are of shape 16x16x16, 32x8x16 or 8x32x16 with __half or __nv_bfloat16, or 16x16x8 with "
-      "precision::tf32, in row_major or col_major; accumulators are float, with __half also __half");
+      "fragments are of shape 16x16x16, 32x8x16 or 8x32x16 with __half, __nv_bfloat16 or integers of 8 bits, "
+      "or 16x16x8 with precision::tf32, in row_major or col_major; accumulators are float, with __half also "
+      "__half, and int with integers");
   using element_type = T;
   using storage_element_type = typename detail::Element<T>::Storage;
   static constexpr int num_elements = detail::kElements<Use, M, N, K, T>;
@@ -164,8 +187,10 @@ template <int M, int N, int K, class T, class LayoutA, class LayoutB, class D, c
                                             const fragment<matrix_a, M, N, K, T, LayoutA>& a,
                                             const fragment<matrix_b, M, N, K, T, LayoutB>& b,
                                             const fragment<accumulator, M, N, K, C>& c) {
-  static_assert(__is_same(T, __half) || (__is_same(C, float) && __is_same(D, float)),
-                "bfloat16 and TF32 are accumulated in float");
+  constexpr bool in_int = __is_same(C, int) && __is_same(D, int);
+  constexpr bool in_float = __is_same(C, float) && __is_same(D, float);
+  static_assert(detail::kIs8Bit<T> ? in_int : in_float || (__is_same(T, __half) && !in_int),
+                "bfloat16 and TF32 are accumulated in float, and integers in int");
   warp_multiply(detail::own(d), detail::own(a), detail::own(b), detail::own(c));
 }
 

@@ -1,9 +1,12 @@
 #include "harness/device_pieces.hpp"
 
 #include <algorithm>
+#include <string_view>
 
+#include "cpu/heap.hpp"
 #include "cpu/memory.hpp"
 #include "cpu/program.hpp"
+#include "harness/published_memory.hpp"
 
 namespace workbook {
 namespace {
@@ -19,7 +22,39 @@ MemoryPiece piece_of(cpu::Buffer& array, std::size_t at, std::size_t size) {
           array.shared_with_host};
 }
 
+/// A hash for memory that the host may write at any time, and a version for the rest.
+std::size_t state_of(const cpu::Buffer& array) {
+  if (!array.shared_with_host) return array.version;
+  return std::hash<std::string_view>()({reinterpret_cast<const char*>(array.data.begin), array.data.size});
+}
+
+std::size_t state_of_constants() {
+  const cpu::Region& constants = cpu::program().from_host;
+  return std::hash<std::string_view>()({reinterpret_cast<const char*>(constants.begin), constants.size});
+}
+
 }  // namespace
+
+std::optional<std::vector<UsedArray>> DevicePieces::used() {
+  if (published::clock_calls() != clock_calls_) return std::nullopt;
+  std::vector<UsedArray> used = {{nullptr, state_of_constants()}};
+  for (const auto& array : cpu::memory().buffers()) {
+    const bool is_used = array->cold_cache.touched();
+    if (array->cold_cache.overlaps() || (is_used && cpu::heap().is_in(*array))) return std::nullopt;
+    if (is_used) used.push_back({reinterpret_cast<const void*>(array->data.begin), state_of(*array)});
+  }
+  return used;
+}
+
+bool DevicePieces::is_unchanged(const std::vector<UsedArray>& arrays) {
+  return std::all_of(arrays.begin(), arrays.end(), [](const UsedArray& used) {
+    if (!used.begin) return used.state == state_of_constants();
+    const cpu::Buffer* const array = cpu::memory().owner(reinterpret_cast<std::uintptr_t>(used.begin));
+    return array && state_of(*array) == used.state;
+  });
+}
+
+void DevicePieces::note_write(const MemoryPiece& piece) { cpu::memory().note_write(piece.bytes.data()); }
 
 std::vector<MemoryPiece> DevicePieces::pieces() {
   std::vector<MemoryPiece> pieces;

@@ -2,6 +2,7 @@
 /// The memory of the CPU device, for Repeats.
 #pragma once
 
+#include "harness/published_memory.hpp"
 #include "harness/repeats.hpp"
 
 namespace workbook {
@@ -9,9 +10,15 @@ namespace workbook {
 /// Its arrays, with the bytes that have been written, and the constants that host code has filled.
 class DevicePieces : public LaunchMemory {
  public:
+  std::optional<std::vector<UsedArray>> used() override;
+  bool is_unchanged(const std::vector<UsedArray>& arrays) override;
+  void note_write(const MemoryPiece& piece) override;
   std::vector<MemoryPiece> pieces() override;
   std::size_t version() override;
   std::shared_ptr<void> open() override;
+
+ private:
+  const std::size_t clock_calls_ = published::clock_calls();  ///< before the launch
 };
 
 }  // namespace workbook

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "cpu/access.hpp"
+#include "cpu/cores.hpp"
 #include "harness/published_memory.hpp"
 
 struct CUgraphExec_st {
@@ -16,13 +18,30 @@ struct CUgraphExec_st {
     std::size_t before;  ///< how many nodes this one waits for
     std::function<void()> work;
   };
-  std::vector<Step> steps;  ///< in the order in which they run
+  std::vector<Step> steps;      ///< in the order in which they run
+  cudaGraph_t graph = nullptr;  ///< that was instantiated
 };
 
 namespace published {
 namespace {
 
 using Step = CUgraphExec_st::Step;
+
+/// What kernels set for conditional nodes.
+struct Condition {
+  cudaGraph_t graph;
+  unsigned value;
+  std::optional<unsigned> first;  ///< that it gets at each launch of the graph
+};
+std::vector<Condition> conditions;  ///< by handle, from 1 on
+std::size_t conditions_set = 0;
+
+Condition& condition_of(const char* call, cudaGraphConditionalHandle condition, const Place& place) {
+  if (condition == 0 || condition > conditions.size())
+    refuse_call("unknown condition", fmt::format("{} gets a handle that is no condition's", call),
+                "is it from cudaGraphConditionalHandleCreate?", place);
+  return conditions[condition - 1];
+}
 
 // Those that have not been destroyed.
 std::map<cudaGraph_t, std::unique_ptr<CUgraph_st>> graphs;
@@ -70,6 +89,30 @@ std::vector<Step> steps_of(const char* call, cudaGraph_t graph, const void* call
 
 void run_steps(const std::vector<Step>& steps) {
   for (const Step& step : steps) step.work();
+}
+
+/// Runs the graphs of a conditional node as its condition says.
+void run_conditional(const cudaConditionalNodeParams& node, const std::vector<cudaGraph_t>& bodies,
+                     const void* caller) {
+  const char* const call = "cudaGraphLaunch";
+  const auto run_body = [&](std::size_t body) {
+    if (body < bodies.size()) run_steps(steps_of(call, bodies[body], caller));
+  };
+  const auto value = [&] { return condition_of(call, node.handle, caller).value; };
+  switch (node.type) {
+    case cudaGraphCondTypeIf:
+      return run_body(value() ? 0 : 1);
+    case cudaGraphCondTypeWhile:
+      while (value()) run_body(0);
+      return;
+    case cudaGraphCondTypeSwitch:
+      return run_body(value());
+  }
+}
+
+void set_first_values(cudaGraph_t graph) {
+  for (Condition& condition : conditions)
+    if (condition.graph == graph && condition.first) condition.value = *condition.first;
 }
 
 /// Gives a step of a graph other work.
@@ -128,6 +171,13 @@ cudaError_t add_checked(const char* call, cudaGraphNode_t* node, cudaGraph_t gra
   *node = add_node(*graph, type, std::move(work), {before, before + count});
   return cudaSuccess;
 }
+
+void set_condition(cudaGraphConditionalHandle condition, unsigned value) {
+  cpu::need_block_order();
+  ++conditions_set;
+  condition_of("cudaGraphSetConditional", condition, CALLER).value = value;
+}
+std::size_t condition_changes() { return conditions_set; }
 
 void add_starter(const void* kernel, Starter starter) { starters()[kernel] = starter; }
 
@@ -245,15 +295,41 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
       [steps = steps_of(call, child, CALLER)] { run_steps(steps); }, CALLER);
 }
 
+cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* condition, cudaGraph_t graph,
+                                             unsigned value, unsigned flags) {
+  require_graph("cudaGraphConditionalHandleCreate", graph, CALLER);
+  const bool assigns = flags & cudaGraphCondAssignDefault;
+  conditions.push_back({graph, value, assigns ? std::optional(value) : std::nullopt});
+  *condition = conditions.size();
+  return cudaSuccess;
+}
+cudaError_t cudaGraphAddConditionalNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                        const cudaGraphNode_t* before, size_t count,
+                                        cudaConditionalNodeParams* conditional) {
+  condition_of("cudaGraphAddNode", conditional->handle, CALLER);
+  const auto bodies = std::make_shared<std::vector<cudaGraph_t>>();
+  for (unsigned i = 0; i < conditional->size; ++i) bodies->push_back(new_graph());
+  conditional->phGraph_out = bodies->data();
+  return add_checked(
+      "cudaGraphAddNode", node, graph, before, count, cudaGraphNodeTypeConditional,
+      [parameters = *conditional, bodies, caller = CALLER] { run_conditional(parameters, *bodies, caller); },
+      CALLER);
+}
+
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long) {
   auto made = std::make_unique<CUgraphExec_st>();
   made->steps = steps_of("cudaGraphInstantiate", graph, CALLER);
+  made->graph = graph;
   *exec = made.get();
   execs[*exec] = std::move(made);
   return cudaSuccess;
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
-  const auto run = [steps = exec_of("cudaGraphLaunch", exec, CALLER).steps] { run_steps(steps); };
+  const CUgraphExec_st& launched = exec_of("cudaGraphLaunch", exec, CALLER);
+  const auto run = [steps = launched.steps, graph = launched.graph] {
+    set_first_values(graph);
+    run_steps(steps);
+  };
   enqueue("cudaGraphLaunch", stream, cudaGraphNodeTypeGraph, run, CALLER);
   return cudaSuccess;
 }

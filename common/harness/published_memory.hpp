@@ -44,6 +44,11 @@ void copy_bytes(const char* call, void* to, const void* from, std::size_t bytes,
 void copy_box(const char* call, const cudaMemcpy3DParms& copy, const void* caller);
 void fill_rows(const char* call, const cudaMemsetParams& fill, const void* caller);
 
+/// How often kernels have set conditions of graphs.
+std::size_t condition_changes();
+/// How often kernels have called clock().
+std::size_t clock_calls();
+
 /// Notes that the host has computed something in place of a library's kernels.
 void count_library_call(const char* library);
 

@@ -28,6 +28,7 @@ struct Capture {
   cudaStream_t stream;  ///< that the program captures; others join it by events
   cudaGraph_t graph;
   cudaStreamCaptureMode mode;
+  std::size_t nodes_before = 0;  ///< of the graph, where it is the program's
 };
 
 /// A handle stays valid when the program destroys it: work may still be waiting there.
@@ -180,18 +181,31 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
 }
 cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
 
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
+/// Begins to capture a stream into that graph, or into a new one.
+static cudaError_t begin_capture(const char* call, cudaStream_t stream, cudaGraph_t graph,
+                                 cudaStreamCaptureMode mode, const void* caller) {
   CUstream_st& state = state_of(stream);
   if (&state == &streams().default_stream || capture_of(state))
     refuse_call("wrong begin of a capture",
-                fmt::format("cudaStreamBeginCapture gets {}",
+                fmt::format("{} gets {}", call,
                             capture_of(state) ? "a stream that is being captured already"
                                               : "the default stream, which cannot be captured"),
-                "does each capture have a stream from cudaStreamCreate, and an end?", CALLER);
+                "does each capture have a stream from cudaStreamCreate, and an end?", caller);
   state.capture = ++streams().last_capture;
   state.last.clear();
-  streams().captures[state.capture] = {&state, new_graph(), mode};
+  const std::size_t nodes_before = graph ? graph->nodes.size() : 0;
+  streams().captures[state.capture] = {&state, graph ? graph : new_graph(), mode, nodes_before};
   return cudaSuccess;
+}
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
+  return begin_capture("cudaStreamBeginCapture", stream, nullptr, mode, CALLER);
+}
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
+                                          const cudaGraphNode_t* before, const cudaGraphEdgeData*,
+                                          size_t count, cudaStreamCaptureMode mode) {
+  const cudaError_t error = begin_capture("cudaStreamBeginCaptureToGraph", stream, graph, mode, CALLER);
+  state_of(stream).last.assign(before, before + count);
+  return error;
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   CUstream_st& state = state_of(stream);
@@ -200,8 +214,8 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
     refuse_call("wrong end of a capture",
                 "cudaStreamEndCapture gets a stream for which no cudaStreamBeginCapture was called",
                 "is it the stream that the capture began with?", CALLER);
-  *graph = capture->graph;
-  if (all_before(state.last).size() != (*graph)->nodes.size())
+  if (graph) *graph = capture->graph;
+  if (capture->nodes_before == 0 && all_before(state.last).size() != capture->graph->nodes.size())
     refuse_call(
         "wrong end of a capture",
         "another stream has joined the capture, and the captured stream does not wait for its last work",
@@ -220,6 +234,24 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatu
   const bool captured = capture_of(state) != nullptr;
   *status = captured ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
   if (id && captured) *id = static_cast<unsigned long long>(state.capture);
+  return cudaSuccess;
+}
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,
+                                     unsigned long long* id, cudaGraph_t* graph,
+                                     const cudaGraphNode_t** before, size_t* count) {
+  const CUstream_st& state = state_of(stream);
+  const Capture* const capture = capture_of(state);
+  if (capture && graph) *graph = capture->graph;
+  if (capture && before) *before = state.last.data();
+  if (capture && count) *count = state.last.size();
+  return cudaStreamGetCaptureInfo(stream, status, id);
+}
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t* nodes, size_t count,
+                                                unsigned flags) {
+  CUstream_st& state = state_of(stream);
+  if (!capture_of(state)) return cudaErrorInvalidValue;
+  if (flags & cudaStreamSetCaptureDependencies) state.last.clear();
+  state.last.insert(state.last.end(), nodes, nodes + count);
   return cudaSuccess;
 }
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call, void* data, unsigned) {

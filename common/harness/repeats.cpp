@@ -50,9 +50,14 @@ bool Repeats::run(const cpu::Launch& launch, const published::Arguments& argumen
   Known& known = place->second;
   if (is_new) known.number = known_.size() - 1;
   last_ = &known;
-  if (!arguments.bytes || !known.has_run) {  // most launches are not repeated: the first costs no hash
-    known.has_run = true;
+  if (!arguments.bytes) {
     run();
+    return true;
+  }
+  if (known.used && memory.is_unchanged(*known.used)) return false;
+  if (!known.has_run) {  // most launches are not repeated: the first costs no hash
+    known.has_run = true;
+    if (!run()) known.used = memory.used();
     return true;
   }
   std::vector<std::size_t> before = hashes_of(memory);
@@ -61,7 +66,10 @@ bool Repeats::run(const cpu::Launch& launch, const published::Arguments& argumen
     return false;
   }
   forget(known);
-  if (!run()) learn(known, std::move(before), memory);
+  known.used.reset();
+  if (run()) return true;
+  known.used = memory.used();
+  learn(known, std::move(before), memory);
   return true;
 }
 
@@ -84,7 +92,10 @@ void Repeats::repeat(const Known& known, LaunchMemory& memory) {
   if (known.changes.empty()) return;
   const std::vector<MemoryPiece> pieces = memory.pieces();
   std::shared_ptr<void> open = memory.open();
-  for (const auto& [piece, content] : known.changes) set_content(pieces[piece], content);
+  for (const auto& [piece, content] : known.changes) {
+    set_content(pieces[piece], content);
+    memory.note_write(pieces[piece]);
+  }
   open.reset();
   hashes_ = known.after;
   version_ = memory.version();

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -20,10 +21,21 @@ struct MemoryPiece {
   std::span<char> bytes, known;
   bool can_change;  ///< also while the version stays the same
 };
+/// An array that a launch has used, and a number that is another one whenever its content may be.
+struct UsedArray {
+  const void* begin;
+  std::size_t state;
+};
 /// All memory that a kernel can use.
 class LaunchMemory {
  public:
   virtual ~LaunchMemory() = default;
+  /// The arrays that the last launch has used. Nothing if it has read where it has written, or something that
+  /// is no memory: the same launch after it may do something else.
+  virtual std::optional<std::vector<UsedArray>> used() = 0;
+  virtual bool is_unchanged(const std::vector<UsedArray>& arrays) = 0;
+  /// The bytes of a piece have been written.
+  virtual void note_write(const MemoryPiece& piece) = 0;
   virtual std::vector<MemoryPiece> pieces() = 0;
   /// Another number whenever pieces that cannot change otherwise may have changed.
   virtual std::size_t version() = 0;
@@ -33,7 +45,8 @@ class LaunchMemory {
 
 /// Knows what launches do to the memory. Kernels have no state but the device's memory. So where the same
 /// kernel is launched with the same arguments in the state in which it was launched the last time, it leaves
-/// the state that it left then. States are told apart by hashes.
+/// the state that it left then. States are told apart by hashes. A launch that has read nothing that it has
+/// written need not run again, nor is anything hashed, as long as nobody has written the arrays that it used.
 class Repeats {
  public:
   explicit Repeats(std::size_t most_bytes = std::size_t{512} << 20) : most_bytes_(most_bytes) {}
@@ -51,8 +64,9 @@ class Repeats {
   struct Known {
     std::size_t number = 0;
     bool has_run = false;
-    bool is_complete = false;         ///< whether the rest says all that the last run did
-    std::vector<std::size_t> before;  ///< hashes of the memory
+    std::optional<std::vector<UsedArray>> used;  ///< by the last run, where a second one would do the same
+    bool is_complete = false;                    ///< whether the rest says all that the last run did
+    std::vector<std::size_t> before;             ///< hashes of the memory
     std::vector<std::pair<std::size_t, std::string>> changes;  ///< pieces, and what they became
     std::vector<std::size_t> after;
     std::size_t bytes = 0;  ///< of the changes

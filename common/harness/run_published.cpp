@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
@@ -310,7 +311,9 @@ void run(const cpu::Launch& launch, const Arguments& arguments) {
   workbook::Session& s = *session;
   try {
     workbook::DevicePieces memory;
-    const auto work_besides = [] { return cpu::device().printed.bytes + cpu::heap().changes(); };
+    const auto work_besides = [] {
+      return cpu::device().printed.bytes + cpu::heap().changes() + condition_changes();
+    };
     const bool has_run = s.repeats.run(launch, arguments, memory, [&] {
       const std::size_t before = work_besides();
       cpu::run(launch);
@@ -386,7 +389,13 @@ void add_variable(const char* name, const void* address, size_t bytes, size_t el
   cpu::memory().adopt({reinterpret_cast<std::uintptr_t>(address), bytes}, name, element_size);
 }
 
+namespace {
+std::atomic<std::size_t> all_clock_calls = 0;
+}
+std::size_t clock_calls() { return all_clock_calls; }
+
 long long clock() {
+  ++all_clock_calls;
   static thread_local long long cycles = 0;  // of the core that runs the block
   cpu::device().block.steps.interrupt();     // a loop that asks for the time goes on
   return cycles += 1000;
@@ -549,6 +558,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   p.canMapHostMemory = p.concurrentKernels = p.asyncEngineCount = p.unifiedAddressing = p.managedMemory = 1;
   p.concurrentManagedAccess = p.deviceOverlap = p.memoryPoolsSupported = p.hostRegisterSupported = 1;
   p.cooperativeLaunch = 1;
+  p.persistingL2CacheMaxSize = 32768000;
+  p.accessPolicyMaxWindowSize = 134217728;
   *properties = p;
   return cudaSuccess;
 }

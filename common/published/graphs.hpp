@@ -27,7 +27,15 @@ enum cudaGraphNodeType {
   cudaGraphNodeTypeGraph,
   cudaGraphNodeTypeEmpty,
   cudaGraphNodeTypeMemAlloc = 10,
-  cudaGraphNodeTypeMemFree
+  cudaGraphNodeTypeMemFree,
+  cudaGraphNodeTypeConditional
+};
+enum cudaGraphConditionalNodeType { cudaGraphCondTypeIf, cudaGraphCondTypeWhile, cudaGraphCondTypeSwitch };
+constexpr unsigned cudaGraphCondAssignDefault = 1;
+typedef unsigned long long cudaGraphConditionalHandle;
+enum cudaStreamUpdateCaptureDependenciesFlags {
+  cudaStreamAddCaptureDependencies,
+  cudaStreamSetCaptureDependencies
 };
 enum cudaGraphExecUpdateResult {
   cudaGraphExecUpdateSuccess,
@@ -59,6 +67,8 @@ cudaError_t add_recorded(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGra
                          size_t count);
 cudaError_t set_recorded(cudaGraphNode_t node);
 cudaError_t set_recorded(cudaGraphExec_t exec, cudaGraphNode_t node);
+/// For a kernel: a condition of a graph gets another value.
+void set_condition(cudaGraphConditionalHandle condition, unsigned value);
 
 }  // namespace published
 
@@ -69,6 +79,15 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status);
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,
                                      unsigned long long* id = nullptr);
+/// The nodes stay where they are until the next call in the stream.
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,
+                                     unsigned long long* id, cudaGraph_t* graph,
+                                     const cudaGraphNode_t** before, size_t* count);
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t* nodes, size_t count,
+                                                unsigned flags = 0);
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
+                                          const cudaGraphNode_t* before, const struct cudaGraphEdgeData*,
+                                          size_t count, cudaStreamCaptureMode mode);
 
 // --- Graphs and their nodes ---
 
@@ -91,6 +110,18 @@ inline cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNo
                                             size_t count) {
   return cudaGraphAddDependencies(graph, from, to, count);
 }
+inline cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,
+                                            unsigned long long* id, cudaGraph_t* graph,
+                                            const cudaGraphNode_t** before, const cudaGraphEdgeData** edges,
+                                            size_t* count) {
+  if (edges) *edges = nullptr;
+  return cudaStreamGetCaptureInfo(stream, status, id, graph, before, count);
+}
+inline cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t* nodes,
+                                                       const cudaGraphEdgeData*, size_t count,
+                                                       unsigned flags = 0) {
+  return cudaStreamUpdateCaptureDependencies(stream, nodes, count, flags);
+}
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* before,
                                   size_t count);
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* before,
@@ -104,6 +135,20 @@ cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph, const
                                  size_t count, const cudaHostNodeParams* call);
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                        const cudaGraphNode_t* before, size_t count, cudaGraph_t child);
+
+// --- Conditional nodes ---
+
+struct cudaConditionalNodeParams {
+  cudaGraphConditionalHandle handle;
+  cudaGraphConditionalNodeType type;
+  unsigned size;
+  cudaGraph_t* phGraph_out;  ///< the graphs of the node: it runs one of them, or none
+};
+cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* condition, cudaGraph_t graph,
+                                             unsigned value = 0, unsigned flags = 0);
+cudaError_t cudaGraphAddConditionalNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                        const cudaGraphNode_t* before, size_t count,
+                                        cudaConditionalNodeParams* conditional);
 
 // --- Graphs that can be launched ---
 

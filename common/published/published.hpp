@@ -348,6 +348,53 @@ namespace published {
   published::record("cudaGraphExecKernelNodeSetParams", *kernel);
   return published::set_recorded(exec, node);
 }
+struct cudaGraphNodeParams {
+  cudaGraphNodeType type;
+  cudaKernelNodeParams kernel;
+  struct {
+    cudaMemcpy3DParms copyParams;
+  } memcpy;
+  cudaMemsetParams memset;
+  cudaHostNodeParams host;
+  struct {
+    cudaGraph_t graph;
+  } graph;
+  cudaConditionalNodeParams conditional;
+};
+[[gnu::always_inline]] inline cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                                           const cudaGraphNode_t* before, size_t count,
+                                                           cudaGraphNodeParams* p) {
+  switch (p->type) {
+    case cudaGraphNodeTypeKernel:
+      return cudaGraphAddKernelNode(node, graph, before, count, &p->kernel);
+    case cudaGraphNodeTypeMemcpy:
+      return cudaGraphAddMemcpyNode(node, graph, before, count, &p->memcpy.copyParams);
+    case cudaGraphNodeTypeMemset:
+      return cudaGraphAddMemsetNode(node, graph, before, count, &p->memset);
+    case cudaGraphNodeTypeHost:
+      return cudaGraphAddHostNode(node, graph, before, count, &p->host);
+    case cudaGraphNodeTypeGraph:
+      return cudaGraphAddChildGraphNode(node, graph, before, count, p->graph.graph);
+    case cudaGraphNodeTypeEmpty:
+      return cudaGraphAddEmptyNode(node, graph, before, count);
+    case cudaGraphNodeTypeConditional:
+      return cudaGraphAddConditionalNode(node, graph, before, count, &p->conditional);
+    default:
+      return cudaErrorInvalidValue;
+  }
+}
+/// As CUDA 13 has it.
+[[gnu::always_inline]] inline cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                                           const cudaGraphNode_t* before,
+                                                           const cudaGraphEdgeData*, size_t count,
+                                                           cudaGraphNodeParams* parameters) {
+  return cudaGraphAddNode(node, graph, before, count, parameters);
+}
+/// For kernels.
+[[gnu::always_inline]] inline void cudaGraphSetConditional(cudaGraphConditionalHandle condition,
+                                                           unsigned value) {
+  published::set_condition(condition, value);
+}
 /// As before CUDA 12.
 [[gnu::always_inline]] inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
                                                                cudaGraphNode_t*, char*, size_t) {
@@ -379,15 +426,11 @@ inline cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode*) {
   template <class... Types>                                                                       \
   __attribute__((unavailable(                                                                     \
       "not supported: of graphs there are captures and nodes for kernels, copies, memsets, host " \
-      "functions and child graphs"))) cudaError_t                                                 \
+      "functions, child graphs and conditions"))) cudaError_t                                     \
   name(Types...);
-WORKBOOK_NO_GRAPHS(cudaGraphAddNode)
-WORKBOOK_NO_GRAPHS(cudaGraphConditionalHandleCreate)
 WORKBOOK_NO_GRAPHS(cudaGraphDebugDotPrint)
 WORKBOOK_NO_GRAPHS(cudaGraphInstantiateWithParams)
 WORKBOOK_NO_GRAPHS(cudaGraphKernelNodeGetParams)
-WORKBOOK_NO_GRAPHS(cudaStreamBeginCaptureToGraph)
-WORKBOOK_NO_GRAPHS(cudaStreamUpdateCaptureDependencies)
 #undef WORKBOOK_NO_GRAPHS
 
 inline cudaPos make_cudaPos(size_t x, size_t y, size_t z) { return {x, y, z}; }

@@ -118,6 +118,26 @@ int main() {
   cudaFree(x);
 }
 """
+INPUTS = r"""#include <cstdio>
+__global__ void twice(const int* x, int* y) { y[threadIdx.x] = 2 * x[threadIdx.x]; }
+__global__ void add(int* sum) { atomicAdd(sum, 1); }
+int main() {
+  int *x, *y, *sum, results[2];
+  cudaMallocManaged(&x, 32 * sizeof(int));
+  cudaMalloc(&y, 32 * sizeof(int));
+  cudaMalloc(&sum, sizeof(int));
+  cudaMemset(sum, 0, sizeof(int));
+  for (int i = 0; i < 10; ++i) {
+    x[0] = i / 5;
+    twice<<<1, 32>>>(x, y);
+    add<<<1, 32>>>(sum);
+    cudaDeviceSynchronize();
+  }
+  cudaMemcpy(results, y, sizeof(int), cudaMemcpyDeviceToHost);
+  cudaMemcpy(results + 1, sum, sizeof(int), cudaMemcpyDeviceToHost);
+  printf("y %d, sum %d\n", results[0], results[1]);
+}
+"""
 LAUNCH = "saxpy<<<(n + 255) / 256, 256>>>(n, 2.0f, d_x, d_y);"
 BACK = "cudaMemcpy(y.data(), d_y, bytes, cudaMemcpyDeviceToHost);"
 
@@ -127,11 +147,17 @@ play("launches with the same counts share a row", SAXPY, 0, "y[999] = 8",
      "saxpy 3 4 256 64 250 100% 32 125 100% 0", never="not freed")
 play("arguments of main", SAXPY, 0, "y[63] = 8", "saxpy 3 1 256", options=["--", 64])
 play("another value for a constant", SAXPY, 0, "y[31] = 8", options=["--set", "N=32"])
-play("... that is not there", SAXPY, 1, "--set M=32: no variable M starts with a number",
+MACRO = changed(("#include <vector>",
+                 '#include <vector>\n#include "include/size.h"\n#define SIZE (1000) // +'),
+                ("N = 1000", "N = SIZE + FROM_HEADER"),
+                ("return 0", 'printf("%s:%d\\n", __FILE__, __LINE__)'))
+play("... or a macro", MACRO, 0, "y[108] = 8", "mine.cu:28", options=["--set", "SIZE=32"])
+play("... that is not there", SAXPY, 1,
+     "--set M=32: no variable M starts with a number, and no source defines such a macro",
      options=["--set", "M=32"])
 AGAIN = changed(("i < 3", "i < 50"), ("y[i] = a * x[i] + y[i];", "y[i] = a * x[i] + i;"))
 play("a launch that changes nothing is not run again", AGAIN, 0, "y[999] = 1001", "saxpy 50 4 256",
-     "48 of 50 launches were not run again")
+     "49 of 50 launches were not run again")
 TURNS = changed(("for (int i = 0; i < 3; ++i)", "for (int i = 0; i < 50; ++i) clear<<<1, 256>>>(d_y),"),
                 ("int main", "__global__ void clear(float* y) { y[threadIdx.x] = 0; }\nint main"),
                 ("N = 1000", "N = 256"))
@@ -141,6 +167,8 @@ HEAP_TURNS = TURNS.replace("y[i] = a * x[i]", "{ float* volatile p = new float(a
     "y[i];", "y[i]; delete p; }")
 play("... but those that allocate memory are", HEAP_TURNS, 0, "y[255] = 2", "saxpy 50 1 256",
      "48 of 100 launches were not run again")
+play("... and those whose input the host writes, or that read what they write", INPUTS, 0, "twice 10 1 32",
+     "add 10 1 32", "y 2, sum 320", "8 of 20 launches were not run again")
 play("an end after some launches", SAXPY, 0, "ended after 2 launches", "saxpy 2 4 256",
      options=["--launches", 2], never="y[999]")
 HEADER = changed(("#include <vector>", "#include <vector>\n#include <size.h>\n#include <omp.h>"),
@@ -170,6 +198,64 @@ runtime = (COPY / "tests/data/published/runtime.cu").read_text()
 play("parts of the runtime", runtime, 0, "large parameter 0", "captured graph 0",
      "graph of nodes 0", "host memory 0", "pools 0", "memory of graphs 0", "heap 0",
      "2 22 1 32", never="not freed")
+CONDITIONS = r"""#include <cstdio>
+__global__ void count(int* x, cudaGraphConditionalHandle more) { cudaGraphSetConditional(more, --*x > 0); }
+__global__ void choose(int* x, cudaGraphConditionalHandle which, int value) {
+  *x += 100;
+  cudaGraphSetConditional(which, value);
+}
+__global__ void add(int* x, int value) { *x += value; }
+cudaGraphNode_t node(cudaGraph_t graph, cudaGraphNode_t* before, cudaGraphNodeParams& params) {
+  cudaGraphNode_t added;
+  cudaGraphAddNode(&added, graph, before, nullptr, before ? 1 : 0, &params);
+  return added;
+}
+int main() {
+  int *x, result, value = 2, addends[] = {1000, 2000, 3000};
+  cudaMalloc(&x, sizeof(int));
+  cudaStream_t stream;
+  cudaStreamCreate(&stream);
+  cudaGraph_t graph;
+  cudaGraphCreate(&graph, 0);
+  cudaGraphConditionalHandle more, which;
+  cudaGraphConditionalHandleCreate(&more, graph, 1, cudaGraphCondAssignDefault);
+  cudaGraphConditionalHandleCreate(&which, graph);
+
+  cudaGraphNodeParams loop = {cudaGraphNodeTypeConditional};  // until x is 0
+  loop.conditional = {more, cudaGraphCondTypeWhile, 1};
+  cudaGraphNode_t last = node(graph, nullptr, loop);
+  cudaStreamBeginCaptureToGraph(stream, loop.conditional.phGraph_out[0], nullptr, nullptr, 0,
+                                cudaStreamCaptureModeGlobal);
+  count<<<1, 1, 0, stream>>>(x, more);
+  cudaStreamEndCapture(stream, nullptr);
+
+  void* arguments[] = {&x, &which, &value};
+  cudaGraphNodeParams kernel = {cudaGraphNodeTypeKernel};
+  kernel.kernel.func = (void*)choose;
+  kernel.kernel.gridDim = kernel.kernel.blockDim = dim3(1);
+  kernel.kernel.kernelParams = arguments;
+  last = node(graph, &last, kernel);
+  cudaGraphNodeParams branch = {cudaGraphNodeTypeConditional};
+  branch.conditional = {which, cudaGraphCondTypeSwitch, 3};
+  node(graph, &last, branch);
+  kernel.kernel.func = (void*)add;
+  for (int i = 0; i < 3; ++i) {
+    arguments[1] = &addends[i];
+    node(branch.conditional.phGraph_out[i], nullptr, kernel);
+  }
+
+  cudaGraphExec_t exec;
+  cudaGraphInstantiate(&exec, graph, 0);
+  for (int i = 0; i < 2; ++i) {
+    cudaMemset(x, i ? 3 : 7, 1);
+    cudaMemset((char*)x + 1, 0, 3);
+    cudaGraphLaunch(exec, stream);
+    cudaMemcpy(&result, x, sizeof(int), cudaMemcpyDeviceToHost);
+    printf("result %d\n", result);
+  }
+}
+"""
+play("conditional nodes of graphs", CONDITIONS, 0, "result 3100\nresult 3100", "count 10 1 1", "add 2 1 1")
 CUBLAS = r"""#include <cublas_v2.h>
 #include <cstdio>
 int main() {
@@ -224,10 +310,52 @@ if re.search(r"^WORKBOOK_CURAND_FOLDER:PATH=/", (COPY / "build/CMakeCache.txt").
 else:
     play("cuRAND in kernels", RANDOM, 1, "curand_kernel.h is the CUDA Toolkit's, which was not found")
 
+INTEGERS = r"""#include <mma.h>
+#include <cstdio>
+using namespace nvcuda;
+template <class T, class A, class B>
+__global__ void product(const T* a, const T* b, int* c) {
+  wmma::fragment<wmma::matrix_a, 16, 16, 16, T, A> left;
+  wmma::fragment<wmma::matrix_b, 16, 16, 16, T, B> right;
+  wmma::fragment<wmma::accumulator, 16, 16, 16, int> sum;
+  wmma::load_matrix_sync(sum, c, 16, wmma::mem_row_major);
+  wmma::load_matrix_sync(left, a, 16);
+  wmma::load_matrix_sync(right, b, 16);
+  wmma::mma_sync(sum, left, right, sum);
+  wmma::store_matrix_sync(c, sum, 16, wmma::mem_row_major);
+}
+template <class T, class A, class B>
+int wrong(int a_row, int a_column, int b_row, int b_column) {
+  T *a, *b;
+  int *c, wrong = 0;
+  cudaMallocManaged(&a, 256), cudaMallocManaged(&b, 256), cudaMallocManaged(&c, 1024);
+  for (int i = 0; i < 256; ++i) a[i] = 37 * i, b[i] = 91 * i + 5, c[i] = 100000000 + i;
+  product<T, A, B><<<1, 32>>>(a, b, c);
+  cudaDeviceSynchronize();
+  for (int i = 0; i < 256; ++i) {
+    int sum = 100000000 + i;
+    for (int k = 0; k < 16; ++k)
+      sum += a[i / 16 * a_row + k * a_column] * b[k * b_row + i % 16 * b_column];
+    wrong += sum != c[i];
+  }
+  cudaFree(a), cudaFree(b), cudaFree(c);
+  return wrong;
+}
+int main() {
+  printf("signed %d unsigned %d\n",
+         wrong<signed char, wmma::row_major, wmma::col_major>(16, 1, 1, 16),
+         wrong<unsigned char, wmma::col_major, wmma::row_major>(1, 16, 16, 1));
+}
+"""
+play("products of 8-bit integers on tensor cores", INTEGERS, 0, "signed 0 unsigned 0", never="not freed")
+
 # --- What is found ---
 
 GRID = changed(("#include <vector>", "#include <vector>\n#include <cooperative_groups.h>"),
                ("if (i < n)", "cooperative_groups::this_grid().sync();\n  if (i < n)"))
+EXCHANGE = changed(("if (i < n)", "__shared__ int sum;\n  atomicExch(&sum, 0);\n  __syncthreads();\n"
+                                  "  atomicAdd(&sum, 1);\n  if (i < n)"))
+play("an exchange that sets a first value is none", EXCHANGE, 0, "y[999] = 8")
 play("grid.sync() without a cooperative launch", GRID, 1,
      "grid.sync() in a launch that is not cooperative: kernel saxpy", "grid.sync() at line 8")
 TOGETHER = r"""#include <cooperative_groups.h>

@@ -10,10 +10,25 @@ struct Machine : workbook::LaunchMemory {
   Repeats repeats;
   int memory[2] = {0, 0}, runs = 0, hashed = 0;
   char known[2] = {0, 0};
-  std::size_t number = 1;
+  std::size_t number = 1, versions[2] = {1, 1};
+  std::optional<std::vector<workbook::UsedArray>> used_arrays;  ///< by the last launch
 
   explicit Machine(std::size_t most_bytes = 100) : repeats(most_bytes) {}
 
+  std::optional<std::vector<workbook::UsedArray>> used() override { return used_arrays; }
+  bool is_unchanged(const std::vector<workbook::UsedArray>& arrays) override {
+    return std::all_of(arrays.begin(), arrays.end(), [&](const workbook::UsedArray& array) {
+      return versions[static_cast<const int*>(array.begin) - memory] == array.state;
+    });
+  }
+  void note_write(const workbook::MemoryPiece& piece) override {
+    ++versions[reinterpret_cast<const int*>(piece.bytes.data()) - memory];
+  }
+  /// Notes that a kernel has written one of the numbers and read the other.
+  void note_use(int written) {
+    ++versions[written];
+    used_arrays = {{memory, versions[0]}, {memory + 1, versions[1]}};
+  }
   std::vector<workbook::MemoryPiece> pieces() override {
     std::vector<workbook::MemoryPiece> both;
     for (int i = 0; i < 2; ++i)
@@ -32,6 +47,7 @@ struct Machine : workbook::LaunchMemory {
     const cpu::Launch launch = {.kernel = &address, .grid = {1, 1, 1}, .block = {32, 1, 1}};
     return repeats.run(launch, {&argument, sizeof argument}, *this, [&] {
       ++runs, ++number;
+      used_arrays.reset();
       kernel(*this, argument);
       return prints;
     });
@@ -40,6 +56,10 @@ struct Machine : workbook::LaunchMemory {
 
 void set(Machine& machine, int argument) { machine.memory[0] = argument; }
 void add(Machine& machine, int argument) { machine.memory[0] += argument; }
+void copy(Machine& machine, int argument) {
+  machine.memory[argument] = machine.memory[1 - argument];
+  machine.note_use(argument);
+}
 void note(Machine& machine, int argument) { machine.known[1] = static_cast<char>(argument); }
 
 }  // namespace
@@ -77,6 +97,40 @@ TEST_CASE("repeats: launches that change the memory in turn are not run again on
   machine.memory[0] = 6, ++machine.number;
   CHECK(machine.launch(2, add));
   CHECK(machine.memory[0] == 8);
+}
+
+TEST_CASE("repeats: a launch that reads nothing that it writes runs once, until what it uses is written") {
+  Machine machine;
+  machine.memory[1] = 5;
+  CHECK(machine.launch(0, copy));
+  for (int i = 0; i < 9; ++i) CHECK_FALSE(machine.launch(0, copy));
+  CHECK(machine.hashed == 0);
+  for (const int written : {0, 1}) {  // by the host: what it has written, then what it has read
+    machine.memory[written] = 6, ++machine.number, ++machine.versions[written];
+    CHECK(machine.launch(0, copy));
+    CHECK(machine.memory[0] == machine.memory[1]);
+    CHECK_FALSE(machine.launch(0, copy));
+  }
+  machine.memory[1] = 7;
+  CHECK_FALSE(machine.launch(0, copy));  // nobody has noted the write
+  CHECK(machine.launch(1, copy));        // writes what the other one reads
+  CHECK_FALSE(machine.launch(1, copy));
+  CHECK(machine.launch(0, copy));
+}
+
+TEST_CASE("repeats: what a repeated launch writes is noted") {
+  Machine machine;
+  machine.memory[1] = 3;
+  const auto write_3 = [&] { machine.memory[0] = 3, ++machine.number, ++machine.versions[0]; };
+  for (const bool runs : {true, true, false}) {
+    write_3();
+    CHECK(machine.launch(7, set) == runs);
+  }
+  write_3();
+  CHECK(machine.launch(1, copy));
+  CHECK_FALSE(machine.launch(7, set));
+  CHECK(machine.launch(1, copy));
+  CHECK(machine.memory[1] == 7);
 }
 
 TEST_CASE("repeats: what is known about the bytes belongs to the state") {
