@@ -46,8 +46,9 @@ struct Resources {
 /// One thing to time: `run(set)` launches it on input set `set`.
 struct Contender {
   std::function<void(int set)> run;
-  std::size_t set_bytes = 0;  ///< of the inputs and outputs that one run reads and writes
-  std::string name;           ///< of a streaming kernel
+  std::size_t set_bytes = 0;         ///< of the inputs and outputs that one run reads and writes
+  std::string name;                  ///< of a streaming kernel
+  std::function<void()> reset = {};  ///< called before each of its turns, not timed; may be empty
 };
 
 /// Traffic of a kernel that does nothing else: `reads` (1 to 5) arrays read and `writes` (0 to 2) written, of

@@ -113,12 +113,16 @@ struct Ready {
 
   Ready(const Contender& c, int sets, std::size_t l2_bytes)
       : contender(c), may_wrap(c.set_bytes * static_cast<std::size_t>(sets) >= 3 * l2_bytes) {
+    reset();
     const Replay trial(contender, 2, 1);
     trial.sample();
     runs = runs_for(trial.sample());
     const int cold_runs = may_wrap ? std::max(runs, std::min(sets, kMostRuns)) : std::min(runs, sets);
     cold = std::make_unique<Replay>(contender, cold_runs, sets);
     warm = std::make_unique<Replay>(contender, runs, 1);
+  }
+  void reset() const {
+    if (contender.reset) contender.reset();
   }
 };
 
@@ -129,16 +133,22 @@ class ReadyTurns : public Turns {
   }
 
   double cold_us(std::size_t contender) override {
+    ready_[contender].reset();
     flush_.run();
     return ready_[contender].cold->sample();
   }
-  double warm_us(std::size_t contender) override { return ready_[contender].warm->sample(); }
+  double warm_us(std::size_t contender) override {
+    ready_[contender].reset();
+    return ready_[contender].warm->sample();
+  }
   double launched_us(std::size_t contender) override {
+    ready_[contender].reset();
     return time_launches(ready_[contender].contender, ready_[contender].runs);
   }
 
   bool can_sustain(std::size_t contender) const override { return ready_[contender].may_wrap; }
   double sustained_us(std::size_t contender, SensorLog& log) override {
+    ready_[contender].reset();
     const Replay& replay = *ready_[contender].cold;
     const Event half, end;
     replay_for(replay, kHalfTurn);

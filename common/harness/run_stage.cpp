@@ -448,7 +448,16 @@ bool is_above_ceiling(const Ratio& share, const Traffic& dram, int kernels, std:
 
 Contender Problem::contender(const Stage& stage) {
   return {[this, &stage](int set) { stage.run(data_of(sets_[static_cast<std::size_t>(set)])); },
-          static_cast<std::size_t>(least_bytes(stage.output)), stage.name};
+          static_cast<std::size_t>(least_bytes(stage.output)), stage.name, [this] { clear_states(); }};
+}
+
+/// As before the first run of a stage: what another one leaves may mean something else.
+void Problem::clear_states() {
+  for (int i = 0; i < chapter_.array_count; ++i)
+    if (const Array& array = chapter_.arrays[i]; array.role == Role::kState)
+      for (const NamedArrays& set : sets_)
+        for (int gpu = 0; gpu < gpus_; ++gpu)
+          backend_.fill(set[static_cast<std::size_t>(i)].of_gpu(gpu), 0, bytes_on_gpu(array));
 }
 
 /// Makes so many sets of inputs that even the contender that touches the fewest bytes finds none of its

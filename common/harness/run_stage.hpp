@@ -143,6 +143,7 @@ class Problem {
   void upload_inputs(const NamedArrays& set, bool exact);
   void poison(unsigned char value);  // scratch and outputs
   Contender contender(const Stage& stage);
+  void clear_states();
   int make_sets(const GpuBackend& gpu, const std::vector<Contender>& contenders);
 
   const Chapter& chapter_;
