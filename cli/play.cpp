@@ -58,11 +58,12 @@ bool has_main(const std::string& file) {
   return std::regex_search(text, main) && !std::regex_search(text, play);
 }
 
-/// The options of the preprocessor for a source, as a compiler reads them from a file.
-std::string preprocessor_options(const PlayRequest& request, const std::string& source) {
+/// The options of the preprocessor for a source, as a compiler reads them from a file. A copy of the source
+/// is compiled elsewhere, and still includes what is beside the source.
+std::string preprocessor_options(const PlayRequest& request, const std::string& source, bool is_copy) {
   std::ostringstream text;
   text << "-include published/published.hpp\n";
-  text << "-iquote" << std::quoted(fs::canonical(source).parent_path().string()) << "\n";
+  if (is_copy) text << "-iquote" << std::quoted(fs::canonical(source).parent_path().string()) << "\n";
   for (const std::string& each : request.includes)
     text << std::quoted("-I" + fs::absolute(each).string()) << "\n";
   for (const std::string& each : request.definitions) text << std::quoted("-D" + each) << "\n";
@@ -84,19 +85,12 @@ struct Setting {
 std::string with_macros(std::string text, std::vector<Setting>& settings) {
   for (Setting& setting : settings) {
     const std::regex definition("(^|\\n)([ \\t]*#[ \\t]*define[ \\t]+" + setting.name +
-                                "[ \\t]+\\(?)[-+]?\\.?[0-9][\\w.]*");
+                                "[ \\t]+\\(?)[-+]?\\.?[0-9](?:[eEpP][-+]|[\\w.'])*");
     if (!std::regex_search(text, definition)) continue;
     text = std::regex_replace(text, definition, "$01$02" + setting.value);
     setting.is_macro = true;
   }
   return text;
-}
-
-/// The same for a source of a program: where macros get other values, its text is in place of the #include.
-std::string wrapper(const std::string& source, std::vector<Setting>& settings) {
-  const std::string text = file_text(source), changed = with_macros(text, settings);
-  if (changed == text) return wrapper(source);
-  return fmt::format("#line 1 \"{}\"\n{}", fs::canonical(source).string(), changed);
 }
 
 /// Writes what the build of a program depends on (cmake/Play.cmake).
@@ -107,10 +101,19 @@ void write_program(const Workbook& workbook, const std::string& file, const Play
   std::vector<std::string> sources = request.more_files;
   sources.insert(sources.begin(), file);
   for (std::size_t i = 0; i < kMostFiles; ++i) {
-    const bool is_there = i < sources.size();
     const std::string path = (workbook.build / fmt::format("published.{}", i)).string();
-    update_file(path + ".options", is_there ? preprocessor_options(request, sources[i]) : "");
-    update_file(path + ".cu", is_there ? wrapper(sources[i], settings) : "");
+    if (i >= sources.size()) {
+      update_file(path + ".options", "");
+      update_file(path + ".cu", "");
+      continue;
+    }
+    // Where macros get other values, the source's text is in place of an #include of it.
+    const std::string text = file_text(sources[i]), changed = with_macros(text, settings);
+    const bool is_copy = changed != text;
+    update_file(path + ".options", preprocessor_options(request, sources[i], is_copy));
+    update_file(path + ".cu",
+                is_copy ? fmt::format("#line 1 \"{}\"\n{}", fs::canonical(sources[i]).string(), changed)
+                        : wrapper(sources[i]));
   }
   std::string constants;
   for (const Setting& each : settings)

@@ -155,8 +155,13 @@ def main():
     parser.add_argument("json", help="where the results go")
     parser.add_argument("--gpus", type=int, default=2)
     parser.add_argument("--linear", action="store_true", help="time the Linear and its reduce-scatter")
-    parser.add_argument("--rows", type=int, nargs="+", default=[1, 32, 128, 512, 2048, 8192])
+    parser.add_argument("--rows", type=int, nargs="+",
+                        help="default: 1 32 128 512 2048 8192; with --linear, from 256 on")
     arguments = parser.parse_args()
+    all_rows = arguments.rows or ([256, 512, 1024, 2048, 4096, 8192] if arguments.linear
+                                  else [1, 32, 128, 512, 2048, 8192])
+    if arguments.linear and any(rows % arguments.gpus for rows in all_rows):
+        parser.error(f"--rows: with --linear, expected multiples of the {arguments.gpus} GPUs")
     os.environ.update(NCCL_NVLS_ENABLE="0", TORCH_SYMM_MEM_DISABLE_MULTICAST="1")
     try:
         import torch
@@ -166,7 +171,7 @@ def main():
     if torch.cuda.device_count() < arguments.gpus:
         fail(3, f"--gpus {arguments.gpus}: there are {torch.cuda.device_count()}")
     make_contenders = linear_contenders if arguments.linear else contenders
-    processes.spawn(work, args=(arguments.gpus, make_contenders, arguments.rows, arguments.json),
+    processes.spawn(work, args=(arguments.gpus, make_contenders, all_rows, arguments.json),
                     nprocs=arguments.gpus)
 
 

@@ -60,7 +60,8 @@ __device__ void multiply_tiles(float (&acc)[Rows64][Accumulators], const __nv_bf
 
 /// product = x * w^T in bfloat16, matrices as in stage 2, k and n multiples of 8; `in` is made for P, which
 /// has 128 rows and columns. A block of one warpgroup per tile, with kSharedBytes<P>. Reads half the bytes of
-/// float32 from the L2 cache: 2mnk(1/BM + 1/BN).
+/// float32 from the L2 cache: 2mnk(1/BM + 1/BN). A template, so that only a file that launches it compiles
+/// it.
 template <class P>
 __global__ void __launch_bounds__(128)
     product_by_wgmma(const __grid_constant__ Inputs in, __nv_bfloat16* product, int m, int k, int n) {

@@ -60,8 +60,8 @@ __device__ inline void produce_pairs(ClusterPipeline& pipeline, ClusterState& st
     produce_multicast(pipeline, state, in, pair_at(i, m, n), rank, 0, steps);
 }
 
-/// product = x * w^T as in stage 6, but `in.w` is made for tiles of half the columns, and
-/// the number of blocks is even.
+/// product = x * w^T as in stage 6, but `in.w` is made for tiles of half the columns, and the number of
+/// blocks is even. P is ClusterPipeline: a template, as in stage 3.
 template <class P>
 __global__ void __launch_bounds__(kBlockThreads<2>) __cluster_dims__(2)
     product_multicast(const __grid_constant__ Inputs in, __nv_bfloat16* product, int m, int k, int n) {

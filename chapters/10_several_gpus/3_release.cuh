@@ -10,10 +10,11 @@
 namespace DEVICE::several_gpus {
 
 // [meet]
+using Flag = cuda::atomic_ref<unsigned, cuda::thread_scope_system>;
+
 /// As ByFences.
 struct ByRelease {
   static __device__ void meet(const OnGpus<unsigned>& flags, int gpus, int me) {
-    using Flag = cuda::atomic_ref<unsigned, cuda::thread_scope_system>;
     __syncthreads();
     const int t = threadIdx.x;
     if (t < gpus) {

@@ -25,8 +25,6 @@ struct Turn {
 };
 // [order]
 
-using Flag = cuda::atomic_ref<unsigned, cuda::thread_scope_system>;
-
 /// What a warp sends of a tile: for each of 16 steps a piece of each lane, eight of its accumulators rounded.
 /// The warp that gets them has the same place in the tile, so they stay in this order and are sent 512 bytes
 /// at a time.
@@ -88,7 +86,8 @@ struct Unchanged {
 /// own_sum = the sum of a * w^T over all GPUs, for the own_rows rows from me * own_rows on. a is
 /// (gpus * own_rows) x k, w is n x k; k and n are multiples of 8. Clusters of two blocks, at most one block
 /// per multiprocessor. `mailed` and `arrived` have, for each GPU that sends, each pair of tiles and each of
-/// its 16 warps, kPiecesOfWarp pieces and a flag, which is 0 before and after.
+/// its 16 warps, kPiecesOfWarp pieces and a flag, which is 0 before and after. It may not begin before the
+/// launch ahead of it has ended, so it is not launched as stage 6 is.
 template <class Sender>
 __global__ void __launch_bounds__(kBlockThreads<2>) __cluster_dims__(2)
     linear_reduced(const __grid_constant__ tensor_cores::Inputs in,
@@ -98,6 +97,8 @@ __global__ void __launch_bounds__(kBlockThreads<2>) __cluster_dims__(2)
                    int n) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   using P = typename Sender::P;
+  static_assert(kPairRows == 2 * P::BM && kPairColumns == P::BN && kWarpsOfPair == 2 * 8 &&
+                kWarpsOfPair * kPiecesOfWarp * 8 == kPairRows * kPairColumns);
   auto& storage = in_shared_memory<typename Sender::Storage>();
   P& pipeline = storage.pipeline;
   const int steps = ceil_div(k, P::BK), group = warpgroup_index(), rank = blockIdx.x % 2;

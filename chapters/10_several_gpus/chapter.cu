@@ -32,11 +32,15 @@ constexpr Stage of_linear(Stage stage) {
   stage.output = "own_sum";
   stage.roundings = roundings_of_own_sum;
   stage.exact_roundings = exact_roundings;
-  if (!stage.needs) stage.needs = "H100s or H200s (sm_90a); equal parts of rows and features";
-  stage.capability = 90;
-  stage.no_other_capability = true;
   stage.against = "8_linear";
   return stage;
+}
+/// The same on H100s or H200s.
+constexpr Stage of_linear_on_hopper(Stage stage) {
+  stage.needs = "H100s or H200s (sm_90a); equal parts of rows and features";
+  stage.capability = 90;
+  stage.no_other_capability = true;
+  return of_linear(stage);
 }
 
 using BFloat16 = __nv_bfloat16;
@@ -78,11 +82,11 @@ const Stage kStages[] = {
     of_linear(library<struct Linear>({.name = "8_linear",
                                       .idea = "library: x = a w^T by cuBLAS, then ncclReduceScatter",
                                       .kernels = workbook::kAnyNumber,
-                                      .needs = "GPUs, cuBLAS and NCCL",
+                                      .needs = "GPUs, cuBLAS and NCCL; equal parts of rows and features",
                                       .exchanged_by_library = true})),
-    of_linear(gpu_only<struct Tiles>(
+    of_linear_on_hopper(gpu_only<struct Tiles>(
         {.name = "9_tiles", .idea = "one kernel: a tile is sent when it is finished, own rows come last"})),
-    of_linear(gpu_only<struct Copies>(
+    of_linear_on_hopper(gpu_only<struct Copies>(
         {.name = "10_copies", .idea = "the same, copied to the other GPU while the next is multiplied"})),
 };
 

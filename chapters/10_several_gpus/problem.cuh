@@ -55,15 +55,15 @@ inline long long mail(const Shape& shape) {
 inline long long blocks(const Shape&) { return kMostBlocks; }
 
 // From stage 8 on, x is a * w^T: the Linear before the sum, of which each GPU has a part of the input
-// features. These stages are for GPUs alone; on the CPU device their arrays are empty.
+// features. These stages are for GPUs alone; on the CPU device a, w and what is sent are empty.
 #ifdef __CUDACC__
-constexpr bool kHasLinear = true;
+constexpr bool kForGpus = true;
 #else
-constexpr bool kHasLinear = false;
+constexpr bool kForGpus = false;
 #endif
 
 /// The input features of one GPU, where the Linear has as many of them in all as output features.
-inline int features(const Shape& shape) { return kHasLinear ? shape.dims[2] / gpus(shape) : 0; }
+inline int features(const Shape& shape) { return kForGpus ? shape.dims[2] / gpus(shape) : 0; }
 inline long long a_elements(const Shape& shape) { return rows(shape) * features(shape); }
 inline long long w_elements(const Shape& shape) { return columns(shape) * features(shape); }
 
@@ -71,7 +71,7 @@ inline long long w_elements(const Shape& shape) { return columns(shape) * featur
 /// rows.
 constexpr int kPairRows = 256, kPairColumns = 256, kWarpsOfPair = 16;
 inline long long pairs_from_all(const Shape& shape) {
-  if (!kHasLinear) return 0;
+  if (!kForGpus) return 0;
   return gpus(shape) * ceil_div(own_rows(shape), kPairRows) * ceil_div(columns(shape), kPairColumns);
 }
 inline long long mailed_elements(const Shape& shape) {
@@ -133,9 +133,8 @@ inline int roundings(const Shape& s) {
 /// is 2^15 of float32, in h, in h when it is rounded, and in the root of their squares, which may be smaller
 /// than the terms.
 inline int roundings_of_stored_sum(const Shape& s) { return (gpus(s) << 18) + roundings(s); }
-/// Where each GPU's x is rounded to bfloat16, and their sum may be.
-constexpr int kRoundingsOfOwnSum = 1 << 17;
-inline int roundings_of_own_sum(const Shape&) { return kRoundingsOfOwnSum; }
+/// Where each GPU's x is rounded to bfloat16, and then the sum, by NCCL once for each GPU.
+inline int roundings_of_own_sum(const Shape& s) { return (gpus(s) + 2) << 15; }
 /// On exact inputs, as in chapter 04.
 inline int exact_roundings(const Shape&) { return 6; }
 
@@ -239,7 +238,7 @@ inline void reference_own_sum(const Data& host, double* expected, double* magnit
   const Shape& s = host.shape;
   auto* product = new double[static_cast<size_t>(elements(s))];
   auto* size = new double[static_cast<size_t>(elements(s))];
-  const double per_rounding = (features(s) + 16.0) / kRoundingsOfOwnSum;
+  const double per_rounding = (features(s) + 16.0) / roundings_of_own_sum(s);
   for (int gpu = 0; gpu < gpus(s); ++gpu) {
     workbook::product_of_bfloat16_rows(host.array("a", Type::kBFloat16, gpu),
                                        host.array("w", Type::kBFloat16, gpu), s.dims[1], features(s),
@@ -326,7 +325,7 @@ void reference_y(const Data& host, double* expected, double* magnitude) {
 
 inline void fill(const Data& host) {
   fill_rows(host);
-  if (kHasLinear) fill_linear(host);
+  if (kForGpus) fill_linear(host);
 }
 
 const Array kArrays[] = {

@@ -182,8 +182,8 @@ void run(const Launch& launch) {
   d.order_needed = d.gpus != nullptr;
   if (!d.gpus) memory().clear_cold_caches();
   run_grid();
-  d.gpus ? memory().take_compulsory(d.counts, d.gpu) : memory().count_compulsory(d.counts);
   memory().note_writes();
+  d.gpus ? memory().take_compulsory(d.counts, d.gpu) : memory().count_compulsory(d.counts);
   mark_estimates(d);
   d.counts.accesses_of_busiest_blocks += d.counts.accesses_of_busiest_block;
   ++d.counts.kernels;

@@ -149,9 +149,8 @@ void RaceCheck::check_words(Access access, bool shared, WordHistory* words, unsi
 /// one has read these bytes, or two warps have since the last barrier. A write that races with this read
 /// races with one of theirs.
 bool RaceCheck::adds_nothing(const WordHistory& word, bool shared, std::uint32_t mine) const {
-  constexpr unsigned kNotPlain =
-      WordHistory::kReaderStrong | WordHistory::kOtherStrong | 3u << WordHistory::kReaderElement;
-  if (!(word.flags & WordHistory::kMany) || word.flags & kNotPlain || word.writer) return false;
+  constexpr unsigned kElements = 3u << WordHistory::kReaderElement;
+  if (!(word.flags & WordHistory::kMany) || word.flags & kElements || word.writer) return false;
   if (order_.is_intricate() || !word.reader || !word.other) return false;
   if (mine & ~(word.reader & word.other) & 0xf) return false;
   const auto thread = [](std::uint32_t reader) { return (reader >> 4) - 1; };
@@ -276,7 +275,10 @@ RaceCheck::Groups& RaceCheck::unpacked(const WordHistory& word, bool shared) {
 }
 
 void RaceCheck::pack(const Groups& groups, WordHistory& word, bool shared) {
-  const bool had_more = word.flags & WordHistory::kMore, many = groups.size() >= kManyGroups;
+  const bool had_more = word.flags & WordHistory::kMore;
+  const bool many =
+      groups.size() >= kManyGroups &&
+      std::all_of(groups.begin(), groups.end(), [](const auto& g) { return g.role == Role::kRead; });
   word = {};
   if (many) word.flags = WordHistory::kMany;
   Groups& left = left_;

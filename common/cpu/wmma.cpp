@@ -11,11 +11,9 @@
 ///
 /// How nvcc 13 compiles loads and stores for compute capability 9.0:
 /// - 16-bit elements move in pairs, 32 bits at once. Where memory runs the other way, each 8x8 matrix moves
-/// in
-///   the order of memory and is transposed between the lanes (MOVM).
+///   in the order of memory and is transposed between the lanes (MOVM).
 /// - TF32 moves element by element. Accumulators of float move in pairs of 64 bits, or element by element
-/// where
-///   memory runs the other way.
+///   where memory runs the other way.
 /// - 8-bit elements of one line move four at a time, 32 bits; element by element where memory runs the other
 ///   way. Unlike the others, these counts have not been compared with a GPU's.
 /// - From shared memory, `__half` is loaded by ldmatrix, the matrices of one fragment in one request: the

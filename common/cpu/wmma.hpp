@@ -156,7 +156,8 @@ template <class Use, int M, int N, int K, class T, class Layout>
 }
 
 /// Every lane gets its elements of a matrix whose rows (or columns, as the fragment's layout says) begin
-/// `stride` elements apart. The stride is a multiple of 16 bytes, the first address one of 32 bytes.
+/// `stride` elements apart. The stride is a multiple of 16 bytes; the first address one of 32 bytes, or of
+/// what the lanes load of it if that is less, as with 8 bits.
 template <class Use, int M, int N, int K, class T, class Layout>
 [[gnu::always_inline]] inline void load_matrix_sync(fragment<Use, M, N, K, T, Layout>& f,
                                                     const typename detail::Element<T>::Storage* from,
@@ -178,10 +179,11 @@ template <int M, int N, int K, class T>
   warp_store(to, {to, stride, layout == mem_col_major}, detail::own(f));
 }
 
-/// d = a * b + c. Products are exact and added up in float32, in the order of k; a GPU's order and rounding
-/// are not published. Both are within k * 2^-23 * (|c| + the sum of the products' absolute values) of the
-/// exact result (M. Fasi and others, Numerical behavior of NVIDIA tensor cores, PeerJ Computer Science 7,
-/// 2021), plus the rounding to `__half` of an accumulator of that type.
+/// d = a * b + c. With integers it is exact. Otherwise products are exact and added up in float32, in the
+/// order of k; a GPU's order and rounding are not published. Both are within k * 2^-23 * (|c| + the sum of
+/// the products' absolute values) of the exact result (M. Fasi and others, Numerical behavior of NVIDIA
+/// tensor cores, PeerJ Computer Science 7, 2021), plus the rounding to `__half` of an accumulator of that
+/// type.
 template <int M, int N, int K, class T, class LayoutA, class LayoutB, class D, class C>
 [[gnu::always_inline]] inline void mma_sync(fragment<accumulator, M, N, K, D>& d,
                                             const fragment<matrix_a, M, N, K, T, LayoutA>& a,

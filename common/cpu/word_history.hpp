@@ -45,7 +45,7 @@ struct WordHistory {
   static constexpr std::uint8_t kReaderStrong = 2, kOtherStrong = 4;  ///< Role::kStrong, not kRead
   static constexpr unsigned kWriterElement = 3,
                             kReaderElement = 5;  ///< shift of AccessGroup::element, 2 bits
-  static constexpr std::uint8_t kMany = 0x80;    ///< there are so many groups that readers may be left out
+  static constexpr std::uint8_t kMany = 0x80;  ///< so many groups of plain reads alone that some are left out
 };
 static_assert(sizeof(WordHistory) == 24);
 

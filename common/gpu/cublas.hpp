@@ -25,24 +25,21 @@ inline void check_cublas(cublasStatus_t status) {
 /// algorithms to choose from.
 constexpr size_t kCublasWorkspace = size_t{256} << 20;
 
-/// The libraries' scratch memory on GPU 0. Without it they would allocate some in each recorded graph.
-inline void* cublas_workspace() {
-  static const Buffer<char> memory(kCublasWorkspace);
-  return memory.data();
+/// The libraries' scratch memory on the current GPU, whose number is `gpu`. Without it they would allocate
+/// some in each recorded graph.
+inline void* cublas_workspace(int gpu = 0) {
+  static std::map<int, Buffer<char>> memory;
+  return memory.try_emplace(gpu, kCublasWorkspace).first->second.data();
 }
 
-/// cuBLAS on the current GPU, whose number is `gpu`, and on the stream that launches go to.
+/// cuBLAS on that GPU, and on the stream that launches go to.
 inline cublasHandle_t cublas(int gpu = 0) {
-  struct OnGpu {
-    Buffer<char> workspace{kCublasWorkspace};
-    cublasHandle_t handle = nullptr;
-    OnGpu() { check_cublas(cublasCreate(&handle)); }
-  };
-  static std::map<int, OnGpu> made;
-  const OnGpu& one = made[gpu];
-  check_cublas(cublasSetStream(one.handle, launch_stream));  // which takes the workspace away
-  check_cublas(cublasSetWorkspace(one.handle, one.workspace.data(), kCublasWorkspace));
-  return one.handle;
+  static std::map<int, cublasHandle_t> made;
+  cublasHandle_t& handle = made[gpu];
+  if (!handle) check_cublas(cublasCreate(&handle));
+  check_cublas(cublasSetStream(handle, launch_stream));  // this resets the workspace
+  check_cublas(cublasSetWorkspace(handle, cublas_workspace(gpu), kCublasWorkspace));
+  return handle;
 }
 
 template <class T>

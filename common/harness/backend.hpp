@@ -45,8 +45,9 @@ class Backend {
   virtual DeviceInfo info() const = 0;
   /// How many GPUs there are; of virtual ones, kMostGpus.
   virtual int gpus() const { return kMostGpus; }
-  /// Says what the first `gpus` GPUs lack for sharing a problem, see missing_peer_access(); empty
-  /// where nothing is missing. \throws MachineError where they are not of one kind
+  /// The kind of card that a GPU is.
+  virtual std::string kind_of(int /*gpu*/) const { return ""; }
+  /// What kernels on the first `gpus` GPUs need to work together and do not have, see missing_peer_access().
   virtual std::string missing_for(int /*gpus*/) const { return ""; }
   /// Bytes of memory that arrays may take now.
   virtual std::size_t free_bytes() const = 0;

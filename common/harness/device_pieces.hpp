@@ -16,9 +16,6 @@ class DevicePieces : public LaunchMemory {
   std::vector<MemoryPiece> pieces() override;
   std::size_t version() override;
   std::shared_ptr<void> open() override;
-
- private:
-  const std::size_t clock_calls_ = published::clock_calls();  ///< before the launch
 };
 
 }  // namespace workbook

@@ -99,12 +99,8 @@ class CudaBackend : public GpuBackend {
     return std::min(count, kMostGpus);
   }
 
-  std::string missing_for(int gpus) const override {
-    std::vector<std::string> names;
-    for (int gpu = 0; gpu < gpus; ++gpu) names.push_back(gpu::gpu_name(gpu));
-    if (const std::string why = different_gpus(names); !why.empty()) throw MachineError(why);
-    return missing_peer_access(gpus, gpu::can_reach);
-  }
+  std::string kind_of(int gpu) const override { return gpu::gpu_name(gpu); }
+  std::string missing_for(int gpus) const override { return missing_peer_access(gpus, gpu::can_reach); }
 
   std::size_t free_bytes() const override {
     std::size_t free = 0, total = 0;

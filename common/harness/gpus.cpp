@@ -6,18 +6,16 @@
 
 namespace workbook {
 
-std::string too_few_gpus(const Backend& device, int needed) {
+std::string why_not_shared(const Backend& device, int needed) {
   const int there = device.gpus();
-  if (needed <= there) return "";
-  return fmt::format("that takes {}, and {} here", plural(needed, "GPU"),
-                     there == 1 ? "there is one" : fmt::format("there are {}", there));
-}
-
-std::string different_gpus(const std::vector<std::string>& names) {
-  for (std::size_t gpu = 1; gpu < names.size(); ++gpu)
-    if (names[gpu] != names[0])
+  if (needed > there)
+    return fmt::format("that takes {}, and {} here", plural(needed, "GPU"),
+                       there == 1 ? "there is one" : fmt::format("there are {}", there));
+  const std::string first = device.kind_of(0);
+  for (int gpu = 1; gpu < needed; ++gpu)
+    if (const std::string kind = device.kind_of(gpu); kind != first)
       return fmt::format("GPU 0 is {}, GPU {} is {}: choose cards of one kind with CUDA_VISIBLE_DEVICES",
-                         names[0], gpu, names[gpu]);
+                         first, gpu, kind);
   return "";
 }
 

@@ -4,17 +4,14 @@
 
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "harness/backend.hpp"
 
 namespace workbook {
 
-/// "that takes 2 GPUs, and there is one here" where the device has fewer; else empty.
-std::string too_few_gpus(const Backend& device, int needed);
-
-/// Why GPUs of these names are not taken together: they must be of one kind. Empty where they are.
-std::string different_gpus(const std::vector<std::string>& names);
+/// Why the first `needed` GPUs of a device cannot share a problem: "that takes 2 GPUs, and there is one
+/// here", or they are not of one kind. Empty where they can.
+std::string why_not_shared(const Backend& device, int needed);
 
 /// What stages need that `gpus` GPUs do not have, for "needs ...": that each reaches the others' memory.
 /// `can_reach(gpu, other)` says whether one does. Empty where all do.

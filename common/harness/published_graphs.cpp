@@ -33,7 +33,8 @@ struct Condition {
   unsigned value;
   std::optional<unsigned> first;  ///< that it gets at each launch of the graph
 };
-std::vector<Condition> conditions;  ///< by handle, from 1 on
+std::vector<Condition> conditions;                ///< by handle, from 1 on
+std::map<cudaGraph_t, cudaGraph_t> graph_around;  ///< a conditional node's body
 std::size_t conditions_set = 0;
 
 Condition& condition_of(const char* call, cudaGraphConditionalHandle condition, const Place& place) {
@@ -52,12 +53,6 @@ std::map<const void*, Starter>& starters() {  // also for addresses that are tak
   return all;
 }
 
-void require_graph(const char* call, cudaGraph_t graph, const Place& place) {
-  if (!graphs.contains(graph))
-    refuse_call("unknown graph", fmt::format("{} gets a graph that is not made, or destroyed", call),
-                "is the graph from cudaGraphCreate or cudaStreamEndCapture, and destroyed after this?",
-                place);
-}
 CUgraphExec_st& exec_of(const char* call, cudaGraphExec_t exec, const void* caller) {
   if (!execs.contains(exec))
     refuse_call("unknown graph", fmt::format("{} gets a graph that is not instantiated, or destroyed", call),
@@ -91,7 +86,7 @@ void run_steps(const std::vector<Step>& steps) {
   for (const Step& step : steps) step.work();
 }
 
-/// Runs the graphs of a conditional node as its condition says.
+/// Runs the graphs of a conditional node, as they are now, as its condition says.
 void run_conditional(const cudaConditionalNodeParams& node, const std::vector<cudaGraph_t>& bodies,
                      const void* caller) {
   const char* const call = "cudaGraphLaunch";
@@ -110,9 +105,16 @@ void run_conditional(const cudaConditionalNodeParams& node, const std::vector<cu
   }
 }
 
+/// For a launch of the graph: also those of its bodies, and of bodies in these.
 void set_first_values(cudaGraph_t graph) {
+  const auto outermost = [](cudaGraph_t body) {
+    for (auto around = graph_around.find(body); around != graph_around.end();
+         around = graph_around.find(body))
+      body = around->second;
+    return body;
+  };
   for (Condition& condition : conditions)
-    if (condition.graph == graph && condition.first) condition.value = *condition.first;
+    if (condition.first && outermost(condition.graph) == graph) condition.value = *condition.first;
 }
 
 /// Gives a step of a graph other work.
@@ -149,6 +151,13 @@ std::function<void()> host_work(const cudaHostNodeParams& call) {
 }
 
 }  // namespace
+
+void require_graph(const char* call, cudaGraph_t graph, const Place& place) {
+  if (!graphs.contains(graph))
+    refuse_call("unknown graph", fmt::format("{} gets a graph that is not made, or destroyed", call),
+                "is the graph from cudaGraphCreate or cudaStreamEndCapture, and destroyed after this?",
+                place);
+}
 
 cudaGraph_t new_graph() {
   auto graph = std::make_unique<CUgraph_st>();
@@ -308,7 +317,10 @@ cudaError_t cudaGraphAddConditionalNode(cudaGraphNode_t* node, cudaGraph_t graph
                                         cudaConditionalNodeParams* conditional) {
   condition_of("cudaGraphAddNode", conditional->handle, CALLER);
   const auto bodies = std::make_shared<std::vector<cudaGraph_t>>();
-  for (unsigned i = 0; i < conditional->size; ++i) bodies->push_back(new_graph());
+  for (unsigned i = 0; i < conditional->size; ++i) {
+    bodies->push_back(new_graph());
+    graph_around[bodies->back()] = graph;
+  }
   conditional->phGraph_out = bodies->data();
   return add_checked(
       "cudaGraphAddNode", node, graph, before, count, cudaGraphNodeTypeConditional,

@@ -23,6 +23,8 @@ namespace published {
 
 /// Makes a graph that the program destroys.
 cudaGraph_t new_graph();
+/// Ends the program with a message unless the graph is one that has not been destroyed.
+void require_graph(const char* call, cudaGraph_t graph, const Place& place);
 cudaGraphNode_t add_node(CUgraph_st& graph, cudaGraphNodeType type, std::function<void()> work,
                          std::vector<cudaGraphNode_t> before);
 

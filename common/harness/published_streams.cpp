@@ -203,7 +203,9 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mo
 cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
                                           const cudaGraphNode_t* before, const cudaGraphEdgeData*,
                                           size_t count, cudaStreamCaptureMode mode) {
-  const cudaError_t error = begin_capture("cudaStreamBeginCaptureToGraph", stream, graph, mode, CALLER);
+  const char* const call = "cudaStreamBeginCaptureToGraph";
+  require_graph(call, graph, CALLER);
+  const cudaError_t error = begin_capture(call, stream, graph, mode, CALLER);
   state_of(stream).last.assign(before, before + count);
   return error;
 }
@@ -215,7 +217,10 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
                 "cudaStreamEndCapture gets a stream for which no cudaStreamBeginCapture was called",
                 "is it the stream that the capture began with?", CALLER);
   if (graph) *graph = capture->graph;
-  if (capture->nodes_before == 0 && all_before(state.last).size() != capture->graph->nodes.size())
+  const auto& nodes = capture->graph->nodes;
+  const std::set<cudaGraphNode_t> waited_for = all_before(state.last);
+  if (!std::all_of(nodes.begin() + static_cast<std::ptrdiff_t>(capture->nodes_before), nodes.end(),
+                   [&](const auto& node) { return waited_for.contains(node.get()); }))
     refuse_call(
         "wrong end of a capture",
         "another stream has joined the capture, and the captured stream does not wait for its last work",
@@ -250,8 +255,9 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNo
                                                 unsigned flags) {
   CUstream_st& state = state_of(stream);
   if (!capture_of(state)) return cudaErrorInvalidValue;
+  const std::vector<cudaGraphNode_t> added(nodes, nodes + count);  // `nodes` may be those of state.last
   if (flags & cudaStreamSetCaptureDependencies) state.last.clear();
-  state.last.insert(state.last.end(), nodes, nodes + count);
+  state.last.insert(state.last.end(), added.begin(), added.end());
   return cudaSuccess;
 }
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call, void* data, unsigned) {

@@ -55,7 +55,7 @@ bool Repeats::run(const cpu::Launch& launch, const published::Arguments& argumen
     return true;
   }
   if (known.used && memory.is_unchanged(*known.used)) return false;
-  if (!known.has_run) {  // most launches are not repeated: the first costs no hash
+  if (!known.has_run) {  // most launches are not repeated: the first costs no hash of all memory
     known.has_run = true;
     if (!run()) known.used = memory.used();
     return true;

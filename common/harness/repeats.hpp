@@ -46,7 +46,8 @@ class LaunchMemory {
 /// Knows what launches do to the memory. Kernels have no state but the device's memory. So where the same
 /// kernel is launched with the same arguments in the state in which it was launched the last time, it leaves
 /// the state that it left then. States are told apart by hashes. A launch that has read nothing that it has
-/// written need not run again, nor is anything hashed, as long as nobody has written the arrays that it used.
+/// written need not run again as long as nobody has written the arrays that it used: of these, only what the
+/// host shares is hashed.
 class Repeats {
  public:
   explicit Repeats(std::size_t most_bytes = std::size_t{512} << 20) : most_bytes_(most_bytes) {}

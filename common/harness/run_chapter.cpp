@@ -58,7 +58,7 @@ ChosenDevice choose_device(const Options& options, const Chapter& cpu, const Cha
   GpuOrReason found = make_gpu_backend();
   if (found.backend && gpu->gpus) {
     const int needed = gpus_of(*gpu, options.size.value_or(gpu->gpu_shape));
-    if (const std::string why = too_few_gpus(*found.backend, needed); !why.empty()) found = {nullptr, why};
+    if (const std::string why = why_not_shared(*found.backend, needed); !why.empty()) found = {nullptr, why};
   }
   if (found.backend) return {gpu, nullptr, std::move(found.backend), ""};
   if (wanted == DeviceKind::kGpu)

@@ -516,7 +516,7 @@ ExitStatus time_versions(GpuBackend& gpu, const std::string& path, const Exercis
   const Chapter chapter = chapter_of(exercise);
   const Shape& shape = exercise.timed_shape;
   const int gpus = gpus_of(exercise, shape);
-  std::string why = too_few_gpus(gpu, gpus);
+  std::string why = why_not_shared(gpu, gpus);
   if (why.empty() && gpus > 1)
     if (const std::string missing = gpu.missing_for(gpus); !missing.empty()) why = "that needs " + missing;
   if (!why.empty()) {

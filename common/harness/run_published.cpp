@@ -312,7 +312,7 @@ void run(const cpu::Launch& launch, const Arguments& arguments) {
   try {
     workbook::DevicePieces memory;
     const auto work_besides = [] {
-      return cpu::device().printed.bytes + cpu::heap().changes() + condition_changes();
+      return cpu::device().printed.bytes + cpu::heap().changes() + condition_changes() + clock_calls();
     };
     const bool has_run = s.repeats.run(launch, arguments, memory, [&] {
       const std::size_t before = work_besides();

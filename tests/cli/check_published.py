@@ -148,8 +148,8 @@ play("launches with the same counts share a row", SAXPY, 0, "y[999] = 8",
 play("arguments of main", SAXPY, 0, "y[63] = 8", "saxpy 3 1 256", options=["--", 64])
 play("another value for a constant", SAXPY, 0, "y[31] = 8", options=["--set", "N=32"])
 MACRO = changed(("#include <vector>",
-                 '#include <vector>\n#include "include/size.h"\n#define SIZE (1000) // +'),
-                ("N = 1000", "N = SIZE + FROM_HEADER"),
+                 '#include <vector>\n#include "include/size.h"\n#define SIZE (1.0e+3) // +'),
+                ("N = 1000", "N = int(SIZE) + FROM_HEADER"),
                 ("return 0", 'printf("%s:%d\\n", __FILE__, __LINE__)'))
 play("... or a macro", MACRO, 0, "y[108] = 8", "mine.cu:28", options=["--set", "SIZE=32"])
 play("... that is not there", SAXPY, 1,
@@ -205,6 +205,10 @@ __global__ void choose(int* x, cudaGraphConditionalHandle which, int value) {
   cudaGraphSetConditional(which, value);
 }
 __global__ void add(int* x, int value) { *x += value; }
+__global__ void add_once(int* x, cudaGraphConditionalHandle more) {
+  *x += 10;
+  cudaGraphSetConditional(more, 0);
+}
 cudaGraphNode_t node(cudaGraph_t graph, cudaGraphNode_t* before, cudaGraphNodeParams& params) {
   cudaGraphNode_t added;
   cudaGraphAddNode(&added, graph, before, nullptr, before ? 1 : 0, &params);
@@ -224,8 +228,17 @@ int main() {
   cudaGraphNodeParams loop = {cudaGraphNodeTypeConditional};  // until x is 0
   loop.conditional = {more, cudaGraphCondTypeWhile, 1};
   cudaGraphNode_t last = node(graph, nullptr, loop);
-  cudaStreamBeginCaptureToGraph(stream, loop.conditional.phGraph_out[0], nullptr, nullptr, 0,
+  const cudaGraph_t body = loop.conditional.phGraph_out[0];
+  cudaGraphConditionalHandle more_inside;  // once in each launch
+  cudaGraphConditionalHandleCreate(&more_inside, body, 1, cudaGraphCondAssignDefault);
+  cudaGraphNodeParams inside = {cudaGraphNodeTypeConditional};
+  inside.conditional = {more_inside, cudaGraphCondTypeWhile, 1};
+  const cudaGraphNode_t first = node(body, nullptr, inside);
+  cudaStreamBeginCaptureToGraph(stream, inside.conditional.phGraph_out[0], nullptr, nullptr, 0,
                                 cudaStreamCaptureModeGlobal);
+  add_once<<<1, 1, 0, stream>>>(x, more_inside);
+  cudaStreamEndCapture(stream, nullptr);
+  cudaStreamBeginCaptureToGraph(stream, body, &first, nullptr, 1, cudaStreamCaptureModeGlobal);
   count<<<1, 1, 0, stream>>>(x, more);
   cudaStreamEndCapture(stream, nullptr);
 
@@ -255,7 +268,8 @@ int main() {
   }
 }
 """
-play("conditional nodes of graphs", CONDITIONS, 0, "result 3100\nresult 3100", "count 10 1 1", "add 2 1 1")
+play("conditional nodes of graphs", CONDITIONS, 0, "result 3100\nresult 3100", "count 30 1 1",
+     "add_once 2 1 1", "add 2 1 1")
 CUBLAS = r"""#include <cublas_v2.h>
 #include <cstdio>
 int main() {

@@ -11,6 +11,15 @@ __global__ void reads_beside_atomics(int* count, int* out) {
   out[threadIdx.x] = count[0];
 }
 
+__global__ void read_by_many(int* count, int* out, bool mended) {
+  if (blockIdx.x == 0 && threadIdx.x == 0) atomicAdd(count, 1);
+  __syncthreads();
+  int next = 0, step = 0;  // 0, 1, 3, 6, 10, ...: such readers are no group
+  while (next < threadIdx.x) next += ++step;
+  if (blockIdx.x == 0 && next == threadIdx.x) out[threadIdx.x] = *count;
+  if (blockIdx.x == 1 && threadIdx.x == 0 && !mended) out[blockDim.x] = *count;
+}
+
 __global__ void numbers_as_bytes(signed char* q) { q[threadIdx.x] = blockIdx.x; }
 
 __global__ void shared_bytes(signed char* out) {
@@ -203,6 +212,9 @@ __global__ void volatile_warp_sum(int* out, bool mended) {
 }  // namespace kernel
 
 void reads_beside_atomics(int* count, int* out) { launch(kernel::reads_beside_atomics, 1, 64, count, out); }
+void read_by_many(int* count, int* out, bool mended) {
+  launch(kernel::read_by_many, 2, 512, count, out, mended);
+}
 void numbers_as_bytes(signed char* q) { launch(kernel::numbers_as_bytes, 2, 64, q); }
 void shared_bytes(signed char* out) { launch(kernel::shared_bytes, 1, 64, out); }
 void found_in_device_memory(int* found, bool mended) {

@@ -10,6 +10,7 @@ namespace DEVICE::test_kernels {
 // Without a twin.
 /// All of 64 threads count, and read the count.
 void reads_beside_atomics(int* count, int* out);
+void read_by_many(int* count, int* out, bool mended);
 /// Two blocks store their number into the same 64 elements.
 void numbers_as_bytes(signed char* q);
 /// One block: threads read each other's bytes in shared memory.

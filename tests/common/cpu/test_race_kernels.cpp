@@ -30,6 +30,11 @@ TEST_CASE_METHOD(RaceKernels, "no race: threads that store the same value") {
   check_race("shared", [&](bool mended) { test_kernels::sums_of_warps(out->data(), mended); });
 }
 
+TEST_CASE_METHOD(RaceKernels, "race: a read beside another block's atomic, which many have read") {
+  const auto count = zeros<int>(1), out = zeros<int>(513);
+  check_race("device", [&](bool mended) { test_kernels::read_by_many(count->data(), out->data(), mended); });
+}
+
 TEST_CASE_METHOD(RaceKernels, "race: the same value from several threads, read without a barrier") {
   const auto out = zeros<int>(64);
   check_race("shared", [&](bool mended) { test_kernels::same_value_read_at_once(out->data(), mended); });

@@ -14,6 +14,7 @@ namespace {
 struct Unconnected : workbook::Backend {
   workbook::DeviceInfo info() const override { return device->info(); }
   int gpus() const override { return 2; }
+  std::string kind_of(int gpu) const override { return kinds[gpu]; }
   std::string missing_for(int) const override { return "peer access"; }
   std::size_t free_bytes() const override { return device->free_bytes(); }
   void* allocate(std::size_t bytes, std::size_t misalignment, const std::string& name, std::size_t element,
@@ -28,6 +29,7 @@ struct Unconnected : workbook::Backend {
   bool guards_intact(const void* data) const override { return device->guards_intact(data); }
   workbook::Counts run(const std::function<void()>& stage) override { return device->run(stage); }
 
+  const char* kinds[2] = {"A", "A"};
   std::unique_ptr<workbook::Backend> device = workbook::make_cpu_backend();
 };
 
@@ -46,11 +48,12 @@ TEST_CASE("gpus: without peer access, stages say what they need, and a library's
 }
 
 TEST_CASE("gpus: too few, of different kinds, or without a way to each other") {
-  CHECK(workbook::too_few_gpus(Unconnected(), 2).empty());
-  CHECK(workbook::too_few_gpus(Unconnected(), 3) == "that takes 3 GPUs, and there are 2 here");
-  CHECK(workbook::different_gpus({"A", "A", "A"}).empty());
-  CHECK(workbook::different_gpus({"A", "A", "B"}) ==
-        "GPU 0 is A, GPU 2 is B: choose cards of one kind with CUDA_VISIBLE_DEVICES");
+  Unconnected gpus;
+  CHECK(workbook::why_not_shared(gpus, 2).empty());
+  CHECK(workbook::why_not_shared(gpus, 3) == "that takes 3 GPUs, and there are 2 here");
+  gpus.kinds[1] = "B";
+  CHECK(workbook::why_not_shared(gpus, 2) ==
+        "GPU 0 is A, GPU 1 is B: choose cards of one kind with CUDA_VISIBLE_DEVICES");
   const auto reaches_all_but = [](int from, int to) {
     return [=](int gpu, int other) { return gpu != from || other != to; };
   };
