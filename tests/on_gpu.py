@@ -2,9 +2,10 @@
 
     cmake --preset default && ninja -C build on_gpu && python3 tests/on_gpu.py
 
-Runs gpu_tests, the graders of all exercises, every chapter at odd sizes, the operators for PyTorch where that
-is installed, and compute-sanitizer's checks of all stages at odd sizes. The exit status is 0 if all that ran
-was right, 1 if something was wrong or nothing could be run, 2 for wrong usage, and 3 without a GPU.
+Runs gpu_tests, the graders of all exercises, every chapter at odd sizes, chapter 10 in two processes, the
+operators for PyTorch where that is installed, and compute-sanitizer's checks of all stages at odd sizes. The
+exit status is 0 if all that ran was right, 1 if something was wrong or nothing could be run, 2 for wrong
+usage, and 3 without a GPU.
 """
 
 import concurrent.futures
@@ -31,17 +32,20 @@ SIZES = {"N": ("1", "1023", "4099"),
 # Sizes that only some stages are run at: blocks of an H200 share steps of a tile there.
 MORE_SIZES = {"06_tensor_cores": (("17000x1544x248", "10_stream_k,10_tanh"),)}
 
+# Under compute-sanitizer, programs of several GPUs take ten times as long as others: one size, our stages.
+SANITIZED_SIZES = {"10_several_gpus": (("2x6x1008", "1,2,3,4,5,6,9,10"),)}
+
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
 QUICK_TOOLS = ("memcheck", "racecheck")
 # NCCL tries calls that fail, and goes on; our programs check the result of every call themselves.
 OPTIONS = {("memcheck", "10_several_gpus"): ("--report-api-errors", "no")}
-# initcheck does not know what the TMA writes to global memory, and another GPU to this one's.
+# initcheck does not know what the TMA writes to global memory, and another GPU to this one's, as NCCL does.
 WITHOUT_INITCHECK = ("06_tensor_cores", "10_several_gpus")
 NOTHING_FOUND = re.compile(r"(ERROR|RACECHECK) SUMMARY: 0 ")
 
-# Parts and programs that nothing else may run beside: the first compares times, and kernels of several GPUs
-# that wait for each other need both GPUs at once, which take turns at what runs on them.
-ALONE = re.compile(r"gpu_tests|10_several_gpus")
+# What nothing else may run beside: tests that compare times, and kernels of several GPUs that wait for each
+# other, which need both GPUs at once, while these take turns at what runs on them.
+ALONE = re.compile(r"gpu_tests alone|10_several_gpus|several_processes")
 NO_GPU, SKIPPED = 3, 4  # exit statuses of the chapters' programs, and of tests that cannot be run here
 MOST_LINES = 40  # of the output of something that failed
 
@@ -114,15 +118,18 @@ def chapter_tasks(programs, options):
 
 
 def grader_tasks(programs, options):
+    """Those that run beside others do not time."""
     checker = ROOT / "tests" / "solutions" / "check_grader.py"
     return [Task("graders", program.name.removeprefix("gpu_versions_"),
-                 [sys.executable, checker, "--gpu", program], 120)
+                 [sys.executable, checker, "--gpu", program,
+                  *([] if ALONE.search(program.name) else ["untimed"])], 120)
             for program in sorted(programs.glob("gpu_versions_*"))]
 
 
 def gpu_tests_tasks(programs, options):
     program = programs / "gpu_tests"
-    return [Task("gpu_tests", "gpu_tests", [program], 300)] if program.exists() else []
+    return [Task("gpu_tests", "gpu_tests alone", [program, "[alone]"], 300),
+            Task("gpu_tests", "gpu_tests", [program, "~[alone]"], 300)] if program.exists() else []
 
 
 def pytorch_tasks(programs, options):
@@ -131,6 +138,12 @@ def pytorch_tasks(programs, options):
     answers = ROOT / "tests" / "pytorch" / "check_exercises.py"
     return [Task("pytorch", "operators", [sys.executable, checker, folder], 300),
             Task("pytorch", "answers to 09.1", [sys.executable, answers, "--all", "1_operator"], 300)]
+
+
+def processes_tasks(programs, options):
+    program = programs / "several_processes"
+    return [Task("processes", program.name, [sys.executable, ROOT / "tests" / "check_processes.py", program],
+                 120)] if program.exists() else []
 
 
 def find_sanitizer():
@@ -150,16 +163,18 @@ def sanitizer_tasks(programs, options):
             for tool in (QUICK_TOOLS if options.quick else TOOLS)
             for program in chapters_in(programs)
             if tool != "initcheck" or program.name not in WITHOUT_INITCHECK
-            for size, stages in sizes_of(program, options.quick)]
+            for size, stages in SANITIZED_SIZES.get(program.name) or sizes_of(program, options.quick)]
 
 
 MAKERS = {"gpu_tests": gpu_tests_tasks, "graders": grader_tasks, "chapters": chapter_tasks,
-          "pytorch": pytorch_tasks, "sanitizer": sanitizer_tasks}
+          "processes": processes_tasks, "pytorch": pytorch_tasks, "sanitizer": sanitizer_tasks}
 
 
 def reason_for_nothing(part, programs):
     if part == "sanitizer" and not find_sanitizer():
         return "compute-sanitizer is not installed (it is part of the CUDA Toolkit)"
+    if part == "processes":
+        return "NCCL was not found"
     return f"{programs} has no such programs: ninja -C {programs.parent} on_gpu"
 
 

@@ -4,19 +4,15 @@
 #pragma once
 #include "1_unfused.cuh"
 #ifdef WORKBOOK_HAS_NCCL
-#include <nccl.h>
-
 #include <vector>
+
+#include "gpu/communicators.hpp"
 
 namespace DEVICE::several_gpus {
 
-inline void check_nccl(ncclResult_t status, const char* call) {
-  if (status != ncclSuccess) throw gpu::Error(std::string(call) + ": " + ncclGetErrorString(status));
-}
-
 /// A communicator of the GPUs 0 to count - 1 for each of them.
 inline const std::vector<ncclComm_t>& communicators(int count) {
-  static std::vector<ncclComm_t> all;
+  std::vector<ncclComm_t>& all = made_communicators();
   if (static_cast<int>(all.size()) == count) return all;
   for (ncclComm_t one : all) ncclCommDestroy(one);
   all.resize(static_cast<size_t>(count));

@@ -15,7 +15,6 @@ using tensor_cores::ClusterPipeline;
 using tensor_cores::kBlockThreads;
 using tensor_cores::Tile;
 
-// [order]
 /// What a GPU computes as number i: pair of tiles number `pair` of the rows of GPU `of`. Its own rows are the
 /// last, and all GPUs come to those of one GPU at different times.
 struct Turn {
@@ -23,7 +22,6 @@ struct Turn {
   __device__ Turn(int i, int pairs_each, int gpus, int me)
       : of((me + 1 + i / pairs_each) % gpus), pair(i % pairs_each) {}
 };
-// [order]
 
 /// What a warp sends of a tile: for each of 16 steps a piece of each lane, eight of its accumulators rounded.
 /// The warp that gets them has the same place in the tile, so they stay in this order and are sent 512 bytes
@@ -56,7 +54,6 @@ struct SendByStores {
 };
 // [send]
 
-// [receive]
 /// Waits for what a warp of another GPU sends, adds it to the accumulators, and clears the flag.
 __device__ inline void add_arrived(float (&acc)[1][128], const uint4* here, unsigned* arrived) {
   const int lane = threadIdx.x % 32;
@@ -77,7 +74,6 @@ __device__ inline void add_arrived(float (&acc)[1][128], const uint4* here, unsi
     }
   }
 }
-// [receive]
 
 struct Unchanged {
   __device__ float operator()(float v) const { return v; }

@@ -67,10 +67,11 @@ inline int most_shared_bytes() {
 /// part of the graph.
 cudaStream_t stream_of_gpu(int gpu);
 
-/// Runs body(gpu) for each of the GPUs 0 to gpus - 1. Its launches run on that GPU, one launch after
-/// another, beside what the other GPUs run.
+/// Runs body(gpu) for each of the GPUs 0 to gpus - 1, in one of several processes for its own. Its launches
+/// run on that GPU, one launch after another, beside what the other GPUs run.
 template <class Body>
 void on_each_gpu(int gpus, const Body& body) {
+  if (own_gpu) return body(*own_gpu);
   for (int gpu = 1; gpu < gpus; ++gpu) stream_of_gpu(gpu);  // none waits for what GPU 0 is given below
   for (int gpu = 0; gpu < gpus; ++gpu) {
     const OnStream stream(stream_of_gpu(gpu));

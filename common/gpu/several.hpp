@@ -3,11 +3,16 @@
 /// waited for.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "gpu/error.hpp"
 
 namespace gpu {
+
+/// In one of several processes that share a problem: the number of its GPU, which is the current one. Nothing
+/// where one process has them all.
+inline std::optional<int> own_gpu;
 
 /// While it exists, that GPU is the current one; afterwards GPU 0 is.
 class CurrentGpu {
@@ -18,6 +23,7 @@ class CurrentGpu {
   CurrentGpu& operator=(const CurrentGpu&) = delete;
 };
 
+/// Such as "NVIDIA H200".
 std::string gpu_name(int gpu);
 
 /// Whether kernels on `gpu` can read and write the memory of `other`.

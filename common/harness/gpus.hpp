@@ -9,6 +9,13 @@
 
 namespace workbook {
 
+/// The environment variable that says which of the machine's GPUs CUDA shows to a program.
+constexpr const char* kVisibleDevices = "CUDA_VISIBLE_DEVICES";
+
+/// The value of that variable for option --gpus, "1,0": of the devices that it names so far, `visible`, or
+/// else of all. \throws UsageError
+std::string visible_devices(const std::string& chosen, const char* visible);
+
 /// Why the first `needed` GPUs of a device cannot share a problem: "that takes 2 GPUs, and there is one
 /// here", or they are not of one kind. Empty where they can.
 std::string why_not_shared(const Backend& device, int needed);

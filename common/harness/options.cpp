@@ -8,6 +8,7 @@
 
 #include "harness/backend.hpp"
 #include "harness/errors.hpp"
+#include "harness/gpus.hpp"
 #include "harness/model.hpp"
 #include "harness/note_words.hpp"
 
@@ -42,20 +43,6 @@ bool is_number(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
 }
 
-/// The stage of that name, or all stages of that number: 1 is 1_wmma, 1_tanh and so on. \throws UsageError
-std::vector<std::string> stages_named(const std::string& name, const Chapter& chapter) {
-  std::vector<std::string> found, all;
-  for (int i = 0; i < chapter.stage_count; ++i) {
-    const std::string stage = chapter.stages[i].name;
-    if (stage == name || (is_number(name) && stage.starts_with(name + "_"))) found.push_back(stage);
-    all.push_back(stage);
-  }
-  if (found.empty())
-    throw UsageError(fmt::format("--stage {}: there is no such stage; {} has {}", name, chapter.name,
-                                 fmt::join(all, ", ")));
-  return found;
-}
-
 /// \throws UsageError
 std::optional<DeviceKind> parse_device(const std::string& text) {
   const std::optional<DeviceKind> device = device_kind_named(text);
@@ -87,7 +74,7 @@ void require_traceable(const Options& options) {
 
 /// Options that are parsed into text first.
 struct Texts {
-  std::string device = "auto", size, p, seed, offset;
+  std::string device = "auto", gpus, size, p, seed, offset;
 };
 
 /// A probability. \throws UsageError
@@ -124,6 +111,8 @@ DropoutOptions parse_dropout(const CLI::App& app, const Texts& texts, const Chap
 void declare_options(CLI::App& app, Options& options, Texts& texts, const std::string& dims,
                      bool with_dropout = true) {
   app.add_option("--device", texts.device, "auto (a GPU if there is one), cpu, gpu")->type_name("DEVICE");
+  app.add_option("--gpus", texts.gpus, "of the machine's GPUs these alone, in this order")
+      ->type_name("N,N,...");
   app.add_option("--size", texts.size, "size of the problem")->type_name(dims);
   app.add_option("--stage", options.stages, "run these alone: names or numbers, A,B,...")
       ->type_name("STAGE")
@@ -179,6 +168,19 @@ std::string options_help(const std::string& name, const std::string& description
   return help_of(app);
 }
 
+std::vector<std::string> stages_named(const std::string& name, const Chapter& chapter) {
+  std::vector<std::string> found, all;
+  for (int i = 0; i < chapter.stage_count; ++i) {
+    const std::string stage = chapter.stages[i].name;
+    if (stage == name || (is_number(name) && stage.starts_with(name + "_"))) found.push_back(stage);
+    all.push_back(stage);
+  }
+  if (found.empty())
+    throw UsageError(fmt::format("--stage {}: there is no such stage; {} has {}", name, chapter.name,
+                                 fmt::join(all, ", ")));
+  return found;
+}
+
 int rank(const std::string& dims) { return static_cast<int>(std::count(dims.begin(), dims.end(), 'x')) + 1; }
 
 Shape parse_shape(const std::string& text, const std::string& dims) {
@@ -228,6 +230,10 @@ std::optional<Options> parse_options(int argc, const char* const* argv, const Ch
   }
 
   options.device = parse_device(texts.device);
+  if (app.count("--gpus")) {
+    require_gpu("--gpus", options);
+    options.visible_devices = visible_devices(texts.gpus, std::getenv(kVisibleDevices));
+  }
   if (app.count("--model") && !card_named(options.model))
     throw UsageError(
         fmt::format("--model {}: no such card is known; accepted are {}", options.model, card_names()));

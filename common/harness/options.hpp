@@ -14,6 +14,7 @@ namespace workbook {
 /// The parsed command line of a chapter.
 struct Options {
   std::optional<DeviceKind> device;  ///< nothing, "auto" on the command line: a GPU if there is one
+  std::string visible_devices;       ///< what kVisibleDevices is to be; empty: as it is
   std::optional<Shape> size;         ///< nothing: the chapter's shape for the device
   std::vector<std::string> stages;   ///< names; empty: all
   bool sweep = false;                ///< run the chapter's list of shapes
@@ -41,6 +42,9 @@ std::vector<std::string> options_with_value();
 
 /// The text of `--help` on the options of any chapter.
 std::string options_help(const std::string& name, const std::string& description);
+
+/// The stage of that name, or all stages of that number: 1 is 1_wmma, 1_tanh and so on. \throws UsageError
+std::vector<std::string> stages_named(const std::string& name, const Chapter& chapter);
 
 /// Parses `--size`: one whole number from 1 to 2^31 - 2^16 for each dimension that `dims` names ("N", "RxC",
 /// "MxKxN" and so on), joined by x. No two of them may give more elements than that, since kernels index with

@@ -53,6 +53,7 @@ ChosenDevice choose_device(const Options& options, const Chapter& cpu, const Cha
   const std::optional<DeviceKind> wanted = options.device;
   const auto cpu_backend = [&] { return make_cpu_backend({}, Detail::kNone, options.notes); };
   if (wanted == DeviceKind::kCpu) return {&cpu, cpu_backend(), nullptr, ""};
+  if (!options.visible_devices.empty()) setenv(kVisibleDevices, options.visible_devices.c_str(), 1);
   // Kernels of several GPUs wait for each other, so none may wait for its code to be loaded.
   if (gpu && gpu->gpus) setenv("CUDA_MODULE_LOADING", "EAGER", 0);
   GpuOrReason found = make_gpu_backend();

@@ -509,9 +509,10 @@ ExitStatus view_or_refuse(const Exercise& exercise, const Version& version, cons
   }
 }
 
-/// Times the versions and writes the report to the file at `path`. \throws MachineError
-ExitStatus time_versions(GpuBackend& gpu, const std::string& path, const Exercise& exercise,
-                         const Version* versions, int count) {
+/// Runs the versions on the GPU, times them if they are to be `timed`, and writes the report to the file at
+/// `path`. \throws MachineError
+ExitStatus run_versions(GpuBackend& gpu, const std::string& path, bool timed, const Exercise& exercise,
+                        const Version* versions, int count) {
   if (exercise.predictions) return kNothingToTime;
   const Chapter chapter = chapter_of(exercise);
   const Shape& shape = exercise.timed_shape;
@@ -533,8 +534,10 @@ ExitStatus time_versions(GpuBackend& gpu, const std::string& path, const Exercis
   std::vector<StageResult> results;
   try {
     for (const Stage& stage : stages) results.push_back(problem.check(stage));
-    gpu::SensorLog sensors(gpu.info().uuid);
-    problem.time(gpu, sensors, false, results);
+    if (timed) {
+      gpu::SensorLog sensors(gpu.info().uuid);
+      problem.time(gpu, sensors, false, results);
+    }
   } catch (const DeviceLost& lost) {
     for (const Stage& stage : stages) report[stage.name] = {{"message", lost.what()}, {"time_us", 0}};
     write_file(path, report);
@@ -601,13 +604,14 @@ int judge_exercise(int argc, const char* const* argv, const Exercise& exercise, 
 
 int time_exercise(int argc, const char* const* argv, const Exercise& exercise, const Version* versions,
                   int count) {
-  if (argc != 2) return kBadUsage;
+  const bool timed = argc == 2;
+  if (!timed && (argc != 3 || std::string_view(argv[2]) != "untimed")) return kBadUsage;
   // Kernels of several GPUs wait for each other, so none may wait for its code to be loaded.
   if (exercise.gpus) setenv("CUDA_MODULE_LOADING", "EAGER", /*overwrite=*/0);
   const GpuOrReason gpu = make_gpu_backend();
   if (!gpu.backend) return kMachineLacks;
 
-  return status_of([&] { return time_versions(*gpu.backend, argv[1], exercise, versions, count); });
+  return status_of([&] { return run_versions(*gpu.backend, argv[1], timed, exercise, versions, count); });
 }
 
 }  // namespace workbook

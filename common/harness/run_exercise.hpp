@@ -64,9 +64,9 @@ int judge_exercise(int argc, const char* const* argv, const Exercise& exercise, 
 
 /// `PROGRAM FILE` times the versions on the GPU, in the same run, and writes `device`, `at`, and for each
 /// version, under its name, `message` (what is wrong with it on the GPU, if anything) and `time_us`, the
-/// median; or, where the machine has fewer GPUs than the exercise needs, `skipped`: why. Returns kDone when
-/// there is something to read, kMachineLacks without a GPU, kNothingToTime for an exercise that has
-/// predictions in place of code.
+/// median, 0 for `PROGRAM FILE untimed`; or, where the machine has fewer GPUs than the exercise needs,
+/// `skipped`: why. Returns kDone when there is something to read, kMachineLacks without a GPU, kNothingToTime
+/// for an exercise that has predictions in place of code.
 int time_exercise(int argc, const char* const* argv, const Exercise& exercise, const Version* versions,
                   int count);
 

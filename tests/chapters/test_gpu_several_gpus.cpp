@@ -13,7 +13,7 @@ namespace gpu::several_gpus {
 workbook::Chapter chapter();
 }
 
-TEST_CASE("gpu: 10: every stage is right at hostile shapes, again and again") {
+TEST_CASE("gpu: 10: every stage is right at hostile shapes, again and again", "[alone]") {
   const auto gpu = gpu_or_skip();
   const workbook::Chapter chapter = gpu::several_gpus::chapter();
   for (int gpus = 1; gpus <= gpu->gpus(); ++gpus)
@@ -28,7 +28,7 @@ TEST_CASE("gpu: 10: every stage is right at hostile shapes, again and again") {
     }
 }
 
-TEST_CASE("gpu: 10: another GPU's array is filled before it is used") {
+TEST_CASE("gpu: 10: another GPU's array is filled before it is used", "[alone]") {
   const auto gpu = gpu_or_skip();
   if (gpu->gpus() < 2) {
     std::cout << "SKIPPED: another GPU's array is filled before it is used: there is one GPU" << std::endl;

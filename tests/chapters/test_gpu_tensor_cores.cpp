@@ -46,7 +46,7 @@ TEST_CASE("gpu: 06: the stages in bfloat16 are right where tiles are ragged, and
   }
 }
 
-TEST_CASE("gpu: 06: stream-K ends though another kernel keeps half of the GPU") {
+TEST_CASE("gpu: 06: stream-K ends though another kernel keeps half of the GPU", "[alone]") {
   const auto gpu = gpu_or_skip();
   const workbook::Chapter chapter = gpu::tensor_cores::chapter();
   workbook::Problem problem(chapter, {{13528, 3272, 504}}, *gpu);

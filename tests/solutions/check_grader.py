@@ -2,7 +2,7 @@
 
     check_grader.py PROGRAM ANSWERS            the skeleton, the solution and the slips
     check_grader.py --answers PROGRAM ANSWERS  the right and the wrong answers
-    check_grader.py --gpu PROGRAM              on a GPU: all that is right is right there
+    check_grader.py --gpu PROGRAM [untimed]    on a GPU: all that is right is right there, and can be timed
 
 ANSWERS is the exercise's file tests/exercises/CHAPTER/NAME.answers, which answers.py explains. The text of a
 slip or a wrong answer must be in one of the verdict's complaints. These are why a file was not run, the
@@ -24,11 +24,11 @@ LEAST_SLIPS, LEAST_RIGHT, LEAST_WRONG = 5, 3, 8
 NO_GPU, NOTHING_TO_TIME = 3, 4  # the grader's exit statuses
 
 
-def report_of(*command):
-    """Exit status, and what the program wrote to the file that is its last argument."""
+def report_of(*command, after=()):
+    """Exit status, and what the program wrote to the file that is its argument before those `after`."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "verdict.json"
-        done = run(*command, path, timeout=600)
+        done = run(*command, path, *after, timeout=600)
         written = json.loads(path.read_text()) if path.exists() else {}
         return done.returncode, written
 
@@ -89,8 +89,8 @@ def answers_of(path):
         sys.exit(f"FAILED: {mistake}")
 
 
-def on_gpu(program):
-    status, report = report_of(program)
+def on_gpu(program, untimed):
+    status, report = report_of(program, after=["untimed"] if untimed else [])
     if status == NO_GPU:
         skip("there is no GPU")
     if status == NOTHING_TO_TIME:
@@ -100,13 +100,14 @@ def on_gpu(program):
         skip(report["skipped"])
     for version, result in report.items():
         if version == "solution" or version.startswith("right_"):
-            expect(f"{version} is right and timed", result["message"] == "" and result["time_us"] > 0, result)
+            expect(f"{version} is right", result["message"] == "", result)
+            expect(f"{version} is timed, if it is to be", untimed == (result["time_us"] == 0), result)
     print(report)
 
 
 def main():
     if sys.argv[1] == "--gpu":
-        on_gpu(sys.argv[2])
+        on_gpu(sys.argv[2], sys.argv[3:] == ["untimed"])
     elif sys.argv[1] == "--answers":
         check_answers(sys.argv[2], answers_of(pathlib.Path(sys.argv[3])))
     else:

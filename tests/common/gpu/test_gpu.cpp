@@ -98,7 +98,7 @@ TEST_CASE("gpu: the sum is the same to the bit in every run") {
   for (int run = 0; run < 5; ++run) CHECK(problem.check(kMultiplyAdd.stages[4]).error == error);
 }
 
-TEST_CASE("gpu: timing fills in every field, and cold is not faster than warm") {
+TEST_CASE("gpu: timing fills in every field, and cold is not faster than warm", "[alone]") {
   const auto gpu = gpu_or_skip();
   Problem problem(kMultiplyAdd, {{1 << 20, 1, 1}}, *gpu);
   std::vector<StageResult> results;
@@ -117,7 +117,7 @@ TEST_CASE("gpu: timing fills in every field, and cold is not faster than warm") 
   }
 }
 
-TEST_CASE("gpu: ceilings are measured in the same run, and no stage is above its own") {
+TEST_CASE("gpu: ceilings are measured in the same run, and no stage is above its own", "[alone]") {
   const auto gpu = gpu_or_skip();
   Problem problem(kMultiplyAdd, {{1 << 26, 1, 1}}, *gpu);  // 1.1 GB: many times the L2 cache
   std::vector<StageResult> results;
@@ -135,7 +135,8 @@ TEST_CASE("gpu: ceilings are measured in the same run, and no stage is above its
   }
 }
 
-TEST_CASE("gpu: no streaming kernel is faster than the memory's pins, and the best is not far from them") {
+TEST_CASE("gpu: no streaming kernel is faster than the memory's pins, and the best is not far from them",
+          "[alone]") {
   const auto gpu = gpu_or_skip();
   const double pins = gpu->info().pin_gbytes_per_s;
   for (int reads = 1; reads <= 5; ++reads)
@@ -157,7 +158,7 @@ TEST_CASE("gpu: no streaming kernel is faster than the memory's pins, and the be
     }
 }
 
-TEST_CASE("gpu: sustained times are of cold inputs, with the clocks that they were taken at") {
+TEST_CASE("gpu: sustained times are of cold inputs, with the clocks that they were taken at", "[alone]") {
   const auto gpu = gpu_or_skip();
   Problem problem(kMultiplyAdd, {{1 << 22, 1, 1}}, *gpu);
   std::vector<StageResult> results = {problem.check(kMultiplyAdd.stages[1]),
@@ -179,7 +180,8 @@ TEST_CASE("gpu: sustained times are of cold inputs, with the clocks that they we
   }
 }
 
-TEST_CASE("gpu: another program may say whose turn it is, and too small a stage has no sustained time") {
+TEST_CASE("gpu: another program may say whose turn it is, and too small a stage has no sustained time",
+          "[alone]") {
   const auto gpu = gpu_or_skip();
   const auto answers = [&](int n) {
     Problem problem(kMultiplyAdd, {{n, 1, 1}}, *gpu);

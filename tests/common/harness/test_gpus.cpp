@@ -52,14 +52,23 @@ TEST_CASE("gpus: too few, of different kinds, or without a way to each other") {
   CHECK(workbook::why_not_shared(gpus, 2).empty());
   CHECK(workbook::why_not_shared(gpus, 3) == "that takes 3 GPUs, and there are 2 here");
   gpus.kinds[1] = "B";
-  CHECK(workbook::why_not_shared(gpus, 2) ==
-        "GPU 0 is A, GPU 1 is B: choose cards of one kind with CUDA_VISIBLE_DEVICES");
+  CHECK(workbook::why_not_shared(gpus, 2) == "GPU 0 is A, GPU 1 is B: choose cards of one kind with --gpus");
   const auto reaches_all_but = [](int from, int to) {
     return [=](int gpu, int other) { return gpu != from || other != to; };
   };
   CHECK(workbook::missing_peer_access(3, reaches_all_but(3, 0)).empty());
   CHECK(workbook::missing_peer_access(3, reaches_all_but(2, 1)) ==
         "peer access (NVLink, or PCIe with it) from GPU 2 to GPU 1");
+}
+
+TEST_CASE("gpus: --gpus chooses among those that the environment shows") {
+  using workbook::visible_devices;
+  CHECK(visible_devices("1,0", nullptr) == "1,0");
+  CHECK(visible_devices("2,0", "4,GPU-77,6") == "6,4");
+  CHECK_THROWS_WITH(visible_devices("1", "4"), "--gpus 1: CUDA_VISIBLE_DEVICES is 4, which is 1 GPU");
+  CHECK_THROWS_WITH(visible_devices("0,0", nullptr), ContainsSubstring("one part alone"));
+  for (const char* wrong : {"", "0,", "a", "-1", "1 2"})
+    CHECK_THROWS_WITH(visible_devices(wrong, nullptr), ContainsSubstring("expected numbers of GPUs"));
 }
 
 }  // namespace test_gpus
