@@ -166,8 +166,9 @@ def sanitizer_tasks(programs, options):
             for size, stages in SANITIZED_SIZES.get(program.name) or sizes_of(program, options.quick)]
 
 
-MAKERS = {"gpu_tests": gpu_tests_tasks, "graders": grader_tasks, "chapters": chapter_tasks,
-          "processes": processes_tasks, "pytorch": pytorch_tasks, "sanitizer": sanitizer_tasks}
+# The longest first.
+MAKERS = {"gpu_tests": gpu_tests_tasks, "pytorch": pytorch_tasks, "graders": grader_tasks,
+          "chapters": chapter_tasks, "processes": processes_tasks, "sanitizer": sanitizer_tasks}
 
 
 def reason_for_nothing(part, programs):
