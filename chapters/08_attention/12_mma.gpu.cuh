@@ -11,14 +11,15 @@ namespace DEVICE::attention {
 // [mma tiles]
 /// A block of Warps warps has 16 * RowTiles queries per warp, and takes their keys Keys at a time. The
 /// queries stay in shared memory; two tiles of k and two of v are there in turn. Blocks of them fit on a
-/// multiprocessor. With KeepsQueries, a warp has its queries in registers, as many as RowTiles * D / 4.
-template <int Elements, int RowTiles, int Warps, int Keys, int Blocks, bool KeepsQueries>
+/// multiprocessor. With KeepsQueries, a warp has its queries in registers, as many as RowTiles * D / 4. With
+/// WholeRows, d is D and rows start at multiples of 16 bytes, so that distances between rows are constants.
+template <int Elements, int RowTiles, int Warps, int Keys, int Blocks, bool KeepsQueries, bool WholeRows>
 struct MmaTiles {
   static constexpr int D = Elements, kRowTiles = RowTiles, kWarps = Warps, kKeys = Keys, kBlocks = Blocks;
   static constexpr int kThreads = 32 * Warps, kWarpRows = 16 * RowTiles, kQueries = kWarpRows * Warps;
   static constexpr int kRowBytes = 2 * D, kQueryBytes = kQueries * kRowBytes, kTileBytes = Keys * kRowBytes;
   static constexpr int kSharedBytes = kMmaAlignment + kQueryBytes + 4 * kTileBytes;
-  static constexpr bool kKeepsQueries = KeepsQueries;
+  static constexpr bool kKeepsQueries = KeepsQueries, kWholeRows = WholeRows;
 };
 // [mma tiles]
 
@@ -32,13 +33,17 @@ using MmaOutputs = float[T::kRowTiles][T::D / 8][4];
 template <class T>
 using MmaQueries = unsigned[T::kKeepsQueries ? T::D / 16 : 1][T::kRowTiles][4];
 
+/// Where the chunks of step i of 16 elements are in a row of a tile, given those of step 0: an exclusive or
+/// changes the position among eight chunks, and what follows is a constant distance away.
+__device__ inline unsigned at_step(unsigned first, int i) { return (first ^ i % 4 * 32) + i / 4 * 128; }
+
 // [score product]
 /// Loads a warp's queries at step i of 16 elements. `my_q` is the address of this lane's row of the first
 /// row tile, at its first chunk.
 template <class T>
 __device__ inline void load_queries(unsigned (&to)[T::kRowTiles][4], unsigned my_q, int i) {
 #pragma unroll
-  for (int r = 0; r < T::kRowTiles; ++r) ldmatrix_x4(to[r], (my_q ^ 32 * i) + r * 16 * T::kRowBytes);
+  for (int r = 0; r < T::kRowTiles; ++r) ldmatrix_x4(to[r], at_step(my_q, i) + r * 16 * T::kRowBytes);
 }
 
 /// scores = q * k^T. `my_k` is as my_q, of this lane's key.
@@ -58,7 +63,7 @@ __device__ inline void multiply_by_keys(MmaScores<T>& scores, MmaQueries<T>& kep
 #pragma unroll
     for (int j = 0; j < T::kKeys / 16; ++j) {
       unsigned of_k[4];
-      ldmatrix_x4(of_k, (my_k ^ 32 * i) + j * 16 * T::kRowBytes);
+      ldmatrix_x4(of_k, at_step(my_k, i) + j * 16 * T::kRowBytes);
 #pragma unroll
       for (int r = 0; r < T::kRowTiles; ++r) {
         mma_m16n8k16(scores[r][2 * j], of_q[r], of_k[0], of_k[1]);
@@ -90,7 +95,7 @@ __device__ inline void add_weighted_values(MmaOutputs<T>& o, const MmaScores<T>&
 #pragma unroll
     for (int c = 0; c < T::D / 16; ++c) {
       unsigned of_v[4];
-      ldmatrix_x4_trans(of_v, (my_v ^ 32 * c) + j * 16 * T::kRowBytes);
+      ldmatrix_x4_trans(of_v, at_step(my_v, c) + j * 16 * T::kRowBytes);
 #pragma unroll
       for (int r = 0; r < T::kRowTiles; ++r) {
         mma_m16n8k16(o[r][2 * c], of_p[r], of_v[0], of_v[1]);
@@ -117,7 +122,7 @@ struct MmaSoftmax {
   }
 
   /// Takes the next scores into account, and rescales sums and outputs if a row of this warp has grown by
-  /// more than 2^kGrowth.
+  /// more than 2^kGrowth. Only then do lanes compare their largest scores.
   __device__ void next_base(const MmaScores<T>& scores, MmaOutputs<T>& o) {
     float largest[kRows];
     bool grown = false;
@@ -129,16 +134,17 @@ struct MmaSoftmax {
 #pragma unroll
       for (int j = 1; j < T::kKeys / 8; ++j)
         largest[row] = fmaxf(largest[row], fmaxf(of_row[j][first], of_row[j][first + 1]));
-      largest[row] = quad_max(largest[row]);
       grown = grown || c * largest[row] > c * base[row] + kGrowth;
     }
     if (__any_sync(0xffffffffu, grown)) rescale(largest, o);
   }
 
-  /// Rows that have grown are rescaled to their largest score, the others keep their base.
-  __device__ void rescale(const float (&largest)[kRows], MmaOutputs<T>& o) {
+  /// Rows that have grown are rescaled to their largest score, the others keep their base. `largest` is of
+  /// this lane's scores alone.
+  __device__ void rescale(float (&largest)[kRows], MmaOutputs<T>& o) {
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
+      largest[row] = quad_max(largest[row]);
       if (!(c * largest[row] > c * base[row] + kGrowth)) continue;
       const float factor = exp2_in_hardware(c * (base[row] - largest[row]));  // 0 the first time
       base[row] = largest[row];
@@ -252,11 +258,14 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocks)
     flash_by_mma(const __nv_bfloat16* __restrict__ q, const __nv_bfloat16* __restrict__ k,
                  const __nv_bfloat16* __restrict__ v, __nv_bfloat16* __restrict__ o, Sizes s, float scale) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+  if constexpr (T::kWholeRows) s.d = T::D;
   unsigned char* const tile_q = aligned_shared();
   unsigned char* const tiles_k = tile_q + T::kQueryBytes;
   unsigned char* const tiles_v = tiles_k + 2 * T::kTileBytes;
   const HalfPlace at = mma_place_of<T, Mask>(s, blockIdx.x);
-  const HalfMatrix of_k(k + at.k_start, s.keys, s.d), of_v(v + at.k_start, s.keys, s.d);
+  const HalfMatrix of_q(q + at.q_start, s.queries, s.d, T::kWholeRows);
+  const HalfMatrix of_k(k + at.k_start, s.keys, s.d, T::kWholeRows);
+  const HalfMatrix of_v(v + at.k_start, s.keys, s.d, T::kWholeRows);
   const int lane = threadIdx.x % 32, first_row = threadIdx.x / 32 * T::kWarpRows;
   const int first = at.first + first_row;  // this warp's first query
 
@@ -274,8 +283,7 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocks)
   const unsigned my_k = shared_address(tiles_k) + (lane / 16 * 8 + lane % 8) * T::kRowBytes + my_half_k;
   const unsigned my_v = shared_address(tiles_v) + lane % 16 * T::kRowBytes + my_half;
 
-  copy_tile<T::D, T::kQueries, T::kThreads, ByRow>(tile_q, HalfMatrix(q + at.q_start, s.queries, s.d),
-                                                   at.first, threadIdx.x);
+  copy_tile<T::D, T::kQueries, T::kThreads, ByRow>(tile_q, of_q, at.first, threadIdx.x);
   fetch(0);
   cp_async_wait_all();
   __syncthreads();
@@ -312,26 +320,35 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocks)
 // --- On the host ---
 
 /// For d of at most 64, and of at most 128.
-using NarrowMma = MmaTiles<64, 2, 4, 64, 2, true>;
-using WideMma = MmaTiles<128, 2, 4, 64, 2, false>;
+template <bool WholeRows>
+using NarrowMma = MmaTiles<64, 2, 4, 64, 2, true, WholeRows>;
+template <bool WholeRows>
+using WideMma = MmaTiles<128, 2, 4, 64, 2, false, WholeRows>;
+constexpr int kMmaQueries = 128, kMmaKeys = 64;
+
+/// Calls run(tiles) with the tiles for that d. `aligned`: q, k and v start at multiples of 16 bytes.
+template <class Run>
+void with_mma_tiles(int d, bool aligned, const Run& run) {
+  if (d == 64 && aligned) return run(NarrowMma<true>());
+  if (d == 128 && aligned) return run(WideMma<true>());
+  d <= 64 ? run(NarrowMma<false>()) : run(WideMma<false>());
+}
 
 template <class Mask>
 struct MmaFlash {
   static void run(const Data& data) {
-    if (data.shape.dims[4] <= 64)
-      launch_with<NarrowMma>(data);
-    else
-      launch_with<WideMma>(data);
+    const Halves a = half_arrays(data);
+    const auto start = [](const void* array) { return reinterpret_cast<size_t>(array); };
+    const bool aligned = (start(a.q) | start(a.k) | start(a.v)) % 16 == 0;
+    with_mma_tiles(data.shape.dims[4], aligned, [&](auto tiles) { launch_with<decltype(tiles)>(data); });
   }
-  static Traffic traffic(const Shape& s) {
-    static_assert(NarrowMma::kQueries == WideMma::kQueries && NarrowMma::kKeys == WideMma::kKeys);
-    return half_flash_traffic<Mask>(s, WideMma::kQueries, WideMma::kKeys);
-  }
+  static Traffic traffic(const Shape& s) { return half_flash_traffic<Mask>(s, kMmaQueries, kMmaKeys); }
   static bool suits(const Shape& s) { return rows_fit(s); }
 
  private:
   template <class T>
   static void launch_with(const Data& data) {
+    static_assert(T::kQueries == kMmaQueries && T::kKeys == kMmaKeys);
     const Halves a = half_arrays(data);
     launch_shared(
         flash_by_mma<T, Mask>,

@@ -25,6 +25,7 @@ struct WeightTiles {
 /// 8 (l % 4) on of each 32, column n of tile j gets key 8 (n / 2) + 2 j + n % 2. ldmatrix loads any eight
 /// rows; this swizzle places those of a tile in different banks.
 struct ByPermutedKey {
+  static constexpr int kPeriod = 32;
   __device__ static int of(int row) { return row % 2 + row / 8 % 4 * 2; }
 };
 // [permuted keys]

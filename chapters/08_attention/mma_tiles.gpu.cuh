@@ -25,8 +25,9 @@ struct HalfMatrix {
   int rows, d;
   bool aligned;  ///< every row starts at a multiple of 16 bytes
 
-  __device__ HalfMatrix(const __nv_bfloat16* start, int rows, int d)
-      : start(start), rows(rows), d(d), aligned(starts_vectors(start, d)) {}
+  /// `known`: that rows do is known when the kernel is compiled.
+  __device__ HalfMatrix(const __nv_bfloat16* start, int rows, int d, bool known = false)
+      : start(start), rows(rows), d(d), aligned(known || starts_vectors(start, d)) {}
 };
 
 // [copy]
@@ -37,17 +38,24 @@ struct HalfMatrix {
 template <int D, int Rows, int Threads, class Swizzle>
 __device__ inline void copy_tile(unsigned char* tile, const HalfMatrix& from, int first, int t) {
   constexpr int kChunks = D / 8, kApart = Threads / kChunks;
-  const int r0 = t / kChunks, c = t % kChunks, left = from.d - c * 8;
-  const auto place = [&](int r) { return r * 2 * D + (c ^ Swizzle::of(r)) * 16; };
+  constexpr bool kRepeats = kApart % Swizzle::kPeriod == 0;  // then all rows of a thread have one swizzle
+  const int r0 = t / kChunks, c = t % kChunks, left = from.d - c * 8, of_first = Swizzle::of(r0);
+  const auto place = [&](int r) { return r * 2 * D + (c ^ (kRepeats ? of_first : Swizzle::of(r))) * 16; };
   const __nv_bfloat16* source = from.start + static_cast<size_t>(first + r0) * from.d + c * 8;
   if (from.aligned) {
     const unsigned to = shared_address(tile);
     const int left_rows = left > 0 ? from.rows - first : 0;
+    const auto copy = [&](int r, int bytes) {
+      cp_async_16(to + place(r0 + r), source + static_cast<size_t>(r) * from.d, bytes);
+    };
+    if (Rows % kApart == 0 && left_rows >= Rows) {  // most tiles
 #pragma unroll
-    for (int r = 0; r < Rows; r += kApart)
-      if (Rows % kApart == 0 || r0 + r < Rows)
-        cp_async_16(to + place(r0 + r), source + static_cast<size_t>(r) * from.d,
-                    r0 + r < left_rows ? 16 : 0);
+      for (int r = 0; r < Rows; r += kApart) copy(r, 16);
+    } else {
+#pragma unroll
+      for (int r = 0; r < Rows; r += kApart)
+        if (Rows % kApart == 0 || r0 + r < Rows) copy(r, r0 + r < left_rows ? 16 : 0);
+    }
   } else {
 #pragma unroll 1
     for (int r = r0; r < Rows; r += kApart, source += static_cast<size_t>(kApart) * from.d)
@@ -59,6 +67,7 @@ __device__ inline void copy_tile(unsigned char* tile, const HalfMatrix& from, in
 
 /// The swizzle of chapter 06: the same chunk of eight successive rows is in different banks.
 struct ByRow {
+  static constexpr int kPeriod = 8;  // rows, after which it is the same again
   __device__ static int of(int row) { return row % 8; }
 };
 

@@ -142,15 +142,14 @@ void with_mask(const WorkbookAttention& a, Function function) {
 
 template <class Mask, class T>
 void run_attention(const WorkbookAttention& a, const T* q, const T* k, const T* v, T* o) {
-  const bool narrow = a.d <= 64;
   if constexpr (sizeof(T) == 4) {
-    narrow ? flash_in_float32<64, Mask>(a, q, k, v, o) : flash_in_float32<128, Mask>(a, q, k, v, o);
+    a.d <= 64 ? flash_in_float32<64, Mask>(a, q, k, v, o) : flash_in_float32<128, Mask>(a, q, k, v, o);
   } else {
     need_bfloat16();
     if (is_split(a)) return split_in_bfloat16(a, q, k, v, o);
     if (suits_hopper(a)) return workbook_ops::launch_attention_on_hopper(a);
-    narrow ? flash_in_bfloat16<stages::NarrowMma, Mask>(a, q, k, v, o)
-           : flash_in_bfloat16<stages::WideMma, Mask>(a, q, k, v, o);
+    stages::with_mma_tiles(a.d, aligned(a.q, a.k, a.v),
+                           [&](auto tiles) { flash_in_bfloat16<decltype(tiles), Mask>(a, q, k, v, o); });
   }
 }
 
