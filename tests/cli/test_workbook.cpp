@@ -601,14 +601,22 @@ TEST_CASE("a refusal is wrapped, and what follows its first line stays as it is"
 
 TEST_CASE("of several outputs it says which are right and which are wrong") {
   nlohmann::json verdict = report(VerdictStatus::kNotYet);
-  verdict["cases"] = nlohmann::json::array({{{"shape", "3"},
-                                             {"how", ""},
-                                             {"right", false},
-                                             {"wrong_outputs", {"b", "d"}},
-                                             {"message", "b[0] is 1, expected 2"}}});
+  const auto wrong_case = [](const char* shape, const std::vector<std::string>& wrong) {
+    return nlohmann::json{{"shape", shape},
+                          {"how", ""},
+                          {"right", false},
+                          {"wrong_outputs", wrong},
+                          {"message", "b[0] is 1, expected 2"}};
+  };
+  verdict["cases"] = nlohmann::json::array({wrong_case("3", {"b", "d"})});
   verdict["outputs"] = "a b c d";
   CHECK_THAT(verdict_of(verdict.dump(), {}).text,
              ContainsSubstring("Outputs at N = 3:\n    right: a c\n    wrong: b d\n"));
+  verdict["cases"].push_back(wrong_case("7", {"b"}));
+  verdict["cases"].push_back(wrong_case("8", {}));  // a finding stopped it
+  CHECK_THAT(verdict_of(verdict.dump(), {}).text,
+             ContainsSubstring("Outputs in the wrong cases:\n    right: a c\n    wrong: b\n"
+                               "    wrong in some of them: d\n"));
   verdict["outputs"] = "b";
   CHECK(verdict_of(verdict.dump(), {}).text.find("Outputs") == std::string::npos);
 }
