@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 #include <numeric>
+#include <tuple>
 
 #include "harness/errors.hpp"
 #include "harness/files.hpp"
@@ -18,6 +20,17 @@ constexpr std::pair<const char*, const char*> kEndings[] = {{".check.cu", ".cuh"
 
 /// The number that a name begins with: 12 of "12_tile".
 int leading_number(const std::string& name) { return std::atoi(name.c_str()); }
+
+/// The numbers of a chapter's exercises, in the order of their headings in its page: 1 and 4 of
+/// "### Exercise 04.1: tree" and "### Exercise 04.4: conflicts". None where there is no page.
+std::vector<int> numbers_on_page(const fs::path& root, const std::string& chapter) {
+  const std::string heading = "### Exercise " + chapter.substr(0, chapter.find('_')) + ".";
+  std::ifstream page(root / "docs" / (chapter + ".md"));
+  std::vector<int> numbers;
+  for (std::string line; std::getline(page, line);)
+    if (line.starts_with(heading)) numbers.push_back(leading_number(line.substr(heading.size())));
+  return numbers;
+}
 
 /// The number of letters to insert, delete or change to turn one word into the other (V. Levenshtein, 1966).
 std::size_t distance(const std::string& a, const std::string& b) {
@@ -91,9 +104,13 @@ std::vector<ExerciseFiles> all_exercises(const fs::path& root, const std::vector
           names.push_back(file.substr(0, file.size() - std::string(specification).size()) + suffix);
     }
     if (error) throw MachineError(fmt::format("{} cannot be read ({})", solutions.string(), error.message()));
-    std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
-      return std::pair(leading_number(a), a) < std::pair(leading_number(b), b);
-    });
+    const std::vector<int> on_page = numbers_on_page(root, chapter);
+    const auto order = [&](const std::string& name) {
+      const int number = leading_number(name);
+      return std::tuple(std::find(on_page.begin(), on_page.end(), number), number, name);
+    };
+    std::sort(names.begin(), names.end(),
+              [&](const std::string& a, const std::string& b) { return order(a) < order(b); });
     for (const std::string& file : names) {
       const std::string name = fs::path(file).stem().string();
       all.push_back({chapter, name, root / "chapters" / chapter / "exercises" / file, solutions / file,

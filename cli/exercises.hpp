@@ -25,8 +25,9 @@ struct ExerciseFiles {
   std::string goal() const;
 };
 
-/// All exercises of the tree at `root`, in the order of the lessons: those with a specification
-/// solutions/CHAPTER/NAME.check.cu, or NAME.check.py where the exercise is in Python.
+/// All exercises of the tree at `root`: those with a specification solutions/CHAPTER/NAME.check.cu, or
+/// NAME.check.py where the exercise is in Python. They come in the order of the headings in the lessons,
+/// docs/CHAPTER.md; an exercise without a heading comes after those of its chapter.
 std::vector<ExerciseFiles> all_exercises(const std::filesystem::path& root,
                                          const std::vector<std::string>& chapters);
 

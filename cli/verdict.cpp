@@ -54,28 +54,33 @@ std::string cases_text(const json& verdict, bool right) {
   return out;
 }
 
-/// Where the exercise has several outputs: which of them are right and which are wrong, in the last case in
-/// which some are.
+/// Where the exercise has several outputs: which of them are right and which are wrong, in the cases in which
+/// some are wrong.
 std::string outputs_text(const json& verdict) {
   std::istringstream names(verdict.value("outputs", ""));
   const std::vector<std::string> outputs{std::istream_iterator<std::string>(names), {}};
   if (outputs.size() < 2) return "";
-  const json& cases = verdict.at("cases");
-  for (auto at = cases.rbegin(); at != cases.rend(); ++at) {
-    const json& one = *at;
+  std::vector<std::string> shapes;  // of the cases in which some are wrong
+  std::map<std::string, std::size_t> wrong_cases;
+  for (const json& one : verdict.at("cases")) {
     const auto wrong = one.value("wrong_outputs", std::vector<std::string>());
-    if (wrong.empty()) continue;
-    std::string right_names, wrong_names;
-    for (const std::string& output : outputs)
-      (std::find(wrong.begin(), wrong.end(), output) == wrong.end() ? right_names : wrong_names) +=
-          " " + output;
-    const std::string what =
-        fmt::format("{} = {}", verdict.at("dims").get<std::string>(), one.at("shape").get<std::string>());
-    return fmt::format("\n  Outputs at {}:\n", what) +
-           (right_names.empty() ? "" : wrapped("right:" + right_names, 4)) +
-           wrapped("wrong:" + wrong_names, 4);
+    if (!wrong.empty()) shapes.push_back(one.at("shape"));
+    for (const std::string& output : wrong) ++wrong_cases[output];
   }
-  return "";
+  if (shapes.empty()) return "";
+  std::string right_names, wrong_names, mixed_names;
+  for (const std::string& output : outputs) {
+    const std::size_t wrong = wrong_cases[output];
+    (wrong == 0 ? right_names : wrong == shapes.size() ? wrong_names : mixed_names) += " " + output;
+  }
+  const auto line = [](const char* label, const std::string& listed) {
+    return listed.empty() ? "" : wrapped(label + listed, 4);
+  };
+  const std::string where = shapes.size() == 1
+                                ? fmt::format("at {} = {}", verdict.at("dims").get<std::string>(), shapes[0])
+                                : "in the wrong cases";
+  return fmt::format("\n  Outputs {}:\n", where) + line("right:", right_names) + line("wrong:", wrong_names) +
+         line("wrong in some of them:", mixed_names);
 }
 
 /// Whether a case's message is a finding of the CPU device, which has several lines and begins with its kind.

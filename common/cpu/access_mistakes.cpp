@@ -164,17 +164,32 @@ void outside_shared(Access access) {
                          : "does the index stay below the array's size for every thread?"});
 }
 
+namespace {
+
+/// What to check where shared memory is read that nothing has written.
+std::string unwritten_hint(const Access& access) {
+  const std::string block = plural(device().launch.threads_per_block, "thread");
+  const std::string barrier =
+      fmt::format("is a __syncthreads() missing before {}?", place_text(access.instruction));
+  const unsigned ended = device().block.ended_before_barrier;
+  if (ended == 0)
+    return fmt::format("which thread writes it, and does a block of {} have that one? If so, {}", block,
+                       barrier);
+  return fmt::format(
+      "which thread writes it: does a block of {} have that one, or has it returned, as {} {}? If it still "
+      "runs, {}",
+      block, plural(ended, "thread"), ended == 1 ? "has" : "have", barrier);
+}
+
+}  // namespace
+
 void uninitialised_shared(Access access) {
   if (is_noted("uninitialised shared memory", access.instruction)) return;
   const Access load = {access.instruction, access.address, access.size, AccessKind::kLoad};
-  stop_or_note(
-      {"uninitialised shared memory",
-       access_line(
-           load, shared_name(access.address, access.size) + ", which nothing in this block has written yet,"),
-       fmt::format("which thread writes it, and does a block of {} have that one? If so, is a "
-                   "__syncthreads() missing before {}?",
-                   plural(device().launch.threads_per_block, "thread"), place_text(access.instruction)),
-       access.instruction});
+  stop_or_note({"uninitialised shared memory",
+                access_line(load, shared_name(access.address, access.size) +
+                                      ", which nothing in this block has written yet,"),
+                unwritten_hint(access), access.instruction});
 }
 
 namespace {

@@ -34,8 +34,9 @@ void BlockBarrier::release() {
   unsigned first = 0;
   while (threads_.state[first] != ThreadState::kAtBarrier) ++first;
   std::optional<unsigned> ended, elsewhere;
+  unsigned ended_threads = 0;
   for (unsigned t = 0; t < threads_.count(); ++t) {
-    if (threads_.state[t] == ThreadState::kDone && !ended) ended = t;
+    if (threads_.state[t] == ThreadState::kDone && ++ended_threads == 1) ended = t;
     if (threads_.state[t] != ThreadState::kAtBarrier) continue;
     if (threads_.barrier[t] != threads_.barrier[first]) throw_mixed({first, t});
     const std::uintptr_t here = threads_.waits_at[t], there = threads_.waits_at[first];
@@ -49,6 +50,7 @@ void BlockBarrier::release() {
   completed_ = threads_.barrier[first];
   ++device().counts.barriers;
   device().block.last_barrier = threads_.waits_at[first];
+  device().block.ended_before_barrier = ended_threads;
   device().site_log.add_barrier(threads_.waits_at[first]);
   device().block.races.pass_barrier();
 }
@@ -65,7 +67,7 @@ void BlockBarrier::check_lines(const Pair& at_several_lines) const {
   const std::uintptr_t instruction = threads_.waits_at[at_several_lines.one];
   if (is_noted("barrier in several lines", instruction)) return;
   note({"barrier in several lines", pair_text(at_several_lines),
-        "it works because a GPU counts the warps that arrive, at whichever line. "
+        "the barrier completes because a GPU counts the warps that arrive, at whichever line. "
         "But CUDA defines a barrier in an if only where all threads of the block take "
         "the same branch: can one barrier outside of the if replace these?",
         instruction});
@@ -105,7 +107,7 @@ void BlockBarrier::note_ended(unsigned waiting, unsigned ended) const {
         fmt::format("  {} passes {} at {}\n  without {}{}", thread_name(waiting),
                     name_of(threads_.barrier[waiting]), place_text(threads_.waits_at[waiting]),
                     thread_name(ended), others),
-        "it works because a GPU of compute capability 7.0 or more does not wait "
+        "the barrier completes because a GPU of compute capability 7.0 or more does not wait "
         "for threads that have ended. But code that is added later cannot use them: "
         "can all threads come to the barrier, with an `if` around their work alone?",
         kernel});

@@ -35,8 +35,9 @@ struct BlockState {
   uint3 index{};           ///< blockIdx
   std::size_t number = 0;  ///< in the grid, linear
   RunningThread thread;
-  Region stack;                     ///< of the running thread: its local variables
-  std::uintptr_t last_barrier = 0;  ///< instruction of the barrier that the block passed last, or 0
+  Region stack;                       ///< of the running thread: its local variables
+  std::uintptr_t last_barrier = 0;    ///< instruction of the barrier that the block passed last, or 0
+  unsigned ended_before_barrier = 0;  ///< threads that it was passed without, because they had ended
   Iterations iterations{reinterpret_cast<std::uintptr_t>(&__sanitizer_cov_trace_pc)};
   Steps steps;
 

@@ -59,6 +59,7 @@ std::optional<WaitingBlock> go_on_with(WaitingBlock waiting) {
   const long long accesses_before = d.counts.accesses - waiting.accesses;
   set_block(waiting.number);
   d.block.last_barrier = waiting.waits_at;
+  d.block.ended_before_barrier = 0;  // grid.sync() is for all threads
   d.block.steps.begin_block(waiting.steps);
   d.block.shared_shadow.begin_block(waiting.written);
   d.block.copies = std::move(waiting.copies);

@@ -139,6 +139,7 @@ bool run_block(std::size_t number) {
   const long long accesses_before = d.counts.accesses;
   set_block(number);
   d.block.last_barrier = 0;
+  d.block.ended_before_barrier = 0;
   d.block.steps.begin_block();
   d.block.shared_shadow.begin_block();
   d.block.copies.begin_block(threads);

@@ -3,10 +3,9 @@
 ///
 /// Accurate also for large numbers that are close together. Each thread keeps count, mean and the sum of
 /// squared distances from the mean for its numbers; a tree merges those of the threads. Write the two steps:
-/// welford_update() adds one number, and merged() merges two parts. With a and b the parts,
-/// d = b.mean - a.mean and n = a.count + b.count,
-///   mean = a.mean + d * b.count / n,   squares = a.squares + b.squares + d * d * a.count * b.count / n.
-/// One number is a part with count 1 and squares 0. A part without numbers has count, mean and squares 0.
+/// welford_update() adds one number, and merged() merges two parts; the lesson derives both. By hand, the
+/// parts {4, 4, 6} and {2, 10, 2} of count, mean and squares are {6, 6, 56} together. One number is a part
+/// with count 1 and squares 0. A part without numbers has count, mean and squares 0.
 ///
 /// The check launches one block of 256 threads per row. It also calls merged() itself, so keep Moments and
 /// merged() as they are declared: merged_mean[i] and so on are of pair i of eight pairs of parts. In pair 1 b

@@ -8,8 +8,8 @@
 /// choice.
 ///
 /// Goal: at most 20 bytes read per element, which are x three times, weight and bias; 4 bytes written; and a
-/// result that is accurate also for rows of large numbers that are close together. The rows are shared by the
-/// grid.
+/// result that is accurate also for rows of large numbers that are close together. A row with a NaN or an
+/// infinity becomes NaN, as in PyTorch: ReLU must keep a NaN. The rows are shared by the grid.
 #pragma once
 #include "device.hpp"
 

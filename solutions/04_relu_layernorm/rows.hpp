@@ -33,6 +33,15 @@ inline void fill_rows_some_large(const workbook::Data& host) {
     for (int c = 0; c < columns; ++c) host.floats("x")[static_cast<long long>(r) * columns + c] += 1e4f;
 }
 
+/// As fill_rows_some_large(), but of more than two rows the second has a NaN, and the sixth an infinity: all
+/// results of such a row are NaN.
+inline void fill_rows_some_nan(const workbook::Data& host) {
+  fill_rows_some_large(host);
+  const long long rows = host.shape.dims[0], columns = host.shape.dims[1];
+  if (rows > 2) host.floats("x")[columns] = NAN;
+  if (rows > 5) host.floats("x")[5 * columns + columns / 2] = INFINITY;
+}
+
 /// Mean and variance of a row of `input(x)`, and the mean of its absolute values.
 struct RowMoments {
   double mean, variance, size;
@@ -54,9 +63,8 @@ inline double positive_part(double x) { return x < 0 ? 0 : x; }
 
 constexpr float kEpsilon = 1e-3f;
 
-/// Rows as fill_rows_some_large() has them, weight and bias.
-inline void fill_rows_and_parameters(const workbook::Data& host) {
-  fill_rows_some_large(host);
+/// Weight and bias.
+inline void fill_parameters(const workbook::Data& host) {
   workbook::fill_uniform(host.floats("weight"), columns(host.shape), 0.5f, 1.5f, 92);
   workbook::fill_uniform(host.floats("bias"), columns(host.shape), -0.5f, 1.0f, 93);
 }

@@ -108,6 +108,30 @@ TEST_CASE("exercises in Python are those with a specification in Python") {
   CHECK(last.goal().starts_with("find and remove"));
 }
 
+TEST_CASE("exercises come in the order of their page, and what the page does not name comes last") {
+  const Folder folder;
+  fs::create_directories(folder.path / "solutions/04_rows");
+  for (const char* name : {"1_tree", "2_shuffle", "3_read", "10_conflicts"})
+    std::ofstream(folder.path / "solutions/04_rows" / (std::string(name) + ".check.cu"));
+  const auto names = [&] {
+    std::string all;
+    for (const ExerciseFiles& exercise : all_exercises(folder.path, {"04_rows"})) all += exercise.name + " ";
+    return all;
+  };
+  CHECK(names() == "1_tree 2_shuffle 3_read 10_conflicts ");
+  fs::create_directories(folder.path / "docs");
+  std::ofstream(folder.path / "docs/04_rows.md")
+      << "# Rows\n### Exercise 04.1: tree\n\nExercise 04.2 is\n"
+         "### Exercise 04.10: conflicts\n### Exercise 04.3: read\n";
+  CHECK(names() == "1_tree 10_conflicts 3_read 2_shuffle ");
+
+  const std::vector<ExerciseFiles> found = all_exercises(folder.path, {"04_rows"});
+  const Workbook place = {folder.path, "", folder.path / ".workbook", {"04_rows"}, found};
+  change_standing(place.state_folder, found[0].key(), [](Standing& standing) { standing.solved = true; });
+  REQUIRE(place.next_open());
+  CHECK(place.next_open()->id() == "04.10_conflicts");
+}
+
 TEST_CASE("a solution in Python makes its skeleton and itself without markers") {
   const std::string solution =
       "a\n  # BEGIN SOLUTION\n  # why\n  right()\n  # SKELETON\n  # # TODO\n  #\n  #   wrong()\n"
@@ -577,14 +601,22 @@ TEST_CASE("a refusal is wrapped, and what follows its first line stays as it is"
 
 TEST_CASE("of several outputs it says which are right and which are wrong") {
   nlohmann::json verdict = report(VerdictStatus::kNotYet);
-  verdict["cases"] = nlohmann::json::array({{{"shape", "3"},
-                                             {"how", ""},
-                                             {"right", false},
-                                             {"wrong_outputs", {"b", "d"}},
-                                             {"message", "b[0] is 1, expected 2"}}});
+  const auto wrong_case = [](const char* shape, const std::vector<std::string>& wrong) {
+    return nlohmann::json{{"shape", shape},
+                          {"how", ""},
+                          {"right", false},
+                          {"wrong_outputs", wrong},
+                          {"message", "b[0] is 1, expected 2"}};
+  };
+  verdict["cases"] = nlohmann::json::array({wrong_case("3", {"b", "d"})});
   verdict["outputs"] = "a b c d";
   CHECK_THAT(verdict_of(verdict.dump(), {}).text,
              ContainsSubstring("Outputs at N = 3:\n    right: a c\n    wrong: b d\n"));
+  verdict["cases"].push_back(wrong_case("7", {"b"}));
+  verdict["cases"].push_back(wrong_case("8", {}));  // a finding stopped it
+  CHECK_THAT(verdict_of(verdict.dump(), {}).text,
+             ContainsSubstring("Outputs in the wrong cases:\n    right: a c\n    wrong: b\n"
+                               "    wrong in some of them: d\n"));
   verdict["outputs"] = "b";
   CHECK(verdict_of(verdict.dump(), {}).text.find("Outputs") == std::string::npos);
 }

@@ -7,6 +7,7 @@ namespace kernel {
 __global__ void tiled_sum(const float* in, float* out, int tiles, int mistake) {
   __shared__ float tile[64];
   const int t = threadIdx.x;
+  if (mistake == 3 && t >= 40) return;
   float sum = 0;
   for (int i = 0; i < tiles; ++i) {
     tile[t] = in[64 * i + t];

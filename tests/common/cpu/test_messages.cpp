@@ -55,6 +55,12 @@ TEST_CASE_METHOD(Messages, "hint of a race: a tile that is not complete, and one
   const std::string first = hint(message(1, kernel));
   CHECK_THAT(first, ContainsSubstring("which thread writes it, and does a block of "));
   CHECK_THAT(first, ContainsSubstring("If so, is a __syncthreads() missing before " + use + "?"));
+  CHECK(first.find("returned") == std::string::npos);
+  // Threads that have returned have written nothing, and no barrier helps.
+  CHECK(hint(message(3, kernel)) ==
+        "which thread writes it: does a block of 64 threads have that one, or has it returned, as 24 threads "
+        "have? If it still runs, is a __syncthreads() missing before " +
+            use + "?");
   const std::string missing = hint(message(2, kernel));
   CHECK_THAT(missing, ContainsSubstring("missing after " + use + ", before " + load + " runs again"));
   CHECK_THAT(missing, ContainsSubstring("The barrier at " + line_of("if (mistake != 1) __syncthreads();") +
