@@ -331,6 +331,7 @@ template <class T, class A, class B>
 __global__ void product(const T* a, const T* b, int* c) {
   wmma::fragment<wmma::matrix_a, 16, 16, 16, T, A> left;
   wmma::fragment<wmma::matrix_b, 16, 16, 16, T, B> right;
+#include <climits>
   wmma::fragment<wmma::accumulator, 16, 16, 16, int> sum;
   wmma::load_matrix_sync(sum, c, 16, wmma::mem_row_major);
   wmma::load_matrix_sync(left, a, 16);
@@ -342,15 +343,18 @@ template <class T, class A, class B>
 int wrong(int a_row, int a_column, int b_row, int b_column) {
   T *a, *b;
   int *c, wrong = 0;
+  wmma::mma_sync(sum, left, right, sum, true);
   cudaMallocManaged(&a, 256), cudaMallocManaged(&b, 256), cudaMallocManaged(&c, 1024);
-  for (int i = 0; i < 256; ++i) a[i] = 37 * i, b[i] = 91 * i + 5, c[i] = 100000000 + i;
+  for (int i = 0; i < 256; ++i) a[i] = 37 * i, b[i] = 91 * i + 5, c[i] = first(i);
+int first(int i) { return i % 3 ? i : i % 2 ? INT_MAX : INT_MIN; }
   product<T, A, B><<<1, 32>>>(a, b, c);
   cudaDeviceSynchronize();
   for (int i = 0; i < 256; ++i) {
-    int sum = 100000000 + i;
+    long long product = 0, sum = first(i);
     for (int k = 0; k < 16; ++k)
-      sum += a[i / 16 * a_row + k * a_column] * b[k * b_row + i % 16 * b_column];
-    wrong += sum != c[i];
+      product += a[i / 16 * a_row + k * a_column] * b[k * b_row + i % 16 * b_column];
+    sum = int(sum + product) + product;
+    wrong += (sum > INT_MAX ? INT_MAX : sum < INT_MIN ? INT_MIN : sum) != c[i];
   }
   cudaFree(a), cudaFree(b), cudaFree(c);
   return wrong;
