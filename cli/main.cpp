@@ -34,7 +34,7 @@ struct Arguments {
   bool all = false, compare = false, fresh = false, json = false, lines = false, reveal = false;
   std::vector<std::string> chapters, notes, rest;
   std::vector<std::string> more_files, includes, definitions, constants, arguments;  // of a file with a main
-  int launches = 0;
+  int launches = 0, gpus = 0;
 };
 
 /// One thing that a command takes.
@@ -131,6 +131,9 @@ constexpr Parameter kProgram = {
       app.add_option("--set", a.constants, "B=2 turns int B = 8 to int B = 2")
           ->type_name("NAME=NUMBER")
           ->allow_extra_args(false);
+      app.add_option("--gpus", a.gpus, "how many GPUs the program sees")
+          ->type_name("N")
+          ->check(CLI::Range(1, 8));
       app.add_option("--launches", a.launches, "end after so many launches")
           ->type_name("N")
           ->check(CLI::PositiveNumber);
@@ -176,6 +179,7 @@ PlayRequest play_request(const Arguments& a) {
           .definitions = a.definitions,
           .constants = a.constants,
           .launches = a.launches,
+          .gpus = a.gpus,
           .arguments = a.arguments};
 }
 

@@ -175,6 +175,7 @@ int play_command(const Workbook& workbook, const std::string& file, const PlayRe
   std::vector<std::string> call = {(workbook.build / "bin" / (is_program ? "published" : "play")).string(),
                                    file, "--device", text_of(request.device)};
   if (request.launches) call.insert(call.end(), {"--launches", std::to_string(request.launches)});
+  if (request.gpus) call.insert(call.end(), {"--gpus", std::to_string(request.gpus)});
   if (request.json) call.push_back("--json");
   if (request.lines) call.push_back("--lines");
   if (!request.view.empty()) call.insert(call.end(), {"--view", request.view});

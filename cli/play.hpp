@@ -8,7 +8,8 @@
 namespace workbook {
 
 /// What messages say where an option is not for the file at hand.
-constexpr const char* kForMain = "--with, -I, -D, --set, --launches and arguments are for a file with a main";
+constexpr const char* kForMain =
+    "--with, -I, -D, --set, --gpus, --launches and arguments are for a file with a main";
 
 /// How a file is played.
 struct PlayRequest {
@@ -23,12 +24,13 @@ struct PlayRequest {
   std::vector<std::string> includes, definitions;  ///< for -I and -D
   std::vector<std::string> constants;              ///< "B=2": the value of `int B = 8` is to be 2
   int launches = 0;                                ///< ends after so many; 0: at its own end
+  int gpus = 0;                                    ///< that it sees; 0: one
   std::vector<std::string> arguments;              ///< of main
 
   /// Whether something is asked for that only a file with a main has.
   bool is_for_main() const {
     return !more_files.empty() || !includes.empty() || !definitions.empty() || !constants.empty() ||
-           launches || !arguments.empty();
+           launches || gpus || !arguments.empty();
   }
 };
 

@@ -42,6 +42,8 @@ constexpr std::string_view kUntraced =
 // their own.
 constexpr std::string_view kDeviceVariable =
     "__attribute__((section(\"published_device\"), used, aligned(4096)))";
+constexpr std::string_view kManagedVariable =
+    "__attribute__((section(\"published_managed\"), used, aligned(4096)))";
 constexpr std::string_view kConstantVariable =
     "__attribute__((section(\"published_constant\"), used, aligned(4096)))";
 
@@ -494,12 +496,13 @@ class Translator {
     replace(i, "");
     if (in_device_code(i)) return;
     int end = i;
-    bool is_constant = false, is_const = false;
+    bool is_constant = false, is_managed = false, is_const = false;
     for (int j = begin; j < count() && text(j) != "(" && text(j) != "=" && text(j) != ";" && text(j) != "[" &&
                         text(j) != "{";
          ++j) {
       if (text(j) == "operator") return;  // a function such as operator+=
       is_constant = is_constant || text(j) == "__constant__";
+      is_managed = is_managed || text(j) == "__managed__";
       is_const = is_const || text(j) == "const" || text(j) == "constexpr";
       end = j + 1;
       if (text(j) == "__align__" || text(j) == "__attribute__" || text(j) == "alignas")
@@ -509,7 +512,7 @@ class Translator {
     bool is_first = true;  // of the words in `__device__ __managed__`
     for (int j = begin; j < i; ++j) is_first = is_first && !is_space(j);
     if (!is_variable || i >= end || !is_first || is_const || text(begin) == "extern") return;
-    replace(i, is_constant ? kConstantVariable : kDeviceVariable);
+    replace(i, is_constant ? kConstantVariable : is_managed ? kManagedVariable : kDeviceVariable);
     if (!is_constant && at_namespace_scope(i)) name_variables(end - 1);
   }
 

@@ -99,6 +99,7 @@ class Attempt {
     Device& mine = devices[worker - 1];
     the_device = &mine;
     mine.worker = worker;
+    mine.gpu = caller_.gpu;
     grid_runs = true;
     for (const auto& array : memory().buffers()) {
       save_share(*array, worker - 1, workers_);

@@ -9,6 +9,7 @@
 #include "cpu/block_barrier.hpp"
 #include "cpu/device.hpp"
 #include "cpu/gpus.hpp"
+#include "cpu/memory.hpp"
 #include "cpu/names.hpp"
 #include "cpu/scheduler.hpp"
 #include "cpu/stop.hpp"
@@ -25,6 +26,12 @@ bool polls(const Spin& spin) { return spin.polled.size != 0 && !spin.stores; }
 
 bool polls_device_memory(const Spin& spin) {
   return polls(spin) && device().launch.is_global(spin.polled.address);
+}
+
+bool polls_host_memory(const Spin& spin) {
+  if (!polls_device_memory(spin)) return false;
+  const Buffer* const array = memory().owner(spin.polled.address);
+  return array && array->shared_with_host;
 }
 
 bool is_last_block() { return device().block.number + 1 == device().launch.blocks(); }
@@ -155,7 +162,10 @@ void throw_deadlock(const BlockThreads& threads, const std::vector<Spin>& spins)
        fmt::format("  {}, and no thread of the block will ever change that{}", who,
                    others(threads, spins, t)),
        "which thread was meant to change it, and what keeps it from doing so? If none was: does each "
-       "iteration of the loop move on, as by ++i?"});
+       "iteration of the loop move on, as by ++i?" +
+           std::string(polls_host_memory(spin)
+                           ? " If host code was: it goes on only when the kernel has ended."
+                           : "")});
 }
 
 }  // namespace cpu

@@ -39,9 +39,8 @@ struct Device {
 
   /// 0, or the number of the worker that runs a part of the grid (cores.hpp).
   unsigned worker = 0;
-  /// Where several GPUs run (gpus.hpp): all of them, and which one this is. Else null and 0.
-  Gpus* gpus = nullptr;
-  unsigned gpu = 0;
+  Gpus* gpus = nullptr;  ///< where several GPUs run (gpus.hpp): all of them
+  unsigned gpu = 0;      ///< which one this is, or is in place of
   /// A block of the launch has done something whose result may depend on the order of the blocks.
   bool order_needed = false;
 };

@@ -2,12 +2,21 @@
 
 #include <link.h>
 
-// The __constant__ variables of a published file (published.hpp), which host code fills.
+// The __constant__ variables of a published file (published.hpp), which host code fills, and the __device__
+// ones.
 extern "C" {
 [[gnu::weak]] extern char __start_published_constant[], __stop_published_constant[];
+[[gnu::weak]] extern char __start_published_device[], __stop_published_device[];
 }
 
 namespace cpu {
+namespace {
+
+Region between(const char* start, const char* stop) {
+  return {reinterpret_cast<std::uintptr_t>(start), static_cast<std::size_t>(stop - start)};
+}
+
+}  // namespace
 
 Program program() {
   Program found;
@@ -26,10 +35,12 @@ Program program() {
       },
       &found);
   if (__start_published_constant) {
-    found.from_host = {reinterpret_cast<std::uintptr_t>(__start_published_constant),
-                       static_cast<std::size_t>(__stop_published_constant - __start_published_constant)};
+    found.from_host = between(__start_published_constant, __stop_published_constant);
     found.constants.push_back(found.from_host);
+    found.of_each_gpu.push_back(found.from_host);
   }
+  if (__start_published_device)
+    found.of_each_gpu.push_back(between(__start_published_device, __stop_published_device));
   return found;
 }
 

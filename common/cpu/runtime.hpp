@@ -162,9 +162,9 @@ struct WarpMatrix {
 // All 32 lanes of the warp call each of these with the same arguments, except for their own elements.
 void warp_load(const WarpFragment& to, const WarpMatrix& from);
 void warp_store(void* to, const WarpMatrix& layout, const WarpFragment& from);
-/// d = a * b + c.
-void warp_multiply(const WarpFragment& d, const WarpFragment& a, const WarpFragment& b,
-                   const WarpFragment& c);
+/// d = a * b + c. Integers that are too large wrap around, or saturate.
+void warp_multiply(const WarpFragment& d, const WarpFragment& a, const WarpFragment& b, const WarpFragment& c,
+                   bool saturates = false);
 
 /// The block's dynamic shared memory, 16-byte aligned.
 [[gnu::const]] void* dynamic_shared_memory();

@@ -160,7 +160,7 @@ bool TrafficCounter::note_sector(Site& site, std::uintptr_t sector) {
   const std::size_t offset = address - array->pages.begin;
   if (site.kind != AccessKind::kStore) array->cold_cache.read(offset);
   if (site.kind != AccessKind::kLoad) array->cold_cache.write(offset);
-  return array->gpu != device().gpu;
+  return !array->shared_with_host && array->gpu != device().gpu;
 }
 
 }  // namespace cpu

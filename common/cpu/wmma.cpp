@@ -22,7 +22,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <climits>
 #include <cstring>
+#include <type_traits>
 
 #include "cpu/access.hpp"
 #include "cpu/device.hpp"
@@ -262,6 +264,7 @@ void set_element(const WarpFragment& f, int i, Number value) {
 
 struct Product {
   const WarpFragment *d, *a, *b, *c;
+  bool saturates;
 };
 
 /// Calls `visit(fragment, i, place)` for every element of a fragment of all lanes.
@@ -292,6 +295,8 @@ void multiply(void* const* lanes) {
   for_each_element(lanes, &Product::d, [&](const WarpFragment& d, int i, Place place) {
     Number total = sum[place.line][place.depth];
     for (int depth = 0; depth < k; ++depth) total += left[place.line][depth] * right[place.depth][depth];
+    if constexpr (std::is_integral_v<Number>)
+      if (first.saturates) total = std::clamp<Number>(total, INT_MIN, INT_MAX);
     set_element(d, i, total);
   });
 }
@@ -306,9 +311,9 @@ void warp_store(void* to, const WarpMatrix& layout, const WarpFragment& from) {
   move_fragment({from, layout, true, true}, static_cast<char*>(to), CALLER);
 }
 
-void warp_multiply(const WarpFragment& d, const WarpFragment& a, const WarpFragment& b,
-                   const WarpFragment& c) {
-  Product product = {&d, &a, &b, &c};
+void warp_multiply(const WarpFragment& d, const WarpFragment& a, const WarpFragment& b, const WarpFragment& c,
+                   bool saturates) {
+  Product product = {&d, &a, &b, &c, saturates};
   warp_collective(is_8_bit(a) ? multiply<long long> : multiply<float>, &product, CALLER);
 }
 

@@ -195,6 +195,15 @@ template <int M, int N, int K, class T, class LayoutA, class LayoutB, class D, c
                 "bfloat16 and TF32 are accumulated in float, and integers in int");
   warp_multiply(detail::own(d), detail::own(a), detail::own(b), detail::own(c));
 }
+/// The same in integers; with `satf`, a sum that an int cannot hold becomes the nearest that it can.
+template <int M, int N, int K, class T, class LayoutA, class LayoutB>
+[[gnu::always_inline]] inline void mma_sync(fragment<accumulator, M, N, K, int>& d,
+                                            const fragment<matrix_a, M, N, K, T, LayoutA>& a,
+                                            const fragment<matrix_b, M, N, K, T, LayoutB>& b,
+                                            const fragment<accumulator, M, N, K, int>& c, bool satf) {
+  static_assert(detail::kIs8Bit<T>, "only integers are accumulated in int");
+  warp_multiply(detail::own(d), detail::own(a), detail::own(b), detail::own(c), satf);
+}
 
 }  // namespace cpu::nvcuda::wmma
 

@@ -6,7 +6,6 @@
 #include "cpu/heap.hpp"
 #include "cpu/memory.hpp"
 #include "cpu/program.hpp"
-#include "harness/published_memory.hpp"
 
 namespace workbook {
 namespace {

@@ -2,7 +2,6 @@
 /// The memory of the CPU device, for Repeats.
 #pragma once
 
-#include "harness/published_memory.hpp"
 #include "harness/repeats.hpp"
 
 namespace workbook {

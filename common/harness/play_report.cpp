@@ -97,6 +97,7 @@ std::optional<ExitStatus> parse_play_options(int argc, const char* const* argv, 
   app.add_option("--view", options.view);
   app.add_option("--note", options.notes)->allow_extra_args(false);
   app.add_option("--launches", options.launches);
+  app.add_option("--gpus", options.gpus);
   app.add_option("ARGUMENT", options.arguments);
   try {
     app.parse(argc, argv);

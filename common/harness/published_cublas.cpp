@@ -79,6 +79,7 @@ cublasStatus_t gemm(const char* call, int m, int n, int k, const void* alpha, co
                     const Matrix& b, const void* beta, const Matrix& c, cublasComputeType_t compute) {
   require_no_capture(
       call, "the host computes this product, and cannot do it later: launch a kernel of your own", CALLER);
+  const auto lock = use_device(call);
   if (m <= 0 || n <= 0) return CUBLAS_STATUS_SUCCESS;
   if (c.type == CUDA_R_8I || k < 0) return CUBLAS_STATUS_NOT_SUPPORTED;
   if (k > 0) require_inside(call, "reads", a.first, a.transposed ? extent(a, k, m) : extent(a, m, k), CALLER);
@@ -116,6 +117,7 @@ cublasStatus_t gemm(const char* call, int m, int n, int k, const void* alpha, co
 cublasStatus_t finish(int m, int n, void* c, cudaDataType type, long long stride, cublasLtEpilogue_t epilogue,
                       const void* bias) {
   if (epilogue == CUBLASLT_EPILOGUE_DEFAULT) return CUBLAS_STATUS_SUCCESS;
+  const auto lock = use_device("cublasLtMatmul");
   if (epilogue & CUBLASLT_EPILOGUE_BIAS)
     require_inside("cublasLtMatmul", "reads", bias, static_cast<std::size_t>(m) * bytes_of(type), CALLER);
   const cpu::Memory::Access open(cpu::memory(), true);

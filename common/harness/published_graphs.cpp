@@ -10,6 +10,7 @@
 #include "cpu/access.hpp"
 #include "cpu/cores.hpp"
 #include "harness/published_memory.hpp"
+#include "plural.hpp"
 
 struct CUgraphExec_st {
   struct Step {
@@ -54,6 +55,7 @@ std::map<const void*, Starter>& starters() {  // also for addresses that are tak
 }
 
 CUgraphExec_st& exec_of(const char* call, cudaGraphExec_t exec, const void* caller) {
+  const auto lock = lock_device();
   if (!execs.contains(exec))
     refuse_call("unknown graph", fmt::format("{} gets a graph that is not instantiated, or destroyed", call),
                 "is it from cudaGraphInstantiate, and destroyed after this?", caller);
@@ -80,6 +82,18 @@ std::vector<Step> steps_of(const char* call, cudaGraph_t graph, const void* call
     steps.push_back({next->get(), node.type, node.before.size(), node.work});
   }
   return steps;
+}
+
+/// A finding where a conditional node cannot have so many graphs.
+void require_size(const cudaConditionalNodeParams& node, const Place& place) {
+  const unsigned most = node.type == cudaGraphCondTypeWhile ? 1 : node.type == cudaGraphCondTypeIf ? 2 : ~0u;
+  if (node.size == 0 || node.size > most)
+    refuse_call(
+        "wrong size of a conditional node",
+        fmt::format("cudaGraphAddNode gets a conditional node with {}", workbook::plural(node.size, "graph")),
+        "cudaGraphCondTypeWhile has one graph, cudaGraphCondTypeIf one or two, and cudaGraphCondTypeSwitch "
+        "one or more",
+        place);
 }
 
 void run_steps(const std::vector<Step>& steps) {
@@ -153,6 +167,7 @@ std::function<void()> host_work(const cudaHostNodeParams& call) {
 }  // namespace
 
 void require_graph(const char* call, cudaGraph_t graph, const Place& place) {
+  const auto lock = lock_device();
   if (!graphs.contains(graph))
     refuse_call("unknown graph", fmt::format("{} gets a graph that is not made, or destroyed", call),
                 "is the graph from cudaGraphCreate or cudaStreamEndCapture, and destroyed after this?",
@@ -162,6 +177,7 @@ void require_graph(const char* call, cudaGraph_t graph, const Place& place) {
 cudaGraph_t new_graph() {
   auto graph = std::make_unique<CUgraph_st>();
   const cudaGraph_t handle = graph.get();
+  const auto lock = lock_device();
   graphs[handle] = std::move(graph);
   return handle;
 }
@@ -188,9 +204,13 @@ void set_condition(cudaGraphConditionalHandle condition, unsigned value) {
 }
 std::size_t condition_changes() { return conditions_set; }
 
-void add_starter(const void* kernel, Starter starter) { starters()[kernel] = starter; }
+void add_starter(const void* kernel, Starter starter) {
+  const auto lock = lock_device();
+  starters()[kernel] = starter;
+}
 
 Starter starter_of(const void* kernel, void** extra, const char* call) {
+  const auto lock = lock_device();
   const auto found = starters().find(kernel);
   if (found == starters().end())
     refuse_call("unknown kernel", fmt::format("{} gets an address that is no kernel's", call),
@@ -199,6 +219,13 @@ Starter starter_of(const void* kernel, void** extra, const char* call) {
     refuse_call("not supported", fmt::format("{} gets the kernel's arguments in `extra`", call),
                 "give their addresses in `kernelParams`", CALLER);
   return found->second;
+}
+
+void refuse_node(cudaGraphNodeType type) {
+  refuse_call("not supported", fmt::format("cudaGraphAddNode gets a node of type {}", static_cast<int>(type)),
+              "nodes for kernels, copies, memsets, host functions, memory, child graphs and conditions "
+              "are there",
+              CALLER);
 }
 
 cudaError_t add_recorded(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* before,
@@ -224,6 +251,7 @@ cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned) {
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   require_graph("cudaGraphDestroy", graph, CALLER);
+  const auto lock = lock_device();
   graphs.erase(graph);
   return cudaSuccess;
 }
@@ -308,6 +336,7 @@ cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* conditi
                                              unsigned value, unsigned flags) {
   require_graph("cudaGraphConditionalHandleCreate", graph, CALLER);
   const bool assigns = flags & cudaGraphCondAssignDefault;
+  const auto lock = lock_device();
   conditions.push_back({graph, value, assigns ? std::optional(value) : std::nullopt});
   *condition = conditions.size();
   return cudaSuccess;
@@ -315,7 +344,9 @@ cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* conditi
 cudaError_t cudaGraphAddConditionalNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                         const cudaGraphNode_t* before, size_t count,
                                         cudaConditionalNodeParams* conditional) {
+  const auto lock = lock_device();
   condition_of("cudaGraphAddNode", conditional->handle, CALLER);
+  require_size(*conditional, CALLER);
   const auto bodies = std::make_shared<std::vector<cudaGraph_t>>();
   for (unsigned i = 0; i < conditional->size; ++i) {
     bodies->push_back(new_graph());
@@ -333,6 +364,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsig
   made->steps = steps_of("cudaGraphInstantiate", graph, CALLER);
   made->graph = graph;
   *exec = made.get();
+  const auto lock = lock_device();
   execs[*exec] = std::move(made);
   return cudaSuccess;
 }
@@ -347,6 +379,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
   exec_of("cudaGraphExecDestroy", exec, CALLER);
+  const auto lock = lock_device();
   execs.erase(exec);
   return cudaSuccess;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <mutex>
 #include <string>
 
 #include "published/runtime.hpp"
@@ -19,6 +20,13 @@ struct Place {
   Place(const char* file, int line) : file(file), line(line) {}
 };
 
+/// As long as it lives, other threads of the host wait that call the runtime. One thread may have several.
+using DeviceLock = std::unique_lock<std::recursive_mutex>;
+[[nodiscard]] DeviceLock lock_device();
+/// The same for what needs the CPU device. Ends the program where the user's code calls `what` in a
+/// constructor before main, or in a destructor after it.
+[[nodiscard]] DeviceLock use_device(const char* what);
+
 /// The finding that a call of the runtime is wrong.
 [[noreturn]] void refuse_call(const std::string& title, const std::string& details,
                               const std::string& look_at, const Place& place);
@@ -29,7 +37,9 @@ struct Place {
 void require_inside(const char* call, const char* does, const void* address, std::size_t bytes,
                     const void* caller);
 
-cudaError_t allocate_named(void** address, std::size_t bytes, const char* name, std::size_t element_size);
+/// An array in the memory of that GPU.
+cudaError_t allocate_named(void** address, std::size_t bytes, const char* name, std::size_t element_size,
+                           int gpu);
 /// Frees an array, whatever it was allocated with; null is no array.
 void release(const char* call, void* address, const Place& place);
 /// Whether the program can free the array. Those of graphs come and go.

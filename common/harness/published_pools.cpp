@@ -3,15 +3,20 @@
 #include <algorithm>
 #include <list>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 
 #include "cpu/access.hpp"
 #include "cpu/memory.hpp"
+#include "harness/published_gpus.hpp"
 #include "harness/published_graphs.hpp"
 #include "harness/published_memory.hpp"
 #include "published/pools.hpp"
 
 struct CUmemPoolHandle_st {
+  int gpu = 0;           ///< whose memory it is
+  std::set<int> others;  ///< GPUs that may access it
   std::uint64_t release_threshold = 0, used = 0, used_high = 0;
   int reuse[3] = {1, 1, 1};  ///< of memory that was freed, for the first three attributes; it is not reused
   /// What CUDA would keep: freed memory is given back at the next wait, but for the threshold.
@@ -29,8 +34,8 @@ struct GraphArray {
 };
 
 struct Pools {
-  std::list<CUmemPoolHandle_st> all = {{}};  // the default pool; handles stay valid
-  cudaMemPool_t current = &all.front();
+  std::list<CUmemPoolHandle_st> all;                              // handles stay valid
+  std::map<int, cudaMemPool_t> defaults, chosen;                  ///< of each GPU that has been asked for
   std::map<void*, std::pair<cudaMemPool_t, std::size_t>> arrays;  ///< that are allocated, with their bytes
   std::map<void*, GraphArray> of_graphs;
   CUmemPoolHandle_st graphs;  ///< what the arrays of graphs use
@@ -40,7 +45,26 @@ Pools& pools() {
   return all;
 }
 
+cudaMemPool_t new_pool(int gpu) {
+  const auto lock = lock_device();
+  pools().all.emplace_back().gpu = gpu;
+  return &pools().all.back();
+}
+cudaMemPool_t default_pool(int gpu) {
+  const auto lock = lock_device();
+  cudaMemPool_t& pool = pools().defaults[gpu];
+  if (!pool) pool = new_pool(gpu);
+  return pool;
+}
+/// That of cudaMallocAsync().
+cudaMemPool_t chosen_pool(int gpu) {
+  const auto lock = lock_device();
+  const auto found = pools().chosen.find(gpu);
+  return found == pools().chosen.end() ? default_pool(gpu) : found->second;
+}
+
 void use(void* address, cudaMemPool_t pool, std::size_t bytes) {
+  const auto lock = lock_device();
   pools().arrays[address] = {pool, bytes};
   pool->used += bytes;
   pool->used_high = std::max(pool->used_high, pool->used);
@@ -49,13 +73,15 @@ void use(void* address, cudaMemPool_t pool, std::size_t bytes) {
 /// Allocates an array that is there once the work that this returns has been done.
 std::function<void()> allocate_for_graph(const char* call, void** address, std::size_t bytes,
                                          const char* name, std::size_t element_size, const Place& place) {
-  if (allocate_named(address, bytes, name, element_size) != cudaSuccess)
+  if (allocate_named(address, bytes, name, element_size, current_gpu()) != cudaSuccess)
     refuse_call("out of memory", fmt::format("{} finds no {} bytes for a graph", call, bytes),
                 "smaller sizes, with --set?", place);
   void* const array = *address;
   set_allocated(array, name, false);
+  const auto lock = lock_device();
   pools().of_graphs[array] = {name, bytes};
   return [=, name = std::string(name)] {
+    const auto in_use = use_device(call);
     if (is_allocated(array))
       refuse_call("array allocated twice",
                   fmt::format("a graph is launched again, and {} has not been freed since", name),
@@ -69,6 +95,7 @@ std::function<void()> allocate_for_graph(const char* call, void** address, std::
 }  // namespace
 
 bool give_back(void* address) {
+  const auto lock = lock_device();
   const auto found = pools().arrays.find(address);
   if (found == pools().arrays.end()) return false;
   found->second.first->used -= found->second.second;
@@ -87,9 +114,17 @@ cudaError_t allocate_in_stream(void** address, size_t bytes, const char* name, s
             allocate_for_graph(call, address, bytes, name, element_size, CALLER), CALLER);
     return cudaSuccess;
   }
-  const cudaError_t error = allocate_named(address, bytes, name, element_size);
-  if (error == cudaSuccess) use(*address, pool ? pool : pools().current, bytes);
+  if (!pool) pool = chosen_pool(gpu_of(stream));
+  const cudaError_t error = allocate_named(address, bytes, name, element_size, pool->gpu);
+  if (error == cudaSuccess) use(*address, pool, bytes);
   return error;
+}
+
+std::optional<bool> pool_allows(const void* array, int gpu) {
+  const auto found = pools().arrays.find(const_cast<void*>(array));
+  if (found == pools().arrays.end() || found->second.first == &pools().graphs) return std::nullopt;
+  const CUmemPoolHandle_st& pool = *found->second.first;
+  return pool.gpu == gpu || pool.others.contains(gpu);
 }
 
 }  // namespace published
@@ -103,24 +138,39 @@ cudaError_t cudaFreeAsync(void* device, cudaStream_t stream) {
       caller);
   return cudaSuccess;
 }
-cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps*) {
-  *pool = &pools().all.emplace_back();
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
+  const bool of_gpu = properties->location.type == cudaMemLocationTypeDevice;
+  if (of_gpu && !is_gpu(properties->location.id)) return cudaErrorInvalidDevice;
+  *pool = new_pool(of_gpu ? properties->location.id : current_gpu());
+  return cudaSuccess;
+}
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* accesses, size_t count) {
+  const auto lock = lock_device();
+  for (size_t i = 0; i < count; ++i) {
+    const int gpu = accesses[i].location.id;
+    if (!is_gpu(gpu)) return cudaErrorInvalidDevice;
+    if (accesses[i].flags == cudaMemAccessFlagsProtNone)
+      pool->others.erase(gpu);
+    else
+      pool->others.insert(gpu);
+  }
   return cudaSuccess;
 }
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t) { return cudaSuccess; }
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
-  if (device != 0) return cudaErrorInvalidDevice;
-  *pool = &pools().all.front();
+  if (!is_gpu(device)) return cudaErrorInvalidDevice;
+  *pool = default_pool(device);
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
-  if (device != 0) return cudaErrorInvalidDevice;
-  *pool = pools().current;
+  if (!is_gpu(device)) return cudaErrorInvalidDevice;
+  *pool = chosen_pool(device);
   return cudaSuccess;
 }
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
-  if (device != 0) return cudaErrorInvalidDevice;
-  pools().current = pool;
+  if (!is_gpu(device)) return cudaErrorInvalidDevice;
+  const auto lock = lock_device();
+  pools().chosen[device] = pool;
   return cudaSuccess;
 }
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {

@@ -7,12 +7,14 @@
 #include <utility>
 
 #include "cpu/access.hpp"
+#include "harness/published_gpus.hpp"
 #include "harness/published_graphs.hpp"
 #include "harness/published_memory.hpp"
 
-// Work is done in the order of the calls, so a stream has no state but its capture.
+// Work is done in the order of the calls, so a stream has no state but its GPU and its capture.
 struct CUstream_st {
   bool waits_for_default = true;
+  int gpu = 0;                        ///< for which it was made
   int capture = 0;                    ///< the number of the last one that it belongs or belonged to
   std::vector<cudaGraphNode_t> last;  ///< of that capture: what the next call in the stream comes after
 };
@@ -52,13 +54,20 @@ CUstream_st& state_of(cudaStream_t stream) {
 }
 
 Capture* capture_of(const CUstream_st& stream) {
+  const auto lock = lock_device();
   const auto found = streams().captures.find(stream.capture);
   return found == streams().captures.end() ? nullptr : &found->second;
 }
 
+bool is_in_capture(cudaEvent_t event) {
+  const auto lock = lock_device();
+  return event && streams().captures.contains(event->capture);
+}
+
 cudaStream_t new_stream(bool waits_for_default) {
-  streams().others.emplace_back().waits_for_default = waits_for_default;
-  return &streams().others.back();
+  const auto lock = lock_device();
+  return &streams().others.emplace_back(
+      CUstream_st{.waits_for_default = waits_for_default, .gpu = current_gpu(), .last = {}});
 }
 
 /// A finding where `call` waits for work that is only captured.
@@ -88,6 +97,7 @@ bool is_captured(cudaStream_t stream) {
 }
 
 void require_no_capture(const char* call, const char* look_at, const Place& place, bool relaxed_is_fine) {
+  const auto lock = lock_device();
   if (std::any_of(streams().captures.begin(), streams().captures.end(), [&](const auto& one) {
         return !relaxed_is_fine || one.second.mode != cudaStreamCaptureModeRelaxed;
       }))
@@ -96,6 +106,7 @@ void require_no_capture(const char* call, const char* look_at, const Place& plac
 }
 
 void require_default_stream(const char* call, const Place& place) {
+  const auto lock = lock_device();
   if (std::none_of(streams().captures.begin(), streams().captures.end(),
                    [](const auto& one) { return one.second.stream->waits_for_default; }))
     return;
@@ -108,19 +119,38 @@ void require_default_stream(const char* call, const Place& place) {
               place);
 }
 
-void enqueue(const char* call, cudaStream_t stream, cudaGraphNodeType type, std::function<void()> work,
-             const Place& place) {
+int gpu_of(cudaStream_t stream) {
+  const bool is_default = !stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+  return is_default || stream == &streams().recorder ? current_gpu() : stream->gpu;
+}
+
+namespace {
+
+/// Keeps the work of a stream that is captured or recorded, and returns whether it is.
+bool keep(cudaStream_t stream, cudaGraphNodeType type, std::function<void()>& work) {
+  const auto lock = lock_device();
   if (stream == &streams().recorder) {
     streams().recorded = std::move(work);
-    return;
+    return true;
   }
   CUstream_st& state = state_of(stream);
-  if (const Capture* capture = capture_of(state)) {
-    state.last = {add_node(*capture->graph, type, std::move(work), state.last)};
-    return;
-  }
-  if (&state == &streams().default_stream) require_default_stream(call, place);
-  work();
+  const Capture* const capture = capture_of(state);
+  if (capture) state.last = {add_node(*capture->graph, type, std::move(work), state.last)};
+  return capture;
+}
+
+}  // namespace
+
+void enqueue(const char* call, cudaStream_t stream, cudaGraphNodeType type, std::function<void()> work,
+             const Place& place) {
+  if (type == cudaGraphNodeTypeKernel && gpu_of(stream) != current_gpu())
+    refuse_call("stream of another GPU",
+                fmt::format("{} is on GPU {}, and its stream was made for GPU {}", call, current_gpu(),
+                            gpu_of(stream)),
+                "should cudaSetDevice choose the stream's GPU before?", place);
+  if (keep(stream, type, work)) return;
+  if (&state_of(stream) == &streams().default_stream) require_default_stream(call, place);
+  work();  // without the lock: it may wait for another thread of the user's
 }
 
 cudaStream_t recorder() { return &streams().recorder; }
@@ -145,10 +175,12 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
   return cudaSuccess;
 }
 cudaError_t cudaDeviceSynchronize() {
+  const auto lock = lock_device();
   require_not_captured("cudaDeviceSynchronize", !streams().captures.empty(), CALLER);
   return cudaSuccess;
 }
 cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  const auto lock = lock_device();
   *event = &streams().events.emplace_back();
   return cudaSuccess;
 }
@@ -167,7 +199,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 /// By an event of a capture, the stream joins it.
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   if (!event) return cudaErrorInvalidResourceHandle;
-  if (!streams().captures.contains(event->capture)) return cudaSuccess;
+  if (!is_in_capture(event)) return cudaSuccess;
   CUstream_st& state = state_of(stream);
   if (state.capture != event->capture) state.last.clear();
   state.capture = event->capture;
@@ -176,7 +208,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  require_not_captured("cudaEventSynchronize", event && streams().captures.contains(event->capture), CALLER);
+  require_not_captured("cudaEventSynchronize", is_in_capture(event), CALLER);
   return cudaSuccess;
 }
 cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
@@ -184,6 +216,7 @@ cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
 /// Begins to capture a stream into that graph, or into a new one.
 static cudaError_t begin_capture(const char* call, cudaStream_t stream, cudaGraph_t graph,
                                  cudaStreamCaptureMode mode, const void* caller) {
+  const auto lock = lock_device();
   CUstream_st& state = state_of(stream);
   if (&state == &streams().default_stream || capture_of(state))
     refuse_call("wrong begin of a capture",
@@ -210,6 +243,7 @@ cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph
   return error;
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  const auto lock = lock_device();
   CUstream_st& state = state_of(stream);
   const Capture* capture = capture_of(state);
   if (!capture || capture->stream != &state)

@@ -6,8 +6,8 @@
 namespace workbook {
 namespace {
 
-/// The launch and its arguments, as bytes.
-std::string key_of(const cpu::Launch& launch, const published::Arguments& arguments) {
+/// The launch, its arguments and its GPU, as bytes.
+std::string key_of(const cpu::Launch& launch, const published::Arguments& arguments, int gpu) {
   std::string key;
   const auto add = [&](const auto& value) {
     key.append(reinterpret_cast<const char*>(&value), sizeof value);
@@ -19,17 +19,17 @@ std::string key_of(const cpu::Launch& launch, const published::Arguments& argume
     add(extent.z);
   }
   add(launch.shared_bytes);
+  add(gpu);
   return key.append(static_cast<const char*>(arguments.bytes), arguments.size);
-}
-
-std::size_t hash_of(std::span<const char> bytes) {
-  return std::hash<std::string_view>()({bytes.data(), bytes.size()});
 }
 
 /// A hash of a piece: of its place, and of all that is known about its bytes.
 std::size_t hash_of(const MemoryPiece& piece) {
+  const auto of_bytes = [](std::span<const char> bytes) {
+    return std::hash<std::string_view>()({bytes.data(), bytes.size()});
+  };
   std::size_t hash = reinterpret_cast<std::size_t>(piece.bytes.data());
-  for (const std::size_t more : {piece.bytes.size(), hash_of(piece.bytes), hash_of(piece.known)})
+  for (const std::size_t more : {piece.bytes.size(), of_bytes(piece.bytes), of_bytes(piece.known)})
     hash = 31 * hash + more;
   return hash;
 }
@@ -44,11 +44,9 @@ void set_content(const MemoryPiece& piece, const std::string& content) {
 
 }  // namespace
 
-bool Repeats::run(const cpu::Launch& launch, const published::Arguments& arguments, LaunchMemory& memory,
-                  const std::function<bool()>& run) {
-  const auto [place, is_new] = known_.try_emplace(key_of(launch, arguments));
-  Known& known = place->second;
-  if (is_new) known.number = known_.size() - 1;
+bool Repeats::run(const cpu::Launch& launch, const published::Arguments& arguments, int gpu,
+                  LaunchMemory& memory, const std::function<bool()>& run) {
+  Known& known = known_[key_of(launch, arguments, gpu)];
   last_ = &known;
   if (!arguments.bytes) {
     run();

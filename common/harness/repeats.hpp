@@ -52,18 +52,19 @@ class Repeats {
  public:
   explicit Repeats(std::size_t most_bytes = std::size_t{512} << 20) : most_bytes_(most_bytes) {}
 
-  /// Calls `run` for a launch, or does to the memory what the launch is known to do. Returns whether it has
-  /// called `run`, which returns whether it did something besides changing memory. Without the bytes of its
-  /// arguments, each launch runs.
-  bool run(const cpu::Launch& launch, const published::Arguments& arguments, LaunchMemory& memory,
+  /// Calls `run` for a launch on that GPU, or does to the memory what the launch is known to do. Returns
+  /// whether it has called `run`, which returns whether it did something besides changing memory. Without the
+  /// bytes of its arguments, each launch runs.
+  bool run(const cpu::Launch& launch, const published::Arguments& arguments, int gpu, LaunchMemory& memory,
            const std::function<bool()>& run);
 
-  /// The number that the last launch has: launches of a kernel with the same arguments have the same one.
-  std::size_t number() const { return last_->number; }
+  /// What the caller keeps about the last launch: those on a GPU of a kernel with the same arguments share
+  /// it.
+  std::size_t& row() { return last_->row; }
 
  private:
   struct Known {
-    std::size_t number = 0;
+    std::size_t row = 0;
     bool has_run = false;
     std::optional<std::vector<UsedArray>> used;  ///< by the last run, where a second one would do the same
     bool is_complete = false;                    ///< whether the rest says all that the last run did

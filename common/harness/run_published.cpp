@@ -15,6 +15,7 @@
 
 #include "cpu/access.hpp"
 #include "cpu/device.hpp"
+#include "cpu/fault.hpp"
 #include "cpu/finding.hpp"
 #include "cpu/heap.hpp"
 #include "cpu/host_calls.hpp"
@@ -29,6 +30,7 @@
 #include "harness/errors.hpp"
 #include "harness/files.hpp"
 #include "harness/play_report.hpp"
+#include "harness/published_gpus.hpp"
 #include "harness/published_graphs.hpp"
 #include "harness/published_memory.hpp"
 #include "harness/repeats.hpp"
@@ -47,16 +49,15 @@ struct Session {
   std::map<void*, std::string> arrays;       ///< that are not freed, and their names
   std::map<std::string, int> library_calls;  ///< that the host has computed
   Repeats repeats;
-  std::map<std::size_t, std::size_t> row_of;  ///< of `launches`, for each number of `repeats`
   int launch_count = 0, not_run = 0;
   std::thread::id thread = std::this_thread::get_id();  ///< that runs main
   std::jmp_buf end_of_main;                             ///< where exit() goes
   std::optional<int> exit_status;                       ///< where it was called
   bool in_main = false;
   int json_output = -1;  ///< with --json, standard output as it was: the program's goes to standard error
-  cudaError_t last_error = cudaSuccess;
 };
 Session* session = nullptr;  // null outside of a run
+thread_local cudaError_t last_error = cudaSuccess;
 
 bool same_launch(const LaunchCounts& a, const LaunchCounts& b) {
   const auto same = [](const Dim3& x, const Dim3& y) { return x.x == y.x && x.y == y.y && x.z == y.z; };
@@ -66,7 +67,7 @@ bool same_launch(const LaunchCounts& a, const LaunchCounts& b) {
 void keep(const LaunchCounts& launch) {
   const auto found = std::find_if(session->launches.begin(), session->launches.end(),
                                   [&](const LaunchCounts& one) { return same_launch(one, launch); });
-  session->row_of[session->repeats.number()] = static_cast<std::size_t>(found - session->launches.begin());
+  session->repeats.row() = static_cast<std::size_t>(found - session->launches.begin());
   if (found == session->launches.end())
     session->launches.push_back(launch);
   else
@@ -81,6 +82,8 @@ std::string not_freed() {
 
 /// Prints the report. After it, the session is over.
 void report(const std::string& finding, std::string_view note_word) {
+  const auto lock = published::lock_device();
+  if (!session) return;
   Session& s = *std::exchange(session, nullptr);
   std::fflush(stdout);
   if (s.json_output >= 0) dup2(s.json_output, STDOUT_FILENO);
@@ -99,27 +102,16 @@ void report(const std::string& finding, std::string_view note_word) {
 
 /// Ends the program with the report: the user's code must not catch what was found.
 [[noreturn]] void end_with(const std::string& finding, std::string_view note_word = "") {
+  const auto lock =
+      published::lock_device();  // for ever: no other thread may end the program as if all were well
   report(finding, note_word);
   tell_done();
   std::_Exit(kWrong);
 }
 
-/// Ends the program where the user's code calls `what` in a constructor before main, in a destructor after
-/// it, or in another thread than main.
-void require_session(const char* what) {
-  const char* const fault =
-      !session ? "outside of main: the CPU device is not there then"
-      : session->thread != std::this_thread::get_id()
-          ? "in a second thread of the host: the CPU device is there for the one of main"
-          : nullptr;
-  if (!fault) return;
-  fmt::print(stderr, "{}", complaint("play", fmt::format("{} {}", what, fault)));
-  tell_done();
-  std::_Exit(kWrong);
-}
-
-/// Where something else than the user's code has called exit().
+/// Where something else than the user's main has called exit().
 void report_exit(int status, void*) {
+  const auto lock = published::lock_device();
   if (!session) return;
   std::fflush(stdout);
   if (status != 0) fmt::print(stderr, "\nThe program ended itself with status {}.\n", status);
@@ -152,6 +144,20 @@ const cpu::Buffer* array_of(const void* address) {
 
 }  // namespace
 
+DeviceLock lock_device() {
+  static std::recursive_mutex mutex;
+  return DeviceLock(mutex);
+}
+DeviceLock use_device(const char* what) {
+  DeviceLock lock = lock_device();
+  if (session) return lock;
+  fmt::print(
+      stderr, "{}",
+      workbook::complaint("play", fmt::format("{} outside of main: the CPU device is not there then", what)));
+  workbook::tell_done();
+  std::_Exit(workbook::kWrong);
+}
+
 void refuse_call(const std::string& title, const std::string& details, const std::string& look_at,
                  const Place& place) {
   std::string where = fmt::format("{}:{}", place.file ? place.file : "", place.line);
@@ -182,19 +188,21 @@ void require_inside(const char* call, const char* does, const void* address, siz
 }
 
 void count_library_call(const char* library) {
-  if (session) ++session->library_calls[library];
+  const auto lock = use_device(library);
+  ++session->library_calls[library];
 }
 
-cudaError_t allocate_named(void** address, size_t bytes, const char* name, size_t element_size) {
-  workbook::require_session("an allocation");
+cudaError_t allocate_named(void** address, size_t bytes, const char* name, size_t element_size, int gpu) {
+  const auto lock = use_device("an allocation");
   if (session->backend->footprint(bytes) > session->backend->free_bytes())
-    return session->last_error = cudaErrorMemoryAllocation;
-  *address = session->backend->allocate(bytes, 0, name, element_size);
+    return workbook::last_error = cudaErrorMemoryAllocation;
+  *address = session->backend->allocate(bytes, 0, name, element_size, gpu);
   session->arrays[*address] = name;
   return cudaSuccess;
 }
 
 void release(const char* call, void* address, const Place& place) {
+  const auto lock = lock_device();
   if (!address || !session) return;
   if (session->arrays.erase(address) == 0) {
     const std::string* name = cpu::memory().released_at(reinterpret_cast<std::uintptr_t>(address));
@@ -217,7 +225,8 @@ void set_allocated(void* address, const std::string& name, bool allocated) {
 void copy_bytes(const char* call, void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                 const void* caller) {
   if (bytes == 0) return;
-  workbook::require_session("a copy");
+  const auto lock = use_device("a copy");
+  show_variables_of(current_gpu());
   require_inside(call, "writes", to, bytes, caller);
   require_inside(call, "reads", from, bytes, caller);
   const cpu::Buffer *target = array_of(to), *source = array_of(from);
@@ -270,7 +279,8 @@ static cudaMemcpy3DParms plane(void* to, size_t to_pitch, const void* from, size
 }
 
 void fill_rows(const char* call, const cudaMemsetParams& fill, const void* caller) {
-  workbook::require_session("a memset");
+  const auto lock = use_device("a memset");
+  show_variables_of(current_gpu());
   std::vector<char> row(fill.width * fill.elementSize);
   for (size_t i = 0; i < fill.width; ++i)
     std::memcpy(&row[i * fill.elementSize], &fill.value, fill.elementSize);
@@ -286,6 +296,45 @@ void fill_rows(const char* call, const cudaMemsetParams& fill, const void* calle
 
 namespace {
 
+/// Runs a kernel on a GPU for the launch at `place`. A finding ends the program.
+void run(const cpu::Launch& launch, const Arguments& arguments, int gpu, const Place& place) {
+  const auto lock = use_device("a launch");
+  show_variables_of(gpu);
+  cpu::device().gpu = static_cast<unsigned>(gpu);
+  workbook::Session& s = *session;
+  const auto work_besides = [] {
+    return cpu::device().printed.bytes + cpu::heap().changes() + condition_changes() + clock_calls();
+  };
+  const auto run_once = [&] {
+    const std::size_t before = work_besides();
+    cpu::run(launch);
+    require_access(gpu, place);
+    return work_besides() != before;
+  };
+  const auto run_unless_known = [&] {
+    workbook::DevicePieces memory;
+    if (s.repeats.run(launch, arguments, gpu, memory, run_once)) return;
+    ++s.launches[s.repeats.row()].times;
+    ++s.not_run;
+  };
+  try {
+    if (s.thread == std::this_thread::get_id())
+      run_unless_known();
+    else
+      cpu::run_watched(run_unless_known);
+  } catch (const cpu::Finding& found) {
+    workbook::end_with(found.what(), found.note_word);
+  }
+  const int most = s.options.launches;
+  if (++s.launch_count != most) return;
+  std::fflush(stdout);
+  fmt::print(stderr, "\nThe program was ended after {} launch{} (--launches).\n", most,
+             most == 1 ? "" : "es");
+  workbook::report("", "");
+  workbook::tell_done();
+  std::_Exit(workbook::kDone);
+}
+
 /// A launch that waits, with arguments of its own.
 struct KeptLaunch {
   cpu::Launch launch;
@@ -300,48 +349,21 @@ struct KeptLaunch {
     launch.closure = closure.get();
     if (bytes.bytes) arguments = std::string(static_cast<const char*>(bytes.bytes), bytes.size);
   }
-  void run() const {
-    published::run(launch, arguments ? Arguments{arguments->data(), arguments->size()} : Arguments{});
+  Arguments given() const {
+    return arguments ? Arguments{arguments->data(), arguments->size()} : Arguments{};
   }
 };
 
 }  // namespace
 
-void run(const cpu::Launch& launch, const Arguments& arguments) {
-  workbook::Session& s = *session;
-  try {
-    workbook::DevicePieces memory;
-    const auto work_besides = [] {
-      return cpu::device().printed.bytes + cpu::heap().changes() + condition_changes() + clock_calls();
-    };
-    const bool has_run = s.repeats.run(launch, arguments, memory, [&] {
-      const std::size_t before = work_besides();
-      cpu::run(launch);
-      return work_besides() != before;
-    });
-    if (!has_run) {
-      ++s.launches[s.row_of.at(s.repeats.number())].times;
-      ++s.not_run;
-    }
-  } catch (const cpu::Finding& found) {
-    workbook::end_with(found.what(), found.note_word);
-  }
-  const int most = session->options.launches;
-  if (++session->launch_count != most) return;
-  std::fflush(stdout);
-  fmt::print(stderr, "\nThe program was ended after {} launch{} (--launches).\n", most,
-             most == 1 ? "" : "es");
-  workbook::report("", "");
-  workbook::tell_done();
-  std::_Exit(workbook::kDone);
-}
-
 void launch(const cpu::Launch& launch, const Arguments& arguments, cudaStream_t stream, const char* file,
             int line) {
-  workbook::require_session("a launch");
-  std::function<void()> work = [&] { run(launch, arguments); };
-  if (is_captured(stream)) work = [kept = KeptLaunch(launch, arguments)] { kept.run(); };
-  enqueue("this launch", stream, cudaGraphNodeTypeKernel, work, {file, line});
+  const int gpu = current_gpu();
+  const Place place = {file, line};
+  std::function<void()> work = [&] { run(launch, arguments, gpu, place); };
+  if (is_captured(stream))
+    work = [kept = KeptLaunch(launch, arguments), gpu, place] { run(kept.launch, kept.given(), gpu, place); };
+  enqueue("this launch", stream, cudaGraphNodeTypeKernel, work, place);
 }
 
 void refuse(const char* what, const char* file, int line) {
@@ -352,20 +374,20 @@ void refuse(const char* what, const char* file, int line) {
 }
 
 cudaError_t allocate(void** address, size_t bytes, const char* name, size_t element_size) {
-  workbook::require_session("an allocation");
   require_no_capture("cudaMalloc",
                      "allocate before cudaStreamBeginCapture, or capture with cudaStreamCaptureModeRelaxed",
                      CALLER, true);
-  return allocate_named(address, bytes, name, element_size);
+  return allocate_named(address, bytes, name, element_size, current_gpu());
 }
 cudaError_t allocate_managed(void** address, size_t bytes, const char* name, size_t element_size) {
-  const cudaError_t error = allocate_named(address, bytes, name, element_size);
+  const auto lock = use_device("an allocation");
+  const cudaError_t error = allocate_named(address, bytes, name, element_size, current_gpu());
   if (error == cudaSuccess) cpu::memory().share_with_host(*address);
   return error;
 }
 
 cudaError_t register_host(void* memory, size_t bytes, const char* name, size_t element_size) {
-  workbook::require_session("cudaHostRegister");
+  const auto lock = use_device("cudaHostRegister");
   if (bytes == 0) return cudaErrorInvalidValue;
   if (!cpu::memory().add_host_array({reinterpret_cast<std::uintptr_t>(memory), bytes}, name, element_size))
     refuse_call("not supported",
@@ -376,6 +398,7 @@ cudaError_t register_host(void* memory, size_t bytes, const char* name, size_t e
   return cudaSuccess;
 }
 void* mapped(void* host) {
+  const auto lock = use_device("cudaHostGetDevicePointer");
   const cpu::Buffer* const array = array_of(host);
   if (!array || !array->shared_with_host)
     refuse_call("not mapped", "cudaHostGetDevicePointer gets memory that kernels cannot use",
@@ -412,6 +435,7 @@ cudaError_t cudaFreeHost(void* host) {
   return cudaSuccess;
 }
 cudaError_t cudaHostUnregister(void* host) {
+  const auto lock = published::use_device("cudaHostUnregister");
   if (!cpu::memory().remove_host_array(host))
     published::refuse_call("wrong free", "cudaHostUnregister gets memory that is not registered",
                            "is it the address that cudaHostRegister got, and given once?", CALLER);
@@ -469,7 +493,7 @@ cudaError_t cudaMemsetAsync(void* device, int value, size_t bytes, cudaStream_t 
   return cudaSuccess;
 }
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* all_bytes) {
-  workbook::require_session("cudaMemGetInfo");
+  const auto lock = published::use_device("cudaMemGetInfo");
   *free_bytes = *all_bytes = workbook::session->backend->free_bytes();
   return cudaSuccess;
 }
@@ -487,6 +511,9 @@ constexpr ErrorRow kErrors[] = {
     {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
     {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
     {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
+    {cudaErrorPeerAccessAlreadyEnabled, "cudaErrorPeerAccessAlreadyEnabled",
+     "peer access is already enabled"},
+    {cudaErrorPeerAccessNotEnabled, "cudaErrorPeerAccessNotEnabled", "peer access has not been enabled"},
     {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
     {cudaErrorGraphExecUpdateFailure, "cudaErrorGraphExecUpdateFailure",
      "the graph update was not performed because it included changes which violated constraints specific to "
@@ -504,10 +531,8 @@ const ErrorRow& row_of(cudaError_t error) {
 
 const char* cudaGetErrorString(cudaError_t error) { return row_of(error).text; }
 const char* cudaGetErrorName(cudaError_t error) { return row_of(error).name; }
-cudaError_t cudaGetLastError() {
-  return workbook::session ? std::exchange(workbook::session->last_error, cudaSuccess) : cudaSuccess;
-}
-cudaError_t cudaPeekAtLastError() { return workbook::session ? workbook::session->last_error : cudaSuccess; }
+cudaError_t cudaGetLastError() { return std::exchange(workbook::last_error, cudaSuccess); }
+cudaError_t cudaPeekAtLastError() { return workbook::last_error; }
 
 // --- The device ---
 
@@ -520,19 +545,10 @@ cudaError_t cudaDeviceGetLimit(size_t* bytes, cudaLimit limit) {
   *bytes = limit == cudaLimitMallocHeapSize ? cpu::heap().limit() : 1024;
   return cudaSuccess;
 }
-cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; }
-cudaError_t cudaGetDevice(int* device) {
-  *device = 0;
-  return cudaSuccess;
-}
-cudaError_t cudaGetDeviceCount(int* count) {
-  *count = 1;
-  return cudaSuccess;
-}
 
 /// An H200's, which is what the CPU device counts like.
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
-  if (device != 0) return cudaErrorInvalidDevice;
+  if (!published::is_gpu(device)) return cudaErrorInvalidDevice;
   cudaDeviceProp p = {};
   std::strcpy(p.name, "CPU device (counts as an H200)");
   p.totalGlobalMem = workbook::session ? workbook::session->backend->free_bytes() : size_t{1} << 32;
@@ -560,6 +576,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   p.cooperativeLaunch = 1;
   p.persistingL2CacheMaxSize = 32768000;
   p.accessPolicyMaxWindowSize = 134217728;
+  p.pciBusID = device;
   *properties = p;
   return cudaSuccess;
 }
@@ -686,6 +703,7 @@ int run_published(int argc, const char* const* argv, int (*main)(int, char**, ch
       cpu::set_ended_lanes_excused(true);
       s.backend = make_cpu_backend(keep, s.options.detail(), s.options.notes);
       session = &s;
+      published::make_gpus(s.options.gpus);
       if (s.options.json) {
         s.json_output = dup(STDOUT_FILENO);
         dup2(STDERR_FILENO, STDOUT_FILENO);

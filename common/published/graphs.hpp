@@ -26,6 +26,8 @@ enum cudaGraphNodeType {
   cudaGraphNodeTypeHost,
   cudaGraphNodeTypeGraph,
   cudaGraphNodeTypeEmpty,
+  cudaGraphNodeTypeWaitEvent,
+  cudaGraphNodeTypeEventRecord,
   cudaGraphNodeTypeMemAlloc = 10,
   cudaGraphNodeTypeMemFree,
   cudaGraphNodeTypeConditional
@@ -66,6 +68,8 @@ cudaStream_t recorder();
 cudaError_t add_recorded(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* before,
                          size_t count);
 cudaError_t set_recorded(cudaGraphNode_t node);
+/// The finding that nodes of that type are not there.
+[[noreturn]] void refuse_node(cudaGraphNodeType type);
 cudaError_t set_recorded(cudaGraphExec_t exec, cudaGraphNode_t node);
 /// For a kernel: a condition of a graph gets another value.
 void set_condition(cudaGraphConditionalHandle condition, unsigned value);

@@ -69,6 +69,7 @@ cudaError_t allocate_in_stream(void** address, size_t bytes, const char* name, s
 
 cudaError_t cudaFreeAsync(void* device, cudaStream_t stream);
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties);
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* accesses, size_t count);
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool);
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device);
 /// The pool of cudaMallocAsync().

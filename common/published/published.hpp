@@ -209,6 +209,15 @@ template <class T>
   return cudaMalloc(address, *pitch * height);
 }
 
+/// A copy knows from the addresses which memory is meant.
+[[gnu::always_inline]] inline cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, size_t bytes) {
+  return cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice);
+}
+[[gnu::always_inline]] inline cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int,
+                                                              size_t bytes, cudaStream_t stream = nullptr) {
+  return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream);
+}
+
 template <class T>
 [[gnu::always_inline]] inline cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, size_t bytes,
                                                              size_t offset = 0,
@@ -359,6 +368,10 @@ struct cudaGraphNodeParams {
   struct {
     cudaGraph_t graph;
   } graph;
+  cudaMemAllocNodeParams alloc;
+  struct {
+    void* dptr;
+  } free;
   cudaConditionalNodeParams conditional;
 };
 [[gnu::always_inline]] inline cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph,
@@ -377,10 +390,14 @@ struct cudaGraphNodeParams {
       return cudaGraphAddChildGraphNode(node, graph, before, count, p->graph.graph);
     case cudaGraphNodeTypeEmpty:
       return cudaGraphAddEmptyNode(node, graph, before, count);
+    case cudaGraphNodeTypeMemAlloc:
+      return cudaGraphAddMemAllocNode(node, graph, before, count, &p->alloc);
+    case cudaGraphNodeTypeMemFree:
+      return cudaGraphAddMemFreeNode(node, graph, before, count, p->free.dptr);
     case cudaGraphNodeTypeConditional:
       return cudaGraphAddConditionalNode(node, graph, before, count, &p->conditional);
     default:
-      return cudaErrorInvalidValue;
+      published::refuse_node(p->type);
   }
 }
 /// As CUDA 13 has it.
@@ -417,21 +434,30 @@ struct cudaGraphNodeParams {
 inline cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t) { return cudaSuccess; }
 inline cudaError_t cudaDeviceGraphMemTrim(int) { return cudaSuccess; }
 inline cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, size_t) { return cudaSuccess; }
-inline cudaError_t cudaMemPoolSetAccess(cudaMemPool_t, const cudaMemAccessDesc*, size_t) {
-  return cudaSuccess;
-}
 inline cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode*) { return cudaSuccess; }
 
-#define WORKBOOK_NO_GRAPHS(name)                                                                  \
-  template <class... Types>                                                                       \
-  __attribute__((unavailable(                                                                     \
-      "not supported: of graphs there are captures and nodes for kernels, copies, memsets, host " \
-      "functions, child graphs and conditions"))) cudaError_t                                     \
-  name(Types...);
-WORKBOOK_NO_GRAPHS(cudaGraphDebugDotPrint)
-WORKBOOK_NO_GRAPHS(cudaGraphInstantiateWithParams)
-WORKBOOK_NO_GRAPHS(cudaGraphKernelNodeGetParams)
+#define WORKBOOK_UNSUPPORTED(name, why) \
+  template <class... Types>             \
+  __attribute__((unavailable("not supported: " why))) cudaError_t name(Types...);
+#define WORKBOOK_NO_GRAPHS                                                                              \
+  "of graphs there are captures and nodes for kernels, copies, memsets, host functions, memory, child " \
+  "graphs and conditions"
+WORKBOOK_UNSUPPORTED(cudaGraphDebugDotPrint, WORKBOOK_NO_GRAPHS)
+WORKBOOK_UNSUPPORTED(cudaGraphInstantiateWithParams, WORKBOOK_NO_GRAPHS)
+WORKBOOK_UNSUPPORTED(cudaGraphKernelNodeGetParams, WORKBOOK_NO_GRAPHS)
 #undef WORKBOOK_NO_GRAPHS
+enum { cudaIpcMemLazyEnablePeerAccess = 1 };
+#define WORKBOOK_NO_IPC "memory and events that processes share"
+typedef unsigned long long cudaIpcMemHandle_t __attribute__((unavailable("not supported: " WORKBOOK_NO_IPC)));
+typedef unsigned long long cudaIpcEventHandle_t
+    __attribute__((unavailable("not supported: " WORKBOOK_NO_IPC)));
+WORKBOOK_UNSUPPORTED(cudaIpcGetMemHandle, WORKBOOK_NO_IPC)
+WORKBOOK_UNSUPPORTED(cudaIpcOpenMemHandle, WORKBOOK_NO_IPC)
+WORKBOOK_UNSUPPORTED(cudaIpcCloseMemHandle, WORKBOOK_NO_IPC)
+WORKBOOK_UNSUPPORTED(cudaIpcGetEventHandle, WORKBOOK_NO_IPC)
+WORKBOOK_UNSUPPORTED(cudaIpcOpenEventHandle, WORKBOOK_NO_IPC)
+#undef WORKBOOK_NO_IPC
+#undef WORKBOOK_UNSUPPORTED
 
 inline cudaPos make_cudaPos(size_t x, size_t y, size_t z) { return {x, y, z}; }
 inline cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth) {
@@ -482,21 +508,6 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t, T*, size_t = 0, unsigned = cu
   return cudaSuccess;
 }
 inline cudaError_t cudaCtxResetPersistingL2Cache() { return cudaSuccess; }
-/// There is one device.
-inline cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) {
-  *can = 0;
-  return cudaSuccess;
-}
-inline cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr, int, int) {
-  *value = 0;
-  return cudaErrorInvalidDevice;
-}
-inline cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return cudaErrorInvalidDevice; }
-inline cudaError_t cudaDeviceDisablePeerAccess(int) { return cudaErrorInvalidDevice; }
-inline cudaError_t cudaMemcpyPeer(void*, int, const void*, int, size_t) { return cudaErrorInvalidDevice; }
-inline cudaError_t cudaMemcpyPeerAsync(void*, int, const void*, int, size_t, cudaStream_t = nullptr) {
-  return cudaErrorInvalidDevice;
-}
 inline cudaError_t cudaProfilerStart() { return cudaSuccess; }
 inline cudaError_t cudaProfilerStop() { return cudaSuccess; }
 

@@ -21,6 +21,8 @@ typedef enum cudaError {
   cudaErrorInvalidDeviceFunction = 98,
   cudaErrorInvalidResourceHandle = 400,
   cudaErrorNotReady = 600,
+  cudaErrorPeerAccessAlreadyEnabled = 704,
+  cudaErrorPeerAccessNotEnabled = 705,
   cudaErrorAssert = 710,
   cudaErrorLaunchFailure = 719,
   cudaErrorGraphExecUpdateFailure = 910,
@@ -206,10 +208,8 @@ struct Arguments {
   size_t size = 0;
 };
 
-/// Starts a kernel, and returns when it has ended. A finding ends the program: `catch (...)` of the user does
-/// not see it.
-void run(const cpu::Launch& launch, const Arguments& arguments);
-/// The same in a stream, from the line `file`:`line`; where the stream is captured, the kernel runs later.
+/// Starts a kernel in a stream, from the line `file`:`line`, and returns when it has ended; where the stream
+/// is captured, it runs later. A finding ends the program: `catch (...)` of the user does not see it.
 void launch(const cpu::Launch& launch, const Arguments& arguments, cudaStream_t stream, const char* file,
             int line);
 /// Where a kernel uses what the CPU device does not have: a finding.
@@ -259,6 +259,11 @@ cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
+/// The GPUs of --gpus: each can access the memory of the others once that is enabled.
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer);
+cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, int device, int peer);
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
+cudaError_t cudaDeviceDisablePeerAccess(int peer);
 cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaRuntimeGetVersion(int* version);
 

@@ -270,6 +270,38 @@ int main() {
 """
 play("conditional nodes of graphs", CONDITIONS, 0, "result 3100\nresult 3100", "count 30 1 1",
      "add_once 2 1 1", "add 2 1 1")
+play("a conditional node with too many graphs",
+     CONDITIONS.replace("{more, cudaGraphCondTypeWhile, 1", "{more, cudaGraphCondTypeWhile, 2"), 1,
+     "wrong size of a conditional node:", "mine.cu:14", "a conditional node with 2 graphs")
+play("a node of a kind that is not there", CONDITIONS.replace("{cudaGraphNodeTypeConditional};  // until",
+                                                              "{cudaGraphNodeTypeEventRecord};  // until"),
+     1, "not supported:", "mine.cu:14", "cudaGraphAddNode gets a node of type 7")
+MEMORY_NODES = r"""#include <cstdio>
+int main() {
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  cudaGraphNode_t allocate, fill, release;
+  cudaGraphNodeParams p = {cudaGraphNodeTypeMemAlloc};
+  p.alloc.poolProps.allocType = cudaMemAllocationTypePinned;
+  p.alloc.poolProps.location = {cudaMemLocationTypeDevice, 0};
+  p.alloc.bytesize = 64;
+  cudaGraphCreate(&graph, 0);
+  cudaGraphAddNode(&allocate, graph, nullptr, nullptr, 0, &p);
+  void* const array = p.alloc.dptr;
+  p = {cudaGraphNodeTypeMemset};
+  p.memset = {array, 0, 7, 1, BYTES, 1};
+  cudaGraphAddNode(&fill, graph, &allocate, nullptr, 1, &p);
+  p = {cudaGraphNodeTypeMemFree};
+  p.free.dptr = array;
+  cudaGraphAddNode(&release, graph, &fill, nullptr, 1, &p);
+  cudaGraphInstantiate(&exec, graph, 0);
+  for (int i = 0; i < 2; ++i) printf("launched %d\n", cudaGraphLaunch(exec, 0));
+}
+"""
+play("nodes of graphs for memory", MEMORY_NODES.replace("BYTES", "64"), 0, "launched 0\nlaunched 0",
+     never="not freed")
+play("... that is too small", MEMORY_NODES.replace("BYTES", "65"), 1, "copy out of bounds: main (",
+     "mine.cu:15", "writes 65 bytes of array of a graph, which has 64 bytes")
 CUBLAS = r"""#include <cublas_v2.h>
 #include <cstdio>
 int main() {
@@ -325,6 +357,7 @@ else:
     play("cuRAND in kernels", RANDOM, 1, "curand_kernel.h is the CUDA Toolkit's, which was not found")
 
 INTEGERS = r"""#include <mma.h>
+#include <climits>
 #include <cstdio>
 using namespace nvcuda;
 template <class T, class A, class B>
@@ -336,21 +369,24 @@ __global__ void product(const T* a, const T* b, int* c) {
   wmma::load_matrix_sync(left, a, 16);
   wmma::load_matrix_sync(right, b, 16);
   wmma::mma_sync(sum, left, right, sum);
+  wmma::mma_sync(sum, left, right, sum, true);
   wmma::store_matrix_sync(c, sum, 16, wmma::mem_row_major);
 }
+int first(int i) { return i % 3 ? i : i % 2 ? INT_MAX : INT_MIN; }
 template <class T, class A, class B>
 int wrong(int a_row, int a_column, int b_row, int b_column) {
   T *a, *b;
   int *c, wrong = 0;
   cudaMallocManaged(&a, 256), cudaMallocManaged(&b, 256), cudaMallocManaged(&c, 1024);
-  for (int i = 0; i < 256; ++i) a[i] = 37 * i, b[i] = 91 * i + 5, c[i] = 100000000 + i;
+  for (int i = 0; i < 256; ++i) a[i] = 37 * i, b[i] = 91 * i + 5, c[i] = first(i);
   product<T, A, B><<<1, 32>>>(a, b, c);
   cudaDeviceSynchronize();
   for (int i = 0; i < 256; ++i) {
-    int sum = 100000000 + i;
+    long long product = 0, sum = first(i);
     for (int k = 0; k < 16; ++k)
-      sum += a[i / 16 * a_row + k * a_column] * b[k * b_row + i % 16 * b_column];
-    wrong += sum != c[i];
+      product += a[i / 16 * a_row + k * a_column] * b[k * b_row + i % 16 * b_column];
+    sum = int(sum + product) + product;
+    wrong += (sum > INT_MAX ? INT_MAX : sum < INT_MIN ? INT_MIN : sum) != c[i];
   }
   cudaFree(a), cudaFree(b), cudaFree(c);
   return wrong;
@@ -361,7 +397,92 @@ int main() {
          wrong<unsigned char, wmma::col_major, wmma::row_major>(1, 16, 16, 1));
 }
 """
-play("products of 8-bit integers on tensor cores", INTEGERS, 0, "signed 0 unsigned 0", never="not freed")
+play("products of 8-bit integers on tensor cores, which wrap around or saturate", INTEGERS, 0,
+     "signed 0 unsigned 0", never="not freed")
+
+TWO_GPUS = r"""#include <cstdio>
+__constant__ int factor;
+__device__ int calls;
+__device__ __managed__ int all_calls;
+__global__ void scale(const int* from, int* to) { ++calls, ++all_calls, *to = factor * *from; }
+int main() {
+  int gpus, value = 5, results[4], *x[2];
+  cudaStream_t streams[2];
+  cudaGetDeviceCount(&gpus);
+  for (int gpu = 0; gpu < gpus; ++gpu) {
+    cudaSetDevice(gpu);
+    int own_factor = gpu + 2;
+    cudaMemcpyToSymbol(factor, &own_factor, sizeof(int));
+    cudaMalloc(&x[gpu], sizeof(int));
+    cudaStreamCreate(&streams[gpu]);
+    cudaMemcpy(x[gpu], &value, sizeof(int), cudaMemcpyHostToDevice);
+  }
+  cudaDeviceEnablePeerAccess(0, 0);
+  scale<<<1, 1, 0, streams[1]>>>(x[0], x[1]);
+  cudaMemcpyPeer(x[0], 0, x[1], 1, sizeof(int));
+  cudaSetDevice(0);
+  for (int i = 0; i < 2; ++i) scale<<<1, 1>>>(x[0], x[0]);
+  cudaMemcpy(results, x[0], sizeof(int), cudaMemcpyDeviceToHost);
+  for (int gpu = 0; gpu < gpus; ++gpu) {
+    cudaSetDevice(gpu);
+    cudaMemcpyFromSymbol(&results[1 + gpu], calls, sizeof(int));
+    cudaFree(x[gpu]);
+  }
+  printf("%d GPUs: %d, calls %d %d, in all %d\n", gpus, results[0], results[1], results[2], all_calls);
+}
+"""
+GPUS = ["--gpus", 2]
+play("two GPUs, with variables of their own and peer access", TWO_GPUS, 0,
+     "2 GPUs: 60, calls 2 1, in all 3", options=GPUS, never="not freed")
+play("... but access is not enabled", TWO_GPUS.replace("cudaDeviceEnablePeerAccess", "// "), 1,
+     "memory of another GPU:", "mine.cu:19", "a kernel on GPU 1 uses x[gpu], which is in the memory of GPU 0",
+     options=GPUS)
+play("... but the stream is another GPU's", TWO_GPUS.replace("streams[1]>", "streams[0]>"), 1,
+     "stream of another GPU:", "mine.cu:19", "this launch is on GPU 1, and its stream was made for GPU 0",
+     options=GPUS)
+POOLS = TWO_GPUS.replace("cudaMalloc(&x[gpu], sizeof(int))", "cudaMallocAsync(&x[gpu], sizeof(int), 0)")
+SET_ACCESS = r"""cudaMemPool_t pool;
+  cudaDeviceGetDefaultMemPool(&pool, 0);
+  cudaMemAccessDesc access = {{cudaMemLocationTypeDevice, 1}, cudaMemAccessFlagsProtReadWrite};
+  cudaMemPoolSetAccess(pool, &access, 1);"""
+play("... with memory of a pool", POOLS.replace("cudaDeviceEnablePeerAccess(0, 0);", SET_ACCESS), 0,
+     "2 GPUs: 60, calls 2 1", options=GPUS)
+play("... which peer access does not open", POOLS, 1, "memory of another GPU:", "mine.cu:19", options=GPUS)
+
+THREADS = r"""#include <cstdio>
+#include <thread>
+#include <vector>
+__global__ void add(int* x, int value) {
+  __shared__ int values[64];
+  values[threadIdx.x] = value;
+  __syncthreads();
+  x[blockIdx.x * blockDim.x + threadIdx.x] += values[63 - threadIdx.x];
+}
+void work(int number, int* wrong) {
+  int *x, *host;
+  cudaStream_t stream;
+  cudaStreamCreate(&stream);
+  cudaMalloc(&x, 4096), cudaMallocHost(&host, 4096);
+  cudaMemsetAsync(x, 0, 4096, stream);
+  for (int i = 0; i < 20; ++i) add<<<16, 64, 0, stream>>>(x, number + i);
+  cudaMemcpyAsync(host, x, 4096, cudaMemcpyDeviceToHost, stream);
+  cudaStreamSynchronize(stream);
+  for (int i = 0; i < 1024; ++i) *wrong += host[i] != 20 * number + 190;
+  cudaFree(x), cudaFreeHost(host), cudaStreamDestroy(stream);
+}
+int main() {
+  std::vector<int> wrong(8);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) threads.emplace_back(work, i, &wrong[i]);
+  for (std::thread& each : threads) each.join();
+  int all = 0;
+  for (int each : wrong) all += each;
+  printf("wrong %d\n", all);
+}
+"""
+play("threads of the host", THREADS, 0, "wrong 0", "add 160 16 64", never="not freed")
+play("... one of which launches a kernel with a mistake", THREADS.replace("<<<16, ", "<<<17, "), 1,
+     "out of bounds: kernel add")
 
 # --- What is found ---
 
@@ -558,14 +679,17 @@ play("memory that is not registered", changed((LAUNCH, "cudaHostUnregister(x.dat
 play("memory that is not mapped", changed((LAUNCH, "cudaHostGetDevicePointer(&d_x, x.data(), 0);")), 1,
      "not mapped: main (", "mine.cu:21")
 
+WAITS = changed((LAUNCH, "saxpy<<<1, 1>>>(n, 2.0f, flag, d_y); *flag = 1;"),
+                ("if (i < n)", "while (*(volatile const float*)x == 0) {}\n  if (i < n)"),
+                ("float *d_x, *d_y;", "float *d_x, *d_y, *flag; cudaMallocHost(&flag, 4); *flag = 0;"))
+play("a kernel that waits for the host", WAITS, 1, "deadlock: kernel saxpy", "polls pinned[0] at line 7",
+     "If host code was: it goes on only when the kernel has ended.")
+
 # --- What is refused ---
 
 play("an allocation before main",
      changed(("__global__", "struct A { A() { cudaMalloc(&p, 4); } int* p; } a;\n__global__")), 1,
      "play: an allocation outside of main: the CPU device is not there then")
-THREAD = changed(("#include <vector>", "#include <thread>\n#include <vector>"),
-                 ("cudaMalloc(&d_x, bytes);", "std::thread([&] { cudaMalloc(&d_x, bytes); }).join();"))
-play("an allocation by a second thread", THREAD, 1, "an allocation in a second thread of the host")
 play("a library that is not there", "#include <cufft.h>\n" + SAXPY, 1,
      "this library is not there on the CPU device")
 play("a compiler error", changed(("a * x[i]", "b * x[i]")), 1, "mine.cu:7:", "error:")
@@ -573,6 +697,8 @@ play("a function of graphs that is not there", changed(("return 0", "cudaGraphDe
      "mine.cu:26:", "of graphs there are captures and nodes for kernels, copies, memsets, host functions")
 play("a launch that does not end", changed((LAUNCH, "saxpy<<<1, 256(n);")), 1,
      "mine.cu:21: <<< without >>>")
+play("memory that processes share", changed(("return 0", "cudaIpcMemHandle_t handle; return 0")), 1,
+     "mine.cu:26:", "not supported: memory and events that processes share")
 play("a GPU", SAXPY, 2, "on a GPU, compile it with nvcc", options=["--device", "gpu"])
 play("a constant without a value", SAXPY, 2, "--set N: expected NAME=NUMBER, such as B=2",
      options=["--set", "N"])

@@ -42,10 +42,10 @@ struct Machine : workbook::LaunchMemory {
   }
   /// Launches a kernel with one argument; returns whether it has run.
   template <class Kernel>
-  bool launch(int argument, Kernel kernel, bool prints = false) {
+  bool launch(int argument, Kernel kernel, bool prints = false, int gpu = 0) {
     static const char address = 0;
     const cpu::Launch launch = {.kernel = &address, .grid = {1, 1, 1}, .block = {32, 1, 1}};
-    return repeats.run(launch, {&argument, sizeof argument}, *this, [&] {
+    return repeats.run(launch, {&argument, sizeof argument}, gpu, *this, [&] {
       ++runs, ++number;
       used_arrays.reset();
       kernel(*this, argument);
@@ -171,7 +171,15 @@ TEST_CASE("repeats: a launch that changes something, or prints, runs each time")
   for (int i = 0; i < 10; ++i) CHECK(machine.launch(20, set, true));
 }
 
+TEST_CASE("repeats: on another GPU, a launch runs again") {
+  Machine machine;
+  for (const int gpu : {0, 1, 0, 1}) machine.launch(7, set, false, gpu);
+  CHECK(machine.runs == 4);
+  CHECK_FALSE(machine.launch(7, set));
+  CHECK_FALSE(machine.launch(7, set, false, 1));
+}
+
 TEST_CASE("repeats: without the bytes of its arguments, a launch runs each time") {
   Machine machine;
-  for (int i = 0; i < 5; ++i) CHECK(machine.repeats.run({}, {}, machine, [] { return false; }));
+  for (int i = 0; i < 5; ++i) CHECK(machine.repeats.run({}, {}, 0, machine, [] { return false; }));
 }

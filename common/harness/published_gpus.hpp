@@ -1,0 +1,30 @@
+/// \file
+/// The GPUs that a published program sees (--gpus). The CPU device does the work of all of them, in the order
+/// of the calls. Each has memory of its own, and variables of its own.
+#pragma once
+
+#include <optional>
+
+#include "harness/published_memory.hpp"
+
+namespace published {
+
+/// Before main.
+void make_gpus(int count);
+bool is_gpu(int number);
+/// The one that the calling thread has chosen with cudaSetDevice().
+int current_gpu();
+
+/// Makes the variables of kernels those of that GPU.
+void show_variables_of(int gpu);
+
+/// After a launch on that GPU: a finding where the kernel has used the memory of another GPU, to which it has
+/// no access.
+void require_access(int gpu, const Place& launch);
+
+/// Whether that GPU may access an array, where a memory pool decides that; else nothing.
+std::optional<bool> pool_allows(const void* array, int gpu);
+/// The GPU that a stream was made for; of a default stream, the current one.
+int gpu_of(cudaStream_t stream);
+
+}  // namespace published
