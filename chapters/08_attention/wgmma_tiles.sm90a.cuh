@@ -146,8 +146,8 @@ __device__ inline void start_values(WgmmaOutputs<T>& o, const WgmmaWeights<T>& w
 // [start products]
 
 // [wgmma softmax]
-/// MmaSoftmax for two rows of a lane, with fewer shuffles: the lanes of a row exchange their maxima only if
-/// one of the warp's rows must be rescaled.
+/// MmaSoftmax for two rows of a lane: the lanes of a row exchange their maxima only if one of the warp's rows
+/// must be rescaled.
 struct WgmmaSoftmax {
   static constexpr float kGrowth = 8.0f;
   float c, base[2] = {-INFINITY, -INFINITY}, sum[2] = {}, factor[2];
