@@ -78,7 +78,7 @@ std::string outputs_text(const json& verdict) {
   };
   const std::string where = shapes.size() == 1
                                 ? fmt::format("at {} = {}", verdict.at("dims").get<std::string>(), shapes[0])
-                                : "in the wrong cases";
+                                : "in the cases that were compared and are wrong";
   return fmt::format("\n  Outputs {}:\n", where) + line("right:", right_names) + line("wrong:", wrong_names) +
          line("wrong in some of them:", mixed_names);
 }

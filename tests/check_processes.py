@@ -20,6 +20,8 @@ STAGES = "2_one_shot,4_two_shot,7_nccl"
 
 
 def gpus():
+    if "CUDA_VISIBLE_DEVICES" in os.environ:
+        return len([device for device in os.environ["CUDA_VISIBLE_DEVICES"].split(",") if device])
     try:
         listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=60).stdout
     except OSError:

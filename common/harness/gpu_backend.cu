@@ -23,9 +23,15 @@ using gpu::check;
 // On either side of an array. One page, so that arrays are spread over memory as cudaMalloc spreads them.
 constexpr std::size_t kGuardBytes = 4096;
 
+int current_device() {
+  int device = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  return device;
+}
+
 int attribute(cudaDeviceAttr what) {
   int value = 0;
-  check(cudaDeviceGetAttribute(&value, what, 0), "cudaDeviceGetAttribute");
+  check(cudaDeviceGetAttribute(&value, what, current_device()), "cudaDeviceGetAttribute");
   return value;
 }
 
@@ -74,7 +80,7 @@ class CudaBackend : public GpuBackend {
  public:
   DeviceInfo info() const override {
     cudaDeviceProp properties;
-    check(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
+    check(cudaGetDeviceProperties(&properties, current_device()), "cudaGetDeviceProperties");
     int driver = 0;
     check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
     DeviceInfo info;

@@ -26,6 +26,7 @@ std::string visible_devices(const std::string& chosen, const char* visible) {
   const auto refuse = [&](const std::string& why) {
     return UsageError(fmt::format("--gpus {}: {}", chosen, why));
   };
+  if (visible && !*visible) throw refuse(fmt::format("{} is empty, so there is none", kVisibleDevices));
   std::vector<std::string> devices;
   for (const std::string& part : parts_of(chosen)) {
     int number = -1;
@@ -54,7 +55,8 @@ std::string why_not_shared(const Backend& device, int needed) {
   const std::string first = device.kind_of(0);
   for (int gpu = 1; gpu < needed; ++gpu)
     if (const std::string kind = device.kind_of(gpu); kind != first)
-      return fmt::format("GPU 0 is {}, GPU {} is {}: choose cards of one kind with --gpus", first, gpu, kind);
+      return fmt::format("GPU 0 is {}, GPU {} is {}: all must be of one kind: --gpus or {} chooses them",
+                         first, gpu, kind, kVisibleDevices);
   return "";
 }
 

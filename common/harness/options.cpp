@@ -231,7 +231,9 @@ std::optional<Options> parse_options(int argc, const char* const* argv, const Ch
 
   options.device = parse_device(texts.device);
   if (app.count("--gpus")) {
-    require_gpu("--gpus", options);
+    if (options.device == DeviceKind::kCpu)
+      throw UsageError("--gpus: the GPUs of the CPU device are virtual; --size says how many there are");
+    options.device = DeviceKind::kGpu;
     options.visible_devices = visible_devices(texts.gpus, std::getenv(kVisibleDevices));
   }
   if (app.count("--model") && !card_named(options.model))

@@ -13,6 +13,7 @@
 #include "gpu/graph.hpp"
 #include "gpu/resources.hpp"
 #include "harness/errors.hpp"
+#include "harness/gpus.hpp"
 #include "harness/process_backend.hpp"
 
 namespace workbook {
@@ -29,7 +30,17 @@ constexpr unsigned char kGuard = 0xa7;
 constexpr std::size_t kBlockBytes = std::size_t{2} << 20;
 
 constexpr int kRunsPerGraph = 50, kGraphs = 20;
-constexpr std::chrono::seconds kPatience{60};
+constexpr std::chrono::seconds kPatienceForFile{60}, kPatience{300};
+
+/// What goes wrong in one process alone ends it: the others wait for it, and end too.
+template <class Work>
+void or_lost(const Work& work) {
+  try {
+    work();
+  } catch (const std::exception& error) {
+    throw DeviceLost(error.what());
+  }
+}
 
 class Processes : public ProcessBackend {
  public:
@@ -37,16 +48,26 @@ class Processes : public ProcessBackend {
       : rank_(rank), communicator_(communicator), info_(make_gpu_backend().backend->info()) {
     for (int gpu = 0; gpu < rank.count; ++gpu) allocate(1, 0, "", 1, gpu);
     reaches_others_ = all_together(reaches_others_, ncclMin) == 1;  // if all do
+    for (int gpu = 0; gpu < rank.count; ++gpu) {
+      char kind[sizeof cudaDeviceProp::name] = {};
+      info_.name.copy(kind, sizeof kind - 1);
+      broadcast(kind, sizeof kind, gpu);
+      kinds_.push_back(kind);
+    }
+    is_connected_ = true;
   }
 
   DeviceInfo info() const override { return info_; }
+  int gpus() const override { return rank_.count; }
+  std::string kind_of(int gpu) const override { return kinds_[static_cast<std::size_t>(gpu)]; }
   std::string missing_for(int) const override {
     return reaches_others_ ? "" : "processes of one host, whose GPUs reach each other's memory";
   }
+  /// The least that a process has.
   std::size_t free_bytes() const override {
     std::size_t free = 0, total = 0;
     check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
-    return free;
+    return static_cast<std::size_t>(all_together(static_cast<double>(free), ncclMin));
   }
 
   void* allocate(std::size_t bytes, std::size_t misalignment, const std::string&, std::size_t,
@@ -78,7 +99,7 @@ class Processes : public ProcessBackend {
     broadcast(host, bytes, parts_.at(device).gpu);
   }
   void fill(void* device, unsigned char value, std::size_t bytes) override {
-    if (is_own(device)) check(cudaMemset(device, value, bytes), "cudaMemset");
+    if (is_own(device)) or_lost([&] { check(cudaMemset(device, value, bytes), "cudaMemset"); });
   }
   void poison(void* device, unsigned char value, std::size_t bytes) override { fill(device, value, bytes); }
 
@@ -89,17 +110,15 @@ class Processes : public ProcessBackend {
   }
 
   Counts run(const std::function<void()>& stage) override {
-    wait_for_all();  // until all have filled their arrays
-    try {
+    Counts counts;
+    or_lost([&] {
+      wait_for_all();  // until all have filled their arrays
       stage();
       check(cudaStreamSynchronize(cudaStreamPerThread), "kernel");
-    } catch (const gpu::Error& error) {
-      throw DeviceLost(error.what());  // for the others wait
-    }
-    wait_for_all();
-    Counts counts;
-    counts.kernels = rank_.count * gpu::kernel_count(stage);
-    if (std::exchange(is_measured_, false)) microseconds_ = time(stage);
+      wait_for_all();
+      counts.kernels = rank_.count * gpu::kernel_count(stage);
+      if (std::exchange(is_measured_, false)) microseconds_ = time(stage);
+    });
     return counts;
   }
 
@@ -116,9 +135,12 @@ class Processes : public ProcessBackend {
 
   bool is_own(const void* data) const { return parts_.at(data).gpu == rank_.me; }
 
-  /// Another process's array; null where it is out of reach.
+  /// Another process's array; null where it is out of reach, as the first ones show.
   unsigned char* opened(const cudaIpcMemHandle_t& handle) {
     void* memory = nullptr;
+    if (is_connected_ && reaches_others_)
+      check(cudaIpcOpenMemHandle(&memory, handle, cudaIpcMemLazyEnablePeerAccess), "cudaIpcOpenMemHandle");
+    if (is_connected_) return static_cast<unsigned char*>(memory);
     if (reaches_others_)
       reaches_others_ = cudaIpcOpenMemHandle(&memory, handle, cudaIpcMemLazyEnablePeerAccess) == cudaSuccess;
     cudaGetLastError();  // it has been dealt with: the next launch must not find it
@@ -143,8 +165,8 @@ class Processes : public ProcessBackend {
     if (from == rank_.me) check(cudaMemcpy(staging, host, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
     check_nccl(ncclBroadcast(staging, staging, bytes, ncclUint8, from, communicator_, cudaStreamPerThread),
                "ncclBroadcast");
-    check(cudaMemcpyAsync(host, staging, bytes, cudaMemcpyDeviceToHost, cudaStreamPerThread), "cudaMemcpy");
-    check(cudaStreamSynchronize(cudaStreamPerThread), "ncclBroadcast");
+    wait_for_library();
+    check(cudaMemcpy(host, staging, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
   }
 
   /// The least or the largest of what the processes say.
@@ -153,10 +175,27 @@ class Processes : public ProcessBackend {
     check_nccl(ncclAllReduce(number_.data(), number_.data(), 1, ncclFloat64, operation, communicator_,
                              cudaStreamPerThread),
                "ncclAllReduce");
-    check(cudaMemcpyAsync(&value, number_.data(), sizeof value, cudaMemcpyDeviceToHost, cudaStreamPerThread),
-          "cudaMemcpy");
-    check(cudaStreamSynchronize(cudaStreamPerThread), "ncclAllReduce");
+    wait_for_library();
+    check(cudaMemcpy(&value, number_.data(), sizeof value, cudaMemcpyDeviceToHost), "cudaMemcpy");
     return value;
+  }
+
+  /// Until NCCL has exchanged what it was given; not for ever, since another process may have ended.
+  void wait_for_library() const {
+    const auto end = std::chrono::steady_clock::now() + kPatience;
+    cudaError_t state = cudaErrorNotReady;
+    ncclResult_t failed = ncclSuccess;
+    while (state == cudaErrorNotReady && failed == ncclSuccess && std::chrono::steady_clock::now() < end) {
+      state = cudaStreamQuery(cudaStreamPerThread);
+      check_nccl(ncclCommGetAsyncError(communicator_, &failed), "ncclCommGetAsyncError");
+    }
+    cudaGetLastError();  // "not ready", which the next launch must not find
+    if (state == cudaSuccess) return;
+    ncclCommAbort(communicator_);
+    check_nccl(failed, "NCCL");
+    if (state != cudaErrorNotReady) check(state, "NCCL");
+    throw DeviceLost("the other processes have not come this far within " +
+                     std::to_string(kPatience.count()) + " s: has one of them ended?");
   }
   void wait_for_all() const { all_together(0, ncclMax); }
 
@@ -186,7 +225,8 @@ class Processes : public ProcessBackend {
   Rank rank_;
   ncclComm_t communicator_;
   DeviceInfo info_;
-  bool reaches_others_ = true;
+  std::vector<std::string> kinds_;
+  bool reaches_others_ = true, is_connected_ = false;  // the second: all have said whom they reach
   bool is_measured_ = false;
   double microseconds_ = 0;
   std::map<const void*, Part> parts_;
@@ -217,7 +257,7 @@ ncclUniqueId id_through(const std::string& file, int me) {
     leave_in_file(file, std::string(id.internal, sizeof id.internal));
     return id;
   }
-  const std::string bytes = take_from_file(file, kPatience);
+  const std::string bytes = take_from_file(file, kPatienceForFile);
   ncclUniqueId id;
   if (bytes.size() != sizeof id.internal)
     throw UsageError("--id-file " + file + ": it holds no id of NCCL's");
@@ -242,7 +282,9 @@ std::unique_ptr<ProcessBackend> join_processes(const Rank& rank, const std::stri
   check_nccl(ncclCommInitRank(&own, rank.count, id, rank.me), "ncclCommInitRank");
   if (!id_file.empty() && rank.me == 0) std::remove(id_file.c_str());
   gpu::own_gpu = rank.me;
-  return std::make_unique<Processes>(rank, own);
+  auto processes = std::make_unique<Processes>(rank, own);
+  if (const std::string why = why_not_shared(*processes, rank.count); !why.empty()) throw MachineError(why);
+  return processes;
 }
 
 }  // namespace workbook

@@ -20,6 +20,7 @@ struct Launcher {
   const char *me, *count, *on_host;
 };
 // One launcher may run within another, and then is the first of the two here: torchrun within a job of Slurm.
+// Where one of its variables is missing, another one's are meant: srun may set PMI_RANK as well.
 constexpr Launcher kLaunchers[] = {
     {"RANK", "WORLD_SIZE", "LOCAL_RANK"},
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
@@ -49,7 +50,7 @@ Rank rank_from(const std::function<const char*(const char*)>& variable) {
   const auto port_after = [&](const char* name) { return number(name) + 1; };
 
   for (const Launcher& launcher : kLaunchers) {
-    if (text(launcher.me).empty()) continue;
+    if (text(launcher.me).empty() || text(launcher.count).empty() || text(launcher.on_host).empty()) continue;
     Rank rank = {number(launcher.me), number(launcher.count), number(launcher.on_host), text("NCCL_COMM_ID")};
     if (rank.me >= rank.count)
       throw UsageError(fmt::format("{} is {}: expected less than {}, which is {}", launcher.me, rank.me,

@@ -40,7 +40,8 @@ std::vector<const Stage*> chosen(const Chapter& chapter, const std::vector<std::
 int run(const Choices& choices, const Chapter& chapter) {
   const std::vector<const Stage*> stages = chosen(chapter, choices.stages);
   const Rank rank = rank_from(std::getenv);
-  const Shape shape = parse_shape(fmt::format("{}x{}", rank.count, choices.size), chapter.dims);
+  const Shape of_rows = parse_shape(choices.size, "RxC");
+  const Shape shape = {{rank.count, of_rows.dims[0], of_rows.dims[1], 1, 1}};
   const auto device = join_processes(rank, choices.id_file);
   const auto print = [&](const std::string& line) {
     if (rank.me != 0) return;
@@ -49,6 +50,7 @@ int run(const Choices& choices, const Chapter& chapter) {
   };
   print(fmt::format("{} processes, a GPU each: {}; {} rows of {} elements\n", rank.count, device->info().name,
                     shape.dims[1], shape.dims[2]));
+  require_memory(chapter, shape, *device, *make_cpu_backend());
   Problem problem(chapter, shape, *device);
   bool all_right = true;
   for (const Stage* stage : stages) {

@@ -615,8 +615,9 @@ TEST_CASE("of several outputs it says which are right and which are wrong") {
   verdict["cases"].push_back(wrong_case("7", {"b"}));
   verdict["cases"].push_back(wrong_case("8", {}));  // a finding stopped it
   CHECK_THAT(verdict_of(verdict.dump(), {}).text,
-             ContainsSubstring("Outputs in the wrong cases:\n    right: a c\n    wrong: b\n"
-                               "    wrong in some of them: d\n"));
+             ContainsSubstring(
+                 "Outputs in the cases that were compared and are wrong:\n    right: a c\n    wrong: b\n"
+                 "    wrong in some of them: d\n"));
   verdict["outputs"] = "b";
   CHECK(verdict_of(verdict.dump(), {}).text.find("Outputs") == std::string::npos);
 }

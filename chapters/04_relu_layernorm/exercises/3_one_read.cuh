@@ -6,7 +6,7 @@
 /// columns: at most 8 for each thread.
 ///
 /// Goal: 4 bytes read and 4 bytes written per element, and a result that is accurate also for rows of large
-/// numbers that are close together, as that of the three loops is. A row with a NaN or an infinity becomes
+/// numbers that are close together, as that of the three loops is. A row with a NaN or a +infinity becomes
 /// NaN, as in PyTorch. The rows are shared by the grid.
 #pragma once
 #include "device.hpp"

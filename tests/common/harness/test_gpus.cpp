@@ -52,7 +52,8 @@ TEST_CASE("gpus: too few, of different kinds, or without a way to each other") {
   CHECK(workbook::why_not_shared(gpus, 2).empty());
   CHECK(workbook::why_not_shared(gpus, 3) == "that takes 3 GPUs, and there are 2 here");
   gpus.kinds[1] = "B";
-  CHECK(workbook::why_not_shared(gpus, 2) == "GPU 0 is A, GPU 1 is B: choose cards of one kind with --gpus");
+  CHECK(workbook::why_not_shared(gpus, 2) ==
+        "GPU 0 is A, GPU 1 is B: all must be of one kind: --gpus or CUDA_VISIBLE_DEVICES chooses them");
   const auto reaches_all_but = [](int from, int to) {
     return [=](int gpu, int other) { return gpu != from || other != to; };
   };
@@ -66,6 +67,7 @@ TEST_CASE("gpus: --gpus chooses among those that the environment shows") {
   CHECK(visible_devices("1,0", nullptr) == "1,0");
   CHECK(visible_devices("2,0", "4,GPU-77,6") == "6,4");
   CHECK_THROWS_WITH(visible_devices("1", "4"), "--gpus 1: CUDA_VISIBLE_DEVICES is 4, which is 1 GPU");
+  CHECK_THROWS_WITH(visible_devices("0", ""), "--gpus 0: CUDA_VISIBLE_DEVICES is empty, so there is none");
   CHECK_THROWS_WITH(visible_devices("0,0", nullptr), ContainsSubstring("one part alone"));
   for (const char* wrong : {"", "0,", "a", "-1", "1 2"})
     CHECK_THROWS_WITH(visible_devices(wrong, nullptr), ContainsSubstring("expected numbers of GPUs"));

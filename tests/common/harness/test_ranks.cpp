@@ -37,7 +37,9 @@ std::string complaint_in(const std::map<std::string, std::string>& variables) {
 TEST_CASE("ranks: each launcher's variables say which process this is, and torchrun's where they meet") {
   const std::map<std::string, std::string> slurm = {
       {"SLURM_PROCID", "5"}, {"SLURM_NTASKS", "8"}, {"SLURM_LOCALID", "1"}};
-  std::map<std::string, std::string> both = slurm;
+  std::map<std::string, std::string> by_pmi = slurm, both = slurm;
+  by_pmi.merge(std::map<std::string, std::string>{{"PMI_RANK", "5"}, {"PMI_SIZE", "8"}});
+  CHECK(rank_in(by_pmi).on_host == 1);
   both.merge(std::map<std::string, std::string>{{"RANK", "3"},
                                                 {"WORLD_SIZE", "4"},
                                                 {"LOCAL_RANK", "0"},
@@ -59,9 +61,10 @@ TEST_CASE("ranks: each launcher's variables say which process this is, and torch
 TEST_CASE("ranks: what they say is checked") {
   CHECK_THAT(complaint_in({}),
              ContainsSubstring("no launcher says which process this is: start it with torchrun"));
-  CHECK(complaint_in({{"RANK", "1"}, {"WORLD_SIZE", "two"}}) ==
+  CHECK_THAT(complaint_in({{"RANK", "0"}, {"WORLD_SIZE", "1"}}),
+             ContainsSubstring("set RANK, WORLD_SIZE and"));
+  CHECK(complaint_in({{"RANK", "1"}, {"WORLD_SIZE", "two"}, {"LOCAL_RANK", "1"}}) ==
         "WORLD_SIZE is 'two': expected a whole number");
-  CHECK(complaint_in({{"RANK", "0"}, {"WORLD_SIZE", "1"}}) == "LOCAL_RANK is '': expected a whole number");
   CHECK(complaint_in({{"RANK", "2"}, {"WORLD_SIZE", "2"}, {"LOCAL_RANK", "0"}}) ==
         "RANK is 2: expected less than WORLD_SIZE, which is 2");
   CHECK(complaint_in({{"RANK", "0"}, {"WORLD_SIZE", "9"}, {"LOCAL_RANK", "0"}}) ==
