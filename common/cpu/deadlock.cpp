@@ -11,6 +11,7 @@
 #include "cpu/gpus.hpp"
 #include "cpu/memory.hpp"
 #include "cpu/names.hpp"
+#include "cpu/program.hpp"
 #include "cpu/scheduler.hpp"
 #include "cpu/stop.hpp"
 
@@ -31,7 +32,10 @@ bool polls_device_memory(const Spin& spin) {
 bool polls_host_memory(const Spin& spin) {
   if (!polls_device_memory(spin)) return false;
   const Buffer* const array = memory().owner(spin.polled.address);
-  return array && array->shared_with_host;
+  if (!array || !array->shared_with_host) return false;
+  const std::vector<Region> variables = program().of_each_gpu;  // shared only for copies, unlike managed ones
+  return std::none_of(variables.begin(), variables.end(),
+                      [&](const Region& part) { return part.contains(spin.polled.address); });
 }
 
 bool is_last_block() { return device().block.number + 1 == device().launch.blocks(); }

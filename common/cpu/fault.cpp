@@ -212,7 +212,7 @@ void run_host_code(const std::function<void()>& code) {
 void run_watched(const std::function<void()>& code) {
   runs_host_code = true;
   if (ends_without_fault(code)) return;
-  memory().set_access(false);
+  if (grid_runs) memory().set_access(false);  // else it is open for another thread's kernel, if at all
   if (!grid_runs && !fault.is_to_device_memory())
     throw host_crash(fault.signal, fault.address, fault.instruction, fault.stack_pointer,
                      {fault.frames.data(), static_cast<std::size_t>(fault.frame_count)});

@@ -19,6 +19,7 @@ namespace {
 int gpus = 1;
 thread_local int current = 0;
 std::set<std::pair<int, int>> accesses;  ///< a GPU, and another one whose memory it may use
+std::size_t accesses_lost = 0;
 
 /// The variables of all GPUs but the one whose variables are in their places.
 struct Variables {
@@ -50,6 +51,14 @@ void make_gpus(int count) {
 bool is_gpu(int number) { return number >= 0 && number < gpus; }
 int current_gpu() { return current; }
 
+std::function<void()> on_current_gpu(std::function<void()> work) {
+  return [gpu = current, work = std::move(work)] {
+    const int before = std::exchange(current, gpu);
+    work();
+    current = before;
+  };
+}
+
 void show_variables_of(int gpu) {
   if (gpu == variables.shown) return;
   auto& hidden = variables.of_gpu[static_cast<std::size_t>(variables.shown)];
@@ -62,6 +71,9 @@ void show_variables_of(int gpu) {
   variables.shown = gpu;
 }
 
+std::size_t lost_accesses() { return accesses_lost; }
+void note_lost_access() { ++accesses_lost; }
+
 void require_access(int gpu, const Place& launch) {
   for (const auto& array : cpu::memory().buffers())
     if (array->cold_cache.touched() && !is_accessible(*array, gpu))
@@ -71,7 +83,8 @@ void require_access(int gpu, const Place& launch) {
                       array->gpu),
           fmt::format("should cudaSetDevice choose another GPU before the launch, or before the "
                       "allocation? If not, call cudaDeviceEnablePeerAccess({}, 0) while GPU {} is the "
-                      "current one; a memory pool wants cudaMemPoolSetAccess instead",
+                      "current one; a memory pool wants cudaMemPoolSetAccess instead, and a graph's node for "
+                      "memory accessDescs",
                       array->gpu, gpu),
           launch);
 }
@@ -111,5 +124,7 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
 }
 cudaError_t cudaDeviceDisablePeerAccess(int peer) {
   const auto lock = use_device("cudaDeviceDisablePeerAccess");
-  return accesses.erase({current, peer}) ? cudaSuccess : cudaErrorPeerAccessNotEnabled;
+  if (accesses.erase({current, peer}) == 0) return cudaErrorPeerAccessNotEnabled;
+  note_lost_access();
+  return cudaSuccess;
 }

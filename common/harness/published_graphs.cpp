@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "cpu/access.hpp"
 #include "cpu/cores.hpp"
+#include "harness/published_gpus.hpp"
 #include "harness/published_memory.hpp"
 #include "plural.hpp"
 
@@ -34,11 +36,12 @@ struct Condition {
   unsigned value;
   std::optional<unsigned> first;  ///< that it gets at each launch of the graph
 };
-std::vector<Condition> conditions;                ///< by handle, from 1 on
+std::deque<Condition> conditions;                 ///< by handle, from 1 on
 std::map<cudaGraph_t, cudaGraph_t> graph_around;  ///< a conditional node's body
 std::size_t conditions_set = 0;
 
 Condition& condition_of(const char* call, cudaGraphConditionalHandle condition, const Place& place) {
+  const auto lock = lock_device();
   if (condition == 0 || condition > conditions.size())
     refuse_call("unknown condition", fmt::format("{} gets a handle that is no condition's", call),
                 "is it from cudaGraphConditionalHandleCreate?", place);
@@ -107,7 +110,10 @@ void run_conditional(const cudaConditionalNodeParams& node, const std::vector<cu
   const auto run_body = [&](std::size_t body) {
     if (body < bodies.size()) run_steps(steps_of(call, bodies[body], caller));
   };
-  const auto value = [&] { return condition_of(call, node.handle, caller).value; };
+  const auto value = [&] {
+    const auto lock = lock_device();
+    return condition_of(call, node.handle, caller).value;
+  };
   switch (node.type) {
     case cudaGraphCondTypeIf:
       return run_body(value() ? 0 : 1);
@@ -121,6 +127,7 @@ void run_conditional(const cudaConditionalNodeParams& node, const std::vector<cu
 
 /// For a launch of the graph: also those of its bodies, and of bodies in these.
 void set_first_values(cudaGraph_t graph) {
+  const auto lock = lock_device();
   const auto outermost = [](cudaGraph_t body) {
     for (auto around = graph_around.find(body); around != graph_around.end();
          around = graph_around.find(body))
@@ -151,14 +158,14 @@ cudaError_t list_nodes(const std::vector<cudaGraphNode_t>& found, cudaGraphNode_
 }
 
 std::function<void()> copy_work(const char* call, const cudaMemcpy3DParms& copy, const void* caller) {
-  return [=] { copy_box(call, copy, caller); };
+  return on_current_gpu([=] { copy_box(call, copy, caller); });
 }
 std::function<void()> copy_work(const char* call, void* to, const void* from, std::size_t bytes,
                                 cudaMemcpyKind kind, const void* caller) {
-  return [=] { copy_bytes(call, to, from, bytes, kind, caller); };
+  return on_current_gpu([=] { copy_bytes(call, to, from, bytes, kind, caller); });
 }
 std::function<void()> fill_work(const char* call, const cudaMemsetParams& fill, const void* caller) {
-  return [=] { fill_rows(call, fill, caller); };
+  return on_current_gpu([=] { fill_rows(call, fill, caller); });
 }
 std::function<void()> host_work(const cudaHostNodeParams& call) {
   return [call] { call.fn(call.userData); };

@@ -31,6 +31,8 @@ namespace {
 struct GraphArray {
   std::string name;
   std::size_t bytes;
+  int gpu;               ///< whose memory it is
+  std::set<int> others;  ///< GPUs that may access it
 };
 
 struct Pools {
@@ -38,7 +40,7 @@ struct Pools {
   std::map<int, cudaMemPool_t> defaults, chosen;                  ///< of each GPU that has been asked for
   std::map<void*, std::pair<cudaMemPool_t, std::size_t>> arrays;  ///< that are allocated, with their bytes
   std::map<void*, GraphArray> of_graphs;
-  CUmemPoolHandle_st graphs;  ///< what the arrays of graphs use
+  std::map<int, CUmemPoolHandle_st> graphs;  ///< what the arrays of graphs use on each GPU
 };
 Pools& pools() {
   static Pools all;
@@ -71,23 +73,23 @@ void use(void* address, cudaMemPool_t pool, std::size_t bytes) {
 }
 
 /// Allocates an array that is there once the work that this returns has been done.
-std::function<void()> allocate_for_graph(const char* call, void** address, std::size_t bytes,
-                                         const char* name, std::size_t element_size, const Place& place) {
-  if (allocate_named(address, bytes, name, element_size, current_gpu()) != cudaSuccess)
-    refuse_call("out of memory", fmt::format("{} finds no {} bytes for a graph", call, bytes),
+std::function<void()> allocate_for_graph(const char* call, void** address, const GraphArray& wanted,
+                                         std::size_t element_size, const Place& place) {
+  const auto lock = use_device(call);
+  if (allocate_named(address, wanted.bytes, wanted.name.c_str(), element_size, wanted.gpu) != cudaSuccess)
+    refuse_call("out of memory", fmt::format("{} finds no {} bytes for a graph", call, wanted.bytes),
                 "smaller sizes, with --set?", place);
   void* const array = *address;
-  set_allocated(array, name, false);
-  const auto lock = lock_device();
-  pools().of_graphs[array] = {name, bytes};
-  return [=, name = std::string(name)] {
+  set_allocated(array, wanted.name, false);
+  pools().of_graphs.insert_or_assign(array, wanted);
+  return [=, name = wanted.name, bytes = wanted.bytes, pool = &pools().graphs[wanted.gpu]] {
     const auto in_use = use_device(call);
     if (is_allocated(array))
       refuse_call("array allocated twice",
                   fmt::format("a graph is launched again, and {} has not been freed since", name),
                   "free it in the graph, or between the launches", place);
     set_allocated(array, name, true);
-    use(array, &pools().graphs, bytes);
+    use(array, pool, bytes);
     cpu::memory().set_initialised(array, bytes, false);
   };
 }
@@ -109,20 +111,25 @@ bool give_back(void* address) {
 cudaError_t allocate_in_stream(void** address, size_t bytes, const char* name, size_t element_size,
                                cudaMemPool_t pool, cudaStream_t stream) {
   const char* const call = "cudaMallocAsync";
-  if (is_captured(stream)) {
+  const auto lock = use_device(call);
+  if (!pool) pool = chosen_pool(gpu_of(stream));
+  if (is_captured(stream)) {  // the array keeps the access that the pool gives now
+    const GraphArray wanted = {name, bytes, pool->gpu, pool->others};
     enqueue(call, stream, cudaGraphNodeTypeMemAlloc,
-            allocate_for_graph(call, address, bytes, name, element_size, CALLER), CALLER);
+            allocate_for_graph(call, address, wanted, element_size, CALLER), CALLER);
     return cudaSuccess;
   }
-  if (!pool) pool = chosen_pool(gpu_of(stream));
   const cudaError_t error = allocate_named(address, bytes, name, element_size, pool->gpu);
   if (error == cudaSuccess) use(*address, pool, bytes);
   return error;
 }
 
 std::optional<bool> pool_allows(const void* array, int gpu) {
+  const auto of_graph = pools().of_graphs.find(const_cast<void*>(array));
+  if (of_graph != pools().of_graphs.end())
+    return of_graph->second.gpu == gpu || of_graph->second.others.contains(gpu);
   const auto found = pools().arrays.find(const_cast<void*>(array));
-  if (found == pools().arrays.end() || found->second.first == &pools().graphs) return std::nullopt;
+  if (found == pools().arrays.end()) return std::nullopt;
   const CUmemPoolHandle_st& pool = *found->second.first;
   return pool.gpu == gpu || pool.others.contains(gpu);
 }
@@ -144,17 +151,21 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* prope
   *pool = new_pool(of_gpu ? properties->location.id : current_gpu());
   return cudaSuccess;
 }
-cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* accesses, size_t count) {
-  const auto lock = lock_device();
+/// Gives GPUs access to memory, or takes it from them.
+static cudaError_t set_accesses(std::set<int>& others, const cudaMemAccessDesc* accesses, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     const int gpu = accesses[i].location.id;
     if (!is_gpu(gpu)) return cudaErrorInvalidDevice;
-    if (accesses[i].flags == cudaMemAccessFlagsProtNone)
-      pool->others.erase(gpu);
-    else
-      pool->others.insert(gpu);
+    if (accesses[i].flags != cudaMemAccessFlagsProtNone)
+      others.insert(gpu);
+    else if (others.erase(gpu) != 0)
+      note_lost_access();
   }
   return cudaSuccess;
+}
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* accesses, size_t count) {
+  const auto lock = lock_device();
+  return set_accesses(pool->others, accesses, count);
 }
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t) { return cudaSuccess; }
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
@@ -207,9 +218,14 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* before,
                                      size_t count, cudaMemAllocNodeParams* array) {
   const char* const call = "cudaGraphAddMemAllocNode";
+  const cudaMemLocation& location = array->poolProps.location;
+  const bool of_gpu = location.type == cudaMemLocationTypeDevice;
+  if (of_gpu && !is_gpu(location.id)) return cudaErrorInvalidDevice;
+  GraphArray wanted = {"array of a graph", array->bytesize, of_gpu ? location.id : current_gpu(), {}};
+  if (const cudaError_t error = set_accesses(wanted.others, array->accessDescs, array->accessDescCount))
+    return error;
   return add_checked(call, node, graph, before, count, cudaGraphNodeTypeMemAlloc,
-                     allocate_for_graph(call, &array->dptr, array->bytesize, "array of a graph", 1, CALLER),
-                     CALLER);
+                     allocate_for_graph(call, &array->dptr, wanted, 1, CALLER), CALLER);
 }
 cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* before,
                                     size_t count, void* device) {
@@ -219,14 +235,19 @@ cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph, co
       call, node, graph, before, count, cudaGraphNodeTypeMemFree, [=] { release(call, device, caller); },
       caller);
 }
-cudaError_t cudaDeviceGetGraphMemAttribute(int, cudaGraphMemAttributeType attribute, void* value) {
+cudaError_t cudaDeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType attribute, void* value) {
+  if (!is_gpu(device)) return cudaErrorInvalidDevice;
+  const auto lock = lock_device();
   cuuint64_t& bytes = *static_cast<cuuint64_t*>(value);
-  const CUmemPoolHandle_st& used = pools().graphs;
+  const CUmemPoolHandle_st& used = pools().graphs[device];
   bytes = attribute == cudaGraphMemAttrUsedMemCurrent ? used.used : used.used_high;
   if (attribute == cudaGraphMemAttrReservedMemCurrent) bytes = used.reserved();
   return cudaSuccess;
 }
-cudaError_t cudaDeviceSetGraphMemAttribute(int, cudaGraphMemAttributeType, void*) {
-  pools().graphs.used_high = pools().graphs.used;
+cudaError_t cudaDeviceSetGraphMemAttribute(int device, cudaGraphMemAttributeType, void*) {
+  if (!is_gpu(device)) return cudaErrorInvalidDevice;
+  const auto lock = lock_device();
+  CUmemPoolHandle_st& used = pools().graphs[device];
+  used.used_high = used.used;
   return cudaSuccess;
 }

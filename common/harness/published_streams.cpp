@@ -4,6 +4,7 @@
 #include <list>
 #include <map>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "cpu/access.hpp"
@@ -30,26 +31,39 @@ struct Capture {
   cudaStream_t stream;  ///< that the program captures; others join it by events
   cudaGraph_t graph;
   cudaStreamCaptureMode mode;
+  std::thread::id thread;        ///< that has begun it
   std::size_t nodes_before = 0;  ///< of the graph, where it is the program's
 };
 
 /// A handle stays valid when the program destroys it: work may still be waiting there.
 struct Streams {
-  CUstream_st default_stream, of_thread, recorder;
+  CUstream_st default_stream, recorder;
   std::list<CUstream_st> others;
   std::list<CUevent_st> events;
   std::map<int, Capture> captures;  ///< that have not ended, by number
   int last_capture = 0;
-  std::function<void()> recorded;
 };
 Streams& streams() {  // also for calls before main
   static Streams all;
   return all;
 }
 
+thread_local std::function<void()> recorded;  // in the recorder, by a call that takes it at once
+
+cudaStream_t new_stream(bool waits_for_default) {
+  const auto lock = lock_device();
+  return &streams().others.emplace_back(
+      CUstream_st{.waits_for_default = waits_for_default, .gpu = current_gpu(), .last = {}});
+}
+
+CUstream_st& stream_of_thread() {
+  static thread_local const cudaStream_t stream = new_stream(true);
+  return *stream;
+}
+
 CUstream_st& state_of(cudaStream_t stream) {
   return !stream || stream == cudaStreamLegacy ? streams().default_stream
-         : stream == cudaStreamPerThread       ? streams().of_thread
+         : stream == cudaStreamPerThread       ? stream_of_thread()
                                                : *stream;
 }
 
@@ -62,12 +76,6 @@ Capture* capture_of(const CUstream_st& stream) {
 bool is_in_capture(cudaEvent_t event) {
   const auto lock = lock_device();
   return event && streams().captures.contains(event->capture);
-}
-
-cudaStream_t new_stream(bool waits_for_default) {
-  const auto lock = lock_device();
-  return &streams().others.emplace_back(
-      CUstream_st{.waits_for_default = waits_for_default, .gpu = current_gpu(), .last = {}});
 }
 
 /// A finding where `call` waits for work that is only captured.
@@ -99,7 +107,9 @@ bool is_captured(cudaStream_t stream) {
 void require_no_capture(const char* call, const char* look_at, const Place& place, bool relaxed_is_fine) {
   const auto lock = lock_device();
   if (std::any_of(streams().captures.begin(), streams().captures.end(), [&](const auto& one) {
-        return !relaxed_is_fine || one.second.mode != cudaStreamCaptureModeRelaxed;
+        const Capture& capture = one.second;
+        if (capture.thread != std::this_thread::get_id()) return capture.mode == cudaStreamCaptureModeGlobal;
+        return !relaxed_is_fine || capture.mode != cudaStreamCaptureModeRelaxed;
       }))
     refuse_call("not possible during a capture",
                 fmt::format("{} is called while a stream is being captured", call), look_at, place);
@@ -130,12 +140,12 @@ namespace {
 bool keep(cudaStream_t stream, cudaGraphNodeType type, std::function<void()>& work) {
   const auto lock = lock_device();
   if (stream == &streams().recorder) {
-    streams().recorded = std::move(work);
+    recorded = std::move(work);
     return true;
   }
   CUstream_st& state = state_of(stream);
   const Capture* const capture = capture_of(state);
-  if (capture) state.last = {add_node(*capture->graph, type, std::move(work), state.last)};
+  if (capture) state.last = {add_node(*capture->graph, type, on_current_gpu(std::move(work)), state.last)};
   return capture;
 }
 
@@ -154,7 +164,7 @@ void enqueue(const char* call, cudaStream_t stream, cudaGraphNodeType type, std:
 }
 
 cudaStream_t recorder() { return &streams().recorder; }
-std::function<void()> take_recorded() { return std::exchange(streams().recorded, nullptr); }
+std::function<void()> take_recorded() { return std::exchange(recorded, nullptr); }
 
 }  // namespace published
 
@@ -227,7 +237,8 @@ static cudaError_t begin_capture(const char* call, cudaStream_t stream, cudaGrap
   state.capture = ++streams().last_capture;
   state.last.clear();
   const std::size_t nodes_before = graph ? graph->nodes.size() : 0;
-  streams().captures[state.capture] = {&state, graph ? graph : new_graph(), mode, nodes_before};
+  streams().captures[state.capture] = {&state, graph ? graph : new_graph(), mode, std::this_thread::get_id(),
+                                       nodes_before};
   return cudaSuccess;
 }
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {

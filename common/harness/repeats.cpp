@@ -71,6 +71,12 @@ bool Repeats::run(const cpu::Launch& launch, const published::Arguments& argumen
   return true;
 }
 
+void Repeats::clear() {
+  known_.clear();
+  last_ = nullptr;
+  bytes_ = 0;
+}
+
 /// The hashes of all pieces, of which only those are computed that may have changed since the last call.
 const std::vector<std::size_t>& Repeats::hashes_of(LaunchMemory& memory) {
   const std::vector<MemoryPiece> pieces = memory.pieces();

@@ -58,6 +58,9 @@ class Repeats {
   bool run(const cpu::Launch& launch, const published::Arguments& arguments, int gpu, LaunchMemory& memory,
            const std::function<bool()>& run);
 
+  /// Forgets all launches: the next one of each may not be possible any more.
+  void clear();
+
   /// What the caller keeps about the last launch: those on a GPU of a kernel with the same arguments share
   /// it.
   std::size_t& row() { return last_->row; }

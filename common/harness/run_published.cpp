@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
@@ -49,6 +50,7 @@ struct Session {
   std::map<void*, std::string> arrays;       ///< that are not freed, and their names
   std::map<std::string, int> library_calls;  ///< that the host has computed
   Repeats repeats;
+  std::size_t lost_accesses = 0;  ///< of GPUs, when the repeats were cleared
   int launch_count = 0, not_run = 0;
   std::thread::id thread = std::this_thread::get_id();  ///< that runs main
   std::jmp_buf end_of_main;                             ///< where exit() goes
@@ -56,7 +58,8 @@ struct Session {
   bool in_main = false;
   int json_output = -1;  ///< with --json, standard output as it was: the program's goes to standard error
 };
-Session* session = nullptr;  // null outside of a run
+Session* session = nullptr;                           // null outside of a run
+std::optional<std::thread::id> thread_of_ended_main;  // once the session is over
 thread_local cudaError_t last_error = cudaSuccess;
 
 bool same_launch(const LaunchCounts& a, const LaunchCounts& b) {
@@ -85,6 +88,7 @@ void report(const std::string& finding, std::string_view note_word) {
   const auto lock = published::lock_device();
   if (!session) return;
   Session& s = *std::exchange(session, nullptr);
+  thread_of_ended_main = s.thread;
   std::fflush(stdout);
   if (s.json_output >= 0) dup2(s.json_output, STDOUT_FILENO);
   std::vector<std::string> notes = s.backend->take_notes();
@@ -151,6 +155,12 @@ DeviceLock lock_device() {
 DeviceLock use_device(const char* what) {
   DeviceLock lock = lock_device();
   if (session) return lock;
+  const auto& of_main = workbook::thread_of_ended_main;
+  if (of_main && *of_main != std::this_thread::get_id()) {  // it ends when the program does
+    lock.unlock();
+    std::this_thread::sleep_for(std::chrono::seconds(20));  // not for ever: a destructor may wait for it
+    lock.lock();
+  }
   fmt::print(
       stderr, "{}",
       workbook::complaint("play", fmt::format("{} outside of main: the CPU device is not there then", what)));
@@ -313,6 +323,8 @@ void run(const cpu::Launch& launch, const Arguments& arguments, int gpu, const P
   };
   const auto run_unless_known = [&] {
     workbook::DevicePieces memory;
+    if (s.lost_accesses != lost_accesses()) s.repeats.clear();
+    s.lost_accesses = lost_accesses();
     if (s.repeats.run(launch, arguments, gpu, memory, run_once)) return;
     ++s.launches[s.repeats.row()].times;
     ++s.not_run;

@@ -448,6 +448,86 @@ SET_ACCESS = r"""cudaMemPool_t pool;
 play("... with memory of a pool", POOLS.replace("cudaDeviceEnablePeerAccess(0, 0);", SET_ACCESS), 0,
      "2 GPUs: 60, calls 2 1", options=GPUS)
 play("... which peer access does not open", POOLS, 1, "memory of another GPU:", "mine.cu:19", options=GPUS)
+LOST_ACCESS = r"""#include <cstdio>
+__global__ void copy(const int* from, int* to) { *to = *from; }
+int main() {
+  int *x, *y;
+  cudaMalloc(&x, sizeof(int));
+  cudaMemset(x, 0, sizeof(int));
+  cudaSetDevice(1);
+  cudaMalloc(&y, sizeof(int));
+  cudaDeviceEnablePeerAccess(0, 0);
+  for (int i = 0; i < 3; ++i) {
+    if (i == LAST) cudaDeviceDisablePeerAccess(0);
+    copy<<<1, 1>>>(x, y);
+  }
+  cudaFree(x), cudaFree(y);
+}
+"""
+play("a launch that is repeated with the same access", LOST_ACCESS.replace("LAST", "3"), 0,
+     "2 of 3 launches were not run again", options=GPUS)
+play("... but access has been lost before it", LOST_ACCESS.replace("LAST", "2"), 1, "memory of another GPU:",
+     "mine.cu:12", options=GPUS)
+GRAPH_OF_GPU = r"""#include <cstdio>
+__device__ int value;
+int main() {
+  int seven = 7, results[2];
+  cudaStream_t stream;
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  cudaSetDevice(1);
+  cudaStreamCreate(&stream);
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+  cudaMemcpyToSymbolAsync(value, &seven, sizeof(int), 0, cudaMemcpyHostToDevice, stream);
+  cudaStreamEndCapture(stream, &graph);
+  cudaGraphInstantiate(&exec, graph, 0);
+  cudaSetDevice(0);
+  cudaGraphLaunch(exec, stream);
+  for (int gpu = 0; gpu < 2; ++gpu) {
+    cudaSetDevice(gpu);
+    cudaMemcpyFromSymbol(&results[gpu], value, sizeof(int));
+  }
+  printf("values %d %d\n", results[0], results[1]);
+}
+"""
+play("a captured copy to a variable of the GPU that was chosen then", GRAPH_OF_GPU, 0, "values 0 7",
+     options=GPUS)
+GRAPH_MEMORY = r"""#include <cstdio>
+__global__ void set(int* x) { *x = 7; }
+int main() {
+  int* x;
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  cudaGraphNode_t allocate, launch, release;
+  cudaMemAccessDesc access = {{cudaMemLocationTypeDevice, OTHER}, cudaMemAccessFlagsProtReadWrite};
+  cudaGraphCreate(&graph, 0);
+  cudaGraphNodeParams p = {cudaGraphNodeTypeMemAlloc};
+  p.alloc.poolProps.allocType = cudaMemAllocationTypePinned;
+  p.alloc.poolProps.location = {cudaMemLocationTypeDevice, 1};
+  p.alloc.accessDescs = &access;
+  p.alloc.accessDescCount = 1;
+  p.alloc.bytesize = 64;
+  cudaGraphAddNode(&allocate, graph, nullptr, nullptr, 0, &p);
+  x = (int*)p.alloc.dptr;
+  void* arguments[] = {&x};
+  p = {cudaGraphNodeTypeKernel};
+  p.kernel.func = (void*)set;
+  p.kernel.gridDim = p.kernel.blockDim = dim3(1);
+  p.kernel.kernelParams = arguments;
+  cudaGraphAddNode(&launch, graph, &allocate, nullptr, 1, &p);
+  cudaGraphAddMemFreeNode(&release, graph, &launch, 1, x);
+  cudaGraphInstantiate(&exec, graph, 0);
+  cudaGraphLaunch(exec, 0);
+  unsigned long long bytes[2];
+  for (int gpu = 0; gpu < 2; ++gpu)
+    cudaDeviceGetGraphMemAttribute(gpu, cudaGraphMemAttrUsedMemHigh, &bytes[gpu]);
+  printf("bytes %llu %llu\n", bytes[0], bytes[1]);
+}
+"""
+play("memory of a graph, of the GPU that its node names", GRAPH_MEMORY.replace("OTHER", "0"), 0,
+     "bytes 0 64", options=GPUS)
+play("... which gives no other GPU access", GRAPH_MEMORY.replace("OTHER", "1"), 1, "memory of another GPU:",
+     "a kernel on GPU 0 uses array of a graph, which is in the memory of GPU 1", options=GPUS)
 
 THREADS = r"""#include <cstdio>
 #include <thread>
@@ -483,6 +563,46 @@ int main() {
 play("threads of the host", THREADS, 0, "wrong 0", "add 160 16 64", never="not freed")
 play("... one of which launches a kernel with a mistake", THREADS.replace("<<<16, ", "<<<17, "), 1,
      "out of bounds: kernel add")
+OWN_STREAMS = r"""#include <cstdio>
+#include <thread>
+int main() {
+  int *x, *y;
+  size_t nodes = 0;
+  cudaGraph_t graph;
+  cudaMalloc(&x, sizeof(int));
+  cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeMODE);
+  std::thread([&] {
+    cudaMalloc(&y, sizeof(int));
+    cudaMemsetAsync(y, 0, sizeof(int), cudaStreamPerThread);
+    cudaStreamSynchronize(cudaStreamPerThread);
+  }).join();
+  cudaMemsetAsync(x, 0, sizeof(int), cudaStreamPerThread);
+  cudaStreamEndCapture(cudaStreamPerThread, &graph);
+  cudaGraphGetNodes(graph, nullptr, &nodes);
+  printf("nodes %d\n", (int)nodes);
+  cudaFree(x), cudaFree(y);
+}
+"""
+play("a thread that works in its own stream while another one captures", OWN_STREAMS.replace("MODE",
+     "ThreadLocal"), 0, "nodes 1", never="not freed")
+play("... for all threads", OWN_STREAMS.replace("MODE", "Global"), 1, "not possible during a capture:",
+     "mine.cu:10")
+DETACHED = r"""#include <atomic>
+#include <chrono>
+#include <thread>
+void wait(int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
+struct Last {
+  ~Last() { wait(300); }
+} last;
+std::atomic<int> calls;
+int main() {
+  std::thread([] {
+    for (int* x;; ++calls) cudaMalloc(&x, sizeof(int)), cudaFree(x);
+  }).detach();
+  while (calls < 5) wait(1);
+}
+"""
+play("a thread that goes on when main has returned", DETACHED, 0, "no kernel", never="outside of main")
 
 # --- What is found ---
 
@@ -684,6 +804,13 @@ WAITS = changed((LAUNCH, "saxpy<<<1, 1>>>(n, 2.0f, flag, d_y); *flag = 1;"),
                 ("float *d_x, *d_y;", "float *d_x, *d_y, *flag; cudaMallocHost(&flag, 4); *flag = 0;"))
 play("a kernel that waits for the host", WAITS, 1, "deadlock: kernel saxpy", "polls pinned[0] at line 7",
      "If host code was: it goes on only when the kernel has ended.")
+SPIN = changed(("if (i < n)", "while (state == 0) {}\n  if (i < n)"),
+               ("__global__", "__device__ SPACE volatile int state;\n__global__"),
+               (LAUNCH, "saxpy<<<1, 1>>>(n, 2.0f, d_x, d_y);"))
+play("... or for another thread, with a variable", SPIN.replace("SPACE", ""), 1, "deadlock: kernel saxpy",
+     "polls state[0] at line 8", never="If host code was")
+play("... or for the host, with a managed one", SPIN.replace("SPACE", "__managed__"), 1,
+     "polls state[0] at line 8", "If host code was: it goes on")
 
 # --- What is refused ---
 

@@ -183,3 +183,11 @@ TEST_CASE("repeats: without the bytes of its arguments, a launch runs each time"
   Machine machine;
   for (int i = 0; i < 5; ++i) CHECK(machine.repeats.run({}, {}, 0, machine, [] { return false; }));
 }
+
+TEST_CASE("repeats: launches that have been forgotten run again") {
+  Machine machine;
+  for (int i = 0; i < 3; ++i) machine.launch(7, set);
+  CHECK_FALSE(machine.launch(7, set));
+  machine.repeats.clear();
+  CHECK(machine.launch(7, set));
+}
