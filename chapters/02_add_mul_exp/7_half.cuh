@@ -4,6 +4,7 @@
 #pragma once
 #include "4_float4.cuh"
 #include "halves.hpp"
+#include "pack.hpp"
 
 namespace DEVICE::add_mul_exp {
 
@@ -16,7 +17,7 @@ __global__ void halves(const T* __restrict__ x, const T* __restrict__ y, T* __re
   const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
   // [eight]
   if (thread < at.vectors) {
-    Eight<T> a, b, result;
+    Pack<T> a, b, result;
     a.bits = reinterpret_cast<const uint4*>(x + at.head)[thread];
     b.bits = reinterpret_cast<const uint4*>(y + at.head)[thread];
 #pragma unroll

@@ -4,6 +4,7 @@
 /// that a thread has room for four loads of 16 bytes at once; it is widened again in every pass.
 #pragma once
 #include "halves.hpp"
+#include "pack.hpp"
 #include "rows.cuh"
 #include "sums.hpp"
 
@@ -23,7 +24,7 @@ template <class T, class Bits>
 __global__ void __launch_bounds__(kHalfThreads, 1)
     half_rows(const T* __restrict__ x, const T* __restrict__ weight, const T* __restrict__ bias,
               T* __restrict__ y, int columns, float epsilon) {
-  using P = Piece<T, Bits>;
+  using P = Pack<T, Bits>;
   constexpr int kPieces = kHalfElements / P::kCount;
   const size_t first = static_cast<size_t>(blockIdx.x) * columns;
   const Bits* row = reinterpret_cast<const Bits*>(x + first);

@@ -6,6 +6,7 @@
 /// R. Sennrich, Root Mean Square Layer Normalization, 2019.
 #pragma once
 #include "halves.hpp"
+#include "pack.hpp"
 #include "rows.cuh"
 #include "sums.hpp"
 
@@ -19,7 +20,7 @@ template <class T, class Bits, int Pieces>
 __global__ void __launch_bounds__(1024)
     residual_rms(const T* __restrict__ x, const T* __restrict__ residual, const T* __restrict__ weight,
                  T* __restrict__ h, T* __restrict__ y, int columns, float epsilon) {
-  using P = Piece<T, Bits>;
+  using P = Pack<T, Bits>;
   const size_t first = static_cast<size_t>(blockIdx.x) * columns;
   const int pieces = columns / P::kCount, t = threadIdx.x, threads = blockDim.x;
   const Bits* row = reinterpret_cast<const Bits*>(x + first);
@@ -74,7 +75,7 @@ struct ResidualRms {
     const Residual<T> a = residual_arrays<T>(data);
     const int columns = data.shape.dims[1];
     launch(residual_rms<T, Bits, Pieces>, data.shape.dims[0],
-           row_threads(columns, Piece<T, Bits>::kCount * Pieces, 1024), a.x, a.residual, a.weight, a.h, a.y,
+           row_threads(columns, Pack<T, Bits>::kCount * Pieces, 1024), a.x, a.residual, a.weight, a.h, a.y,
            columns, kEpsilon);
   }
   static void run(const Data& data) {

@@ -53,15 +53,6 @@ constexpr int kHeldBytes = 64;  // of a row, in the registers of a thread
 template <class Vector>
 constexpr int kHeld = kHeldBytes / sizeof(Vector);
 
-/// The elements of one access to a row: `Bits` is uint4, 16 bytes of them, or T, one of them.
-template <class T, class Bits>
-union Piece {
-  static constexpr int kCount = sizeof(Bits) / sizeof(T);
-  Bits bits;
-  T element[kCount];
-  __device__ Piece() : bits() {}
-};
-
 // --- On the host ---
 
 inline bool aligned(const void* array, size_t bytes = 16) {

@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(WmmaTile::kThreads)
       const int row = first_row + in_row + r * kFragment + lane_row;
       float mine[8];
       load_two_fours(mine, &staging[warp][lane_row][lane_column], 4);
-      Eight<__nv_bfloat16> results;
+      Pack<__nv_bfloat16> results;
 #pragma unroll
       for (int j = 0; j < 8; ++j)
         results.element[j] = from_float<__nv_bfloat16>(epilogue(mine[j], of_column[j]));

@@ -20,7 +20,7 @@ __global__ void bias_gelu_pass(const __nv_bfloat16* __restrict__ product, const 
   const size_t first = static_cast<size_t>(first_row) * n + column;
   const bool aligned = starts_vectors(product, n) && starts_vectors(y, n);
   const bool bias_aligned = starts_vectors(bias, n);
-  Eight<__nv_bfloat16> of_product[kPassRows];
+  Pack<__nv_bfloat16> of_product[kPassRows];
 #pragma unroll
   for (int r = 0; r < kPassRows; ++r)
     of_product[r].bits = first_row + r < m
@@ -31,7 +31,7 @@ __global__ void bias_gelu_pass(const __nv_bfloat16* __restrict__ product, const 
   const float of_column[] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
 #pragma unroll
   for (int r = 0; r < kPassRows; ++r) {
-    Eight<__nv_bfloat16> results;
+    Pack<__nv_bfloat16> results;
 #pragma unroll
     for (int j = 0; j < 8; ++j)
       results.element[j] =

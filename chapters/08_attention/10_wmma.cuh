@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(kHalfThreads)
     const int column = f * kFragment + 2 * in_eight;
     float sums[8];
     load_two_fours(sums, &staging[row][2 * in_eight], 4);
-    Eight<__nv_bfloat16> eight;
+    Pack<__nv_bfloat16> eight;
 #pragma unroll
     for (int c = 0; c < 8; ++c) eight.element[c] = from_float<__nv_bfloat16>(sums[c] * factor);
     if (query < s.queries)

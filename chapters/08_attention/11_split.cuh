@@ -26,7 +26,7 @@ __device__ inline float part_factor(Part part, float largest) {
 
 /// A lane's eight elements of a row of 2 d bytes, as floats.
 __device__ inline void load_floats(float (&to)[8], uint4 bits) {
-  Eight<__nv_bfloat16> eight;
+  Pack<__nv_bfloat16> eight;
   eight.bits = bits;
 #pragma unroll
   for (int c = 0; c < 8; ++c) to[c] = to_float(eight.element[c]);

@@ -218,7 +218,7 @@ __device__ inline void store_outputs(const MmaOutputs<T>& of_warp, const MmaSoft
 #pragma unroll
   for (int at = lane; at < T::kWarpRows * T::D / 8; at += 32) {
     const int row = at / (T::D / 8), c = at % (T::D / 8);
-    Eight<__nv_bfloat16> eight;
+    Pack<__nv_bfloat16> eight;
     eight.bits = *reinterpret_cast<const uint4*>(tile + row * T::kRowBytes + (c ^ row % 8) * 16);
     if (first + row < s.queries)
       store_eight(o + static_cast<size_t>(first + row) * s.d + c * 8, eight, s.d - c * 8, aligned);

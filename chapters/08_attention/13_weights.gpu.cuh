@@ -130,7 +130,7 @@ __global__ void __launch_bounds__(T::kThreads)
       __nv_bfloat16* row = p + (static_cast<size_t>(head) * s.queries + query) * s.keys;
 #pragma unroll
       for (int i = 0; i < kTiles / 4; ++i) {
-        Eight<__nv_bfloat16> eight;
+        Pack<__nv_bfloat16> eight;
         unsigned* const pairs = reinterpret_cast<unsigned*>(&eight.bits);
 #pragma unroll
         for (int m = 0; m < 4; ++m)

@@ -23,12 +23,12 @@ __global__ void all_reduce(const __grid_constant__ OnGpus<const T> x, T* __restr
                            long long elements) {
   // [reduce]
   ByFences::meet(flags, gpus, me);  // x is there on all of them
-  const long long pieces = elements / Piece<T>::kCount, step = static_cast<long long>(gridDim.x) * blockDim.x;
+  const long long pieces = elements / Pack<T>::kCount, step = static_cast<long long>(gridDim.x) * blockDim.x;
   for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < pieces; i += step) {
-    float total[Piece<T>::kCount] = {};
-    for (int gpu = 0; gpu < gpus; ++gpu) add(total, Piece<T>(pieces_of(x.of[gpu])[i]));
-    Piece<T> rounded;
-    for (int e = 0; e < Piece<T>::kCount; ++e) rounded.element[e] = from_float<T>(total[e]);
+    float total[Pack<T>::kCount] = {};
+    for (int gpu = 0; gpu < gpus; ++gpu) add(total, Pack<T>(pieces_of(x.of[gpu])[i]));
+    Pack<T> rounded;
+    for (int e = 0; e < Pack<T>::kCount; ++e) rounded.element[e] = from_float<T>(total[e]);
     pieces_of(sum)[i] = rounded.bits;
   }
   ByFences::meet(flags, gpus, me);  // all have read x
@@ -41,23 +41,23 @@ template <class T, int Pieces>
 __global__ void __launch_bounds__(1024)
     residual_rms(const T* __restrict__ sum, const T* __restrict__ residual, const T* __restrict__ weight,
                  T* __restrict__ h, T* __restrict__ y, int columns) {
-  const int pieces = columns / Piece<T>::kCount;
+  const int pieces = columns / Pack<T>::kCount;
   const long long first = static_cast<long long>(blockIdx.x) * pieces;
   HeldRow<T, Pieces> row;
 #pragma unroll
   for (int j = 0; j < Pieces; ++j) {
     const int i = threadIdx.x + j * blockDim.x;
     if (i >= pieces) continue;
-    float total[Piece<T>::kCount] = {};
-    add(total, Piece<T>(pieces_of(sum)[first + i]));
-    row.keep(j, total, Piece<T>(pieces_of(residual)[first + i]));
+    float total[Pack<T>::kCount] = {};
+    add(total, Pack<T>(pieces_of(sum)[first + i]));
+    row.keep(j, total, Pack<T>(pieces_of(residual)[first + i]));
     pieces_of(h)[first + i] = row.h[j].bits;
   }
   const float inverse = row.inverse_rms(columns);
 #pragma unroll
   for (int j = 0; j < Pieces; ++j) {
     const int i = threadIdx.x + j * blockDim.x;
-    if (i < pieces) pieces_of(y)[first + i] = row.normalised(j, inverse, Piece<T>(pieces_of(weight)[i]));
+    if (i < pieces) pieces_of(y)[first + i] = row.normalised(j, inverse, Pack<T>(pieces_of(weight)[i]));
   }
 }
 
@@ -85,7 +85,7 @@ struct Unfused {
   static constexpr int kThreads = 1024;
 
   static int grid(const Shape& s) {
-    const long long needed = ceil_div(elements(s) / Piece<T>::kCount, kThreads), most = multiprocessors();
+    const long long needed = ceil_div(elements(s) / Pack<T>::kCount, kThreads), most = multiprocessors();
     return static_cast<int>(needed < most ? needed : most);
   }
   static void run(const Data& data) {

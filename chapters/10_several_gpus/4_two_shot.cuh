@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(1024)
              const T* __restrict__ weight, T* __restrict__ own_h, const __grid_constant__ OnGpus<T> y,
              const __grid_constant__ OnGpus<unsigned> flags, int gpus, int me, int rows, int columns) {
   ByRelease::meet(flags, gpus, me);  // x is there on all of them
-  const int pieces = columns / Piece<T>::kCount, own_rows = rows / gpus;
+  const int pieces = columns / Pack<T>::kCount, own_rows = rows / gpus;
   // [row]
   for (int r = blockIdx.x; r < own_rows; r += gridDim.x) {
     const long long first = static_cast<long long>(me * own_rows + r) * pieces;
@@ -26,15 +26,15 @@ __global__ void __launch_bounds__(1024)
     for (int j = 0; j < Pieces; ++j) {
       const int i = threadIdx.x + j * blockDim.x;
       if (i >= pieces) continue;
-      Piece<T> of_gpu[kMostGpus];
+      Pack<T> of_gpu[kMostGpus];
 #pragma unroll
       for (int gpu = 0; gpu < kMostGpus; ++gpu)
         if (gpu < gpus) of_gpu[gpu].bits = pieces_of(x.of[gpu])[first + i];
-      float sum[Piece<T>::kCount] = {};
+      float sum[Pack<T>::kCount] = {};
 #pragma unroll
       for (int gpu = 0; gpu < kMostGpus; ++gpu)
         if (gpu < gpus) add(sum, of_gpu[gpu]);
-      row.keep(j, sum, Piece<T>(pieces_of(residual)[first + i]));
+      row.keep(j, sum, Pack<T>(pieces_of(residual)[first + i]));
       pieces_of(own_h)[static_cast<long long>(r) * pieces + i] = row.h[j].bits;
     }
     const float inverse = row.inverse_rms(columns);
@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(1024)
     for (int j = 0; j < Pieces; ++j) {
       const int i = threadIdx.x + j * blockDim.x;
       if (i >= pieces) continue;
-      const uint4 piece = row.normalised(j, inverse, Piece<T>(pieces_of(weight)[i]));
+      const uint4 piece = row.normalised(j, inverse, Pack<T>(pieces_of(weight)[i]));
       for (int gpu = 0; gpu < gpus; ++gpu) pieces_of(y.of[gpu])[first + i] = piece;
     }
   }

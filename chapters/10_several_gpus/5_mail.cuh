@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(1024)
     by_mail(const T* __restrict__ x, const T* __restrict__ residual, const T* __restrict__ weight,
             T* __restrict__ h, T* __restrict__ y, const __grid_constant__ OnGpus<uint4> mail, unsigned* sent,
             int gpus, int me, int columns) {
-  const int pieces = columns / Piece<T>::kCount;
+  const int pieces = columns / Pack<T>::kCount;
   const long long first = static_cast<long long>(blockIdx.x) * pieces;
   const long long box = (static_cast<long long>(gridDim.x) * pieces + 1) / 2 * 2;  // of one sender
   const unsigned turn = sent[blockIdx.x];
@@ -49,14 +49,14 @@ __global__ void __launch_bounds__(1024)
   for (int j = 0; j < Pieces; ++j) {
     const int i = threadIdx.x + j * blockDim.x;
     if (i >= pieces) continue;
-    float sum[Piece<T>::kCount] = {};
+    float sum[Pack<T>::kCount] = {};
     for (int gpu = 0; gpu < gpus; ++gpu) {
-      Piece<T> piece(gpu == me ? pieces_of(x)[first + i] : uint4{});
+      Pack<T> piece(gpu == me ? pieces_of(x)[first + i] : uint4{});
       for (const Deadline deadline; gpu != me && !is_mail(piece.bits); deadline.check())
         piece.bits = __ldcv(&mail.of[me][now + gpu * box + first + i]);
       add(sum, piece);
     }
-    row.keep(j, sum, Piece<T>(pieces_of(residual)[first + i]));
+    row.keep(j, sum, Pack<T>(pieces_of(residual)[first + i]));
     pieces_of(h)[first + i] = row.h[j].bits;
   }
   // [receive]
@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(1024)
 #pragma unroll
   for (int j = 0; j < Pieces; ++j) {
     const int i = threadIdx.x + j * blockDim.x;
-    if (i < pieces) pieces_of(y)[first + i] = row.normalised(j, inverse, Piece<T>(pieces_of(weight)[i]));
+    if (i < pieces) pieces_of(y)[first + i] = row.normalised(j, inverse, Pack<T>(pieces_of(weight)[i]));
   }
   __syncthreads();  // all threads have read it
   if (threadIdx.x == 0) sent[blockIdx.x] = (turn + 1) % 3;

@@ -13,11 +13,11 @@ __global__ void __launch_bounds__(1024)
                   T* __restrict__ y, const __grid_constant__ OnGpus<uint4> mail, unsigned* sent, int gpus,
                   int me, int columns) {
 #if __CUDA_ARCH__ >= 900
-  const int pieces = columns / Piece<T>::kCount;
+  const int pieces = columns / Pack<T>::kCount;
   const long long first = static_cast<long long>(blockIdx.x) * pieces;
   const long long box = (static_cast<long long>(gridDim.x) * pieces + 1) / 2 * 2;
   // [early]
-  Piece<T> held_weight[Pieces];
+  Pack<T> held_weight[Pieces];
 #pragma unroll
   for (int j = 0; j < Pieces; ++j) {
     const int i = threadIdx.x + j * blockDim.x;
@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(1024)
   // [early]
   const unsigned turn = sent[blockIdx.x];
   const long long now = turn * gpus * box, last = (turn + 2) % 3 * gpus * box;
-  Piece<T> own[Pieces], held_residual[Pieces];
+  Pack<T> own[Pieces], held_residual[Pieces];
 #pragma unroll
   for (int j = 0; j < Pieces; ++j) {
     const int i = threadIdx.x + j * blockDim.x;
@@ -46,9 +46,9 @@ __global__ void __launch_bounds__(1024)
   for (int j = 0; j < Pieces; ++j) {
     const int i = threadIdx.x + j * blockDim.x;
     if (i >= pieces) continue;
-    float sum[Piece<T>::kCount] = {};
+    float sum[Pack<T>::kCount] = {};
     for (int gpu = 0; gpu < gpus; ++gpu) {
-      Piece<T> piece(gpu == me ? own[j].bits : uint4{});
+      Pack<T> piece(gpu == me ? own[j].bits : uint4{});
       for (const Deadline deadline; gpu != me && !is_mail(piece.bits); deadline.check())
         piece.bits = __ldcv(&mail.of[me][now + gpu * box + first + i]);
       add(sum, piece);

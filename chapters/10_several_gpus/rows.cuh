@@ -2,20 +2,11 @@
 /// For the kernels of this chapter: rows in pieces of 16 bytes, what follows the sum over the GPUs, and how
 /// rows are spread over blocks.
 #pragma once
+#include "pack.hpp"
 #include "problem.cuh"
 #include "sums.hpp"
 
 namespace DEVICE::several_gpus {
-
-/// 16 bytes of a row.
-template <class T>
-union Piece {
-  static constexpr int kCount = 16 / sizeof(T);
-  uint4 bits;
-  T element[kCount];
-  __device__ Piece() : bits() {}
-  __device__ explicit Piece(const uint4& bits) : bits(bits) {}
-};
 
 template <class T>
 __device__ const uint4* pieces_of(const T* array) {
@@ -28,23 +19,23 @@ __device__ uint4* pieces_of(T* array) {
 
 /// sum[e] += the e-th element of the piece.
 template <class T>
-__device__ void add(float (&sum)[Piece<T>::kCount], const Piece<T>& piece) {
+__device__ void add(float (&sum)[Pack<T>::kCount], const Pack<T>& piece) {
 #pragma unroll
-  for (int e = 0; e < Piece<T>::kCount; ++e) sum[e] += to_float(piece.element[e]);
+  for (int e = 0; e < Pack<T>::kCount; ++e) sum[e] += to_float(piece.element[e]);
 }
 
 // [finish]
 /// A thread's pieces of a row of h: piece j is number threadIdx.x + j * blockDim.x of the row.
 template <class T, int Pieces>
 struct HeldRow {
-  Piece<T> h[Pieces];
+  Pack<T> h[Pieces];
   float squares = 0.0f;
 
   /// h = sum + residual, rounded to T, is piece j.
-  __device__ void keep(int j, float (&sum)[Piece<T>::kCount], const Piece<T>& residual) {
+  __device__ void keep(int j, float (&sum)[Pack<T>::kCount], const Pack<T>& residual) {
     add(sum, residual);
 #pragma unroll
-    for (int e = 0; e < Piece<T>::kCount; ++e) {
+    for (int e = 0; e < Pack<T>::kCount; ++e) {
       h[j].element[e] = from_float<T>(sum[e]);
       squares += to_float(h[j].element[e]) * to_float(h[j].element[e]);
     }
@@ -54,10 +45,10 @@ struct HeldRow {
     return rsqrtf(block_sum_by_warps(squares) / static_cast<float>(columns) + kEpsilon);
   }
   /// The bits of piece j of y = h * inverse * weight.
-  __device__ uint4 normalised(int j, float inverse, const Piece<T>& weight) const {
-    Piece<T> y;
+  __device__ uint4 normalised(int j, float inverse, const Pack<T>& weight) const {
+    Pack<T> y;
 #pragma unroll
-    for (int e = 0; e < Piece<T>::kCount; ++e)
+    for (int e = 0; e < Pack<T>::kCount; ++e)
       y.element[e] = from_float<T>(to_float(h[j].element[e]) * inverse * to_float(weight.element[e]));
     return y.bits;
   }
@@ -69,20 +60,20 @@ struct HeldRow {
 /// Rows of whole pieces, which 1024 threads can hold, in arrays that begin at a piece.
 template <class T>
 bool suits_rows(const Shape& s) {
-  return gpus(s) <= kMostGpus && columns(s) % Piece<T>::kCount == 0 && columns(s) * int{sizeof(T)} <= 65536;
+  return gpus(s) <= kMostGpus && columns(s) % Pack<T>::kCount == 0 && columns(s) * int{sizeof(T)} <= 65536;
 }
 constexpr const char* kRows = "up to 8 GPUs and rows of whole 16 bytes, up to 64 KiB";
 
 /// Pieces of a thread, a power of two, so that at most 1024 threads have a row.
 template <class T>
 int pieces_of_thread(int columns) {
-  const int pieces = columns / Piece<T>::kCount;
+  const int pieces = columns / Pack<T>::kCount;
   return pieces <= 1024 ? 1 : pieces <= 2048 ? 2 : 4;
 }
 /// Whole warps that have a row.
 template <class T>
 int threads_of_row(int columns) {
-  return ceil_div(columns / Piece<T>::kCount, 32 * pieces_of_thread<T>(columns)) * 32;
+  return ceil_div(columns / Pack<T>::kCount, 32 * pieces_of_thread<T>(columns)) * 32;
 }
 
 /// Blocks that take turns at so many rows: enough to fill the GPU.
@@ -109,7 +100,7 @@ void with_pieces(int columns, const Launch& launch_with) {
 /// Bytes of `rows` rows of whole pieces that begin at multiples of 16 bytes, as sectors.
 template <class T>
 long long bytes_of_rows(const Shape& s, long long rows) {
-  return workbook::row_sector_bytes({{static_cast<int>(rows), s.dims[2]}}, sizeof(T), Piece<T>::kCount);
+  return workbook::row_sector_bytes({{static_cast<int>(rows), s.dims[2]}}, sizeof(T), Pack<T>::kCount);
 }
 
 /// What so many meetings of so many blocks cost at the least: each sets a flag on each GPU, reads its own

@@ -1,6 +1,6 @@
 /// \file
-/// For kernels and for host code: 16-bit elements as floats and back, and eight of them in one access. The
-/// arithmetic stays in float32. A float is itself, for kernels that take either.
+/// For kernels and for host code: 16-bit elements as floats and back. The arithmetic stays in float32. A
+/// float is itself, for kernels that take either.
 #pragma once
 #include "device.hpp"
 
@@ -25,13 +25,5 @@ template <>
 __host__ __device__ inline float from_float<float>(float a) {
   return a;
 }
-
-/// 16 bytes as eight elements.
-template <class T>
-union Eight {
-  uint4 bits;
-  T element[8];
-  __device__ Eight() : bits() {}
-};
 
 }  // namespace DEVICE

@@ -4,6 +4,7 @@
 /// one.
 #pragma once
 #include "halves.hpp"
+#include "pack.hpp"
 
 namespace DEVICE {
 
@@ -51,7 +52,7 @@ __device__ inline void load_two_fours(float (&to)[8], const float* from, int apa
 /// The bits of eight elements starting at `from`, as load_four() loads four; with `aligned`, `left` is a
 /// multiple of 8.
 __device__ inline uint4 load_eight(const __nv_bfloat16* from, int left, bool aligned) {
-  Eight<__nv_bfloat16> eight;
+  Pack<__nv_bfloat16> eight;
   if (aligned) {
     if (left > 0) eight.bits = *reinterpret_cast<const uint4*>(from);
   } else {
@@ -63,7 +64,7 @@ __device__ inline uint4 load_eight(const __nv_bfloat16* from, int left, bool ali
 
 /// Stores eight elements at `to`, but nothing past the end of the row; `left` and `aligned` as in
 /// load_eight().
-__device__ inline void store_eight(__nv_bfloat16* to, const Eight<__nv_bfloat16>& eight, int left,
+__device__ inline void store_eight(__nv_bfloat16* to, const Pack<__nv_bfloat16>& eight, int left,
                                    bool aligned) {
   if (aligned) {
     if (left > 0) *reinterpret_cast<uint4*>(to) = eight.bits;
