@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "harness/backend.hpp"
 #include "harness/device_kind.hpp"
 #include "harness/errors.hpp"
 #include "harness/files.hpp"
@@ -133,7 +134,7 @@ constexpr Parameter kProgram = {
           ->allow_extra_args(false);
       app.add_option("--gpus", a.gpus, "how many GPUs the program sees")
           ->type_name("N")
-          ->check(CLI::Range(1, 8));
+          ->check(CLI::Range(1, kMostGpus));
       app.add_option("--launches", a.launches, "end after so many launches")
           ->type_name("N")
           ->check(CLI::PositiveNumber);

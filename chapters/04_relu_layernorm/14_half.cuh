@@ -79,8 +79,7 @@ struct HalfRows {
   static void run(const Data& data) {
     const Halves<T> a = half_arrays<T>(data);
     const int rows = data.shape.dims[0], columns = data.shape.dims[1];
-    const bool eight =
-        columns % 8 == 0 && aligned(a.x) && aligned(a.weight) && aligned(a.bias) && aligned(a.y);
+    const bool eight = columns % 8 == 0 && are_aligned(a.x, a.weight, a.bias, a.y);
     launch(eight ? half_rows<T, uint4> : half_rows<T, T>, rows,
            row_threads(columns, kHalfElements, kHalfThreads), a.x, a.weight, a.bias, a.y, columns, kEpsilon);
   }

@@ -81,8 +81,7 @@ struct ResidualRms {
   static void run(const Data& data) {
     const Residual<T> a = residual_arrays<T>(data);
     const int columns = data.shape.dims[1];
-    const bool wide = columns % kWide == 0 && aligned(a.x) && aligned(a.residual) && aligned(a.weight) &&
-                      aligned(a.h) && aligned(a.y);
+    const bool wide = columns % kWide == 0 && are_aligned(a.x, a.residual, a.weight, a.h, a.y);
     if (!wide) return launch_rows<T, 16>(data);
     columns <= 1024 * kWide ? launch_rows<uint4, 1>(data) : launch_rows<uint4, 16 / kWide>(data);
   }

@@ -36,7 +36,7 @@ __global__ void reduce_rows(const float* __restrict__ x, float* __restrict__ out
 
 template <class Term>
 void launch_reduce_rows(const Arrays& a, float* out, float divisor) {
-  const bool four = a.columns % 4 == 0 && aligned(a.x);
+  const bool four = a.columns % 4 == 0 && are_aligned(a.x);
   launch(four ? reduce_rows<Term, float4> : reduce_rows<Term, float>, a.rows,
          row_threads(a.columns, four ? 16 : 4, 512), a.x, out, a.columns, divisor);
 }

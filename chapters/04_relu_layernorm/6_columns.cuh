@@ -70,7 +70,7 @@ __global__ void reduce_columns(const float* __restrict__ x, float* __restrict__ 
 template <class Term>
 void launch_reduce_columns(const Data& data, float* out, float divisor) {
   const Arrays a = arrays(data);
-  const bool four = a.columns % 4 == 0 && aligned(a.x) && aligned(out);
+  const bool four = a.columns % 4 == 0 && are_aligned(a.x, out);
   const int count = slices(data.shape);
   const unsigned tiles = static_cast<unsigned>(ceil_div(a.columns, kTileVectors * (four ? 4 : 1)));
   const dim3 block(kTileVectors, kTileRows);

@@ -2,6 +2,7 @@
 /// For the kernels of this chapter: rows in vectors of one or four elements, and the part of a row that a
 /// thread holds in registers. Below, on the host: when rows can be loaded in vectors, by how many threads.
 #pragma once
+#include "pack.hpp"
 #include "problem.cuh"
 
 namespace DEVICE::relu_layernorm {
@@ -55,14 +56,10 @@ constexpr int kHeld = kHeldBytes / sizeof(Vector);
 
 // --- On the host ---
 
-inline bool aligned(const void* array, size_t bytes = 16) {
-  return reinterpret_cast<size_t>(array) % bytes == 0;
-}
-
 /// Whether float4 can be used for x, weight, bias and y: all of them and all rows begin at multiples of 16
 /// bytes.
 inline bool aligned_rows(const Arrays& a, const float* y) {
-  return a.columns % 4 == 0 && aligned(a.x) && aligned(a.weight) && aligned(a.bias) && aligned(y);
+  return a.columns % 4 == 0 && are_aligned(a.x, a.weight, a.bias, y);
 }
 
 /// Threads in whole warps, at most `most`, for a row of which each thread has `each` elements.

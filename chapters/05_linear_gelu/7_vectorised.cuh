@@ -67,10 +67,8 @@ __global__ void __launch_bounds__(kThreads)
 
 // --- On the host ---
 
-inline bool is_aligned(const float* array) { return reinterpret_cast<size_t>(array) % 16 == 0; }
-
 /// Whether all rows of x and w start at multiples of 16 bytes.
-inline bool has_aligned_rows(const Arrays& a) { return a.k % 4 == 0 && is_aligned(a.x) && is_aligned(a.w); }
+inline bool has_aligned_rows(const Arrays& a) { return a.k % 4 == 0 && are_aligned(a.x, a.w); }
 
 inline Traffic tile_traffic(const Shape& s) { return tiled(s, BM, BN); }
 

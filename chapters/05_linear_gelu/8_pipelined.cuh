@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(kThreads, 2)
 
 /// Whether no tile is partial, two of them along k included, and every row starts at a multiple of 16 bytes.
 inline bool has_whole_tiles(const Arrays& a, const float* result) {
-  return a.m % BM == 0 && a.n % BN == 0 && a.k % (2 * BK) == 0 && has_aligned_rows(a) && is_aligned(result);
+  return a.m % BM == 0 && a.n % BN == 0 && a.k % (2 * BK) == 0 && has_aligned_rows(a) && are_aligned(result);
 }
 
 struct Pipelined {

@@ -3,6 +3,7 @@
 /// belong to fixed elements, so vectors begin at element 0, wherever the array starts in memory.
 #pragma once
 #include "halves.hpp"
+#include "pack.hpp"
 
 namespace DEVICE::gelu_dropout {
 
@@ -16,12 +17,6 @@ struct alignas(16) Vector {
   __device__ uint4& bits() { return *reinterpret_cast<uint4*>(element); }
   __device__ const uint4& bits() const { return *reinterpret_cast<const uint4*>(element); }
 };
-
-/// Whether all arrays begin at multiples of 16 bytes.
-template <class... T>
-__host__ __device__ inline bool are_aligned(const T*... arrays) {
-  return ((reinterpret_cast<size_t>(arrays) % 16 == 0) && ...);
-}
 
 /// Vector v of an array of n elements, in one access if the array is aligned; zeros past its end.
 template <class T>

@@ -338,9 +338,8 @@ template <class Mask>
 struct MmaFlash {
   static void run(const Data& data) {
     const Halves a = half_arrays(data);
-    const auto start = [](const void* array) { return reinterpret_cast<size_t>(array); };
-    const bool aligned = (start(a.q) | start(a.k) | start(a.v)) % 16 == 0;
-    with_mma_tiles(data.shape.dims[4], aligned, [&](auto tiles) { launch_with<decltype(tiles)>(data); });
+    with_mma_tiles(data.shape.dims[4], are_aligned(a.q, a.k, a.v),
+                   [&](auto tiles) { launch_with<decltype(tiles)>(data); });
   }
   static Traffic traffic(const Shape& s) { return half_flash_traffic<Mask>(s, kMmaQueries, kMmaKeys); }
   static bool suits(const Shape& s) { return rows_fit(s); }

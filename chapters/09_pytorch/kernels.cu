@@ -88,8 +88,8 @@ __global__ void bias_gelu_backward(const T* __restrict__ grad, const T* __restri
 template <class Formula, class T>
 void launch_elementwise(const Arrays<Formula, T>& arrays, int n, int period) {
   bool wide = !Formula::kRepeats || period % kWidest<T> == 0;
-  for (const T* array : arrays.in) wide = wide && aligned(array);
-  for (const T* array : arrays.out) wide = wide && aligned(array);
+  for (const T* array : arrays.in) wide = wide && are_aligned(array);
+  for (const T* array : arrays.out) wide = wide && are_aligned(array);
   const int width = wide ? kWidest<T> : 1;
   launch(wide ? elementwise<Formula, kWidest<T>, T> : elementwise<Formula, 1, T>,
          static_cast<unsigned>(ceil_div(n, width * kThreads)), kThreads, arrays, static_cast<unsigned>(n),
@@ -140,7 +140,7 @@ void run_bias_gelu_backward(const WorkbookBiasGelu& task) {
   auto *dx = static_cast<T*>(task.dx), *dbias = static_cast<T*>(task.dbias);
   auto* partial = static_cast<Compute<T>*>(task.partial);
   const auto rows = static_cast<unsigned>(task.rows), columns = static_cast<unsigned>(task.columns);
-  const bool wide = task.columns % kWidest<T> == 0 && aligned(grad, x, bias, dx);
+  const bool wide = task.columns % kWidest<T> == 0 && are_aligned(grad, x, bias, dx);
   const auto tiles = static_cast<unsigned>(ceil_div(task.columns, kLanes * (wide ? kWidest<T> : 1)));
   launch(wide ? bias_gelu_backward<Formula, kWidest<T>, T> : bias_gelu_backward<Formula, 1, T>,
          dim3(tiles, static_cast<unsigned>(task.parts)), dim3(kLanes, kRows), grad, x, bias, dx, partial,

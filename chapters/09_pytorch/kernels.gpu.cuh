@@ -7,6 +7,7 @@
 
 #include "ceil_div.hpp"
 #include "halves.hpp"
+#include "pack.hpp"
 #include "types.hpp"
 
 namespace DEVICE::operators {
@@ -96,11 +97,6 @@ __global__ void sum_parts(const Compute<T>* __restrict__ partial, T* __restrict_
 }
 
 // --- On the host ---
-
-template <class... Pointers>
-bool aligned(Pointers... pointers) {
-  return ((reinterpret_cast<size_t>(pointers) % 16 == 0) && ...);
-}
 
 /// The compute capability of the current device, such as 90 for 9.0.
 inline int compute_capability() {

@@ -118,7 +118,8 @@ bool is_split(const WorkbookAttention& a) {
 /// Whether kernels_attention.sm90a.cu has a kernel: the TMA copies rows that are whole multiples of 16 bytes.
 bool suits_hopper(const WorkbookAttention& a) {
 #ifdef WORKBOOK_OPS_HOPPER
-  return a.type != kFloat32 && a.d % 8 == 0 && aligned(a.q, a.k, a.v, a.out) && compute_capability() == 90;
+  return a.type != kFloat32 && a.d % 8 == 0 && are_aligned(a.q, a.k, a.v, a.out) &&
+         compute_capability() == 90;
 #else
   return false;
 #endif
@@ -148,7 +149,7 @@ void run_attention(const WorkbookAttention& a, const T* q, const T* k, const T* 
     need_bfloat16();
     if (is_split(a)) return split_in_bfloat16(a, q, k, v, o);
     if (suits_hopper(a)) return workbook_ops::launch_attention_on_hopper(a);
-    stages::with_mma_tiles(a.d, aligned(a.q, a.k, a.v),
+    stages::with_mma_tiles(a.d, are_aligned(a.q, a.k, a.v),
                            [&](auto tiles) { flash_in_bfloat16<decltype(tiles), Mask>(a, q, k, v, o); });
   }
 }

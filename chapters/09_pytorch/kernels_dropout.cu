@@ -7,7 +7,6 @@
 
 namespace DEVICE::operators {
 
-using gelu_dropout::are_aligned;
 using gelu_dropout::load;
 using gelu_dropout::store;
 

@@ -49,7 +49,7 @@ void check_rows(int rows) {
 /// Whether the TMA can copy the matrices: their rows must be whole multiples of 16 bytes.
 bool suits_hopper(const WorkbookLinearGelu& task) {
   return task.inputs > 0 && task.inputs % 8 == 0 && task.outputs % 8 == 0 &&
-         aligned(task.x, task.weight, task.y);
+         are_aligned(task.x, task.weight, task.y);
 }
 #endif
 

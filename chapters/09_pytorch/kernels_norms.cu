@@ -249,7 +249,8 @@ void run_norm(const WorkbookNorm& task) {
   const auto out = [](void* array) { return static_cast<T*>(array); };
   const Forward<T> a = {in(task.x),    in(task.residual), in(task.weight),
                         in(task.bias), out(task.y),       out(task.sum)};
-  const bool wide = task.columns % kWidest<T> == 0 && aligned(a.x, a.residual, a.weight, a.bias, a.y, a.sum);
+  const bool wide =
+      task.columns % kWidest<T> == 0 && are_aligned(a.x, a.residual, a.weight, a.bias, a.y, a.sum);
   if (launch_stage(Norm(), a, task, wide)) return;
   launch_rows(wide ? norm_rows<Norm, kWidest<T>, T> : norm_rows<Norm, 1, T>, a, task.rows, task.columns,
               task.epsilon);
@@ -268,7 +269,7 @@ void run_norm_backward(const WorkbookNormBackward& task) {
                          static_cast<float*>(task.moments),
                          static_cast<float*>(task.partial)};
   const bool wide =
-      task.columns % kWidest<T> == 0 && aligned(a.grad, a.grad_sum, a.x, a.weight, a.bias, a.dx);
+      task.columns % kWidest<T> == 0 && are_aligned(a.grad, a.grad_sum, a.x, a.weight, a.bias, a.dx);
   launch_rows(wide ? norm_backward<Norm, kWidest<T>, T> : norm_backward<Norm, 1, T>, a, task.rows,
               task.columns, task.epsilon);
   const unsigned tile = kLanes * (wide ? kWidest<T> : 1), columns = static_cast<unsigned>(task.columns);

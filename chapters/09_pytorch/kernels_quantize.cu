@@ -96,7 +96,7 @@ void run_quantize_rows(const WorkbookQuantizeRows& task) {
       return stages::is_aligned(arrays) ? stages::launch_once<float4>(arrays)
                                         : stages::launch_once<float>(arrays);
     }
-  const bool wide = task.columns % kWidest<T> == 0 && aligned(a.x, a.q);
+  const bool wide = task.columns % kWidest<T> == 0 && are_aligned(a.x, a.q);
   launch_rows(wide ? quantize_rows<kWidest<T>, T> : quantize_rows<1, T>, a, task.rows, task.columns);
 }
 

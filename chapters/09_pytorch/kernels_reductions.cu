@@ -100,7 +100,7 @@ using Term = std::conditional_t<std::is_same_v<Reduction, SumOfSquares>, stages:
 /// Float32 rows in one part, of which each has work for a block: the stage of chapter 04.
 template <class Reduction>
 void launch_row_stage(const WorkbookReduction& task, const Reduced<float>& a) {
-  const bool four = task.size % 4 == 0 && aligned(a.x);
+  const bool four = task.size % 4 == 0 && are_aligned(a.x);
   launch(four ? stages::reduce_rows<Term<Reduction>, float4> : stages::reduce_rows<Term<Reduction>, float>,
          a.lines, stages::row_threads(task.size, four ? 16 : 4, 512), a.x, a.out, task.size, a.divisor);
 }
@@ -109,7 +109,7 @@ template <class Reduction, class T>
 void reduce_all_rows(const WorkbookReduction& task, const Reduced<T>& a) {
   if constexpr (std::is_same_v<T, float>)
     if (!is_short(task.size) && task.parts == 1) return launch_row_stage<Reduction>(task, a);
-  const bool wide = task.size % kWidest<T> == 0 && aligned(a.x);
+  const bool wide = task.size % kWidest<T> == 0 && are_aligned(a.x);
   const RowGrid grid(task.outer, (task.size - 1) / task.parts + 1);
   launch(wide ? reduce_rows<Reduction, kWidest<T>, T> : reduce_rows<Reduction, 1, T>,
          dim3(grid.blocks, static_cast<unsigned>(task.parts)), grid.threads, a, grid.lanes);
@@ -122,7 +122,7 @@ bool are_columns(const WorkbookReduction& task) {
 /// The columns of a float32 matrix: the stage of chapter 04.
 template <class Reduction>
 void launch_column_stage(const WorkbookReduction& task, const Reduced<float>& a) {
-  const bool one = task.parts == 1, four = task.inner % 4 == 0 && aligned(a.x, a.out, a.partial);
+  const bool one = task.parts == 1, four = task.inner % 4 == 0 && are_aligned(a.x, a.out, a.partial);
   const int tile = stages::kTileVectors * (four ? 4 : 1);
   const auto tiles = static_cast<unsigned>(ceil_div(task.inner, tile));
   const dim3 block(stages::kTileVectors, stages::kTileRows);
@@ -138,7 +138,7 @@ void launch_column_stage(const WorkbookReduction& task, const Reduced<float>& a)
 
 template <class Reduction, class T>
 void reduce_all_lines(const WorkbookReduction& task, const Reduced<T>& a) {
-  const bool wide = task.inner % kWidest<T> == 0 && aligned(a.x);
+  const bool wide = task.inner % kWidest<T> == 0 && are_aligned(a.x);
   const unsigned tiles = (a.lines - 1) / (kLanes * (wide ? kWidest<T> : 1)) + 1;
   launch(wide ? reduce_lines<Reduction, kWidest<T>, T> : reduce_lines<Reduction, 1, T>,
          dim3(tiles, static_cast<unsigned>(task.parts)), dim3(kLanes, kRows), a);
@@ -170,7 +170,8 @@ void run_reduction_backward(const WorkbookReductionBackward& task) {
   const auto *grad = static_cast<const T*>(task.grad), *x = static_cast<const T*>(task.x);
   auto* dx = static_cast<T*>(task.dx);
   const int neighbours = task.inner == 1 ? task.size : task.inner, n = task.outer * task.size * task.inner;
-  const bool wide = neighbours % kWidest<T> == 0 && aligned(x, dx) && (task.inner == 1 || aligned(grad));
+  const bool wide =
+      neighbours % kWidest<T> == 0 && are_aligned(x, dx) && (task.inner == 1 || are_aligned(grad));
   launch(wide ? reduction_backward<Reduction, kWidest<T>, T> : reduction_backward<Reduction, 1, T>,
          static_cast<unsigned>(ceil_div(n, (wide ? kWidest<T> : 1) * kThreads)), kThreads, grad, x, dx,
          static_cast<unsigned>(n), static_cast<unsigned>(task.size), static_cast<unsigned>(task.inner),

@@ -46,15 +46,13 @@ class Processes : public ProcessBackend {
  public:
   Processes(const Rank& rank, ncclComm_t communicator)
       : rank_(rank), communicator_(communicator), info_(make_gpu_backend().backend->info()) {
-    for (int gpu = 0; gpu < rank.count; ++gpu) allocate(1, 0, "", 1, gpu);
-    reaches_others_ = all_together(reaches_others_, ncclMin) == 1;  // if all do
+    reaches_others_ = all_together(reaches_all(), ncclMin) == 1;
     for (int gpu = 0; gpu < rank.count; ++gpu) {
       char kind[sizeof cudaDeviceProp::name] = {};
       info_.name.copy(kind, sizeof kind - 1);
-      broadcast(kind, sizeof kind, gpu);
+      broadcast(kind, kind, sizeof kind, gpu);
       kinds_.push_back(kind);
     }
-    is_connected_ = true;
   }
 
   DeviceInfo info() const override { return info_; }
@@ -73,19 +71,17 @@ class Processes : public ProcessBackend {
   void* allocate(std::size_t bytes, std::size_t misalignment, const std::string&, std::size_t,
                  int gpu) override {
     Part part = {gpu, bytes, {}};
-    unsigned char* raw = nullptr;
-    cudaIpcMemHandle_t handle = {};
+    void* memory = nullptr;
     if (gpu == rank_.me) {
       const std::size_t needed = kGuardBytes + misalignment + bytes + kGuardBytes;
       part.memory = Buffer<unsigned char>((needed + kBlockBytes - 1) / kBlockBytes * kBlockBytes);
-      raw = part.memory.data();
-      check(cudaMemset(raw, kGuard, part.memory.bytes()), "cudaMemset");
-      check(cudaIpcGetMemHandle(&handle, raw), "cudaIpcGetMemHandle");
+      memory = part.memory.data();
+      check(cudaMemset(memory, kGuard, part.memory.bytes()), "cudaMemset");
     }
-    broadcast(&handle, sizeof handle, gpu);
-    if (gpu != rank_.me) raw = opened(handle);
-    if (raw) raw += kGuardBytes + misalignment;
-    void* data = raw ? static_cast<void*>(raw) : &stand_ins_.emplace_back();
+    const cudaIpcMemHandle_t handle = handle_from_owner(memory, gpu);
+    if (gpu != rank_.me && reaches_others_) check(open(handle, &memory), "cudaIpcOpenMemHandle");
+    void* data = memory ? static_cast<unsigned char*>(memory) + kGuardBytes + misalignment
+                        : static_cast<void*>(&stand_ins_.emplace_back());
     parts_.emplace(data, std::move(part));
     return data;
   }
@@ -95,8 +91,7 @@ class Processes : public ProcessBackend {
     if (is_own(device)) check(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
   }
   void download(void* host, const void* device, std::size_t bytes) override {
-    if (is_own(device)) check(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
-    broadcast(host, bytes, parts_.at(device).gpu);
+    broadcast(device, host, bytes, parts_.at(device).gpu);
   }
   void fill(void* device, unsigned char value, std::size_t bytes) override {
     if (is_own(device)) or_lost([&] { check(cudaMemset(device, value, bytes), "cudaMemset"); });
@@ -105,7 +100,7 @@ class Processes : public ProcessBackend {
 
   bool guards_intact(const void* data) const override {
     char intact = is_own(data) && own_guards_intact(data);
-    broadcast(&intact, 1, parts_.at(data).gpu);
+    broadcast(&intact, &intact, 1, parts_.at(data).gpu);
     return intact;
   }
 
@@ -135,16 +130,34 @@ class Processes : public ProcessBackend {
 
   bool is_own(const void* data) const { return parts_.at(data).gpu == rank_.me; }
 
-  /// Another process's array; null where it is out of reach, as the first ones show.
-  unsigned char* opened(const cudaIpcMemHandle_t& handle) {
-    void* memory = nullptr;
-    if (is_connected_ && reaches_others_)
-      check(cudaIpcOpenMemHandle(&memory, handle, cudaIpcMemLazyEnablePeerAccess), "cudaIpcOpenMemHandle");
-    if (is_connected_) return static_cast<unsigned char*>(memory);
-    if (reaches_others_)
-      reaches_others_ = cudaIpcOpenMemHandle(&memory, handle, cudaIpcMemLazyEnablePeerAccess) == cudaSuccess;
+  /// Whether this process can use the memory of every other one.
+  bool reaches_all() const {
+    const Buffer<unsigned char> own(kBlockBytes);
+    bool all = true;
+    for (int gpu = 0; gpu < rank_.count; ++gpu) {
+      const cudaIpcMemHandle_t handle = handle_from_owner(own.data(), gpu);
+      void* memory = nullptr;
+      if (gpu == rank_.me) continue;
+      if (open(handle, &memory) == cudaSuccess)
+        check(cudaIpcCloseMemHandle(memory), "cudaIpcCloseMemHandle");
+      else
+        all = false;
+    }
     cudaGetLastError();  // it has been dealt with: the next launch must not find it
-    return static_cast<unsigned char*>(memory);
+    wait_for_all();      // nobody frees what another still opens
+    return all;
+  }
+
+  /// By which other processes open the memory that `owner` has given here.
+  cudaIpcMemHandle_t handle_from_owner(void* memory, int owner) const {
+    cudaIpcMemHandle_t handle = {};
+    if (owner == rank_.me) check(cudaIpcGetMemHandle(&handle, memory), "cudaIpcGetMemHandle");
+    broadcast(&handle, &handle, sizeof handle, owner);
+    return handle;
+  }
+
+  static cudaError_t open(const cudaIpcMemHandle_t& handle, void** memory) {
+    return cudaIpcOpenMemHandle(memory, handle, cudaIpcMemLazyEnablePeerAccess);
   }
 
   bool own_guards_intact(const void* data) const {
@@ -158,11 +171,11 @@ class Processes : public ProcessBackend {
            std::all_of(first + static_cast<std::ptrdiff_t>(part.bytes), bytes.end(), is_guard);
   }
 
-  /// Gives all processes the bytes that process `from` has.
-  void broadcast(void* host, std::size_t bytes, int from) const {
+  /// Copies what `source`, on the host or the GPU, holds in process `from` to `host` in all processes.
+  void broadcast(const void* source, void* host, std::size_t bytes, int from) const {
     if (staging_.count() < bytes) staging_ = Buffer<unsigned char>(bytes);
     unsigned char* staging = staging_.data();
-    if (from == rank_.me) check(cudaMemcpy(staging, host, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+    if (from == rank_.me) check(cudaMemcpy(staging, source, bytes, cudaMemcpyDefault), "cudaMemcpy");
     check_nccl(ncclBroadcast(staging, staging, bytes, ncclUint8, from, communicator_, cudaStreamPerThread),
                "ncclBroadcast");
     wait_for_library();
@@ -226,7 +239,7 @@ class Processes : public ProcessBackend {
   ncclComm_t communicator_;
   DeviceInfo info_;
   std::vector<std::string> kinds_;
-  bool reaches_others_ = true, is_connected_ = false;  // the second: all have said whom they reach
+  bool reaches_others_ = false;  // each process each other one's memory
   bool is_measured_ = false;
   double microseconds_ = 0;
   std::map<const void*, Part> parts_;
@@ -271,8 +284,7 @@ std::unique_ptr<ProcessBackend> join_processes(const Rank& rank, const std::stri
   if (id_file.empty() && rank.address.empty())
     throw UsageError(
         "nothing says where the processes meet: give --id-file, a file in a folder that all of them see, or "
-        "set "
-        "NCCL_COMM_ID to the host and a free port of process 0, as in node1:29501");
+        "set NCCL_COMM_ID to the host and a free port of process 0, as in node1:29501");
   take_gpu(rank.on_host);
   if (id_file.empty()) setenv("NCCL_COMM_ID", rank.address.c_str(), 1);  // then all get the same id
   const ncclUniqueId id = id_file.empty() ? new_id() : id_through(id_file, rank.me);

@@ -16,4 +16,10 @@ union Pack {
   __device__ explicit Pack(const Bits& bits) : bits(bits) {}
 };
 
+/// Whether all arrays begin at multiples of 16 bytes.
+template <class... T>
+__host__ __device__ inline bool are_aligned(const T*... arrays) {
+  return ((reinterpret_cast<size_t>(arrays) % 16 == 0) && ...);
+}
+
 }  // namespace DEVICE

@@ -8,6 +8,10 @@
 /// Goal: 4 bytes read and 4 bytes written per element, and a result that is accurate also for rows of large
 /// numbers that are close together, as that of the three loops is. A row with a NaN or a +infinity becomes
 /// NaN, as in PyTorch. The rows are shared by the grid.
+///
+/// The check counts shared and device memory. It cannot see whether an array of a thread is in registers: the
+/// compiler moves one to local memory, which is device memory, where an index is not known when it compiles.
+/// On a GPU `nvcc -Xptxas -v` says so: "bytes stack frame" must be 0.
 #pragma once
 #include "device.hpp"
 
