@@ -38,8 +38,6 @@ SANITIZED_SIZES = {"10_several_gpus": (("1x5x1032", OUR_STAGES), ("2x6x1008", OU
 
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
 QUICK_TOOLS = ("memcheck", "racecheck")
-# NCCL tries calls that fail, and goes on; our programs check the result of every call themselves.
-OPTIONS = {("memcheck", "10_several_gpus"): ("--report-api-errors", "no")}
 # initcheck does not know what the TMA writes to global memory, and another GPU to this one's, as NCCL does.
 WITHOUT_INITCHECK = ("06_tensor_cores", "10_several_gpus")
 NOTHING_FOUND = re.compile(r"(ERROR|RACECHECK) SUMMARY: 0 ")
@@ -159,7 +157,6 @@ def sanitizer_tasks(programs, options):
         return []
     return [Task("sanitizer", f"{tool} {program.name} {size}",
                  [sanitizer, "--tool", tool, "--error-exitcode", "1",
-                  *OPTIONS.get((tool, program.name), ()),
                   *chapter_command(program, size, stages), "--once"], 180, by_summary)
             for tool in (QUICK_TOOLS if options.quick else TOOLS)
             for program in chapters_in(programs)
