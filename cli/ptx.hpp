@@ -1,5 +1,5 @@
 /// \file
-/// The few statements of inline PTX that have a counterpart in CUDA C++.
+/// Inline PTX: the instructions that have a counterpart on the CPU device, as C++.
 #pragma once
 
 #include <string>
@@ -7,10 +7,15 @@
 
 namespace workbook {
 
-/// What `asm("mov.u32 %0, %%laneid;" : "=r"(x))` assigns to x, given the text with its quotation marks; empty
-/// where it is something else.
-std::string ptx_register(std::string_view text);
-/// The call that stands for a statement without operands, such as `membar.gl;`; empty where there is none.
-std::string ptx_call(std::string_view text);
+/// What an asm statement becomes: C++ statements in which operand %0 is `o0`, or the first instruction that
+/// is not known.
+struct PtxStatements {
+  std::string code;
+  std::string unknown;  ///< empty where `code` is everything
+};
+
+/// Translates the text of an asm statement, without quotation marks, that has that many operands.
+/// common/published/ptx.hpp has what the C++ calls.
+PtxStatements ptx_statements(std::string_view text, int operands);
 
 }  // namespace workbook

@@ -66,6 +66,21 @@ const std::set<std::string_view> kTypeWords = {"int",      "float", "double", "b
                                                "short",    "long",  "half",   "size_t",  "class",
                                                "unsigned", "const", "auto",   "typename"};
 
+/// What a string literal says, raw or not.
+std::string unquoted(std::string_view literal) {
+  const auto open = literal.find('"'), bracket = literal.find('(', open);
+  if (literal.substr(0, open).ends_with("R"))
+    return std::string(literal.substr(bracket + 1, literal.rfind(')') - bracket - 1));
+  std::string text;
+  for (std::size_t i = open + 1; i + 1 < literal.size(); ++i) {
+    if (literal[i] != '\\')
+      text += literal[i];
+    else
+      text += literal[++i] == 'n' ? '\n' : ' ';  // \n, \t
+  }
+  return text;
+}
+
 class Translator {
  public:
   Translator(std::vector<Token> tokens, Constants& constants)
@@ -532,42 +547,64 @@ class Translator {
     }
   }
 
+  /// `asm("mov.u32 %0, %%laneid;" : "=r"(x))` becomes a function of its operands that is called at once:
+  /// `[&](auto&& o0) { ... }((x))`.
   void translate_ptx(int i) {
+    if (!in_device_code(i)) return;
     int open = i + 1;
     while (text(open) == "volatile" || text(open) == "__volatile__") ++open;
     if (text(open) != "(") return;
-    if (translate_register(i, open) || translate_ptx_call(i, open)) return;
+    int end = open + 1;  // of the instructions
+    std::string instructions;
+    for (; token(end).kind == TokenKind::kText; ++end) instructions += unquoted(text(end));
+    const std::vector<int> constraints = constraints_of(end, partner(open));
+    const PtxStatements ptx = ptx_statements(instructions, static_cast<int>(constraints.size()));
+    if (!ptx.unknown.empty()) return refuse_ptx(i, open, ptx.unknown);
+    std::string parameters;
+    for (std::size_t k = 0; k < constraints.size(); ++k)
+      parameters += fmt::format("{}auto&& o{}", k == 0 ? "" : ", ", k);
+    remove(i + 1, open);
+    replace(i, fmt::format("[&]({}) __attribute__((always_inline)) {{ {}}}", parameters, ptx.code));
+    keep_operands(open + 1, partner(open), constraints);
+  }
+
+  void refuse_ptx(int i, int open, const std::string& instruction) {
+    std::ostringstream what;
+    what << std::quoted("inline PTX: " + instruction.substr(0, 60));
     const int line = token(i).line;
-    remove(i, partner(open) + 1);
-    replace(i, fmt::format("::published::refuse(\"inline PTX\", \"{}\", {})", *token(i).file, line));
+    remove_text(i, partner(open) + 1);
+    replace(i, fmt::format("::published::refuse({}, \"{}\", {})", what.str(), *token(i).file, line));
   }
 
-  /// Whether there are no operands in a range, but perhaps what the statement changes: `: : "memory"`.
-  bool has_no_operands(int begin, int end) const {
-    for (int j = begin; j < end; ++j)
-      if (text(j) != ":" && text(j) != "::" && token(j).kind != TokenKind::kText) return false;
-    return true;
+  /// Where the constraints of the operands are, such as "=r", behind the instructions of an asm statement.
+  std::vector<int> constraints_of(int begin, int end) const {
+    std::vector<int> found;
+    int section = 0;
+    for (int i = begin; i < end; ++i) {
+      if (text(i) == ":") ++section;
+      if (text(i) == "::") section += 2;
+      if (token(i).kind == TokenKind::kText && section < 3) found.push_back(i);
+      if (opens(i)) i = partner(i);
+    }
+    return found;
   }
 
-  /// `asm("mov.u32 %0, %%laneid;" : "=r"(x))` becomes `(x) = ...`.
-  bool translate_register(int i, int open) {
-    const std::string value = ptx_register(text(open + 1));
-    const int to = open + 4;
-    if (value.empty() || text(open + 2) != ":" || text(to) != "(") return false;
-    const int end = partner(open), to_end = partner(to);
-    if (!has_no_operands(to_end + 1, end)) return false;
-    remove(i, to);
-    remove(to_end + 1, end + 1);
-    edit(to_end).after += " = " + value;
-    return true;
+  /// Leaves the operands of an asm statement, with commas between them.
+  void keep_operands(int begin, int end, const std::vector<int>& constraints) {
+    int from = begin;
+    for (const int constraint : constraints) {
+      remove_text(from, constraint + 1);
+      if (constraint != constraints[0]) replace(constraint, ",");
+      from = partner(constraint + 1) + 1;
+    }
+    remove_text(from, end);
   }
 
-  bool translate_ptx_call(int i, int open) {
-    const std::string call = ptx_call(text(open + 1));
-    if (call.empty() || !has_no_operands(open + 2, partner(open))) return false;
-    remove(i, partner(open) + 1);
-    replace(i, call);
-    return true;
+  /// Removes tokens, but no line.
+  void remove_text(int begin, int end) {
+    for (int i = begin; i < end; ++i)
+      replace(i,
+              std::string(static_cast<std::size_t>(std::count(text(i).begin(), text(i).end(), '\n')), '\n'));
   }
 
   /// cudaLaunchKernel((void*)kernel, ...): without the cast, the kernel says what its parameters are.

@@ -46,6 +46,7 @@ NOT_COMPARED = {
                          "on a GPU, grid.sync() polls in device memory, and the compiler loads s once"),
     "cooperative/first": (SHARED, "the compiler removes stores that nobody reads"),
     "cooperative/second": (SHARED[:1], "the compiler loads s once, before the loop"),
+    "ptx/hand_over": (GLOBAL[:2], "a thread polls until another has stored"),
     "groups/of_large_tile": (SHARED[:1], "on a GPU, a tile of several warps meets in shared memory"),
     "groups/reverse_by_barrier": (GLOBAL[:2] + SHARED,
                                   "a cuda::barrier is in shared memory, and sm_90 copies in bulk for it"),

@@ -31,6 +31,7 @@ inline constexpr FindingKindRow kFindingKinds[] = {
     {"out of bounds of shared memory", "bounds", false},
     {"out of bounds of an array", "bounds", false},
     {"not device memory", "pointer", false},
+    {"not shared memory", "pointer", false},
     {"warp operation without the caller", "warp", false},
     {"warp operation that a lane does not reach", "warp", false},
     {"votes and barriers mixed", "vote", false},

@@ -39,7 +39,7 @@
 namespace cpu {
 namespace {
 
-constexpr int kMostLines = 32, kMostDepth = 16;
+constexpr int kMostLines = 32, kMostDepth = 32;
 
 bool is_16_bit(const WarpFragment& f) {
   return f.number == FragmentNumber::kHalf || f.number == FragmentNumber::kBfloat16;
@@ -84,6 +84,9 @@ Place place_of(const WarpFragment& f, int lane, int i) {
   if (f.number == FragmentNumber::kTf32)
     return is_left(f) ? Place{group + 8 * (i % 2), member + 4 * (i / 2)}
                       : Place{group + 8 * (i / 2), member + 4 * (i % 2)};
+  if (is_8_bit(f) && f.k == 32)  // of mma.sync alone
+    return is_left(f) ? Place{group + 8 * (i / 4 % 2), 4 * member + i % 4 + 16 * (i / 8)}
+                      : Place{group, 4 * member + i % 4 + 16 * (i / 4)};
   if (is_8_bit(f))
     return is_left(f) ? Place{group + 8 * (i / 4 % 2) + 16 * (i / 8), 4 * member + i % 4}
                       : Place{group + 8 * (i / 4), 4 * member + i % 4};

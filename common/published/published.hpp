@@ -26,6 +26,7 @@
 #include "cpu/unsupported.hpp"
 #include "published/graphs.hpp"
 #include "published/pools.hpp"
+#include "published/ptx.hpp"
 #include "published/runtime.hpp"
 
 #define CUDART_VERSION 13000

@@ -194,6 +194,11 @@ play("many ways to write a program", features, 0, "anonymous 128", "kernel print
 groups = (COPY / "tests/data/published/groups.cu").read_text()
 play("groups of threads and asynchronous copies", groups, 0, "sums 0", "labels 0", "barrier 0", "pipeline 0",
      "part of a warp 0", "interval 0", "inline PTX 0", "large tile 0", "callbacks 0", never="not freed")
+ptx = (COPY / "tests/data/published/ptx.cu").read_text()
+play("inline PTX", ptx, 0, "bfloat16 0", "halves 0", "TF32 0", "bytes 0", "hand-over 0", "arithmetic 0",
+     never="not freed")
+play("an address that is not in shared memory", ptx.replace("&a_tile[row][column]", "a"), 1,
+     "not shared memory: kernel by_bfloat16", "asks where device[0] is in shared memory")
 runtime = (COPY / "tests/data/published/runtime.cu").read_text()
 play("parts of the runtime", runtime, 0, "large parameter 0", "captured graph 0",
      "graph of nodes 0", "host memory 0", "pools 0", "memory of graphs 0", "heap 0",
@@ -742,7 +747,7 @@ PAST = HEAP.replace("p[0]", "p[2]").replace("free(p)", "y[i] = p[2]")
 play("memory of the heap past its end", changed(("y[i] = a", PAST + "y[i] = a"), WRITE), 1,
      "out of bounds: kernel saxpy", "writes heap[8..11], where nothing is in use,")
 play("inline PTX", changed(("y[i] = a", 'asm volatile("discard.L2 [%0], 128;" :: "l"(x)); y[i] = a')), 1,
-     "unsupported instruction: kernel saxpy", "inline PTX at", "line 7")
+     "unsupported instruction: kernel saxpy", "inline PTX: discard.L2 [%0], 128 at", "line 7")
 play("a status of main", changed(("return 0", "return 7")), 1, "main returned 7.", "saxpy 3 4 256")
 play("a program that ends itself", changed(("return 0", "exit(0)")), 0, "saxpy 3 4 256")
 play("... with a status", changed(("return 0", "exit(5)")), 1, "The program ended itself with status 5.",

@@ -68,19 +68,30 @@ TEST_CASE("translate: words change where they are CUDA's") {
   CHECK(translated(system, none) == system);
 }
 
-TEST_CASE("translate: inline PTX that CUDA C++ can say as well") {
+TEST_CASE("translate: inline PTX becomes a function of its operands") {
   const auto in_kernel = [](const std::string& statement) {
     return of("__global__ void k(unsigned x) { " + statement + " }");
   };
-  CHECK(has(in_kernel("asm(\"mov.u32 %0, %%laneid;\" : \"=r\"(x));"), "(x) = ::cpu::lane_index()"));
-  CHECK(has(in_kernel("asm volatile (\" mov.u64 %0,%clock64 ;\" : \"=l\"(x) :: \"memory\");"),
-            "(x) = ::published::clock()"));
-  CHECK(has(in_kernel("asm volatile(\"fence.acq_rel.gpu;\" ::: \"memory\");"), " ::cpu::__threadfence()"));
+  CHECK(has(
+      in_kernel("asm(\"mov.u32 %0, %%laneid;\" : \"=r\"(x));"),
+      "[&](auto&& o0) __attribute__((always_inline)) { { ::published::ptx::put(o0, ::cpu::lane_index()); } "
+      "}(  (x));"));
+  CHECK(has(in_kernel("asm volatile(\"fence.acq_rel.gpu;\" ::: \"memory\");"),
+            "{ { ::cpu::__threadfence(); } }"));
+  CHECK(
+      has(in_kernel("asm volatile(\"ld.global.nc.v2.f32 {%0, %1}, [%2+8];\" : \"=f\"(a), \"=f\"(b)\n : "
+                    "\"l\"(p + threadIdx.x));"),
+          "::published::ptx::load<float>(::published::ptx::generic(o2, static_cast<long long>(8)), o0, o1)"));
+  CHECK(has(in_kernel("asm(\"{ .reg .pred p;\\n setp.ne.b32 p, %0, 0;\\n @!p trap; }\" :: \"r\"(x));"),
+            "bool of_p{};"));
+  CHECK(has(of("void f() { asm(\"rdtsc\" : \"=a\"(x)); }"), "asm(\"rdtsc\" : \"=a\"(x))"));
   for (const char* other :
-       {"asm(\"mov.u32 %0, %%envreg1;\" : \"=r\"(x));", "asm(\"bar.sync 1;\");", "asm(\"trap\" : \"=r\"(x));",
-        "asm(\"mov.u32 %0, %%smid;\" : \"=r\"(x) : \"r\"(x));",
-        "asm(\"mov.u32 %0, %1;\" : \"=r\"(x) : \"r\"(x));"})
-    CHECK(has(in_kernel(other), "::published::refuse(\"inline PTX\", \"mine.cu\", 1)"));
+       {"mov.u32 %0, %%envreg1", "bar.sync 1", "ld.global.f32 %1, [%0]", "ld.global.f32 %0, %0",
+        "add.u32 %0, %0", "mma.sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32 {%0}, {%0}, {%0}, {%0}",
+        "@q trap", "frobnicate.f32 %0"})
+    CHECK(
+        has(in_kernel("asm(\"" + std::string(other) + ";\" : \"=r\"(x));"),
+            "::published::refuse(\"inline PTX: " + std::string(other).substr(0, 60) + "\", \"mine.cu\", 1)"));
 }
 
 TEST_CASE("translate: lines stay where they were, and strings and comments as they are") {
