@@ -66,7 +66,7 @@ const std::set<std::string_view> kTypeWords = {"int",      "float", "double", "b
                                                "short",    "long",  "half",   "size_t",  "class",
                                                "unsigned", "const", "auto",   "typename"};
 
-/// What a string literal says, raw or not.
+/// The text of a string literal, raw or not.
 std::string unquoted(std::string_view literal) {
   const auto open = literal.find('"'), bracket = literal.find('(', open);
   if (literal.substr(0, open).ends_with("R"))

@@ -46,6 +46,8 @@ NOT_COMPARED = {
                          "on a GPU, grid.sync() polls in device memory, and the compiler loads s once"),
     "cooperative/first": (SHARED, "the compiler removes stores that nobody reads"),
     "cooperative/second": (SHARED[:1], "the compiler loads s once, before the loop"),
+    "ptx/by_bfloat16": (("load_sectors", "shared_store_wavefronts"),
+                        "copies that end in zeros, or of 16 bytes through L1, cost what is not known"),
     "ptx/hand_over": (GLOBAL[:2], "a thread polls until another has stored"),
     "groups/of_large_tile": (SHARED[:1], "on a GPU, a tile of several warps meets in shared memory"),
     "groups/reverse_by_barrier": (GLOBAL[:2] + SHARED,

@@ -22,7 +22,7 @@ namespace {
 
 constexpr unsigned kRows = 8;  // of a matrix, of as many elements
 
-/// What a lane reads, and gets.
+/// One lane: the row that it reads, and where its elements go.
 struct LaneRows {
   std::uint16_t row[kRows];
   unsigned* to;

@@ -166,10 +166,10 @@ void warp_store(void* to, const WarpMatrix& layout, const WarpFragment& from);
 void warp_multiply(const WarpFragment& d, const WarpFragment& a, const WarpFragment& b, const WarpFragment& c,
                    bool saturates = false);
 
-/// ldmatrix: `count` (1, 2 or 4) 8x8 matrices of 16-bit elements from shared memory. Lane l passes the address
-/// of row l % 8 of matrix l / 8; lanes from 8 * count on pass nothing that matters. Lane 4 * g + t gets two
-/// elements of each matrix, those of row g in columns 2 * t and 2 * t + 1, and of the matrix's transpose if
-/// `transposed`.
+/// ldmatrix: `count` (1, 2 or 4) 8x8 matrices of 16-bit elements from shared memory. Lane l passes the
+/// address of row l % 8 of matrix l / 8; lanes from 8 * count on pass nothing that matters. Lane 4 * g + t
+/// gets two elements of each matrix, those of row g in columns 2 * t and 2 * t + 1, and of the matrix's
+/// transpose if `transposed`.
 void load_matrices(unsigned* to, int count, bool transposed, const void* row);
 
 /// Where an address is in the block's shared memory: PTX instructions name it so, in 32 bits. \throws Finding
