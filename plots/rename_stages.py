@@ -14,10 +14,9 @@ written then.
 import json
 import pathlib
 import re
-import signal
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
-from results import CHAPTER, ROOT, BadFile, fail, load, require
+from results import CHAPTER, ROOT, BadFile, fail, interruptible, load, require
 
 # CHAPTER/STAGE: its new name. Peers and libraries are stages too.
 RENAMED = {
@@ -189,7 +188,6 @@ def files_after(folder, counters):
 
 
 def main():
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it without a traceback
     parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=pathlib.Path, help="folder of the chapters' JSON")
     parser.add_argument("--counters", type=pathlib.Path, metavar="FILE", help="hardware counters")
@@ -210,4 +208,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    interruptible(main)

@@ -16,10 +16,13 @@ class BadFile(Exception):
 
 
 def interruptible(main):
-    """Runs `main`, which Ctrl-C ends without a traceback, after its temporary files have been removed."""
+    """Runs `main`, which Ctrl-C ends without a traceback, after its temporary files have been removed, and so
+    does a file that cannot be read or written."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         main()
+    except OSError as error:
+        fail(2, f"{error.filename or 'output'}: {error.strerror}")
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         signal.raise_signal(signal.SIGINT)

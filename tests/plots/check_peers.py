@@ -332,6 +332,7 @@ def check_refused(folder):
     stored = folder / "01_multiply_add.json"
     none = folder / "none"
     expect_refused("a folder that is not there", PEERS, [none], 2, "has no JSON of a chapter with peers")
+    expect_refused("a name that is too long", PEERS, ["a" * 5000], 2, "File name too long")
     expect_refused("a folder without a chapter", PEERS, [folder], 2,
                    "has no JSON of a chapter with peers: 01_multiply_add")
     for text, named in (("", "not JSON"), ("[", "not JSON"), ("{}", "expected a list of runs (docs/json.md)"),
