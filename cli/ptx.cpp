@@ -59,8 +59,15 @@ const std::map<std::string, std::string> kCalls = {{"membar.cta", "::cpu::__thre
 /// Instructions that compute: {0} is the type of the operands, {1} and so on are their values.
 const std::map<std::string, std::string> kFormulas = {{"add", "({1} + {2})"},
                                                       {"sub", "({1} - {2})"},
+                                                      {"mul", "({1} * {2})"},
                                                       {"mul.lo", "({1} * {2})"},
+                                                      {"mul.hi", "::cpu::__umulhi({1}, {2})"},
                                                       {"mad.lo", "({1} * {2} + {3})"},
+                                                      {"fma", "::published::ptx::fma({1}, {2}, {3})"},
+                                                      {"min", "::cpu::min({1}, {2})"},
+                                                      {"max", "::cpu::max({1}, {2})"},
+                                                      {"shl", "::published::ptx::shl({1}, {2})"},
+                                                      {"shr", "::published::ptx::shr({1}, {2})"},
                                                       {"and", "({1} & {2})"},
                                                       {"or", "({1} | {2})"},
                                                       {"xor", "({1} ^ {2})"},
@@ -425,12 +432,20 @@ class Translation {
     return a && b ? Code(put(*to, fmt::format("{} ? {} : {}", *which, *a, *b))) : Code();
   }
 
+  Code wide_product(const std::string& of, const std::string& to, const Words& operands) const {
+    if ((of != "u32" && of != "s32") || operands.size() != 3) return {};
+    const std::string type = kTypes.at(of), wide = of == "u32" ? "unsigned long long" : "long long";
+    const Code a = number(operands[1], type), b = number(operands[2], type);
+    return a && b ? Code(put(to, fmt::format("static_cast<{}>({}) * {}", wide, *a, *b))) : Code();
+  }
+
   Code formula(const Words& opcode, const Words& operands) const {
     std::string name = opcode[0];
     for (std::size_t i = 1; i + 1 < opcode.size(); ++i)
       if (opcode[i] != "ftz" && opcode[i] != "rn") name += "." + opcode[i];
     const Code type = found(kTypes, opcode.back()), to = place(operands[0]);
     if (!type || !to) return {};
+    if (name == "mul.wide") return wide_product(opcode.back(), *to, operands);
     const auto pattern = kFormulas.find(name);
     if (pattern == kFormulas.end()) return {};
     std::vector<std::string> values = {*type};

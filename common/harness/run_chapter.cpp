@@ -220,9 +220,7 @@ int run(const Options& options, const Chapter& cpu, const Chapter* gpu) {
 
   if (options.take_turns) return let_take_turns(device, options, shapes.front());
 
-  std::unique_ptr<OutputFile> json;
-  if (!options.json.empty()) json = open_output("--json", options.json);
-
+  if (!options.json.empty()) open_output("--json", options.json);  // a mistake in its name ends the run now
   Report report = {&chapter, device.backend().info(), {}};
   bool right = true;
   std::vector<std::string> note_words;
@@ -241,8 +239,9 @@ int run(const Options& options, const Chapter& cpu, const Chapter* gpu) {
     if (options.resources) fmt::print("\n{}", resources_text(report, result));
     if (options.lines) fmt::print("{}", lines_of_stages(chapter, options, shape));
     flush_standard_output();
+    if (!options.json.empty())
+      replace_file(options.json, json_text(report));  // a long sweep may not come to its end
   }
-  if (json) json->finish(json_text(report));
   fmt::print("{}", how_to_go_on(note_words));
   if (!device.why_no_gpu.empty()) fmt::print("\nNot timed: {}.\n", device.why_no_gpu);
   fmt::print("{}", what_next(chapter));

@@ -19,6 +19,11 @@ template <class To, class From>
     return static_cast<To>(from);
 }
 
+template <class To, class From, size_t Count>
+[[gnu::always_inline]] inline To get(const From (&from)[Count]) {
+  return get<To>(&from[0]);
+}
+
 template <class To, class From>
 [[gnu::always_inline]] inline void put(To& to, const From& from) {
   to = get<To>(from);
@@ -34,6 +39,23 @@ template <class Word, class Whole, class Low, class High>
   const auto pair = get<Pair<Word>>(whole);
   put(low, pair.low);
   put(high, pair.high);
+}
+
+// --- Arithmetic ---
+
+[[gnu::always_inline]] inline float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+[[gnu::always_inline]] inline double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
+
+/// By the number of bits or more, nothing of an unsigned number is left.
+template <class Word>
+[[gnu::always_inline]] inline Word shl(Word a, Word bits) {
+  return static_cast<unsigned>(bits) < 8 * sizeof(Word) ? a << bits : 0;
+}
+template <class Word>
+[[gnu::always_inline]] inline Word shr(Word a, Word bits) {
+  constexpr unsigned kLast = 8 * sizeof(Word) - 1;
+  const unsigned all = static_cast<unsigned>(bits);
+  return all <= kLast ? a >> all : a < 0 ? Word(-1) : Word(0);
 }
 
 // --- Memory ---

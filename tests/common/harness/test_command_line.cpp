@@ -287,6 +287,14 @@ TEST_CASE("a sweep stores one object a size") {
   CHECK(all[0]["stages"].size() == 2);
 }
 
+TEST_CASE("a sweep that does not come to its end has stored the sizes until then") {
+  const TemporaryFolder folder;
+  const fs::path json = folder.path / "partial.json";
+  run(program("01_multiply_add") + "--device cpu --sweep --json " + word(json.string()) + "| head -n 3");
+  REQUIRE(fs::exists(json));
+  CHECK(!nlohmann::json::parse(std::ifstream(json)).empty());
+}
+
 TEST_CASE("option --trace stores what one warp accesses") {
   const TemporaryFolder folder;
   const auto path = folder.path / "trace.json";

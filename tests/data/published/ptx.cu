@@ -176,10 +176,23 @@ __global__ void compute(int* wrong) {
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(1.0f), "f"((float)t));
   asm("cvt.s16.s32 %0, %1;" : "=h"(narrow) : "r"(-(int)t));
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"((float)t - 16));
+  unsigned long long wide;
+  int shifted, least;
+  float fused;
+  __shared__ float array[2];
+  uint32_t address;
+  asm("mul.wide.u32 %0, %1, %2;" : "=l"(wide) : "r"(other), "r"(t));
+  asm("shr.s32 %0, %1, %2;" : "=r"(shifted) : "r"(-(int)t - 1), "r"(2 * t));
+  asm("min.s32 %0, %1, -5;" : "=r"(least) : "r"(-(int)t));
+  asm("{ .reg .f32 by; mov.f32 by, %1; fma.rn.f32 %0, by, 0f40000000, by; }" : "=f"(fused) : "f"((float)t));
+  asm("{ .reg .u64 wide; cvta.to.shared.u64 wide, %1; cvt.u32.u64 %0, wide; }" : "=r"(address) : "l"(array));
   const __nv_bfloat162 expected = __floats2bfloat162_rn((float)t, 1.0f);
   wrong[t] = (low != t) + (high != other) + (permuted != __byte_perm(t, other, 0x3175)) +
              (reversed != __brev(other)) + (product != t * other + 5) + (chosen != (t < 16 ? t : 100)) +
-             (pair != *(const unsigned*)&expected) + (narrow != -(int)t) + (power != exp2f((float)t - 16));
+             (pair != *(const unsigned*)&expected) + (narrow != -(int)t) + (power != exp2f((float)t - 16)) +
+             (wide != (unsigned long long)other * t) + (shifted != (t < 16 ? (-(int)t - 1) >> (2 * t) : -1)) +
+             (least != (t > 5 ? -(int)t : -5)) + (fused != 3.0f * t) +
+             (address != (uint32_t)__cvta_generic_to_shared(&array[0]));
 }
 
 int main() {
