@@ -279,7 +279,9 @@ class Translation {
       const Code left = number(operands[0], "unsigned long");
       return left ? Code(fmt::format("::cpu::pipeline_wait({});", *left)) : Code();
     }
-    if ((opcode[2] != "ca" && opcode[2] != "cg") || operands.size() < 3 || operands.size() > 4) return {};
+    if ((opcode[2] != "ca" && opcode[2] != "cg") || operands.size() < 3 || operands.size() > 4 ||
+        has(opcode, "L2::cache_hint"))  // its last operand is a policy
+      return {};
     const Code to = address(operands[0], true), from = address(operands[1], false);
     const Code bytes = number(operands[2], "unsigned"),
                read = operands.size() == 4 ? number(operands[3], "unsigned") : bytes;

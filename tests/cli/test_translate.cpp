@@ -88,7 +88,7 @@ TEST_CASE("translate: inline PTX becomes a function of its operands") {
   for (const char* other :
        {"mov.u32 %0, %%envreg1", "bar.sync 1", "ld.global.f32 %1, [%0]", "ld.global.f32 %0, %0",
         "add.u32 %0, %0", "mma.sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32 {%0}, {%0}, {%0}, {%0}",
-        "@q trap", "frobnicate.f32 %0"})
+        "@q trap", "cp.async.cg.shared.global.L2::cache_hint [%0], [%0], 16, %0", "frobnicate.f32 %0"})
     CHECK(
         has(in_kernel("asm(\"" + std::string(other) + ";\" : \"=r\"(x));"),
             "::published::refuse(\"inline PTX: " + std::string(other).substr(0, 60) + "\", \"mine.cu\", 1)"));
