@@ -444,17 +444,13 @@ def several(what, _):
 
 
 @quotes({"peers: plots/data/h200/01_multiply_add.json 268435456":
-         "what a size was compared with: the times of our stages and of their peers, in turns",
-         "peers: plots/data/h200/07_gelu_dropout.json 65536x1024 without Triton":
-         "the same without the peers whose names begin so"})
+         "what a size was compared with: the times of our stages and of their peers, in turns"})
 def peers(what, _):
     """Those that were not installed are left out: a page says so once, in a sentence."""
-    what, _, left_out = what.partition(" without ")
     path, size = what.split()
     run = runs_of(peers_of(ROOT / path))[size]
     there = [stage for stage in run["stages"]
-             if (stage["status"] != "skipped" or "cannot be imported" not in stage["message"])
-             and not (left_out and stage["name"].startswith(left_out))]
+             if stage["status"] != "skipped" or "cannot be imported" not in stage["message"]]
     width = max(len(stage["name"]) for stage in there)
     rows = [f"{card_of(run)}, n = {size}, torch {run['torch']}, {run['date']}", "",
             f"{'':{width}}  median us  kernels    error"]
