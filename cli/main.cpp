@@ -35,6 +35,7 @@ struct Arguments {
   bool all = false, compare = false, fresh = false, json = false, lines = false, reveal = false;
   std::vector<std::string> chapters, notes, rest;
   std::vector<std::string> more_files, includes, definitions, constants, arguments;  // of a file with a main
+  std::string model;
   int launches = 0, gpus = 0;
 };
 
@@ -135,6 +136,7 @@ constexpr Parameter kProgram = {
       app.add_option("--gpus", a.gpus, "how many GPUs the program sees")
           ->type_name("N")
           ->check(CLI::Range(1, kMostGpus));
+      app.add_option("--model", a.model, "whose limits it sees; see run")->type_name("CARD");
       app.add_option("--launches", a.launches, "end after so many launches")
           ->type_name("N")
           ->check(CLI::PositiveNumber);
@@ -181,6 +183,7 @@ PlayRequest play_request(const Arguments& a) {
           .constants = a.constants,
           .launches = a.launches,
           .gpus = a.gpus,
+          .model = a.model,
           .arguments = a.arguments};
 }
 

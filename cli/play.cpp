@@ -12,6 +12,7 @@
 
 #include "harness/errors.hpp"
 #include "harness/files.hpp"
+#include "harness/model.hpp"
 #include "harness/note_words.hpp"
 #include "harness/terminal.hpp"
 #include "lock.hpp"
@@ -67,6 +68,8 @@ std::string preprocessor_options(const PlayRequest& request, const std::string& 
   for (const std::string& each : request.includes)
     text << std::quoted("-I" + fs::absolute(each).string()) << "\n";
   for (const std::string& each : request.definitions) text << std::quoted("-D" + each) << "\n";
+  if (!request.model.empty())
+    text << "-U__CUDA_ARCH__\n-D__CUDA_ARCH__=" << 10 * card_for(request.model).chip.capability << "\n";
   return text.str();
 }
 
@@ -169,6 +172,7 @@ int play_command(const Workbook& workbook, const std::string& file, const PlayRe
   const bool is_program =
       has_main(file) || std::any_of(request.more_files.begin(), request.more_files.end(), has_main);
   if (!is_program && request.is_for_main()) throw UsageError(fmt::format("{}; {} has none", kForMain, file));
+  if (!request.model.empty()) card_for(request.model);
   for (const std::string& each : request.constants)
     if (!std::regex_match(each, std::regex(R"([A-Za-z_]\w*=[\w.+-]+)")))
       throw UsageError(fmt::format("--set {}: expected NAME=NUMBER, such as B=2", each));
@@ -176,6 +180,7 @@ int play_command(const Workbook& workbook, const std::string& file, const PlayRe
                                    file, "--device", text_of(request.device)};
   if (request.launches) call.insert(call.end(), {"--launches", std::to_string(request.launches)});
   if (request.gpus) call.insert(call.end(), {"--gpus", std::to_string(request.gpus)});
+  if (!request.model.empty()) call.insert(call.end(), {"--model", request.model});
   if (request.json) call.push_back("--json");
   if (request.lines) call.push_back("--lines");
   if (!request.view.empty()) call.insert(call.end(), {"--view", request.view});

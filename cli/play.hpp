@@ -9,7 +9,7 @@ namespace workbook {
 
 /// What messages say where an option is not for the file at hand.
 constexpr const char* kForMain =
-    "--with, -I, -D, --set, --gpus, --launches and arguments are for a file with a main";
+    "--with, -I, -D, --set, --gpus, --model, --launches and arguments are for a file with a main";
 
 /// How a file is played.
 struct PlayRequest {
@@ -25,12 +25,13 @@ struct PlayRequest {
   std::vector<std::string> constants;              ///< "B=2": the value of `int B = 8` is to be 2
   int launches = 0;                                ///< ends after so many; 0: at its own end
   int gpus = 0;                                    ///< that it sees; 0: one
+  std::string model;                               ///< whose properties it sees; empty: an H200's
   std::vector<std::string> arguments;              ///< of main
 
   /// Whether something is asked for that only a file with a main has.
   bool is_for_main() const {
     return !more_files.empty() || !includes.empty() || !definitions.empty() || !constants.empty() ||
-           launches || gpus || !arguments.empty();
+           launches || gpus || !model.empty() || !arguments.empty();
   }
 };
 

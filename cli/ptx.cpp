@@ -48,13 +48,12 @@ const std::map<std::string, std::string> kRegisters = {{"laneid", "::cpu::lane_i
                                                        {"lanemask_ge", "(-1u << ::cpu::lane_index())"}};
 
 /// Instructions without operands that say where they go, by all their words.
-const std::map<std::string, std::string> kCalls = {{"membar.cta", "::cpu::__threadfence_block()"},
-                                                   {"membar.gl", "::cpu::__threadfence()"},
-                                                   {"membar.sys", "::cpu::__threadfence_system()"},
-                                                   {"bar.sync 0", "::cpu::__syncthreads()"},
-                                                   {"barrier.sync 0", "::cpu::__syncthreads()"},
-                                                   {"cp.async.commit_group", "::cpu::pipeline_commit()"},
-                                                   {"trap", "::cpu::__trap()"}};
+const std::map<std::string, std::string> kCalls = {
+    {"bar.sync 0", "::cpu::__syncthreads();"},
+    {"barrier.sync 0", "::cpu::__syncthreads();"},
+    {"cp.async.commit_group", "::cpu::pipeline_commit();"},
+    {"cp.async.wait_all", "::cpu::pipeline_commit(); ::cpu::pipeline_wait(0);"},
+    {"trap", "::cpu::__trap();"}};
 
 /// Instructions that compute: {0} is the type of the operands, {1} and so on are their values.
 const std::map<std::string, std::string> kFormulas = {{"add", "({1} + {2})"},
@@ -93,7 +92,9 @@ const std::map<std::string, std::string> kAtomics = {
     {"add", "atomicAdd"}, {"min", "atomicMin"}, {"max", "atomicMax"},   {"and", "atomicAnd"},
     {"or", "atomicOr"},   {"xor", "atomicXor"}, {"exch", "atomicExch"}, {"cas", "atomicCAS"}};
 
+/// By their scope, which membar calls "gl" where fence calls it "gpu".
 const std::map<std::string, std::string> kFences = {{"cta", "::cpu::__threadfence_block();"},
+                                                    {"gl", "::cpu::__threadfence();"},
                                                     {"gpu", "::cpu::__threadfence();"},
                                                     {"sys", "::cpu::__threadfence_system();"}};
 
@@ -230,16 +231,16 @@ class Translation {
   // --- Instructions ---
 
   Code instruction(const std::string& text) const {
-    if (const Code call = found(kCalls, text)) return *call + ";";
+    if (const Code call = found(kCalls, text)) return call;
     const auto blank = std::min(text.find_first_of(" \t\r\n"), text.size());
     const Words opcode = parts(text.substr(0, blank), '.');
     const Words operands = parts(text.substr(blank), ',');
     if (opcode.empty()) return {};
     const std::string& name = opcode[0];
-    if (name == "fence" && operands.empty()) return fence(opcode);
+    if ((name == "fence" || name == "membar") && operands.empty()) return fence(opcode);
     if (name == "prefetch" || name == "prefetchu" || name == "nanosleep") return "";
-    if (name == "cp") return copy(opcode, operands);
     if (operands.empty()) return {};
+    if (name == "cp") return copy(opcode, operands);
     if (name == "ld" || name == "st") return access(opcode, operands);
     if (name == "red" || name == "atom") return atomic(opcode, operands);
     if (name == "ldmatrix") return load_matrix(opcode, operands);
@@ -262,19 +263,13 @@ class Translation {
   }
 
   static Code fence(const Words& opcode) {
+    if (opcode[0] == "membar") return opcode.size() == 2 ? fence_of(opcode) : Code();
     return opcode.size() == 3 && (opcode[1] == "acq_rel" || opcode[1] == "sc") ? fence_of(opcode) : Code();
-  }
-
-  static Code copy_wait(const Words& opcode) {
-    return opcode.size() == 3 && opcode[2] == "wait_all"
-               ? Code("::cpu::pipeline_commit(); ::cpu::pipeline_wait(0);")
-               : Code();
   }
 
   /// cp.async, which becomes a copy of the pipeline.
   Code copy(const Words& opcode, const Words& operands) const {
     if (opcode.size() < 3 || opcode[1] != "async") return {};
-    if (operands.empty()) return copy_wait(opcode);
     if (opcode[2] == "wait_group") {
       const Code left = number(operands[0], "unsigned long");
       return left ? Code(fmt::format("::cpu::pipeline_wait({});", *left)) : Code();
@@ -315,10 +310,9 @@ class Translation {
     const bool returns = opcode[0] == "atom";
     const Words given(operands.begin() + (returns ? 1 : 0), operands.end());
     const Code type = found(kTypes, opcode.back());
-    Code call;
-    for (const auto& [name, function] : kAtomics)
-      if (has(opcode, name)) call = "::cpu::" + function + (has(opcode, "sys") ? "_system" : "");
-    if (!type || !call || given.size() < 2) return {};
+    const Code function = opcode.size() > 2 ? found(kAtomics, opcode[opcode.size() - 2]) : Code();
+    if (!type || !function || given.size() < 2) return {};
+    const std::string call = "::cpu::" + *function + (has(opcode, "sys") ? "_system" : "");
     const Code at = address(given[0], is_shared(opcode));
     const Code first = number(given[1], *type),
                second = given.size() > 2 ? number(given[2], *type) : Code("");
@@ -326,7 +320,7 @@ class Translation {
     const bool both = has(opcode, "acq_rel");
     const Code before = both || has(opcode, "release") ? fence_of(opcode) : Code("");
     const Code after = both || has(opcode, "acquire") ? fence_of(opcode) : Code("");
-    const std::string value = fmt::format("{}(static_cast<{}*>({}), {}{}{})", *call, *type, *at, *first,
+    const std::string value = fmt::format("{}(static_cast<{}*>({}), {}{}{})", call, *type, *at, *first,
                                           second->empty() ? "" : ", ", *second);
     const Code to = returns ? place(operands[0]) : Code("");
     if (!before || !after || !to) return {};

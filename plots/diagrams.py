@@ -735,8 +735,8 @@ def stage_on_h200(chapter, name):
 
 def multiprocessors():
     """The number that an H200 has, as the CPU device says."""
-    source = (ROOT / "common" / "cpu" / "runtime.cpp").read_text()
-    return int(re.search(r"int multiprocessors\(\) \{ return (\d+); \}", source)[1])
+    source = (ROOT / "common" / "cpu" / "launch_limits.hpp").read_text()
+    return int(re.search(r"int multiprocessors = (\d+);", source)[1])
 
 
 def draw_pipe(picture, y, share):

@@ -11,6 +11,10 @@
 namespace cpu {
 namespace {
 
+CardLimits limits;
+
+std::string on_card() { return limits.name.empty() ? "" : " on " + limits.name; }
+
 [[noreturn]] void refuse(const Launch& launch, const std::string& what, const char* look_at) {
   throw finding_in(launch.kernel, {"launch refused", "  " + what, look_at});
 }
@@ -44,10 +48,10 @@ void check_shared_memory(const Launch& launch) {
            fmt::format("{} bytes in __shared__ arrays: a kernel can declare at most {}", own,
                        kMostStaticSharedBytes),
            "use smaller tiles, or dynamic shared memory, of which a block can have more");
-  if (launch.shared_bytes + own > kMostSharedBytes)
+  if (launch.shared_bytes + own > limits.most_shared_bytes)
     refuse(launch,
-           fmt::format("{} bytes of dynamic and {} of static shared memory: a block has at most {}",
-                       launch.shared_bytes, own, kMostSharedBytes),
+           fmt::format("{} bytes of dynamic and {} of static shared memory: a block has at most {}{}",
+                       launch.shared_bytes, own, limits.most_shared_bytes, on_card()),
            "use smaller tiles");
 }
 
@@ -58,11 +62,12 @@ void check_cooperative(const Launch& launch) {
   const unsigned threads = block.x * block.y * block.z;
   const int each = resident_blocks(launch.kernel, threads, launch.shared_bytes);
   if (!launch.cooperative || blocks <= static_cast<std::size_t>(each * multiprocessors())) return;
-  refuse(launch,
-         fmt::format("a cooperative launch of {} blocks: {} multiprocessors have room for {} each, {} in all",
-                     blocks, multiprocessors(), each, each * multiprocessors()),
-         "launch as many blocks as cudaOccupancyMaxActiveBlocksPerMultiprocessor allows, and let each do its "
-         "work in a loop. CUDA returns cudaErrorCooperativeLaunchTooLarge");
+  refuse(
+      launch,
+      fmt::format("a cooperative launch of {} blocks: {} multiprocessors have room for {} each, {} in all{}",
+                  blocks, multiprocessors(), each, each * multiprocessors(), on_card()),
+      "launch as many blocks as cudaOccupancyMaxActiveBlocksPerMultiprocessor allows, and let each do its "
+      "work in a loop. CUDA returns cudaErrorCooperativeLaunchTooLarge");
 }
 
 }  // namespace
@@ -75,13 +80,16 @@ void check_launch(const Launch& launch) {
 }
 
 int resident_blocks(const void* kernel, unsigned threads, std::size_t shared_bytes) {
-  constexpr std::size_t kThreads = 2048, kBlocks = 32, kSharedBytes = 228 * 1024, kReserved = 1024;
   const std::size_t own = static_shared_bytes(reinterpret_cast<std::uintptr_t>(kernel));
-  const std::size_t by_threads = kThreads / std::max((threads + 31) / 32 * 32, 32u);
-  const std::size_t by_memory = kSharedBytes / (own + shared_bytes + kReserved);
-  return static_cast<int>(std::min({by_threads, by_memory, kBlocks}));
+  const std::size_t reserved = limits.shared_bytes - limits.most_shared_bytes;
+  const std::size_t by_threads = limits.threads / std::max((threads + 31) / 32 * 32, 32u);
+  const std::size_t by_memory = limits.shared_bytes / std::max<std::size_t>(own + shared_bytes + reserved, 1);
+  return static_cast<int>(std::min({by_threads, by_memory, limits.blocks}));
 }
 
-int most_shared_bytes() { return kMostSharedBytes; }
+const CardLimits& card_limits() { return limits; }
+void set_card_limits(const CardLimits& of_card) { limits = of_card; }
+int most_shared_bytes() { return static_cast<int>(limits.most_shared_bytes); }
+int multiprocessors() { return limits.multiprocessors; }
 
 }  // namespace cpu

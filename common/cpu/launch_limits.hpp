@@ -1,18 +1,33 @@
 /// \file
-/// The launch limits of a GPU of compute capability 9.0.
+/// The launch limits of a GPU.
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "cpu/runtime.hpp"
 
 namespace cpu {
 
 constexpr unsigned kMostThreads = 1024;  ///< of a block
-/// Static plus dynamic shared memory of a block.
+/// Static plus dynamic shared memory of a block, on the cards that have most.
 constexpr std::size_t kMostSharedBytes = 227 * 1024;
-/// `__shared__` arrays of a kernel together: what nvcc accepts.
+/// `__shared__` arrays of a kernel together: what nvcc accepts. With dynamic shared memory, what a kernel has
+/// without cudaFuncSetAttribute().
 constexpr std::size_t kMostStaticSharedBytes = 48 * 1024;
+
+/// What differs between cards. The default is an H200's.
+struct CardLimits {
+  std::string name = {};  ///< for messages; empty: the card is not named
+  int multiprocessors = 132;
+  std::size_t threads = 2048, blocks = 32;  ///< of a multiprocessor, at once
+  std::size_t shared_bytes = 228 * 1024;    ///< of a multiprocessor
+  /// Static and dynamic shared memory of a block. Each block has the difference to shared_bytes besides,
+  /// which is reserved.
+  std::size_t most_shared_bytes = kMostSharedBytes;
+};
+const CardLimits& card_limits();
+void set_card_limits(const CardLimits& limits);
 
 /// \throws Finding for a launch that a GPU would refuse
 void check_launch(const Launch& launch);

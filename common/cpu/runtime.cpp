@@ -115,8 +115,6 @@ int printf(const char* format, ...) {
   return written;
 }
 
-int multiprocessors() { return 132; }
-
 uint3 thread_index() {
   refuse_on_host("threadIdx", CALLER);
   return device().block.thread.index;

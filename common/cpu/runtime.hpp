@@ -26,11 +26,12 @@ struct Launch {
 };
 
 /// The most shared memory that a block may have, its own arrays included: 227 KiB, as on compute
-/// capability 9.0.
+/// capability 9.0, unless a program asks for another card (launch_limits.hpp).
 int most_shared_bytes();
 
-/// Multiprocessors: 132, as an H200 has. The CPU device runs blocks on all cores of the machine.
-[[gnu::const]] int multiprocessors();
+/// Multiprocessors: 132, as an H200 has, or another card's. The CPU device runs blocks on all cores of the
+/// machine.
+int multiprocessors();
 
 /// Runs all threads of all blocks and returns when the grid is done.
 /// \throws cpu::Finding at the first mistake of the kernel that the device can see.

@@ -236,9 +236,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv, const Ch
     options.device = DeviceKind::kGpu;
     options.visible_devices = visible_devices(texts.gpus, std::getenv(kVisibleDevices));
   }
-  if (app.count("--model") && !card_named(options.model))
-    throw UsageError(
-        fmt::format("--model {}: no such card is known; accepted are {}", options.model, card_names()));
+  if (app.count("--model")) card_for(options.model);
   std::vector<std::string> stages;
   for (const std::string& name : options.stages)
     for (const std::string& stage : stages_named(name, chapter)) stages.push_back(stage);

@@ -98,6 +98,7 @@ std::optional<ExitStatus> parse_play_options(int argc, const char* const* argv, 
   app.add_option("--note", options.notes)->allow_extra_args(false);
   app.add_option("--launches", options.launches);
   app.add_option("--gpus", options.gpus);
+  app.add_option("--model", options.model);
   app.add_option("ARGUMENT", options.arguments);
   try {
     app.parse(argc, argv);

@@ -21,6 +21,7 @@ struct PlayOptions {
   std::vector<std::string> notes;  ///< kinds of findings that are to be notes
   bool is_program = false;         ///< it is a file with a main
   int gpus = 1;                    ///< that a file with a main sees
+  std::string model = "h200";      ///< whose properties and limits such a file sees
   int launches = 0;  ///< of a file with a main: its program ends after so many; 0: at its own end
   std::vector<std::string> arguments;  ///< of that main
 

@@ -46,7 +46,7 @@ class Processes : public ProcessBackend {
  public:
   Processes(const Rank& rank, ncclComm_t communicator)
       : rank_(rank), communicator_(communicator), info_(make_gpu_backend().backend->info()) {
-    reaches_others_ = all_together(reaches_all(), ncclMin) == 1;
+    reaches_others_ = all_reach_all();
     for (int gpu = 0; gpu < rank.count; ++gpu) {
       char kind[sizeof cudaDeviceProp::name] = {};
       info_.name.copy(kind, sizeof kind - 1);
@@ -130,8 +130,8 @@ class Processes : public ProcessBackend {
 
   bool is_own(const void* data) const { return parts_.at(data).gpu == rank_.me; }
 
-  /// Whether this process can use the memory of every other one.
-  bool reaches_all() const {
+  /// Whether each process can use the memory of every other one.
+  bool all_reach_all() const {
     const Buffer<unsigned char> own(kBlockBytes);
     bool all = true;
     for (int gpu = 0; gpu < rank_.count; ++gpu) {
@@ -143,9 +143,8 @@ class Processes : public ProcessBackend {
       else
         all = false;
     }
-    cudaGetLastError();  // it has been dealt with: the next launch must not find it
-    wait_for_all();      // nobody frees what another still opens
-    return all;
+    cudaGetLastError();                      // it has been dealt with: the next launch must not find it
+    return all_together(all, ncclMin) == 1;  // which waits, so nobody frees what another still opens
   }
 
   /// By which other processes open the memory that `owner` has given here.

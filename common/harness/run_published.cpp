@@ -20,16 +20,19 @@
 #include "cpu/finding.hpp"
 #include "cpu/heap.hpp"
 #include "cpu/host_calls.hpp"
+#include "cpu/launch_limits.hpp"
 #include "cpu/memory.hpp"
 #include "cpu/names.hpp"
 #include "cpu/program.hpp"
 #include "cpu/source_line.hpp"
 #include "cpu/stop.hpp"
+#include "cpu/symbols.hpp"
 #include "cpu/warp_operations.hpp"
 #include "harness/backend.hpp"
 #include "harness/device_pieces.hpp"
 #include "harness/errors.hpp"
 #include "harness/files.hpp"
+#include "harness/model.hpp"
 #include "harness/play_report.hpp"
 #include "harness/published_gpus.hpp"
 #include "harness/published_graphs.hpp"
@@ -47,8 +50,9 @@ struct Session {
   PlayOptions options;
   std::vector<LaunchCounts> launches;
   std::unique_ptr<Backend> backend;
-  std::map<void*, std::string> arrays;       ///< that are not freed, and their names
-  std::map<std::string, int> library_calls;  ///< that the host has computed
+  std::map<void*, std::string> arrays;                      ///< that are not freed, and their names
+  std::map<std::string, int> library_calls;                 ///< that the host has computed
+  std::map<const void*, std::size_t> dynamic_shared_bytes;  ///< that cudaFuncSetAttribute() allows a kernel
   Repeats repeats;
   std::size_t lost_accesses = 0;  ///< of GPUs, when the repeats were cleared
   int launch_count = 0, not_run = 0;
@@ -61,6 +65,12 @@ struct Session {
 Session* session = nullptr;                           // null outside of a run
 std::optional<std::thread::id> thread_of_ended_main;  // once the session is over
 thread_local cudaError_t last_error = cudaSuccess;
+
+/// Whose properties the program sees.
+Card& card() {
+  static Card of_program = card_for("h200");
+  return of_program;
+}
 
 bool same_launch(const LaunchCounts& a, const LaunchCounts& b) {
   const auto same = [](const Dim3& x, const Dim3& y) { return x.x == y.x && x.y == y.y && x.z == y.z; };
@@ -306,6 +316,22 @@ void fill_rows(const char* call, const cudaMemsetParams& fill, const void* calle
 
 namespace {
 
+std::size_t own_shared_bytes(const void* kernel) {
+  return cpu::static_shared_bytes(reinterpret_cast<std::uintptr_t>(kernel));
+}
+
+/// As on a GPU, a kernel has more than 48 KiB of shared memory only where the program has asked for it.
+void require_shared_bytes(const cpu::Launch& launch) {
+  const std::size_t most = allowed_shared_bytes(launch.kernel);
+  if (launch.shared_bytes <= most || launch.shared_bytes > cpu::card_limits().most_shared_bytes) return;
+  throw cpu::finding_in(
+      launch.kernel,
+      {"launch refused",
+       fmt::format("  {} bytes of dynamic shared memory: this kernel has {}", launch.shared_bytes, most),
+       "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), which must come "
+       "before the launch. CUDA returns cudaErrorInvalidValue"});
+}
+
 /// Runs a kernel on a GPU for the launch at `place`. A finding ends the program.
 void run(const cpu::Launch& launch, const Arguments& arguments, int gpu, const Place& place) {
   const auto lock = use_device("a launch");
@@ -330,6 +356,7 @@ void run(const cpu::Launch& launch, const Arguments& arguments, int gpu, const P
     ++s.not_run;
   };
   try {
+    require_shared_bytes(launch);
     if (s.thread == std::this_thread::get_id())
       run_unless_known();
     else
@@ -377,6 +404,24 @@ void launch(const cpu::Launch& launch, const Arguments& arguments, cudaStream_t 
     work = [kept = KeptLaunch(launch, arguments), gpu, place] { run(kept.launch, kept.given(), gpu, place); };
   enqueue("this launch", stream, cudaGraphNodeTypeKernel, work, place);
 }
+
+cudaError_t allow_shared_bytes(const void* kernel, int bytes) {
+  const auto lock = lock_device();
+  const std::size_t most = cpu::card_limits().most_shared_bytes - own_shared_bytes(kernel);
+  if (bytes < 0 || static_cast<std::size_t>(bytes) > most)
+    return workbook::last_error = cudaErrorInvalidValue;
+  session->dynamic_shared_bytes[kernel] = static_cast<std::size_t>(bytes);
+  return cudaSuccess;
+}
+std::size_t allowed_shared_bytes(const void* kernel) {
+  const auto lock = lock_device();
+  const auto allowed = session->dynamic_shared_bytes.find(kernel);
+  return allowed == session->dynamic_shared_bytes.end()
+             ? cpu::kMostStaticSharedBytes - own_shared_bytes(kernel)
+             : allowed->second;
+}
+
+int compute_capability() { return workbook::card().chip.capability; }
 
 void refuse(const char* what, const char* file, int line) {
   if (!cpu::grid_runs)
@@ -558,15 +603,17 @@ cudaError_t cudaDeviceGetLimit(size_t* bytes, cudaLimit limit) {
   return cudaSuccess;
 }
 
-/// An H200's, which is what the CPU device counts like.
+/// Those of --model, but for the memory, which is this machine's.
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   if (!published::is_gpu(device)) return cudaErrorInvalidDevice;
+  const workbook::Card& card = workbook::card();
+  const cpu::CardLimits& limits = cpu::card_limits();
   cudaDeviceProp p = {};
-  std::strcpy(p.name, "CPU device (counts as an H200)");
+  std::snprintf(p.name, sizeof p.name, "CPU device (as %s)", card.full_name);
   p.totalGlobalMem = workbook::session ? workbook::session->backend->free_bytes() : size_t{1} << 32;
-  p.sharedMemPerBlock = 49152;
-  p.sharedMemPerBlockOptin = static_cast<size_t>(cpu::most_shared_bytes());
-  p.sharedMemPerMultiprocessor = 233472;
+  p.sharedMemPerBlock = cpu::kMostStaticSharedBytes;
+  p.sharedMemPerBlockOptin = limits.most_shared_bytes;
+  p.sharedMemPerMultiprocessor = limits.shared_bytes;
   p.totalConstMem = 65536;
   p.memPitch = 2147483647;
   p.regsPerBlock = p.regsPerMultiprocessor = 65536;
@@ -575,18 +622,19 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   p.maxThreadsDim[2] = 64;
   p.maxGridSize[0] = 2147483647;
   p.maxGridSize[1] = p.maxGridSize[2] = 65535;
-  p.clockRate = 1980000;
-  p.major = 9;
-  p.multiProcessorCount = cpu::multiprocessors();
-  p.memoryClockRate = 3201000;
-  p.memoryBusWidth = 6144;
-  p.l2CacheSize = 50 << 20;
-  p.maxThreadsPerMultiProcessor = 2048;
-  p.maxBlocksPerMultiProcessor = 32;
+  p.clockRate = 1000 * card.chip.clock_mhz;
+  p.major = card.chip.capability / 10;
+  p.minor = card.chip.capability % 10;
+  p.multiProcessorCount = limits.multiprocessors;
+  p.memoryBusWidth = card.chip.bus_bits;
+  p.memoryClockRate = static_cast<int>(1e6 * card.gbytes_per_s / (2 * card.chip.bus_bits / 8));
+  p.l2CacheSize = card.chip.l2_mib << 20;
+  p.maxThreadsPerMultiProcessor = static_cast<int>(limits.threads);
+  p.maxBlocksPerMultiProcessor = static_cast<int>(limits.blocks);
   p.canMapHostMemory = p.concurrentKernels = p.asyncEngineCount = p.unifiedAddressing = p.managedMemory = 1;
   p.concurrentManagedAccess = p.deviceOverlap = p.memoryPoolsSupported = p.hostRegisterSupported = 1;
   p.cooperativeLaunch = 1;
-  p.persistingL2CacheMaxSize = 32768000;
+  p.persistingL2CacheMaxSize = p.major >= 8 ? p.l2CacheSize / 8 * 5 : 0;
   p.accessPolicyMaxWindowSize = 134217728;
   p.pciBusID = device;
   *properties = p;
@@ -716,6 +764,8 @@ int run_published(int argc, const char* const* argv, int (*main)(int, char**, ch
       s.backend = make_cpu_backend(keep, s.options.detail(), s.options.notes);
       session = &s;
       published::make_gpus(s.options.gpus);
+      card() = card_for(s.options.model);
+      cpu::set_card_limits(limits_of(card()));
       if (s.options.json) {
         s.json_output = dup(STDOUT_FILENO);
         dup2(STDERR_FILENO, STDOUT_FILENO);

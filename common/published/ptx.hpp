@@ -71,6 +71,12 @@ template <class Address>
   return ::cpu::at_shared_offset(static_cast<unsigned>(all));
 }
 
+template <class Word, class... To>
+[[gnu::always_inline]] inline void put_all(const Word* words, To&... to) {
+  int i = 0;
+  (put(to, words[i++]), ...);
+}
+
 /// A type of so many bytes that is loaded at once.
 template <size_t Bytes>
 struct Access {
@@ -92,8 +98,7 @@ template <class Word, class... To>
   constexpr int kCount = sizeof...(To);
   using Type = typename Access<sizeof(Word) * kCount>::Type;
   const auto words = __builtin_bit_cast(Words<Word, kCount>, *static_cast<const Type*>(from));
-  int i = 0;
-  (put(to, words.word[i++]), ...);
+  put_all(words.word, to...);
 }
 
 template <class Word, class... From>
@@ -107,26 +112,19 @@ template <class Word, class... From>
 /// ld.volatile, ld.relaxed and ld.acquire.
 template <bool Acquires, class Word, class... To>
 [[gnu::always_inline]] inline void strong_load(const void* from, To&... to) {
-  Words<Word, sizeof...(To)> words;
-  ::cpu::strong_load(&words, from, sizeof words, Acquires);
-  int i = 0;
-  (put(to, words.word[i++]), ...);
+  Word words[sizeof...(To)];
+  ::cpu::strong_load(words, from, sizeof words, Acquires);
+  put_all(words, to...);
 }
 
 /// st.volatile and st.relaxed.
 template <class Word, class... From>
 [[gnu::always_inline]] inline void strong_store(void* to, const From&... from) {
-  const Words<Word, sizeof...(From)> words = {{get<Word>(from)...}};
-  ::cpu::strong_store(to, &words, sizeof words);
+  const Word words[] = {get<Word>(from)...};
+  ::cpu::strong_store(to, words, sizeof words);
 }
 
 // --- Matrices ---
-
-template <class Word, class... To>
-[[gnu::always_inline]] inline void put_all(const Word* words, To&... to) {
-  int i = 0;
-  (put(to, words[i++]), ...);
-}
 
 template <class... To>
 [[gnu::always_inline]] inline void ldmatrix(bool transposed, const void* row, To&... to) {

@@ -292,16 +292,17 @@ cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid
 }
 
 template <class Kernel>
-cudaError_t cudaFuncSetAttribute(Kernel, cudaFuncAttribute, int) {
-  return cudaSuccess;
+cudaError_t cudaFuncSetAttribute(Kernel kernel, cudaFuncAttribute attribute, int value) {
+  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
+  return published::allow_shared_bytes((const void*)kernel, value);
 }
 /// What does not depend on a compiler for GPUs: registers and memory of a kernel are 0.
 template <class Kernel>
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Kernel) {
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Kernel kernel) {
   *attributes = {};
   attributes->maxThreadsPerBlock = 1024;
-  attributes->maxDynamicSharedSizeBytes = 49152;
-  attributes->ptxVersion = attributes->binaryVersion = 90;
+  attributes->maxDynamicSharedSizeBytes = (int)published::allowed_shared_bytes((const void*)kernel);
+  attributes->ptxVersion = attributes->binaryVersion = published::compute_capability();
   return cudaSuccess;
 }
 template <class Kernel>

@@ -212,6 +212,11 @@ struct Arguments {
 /// is captured, it runs later. A finding ends the program: `catch (...)` of the user does not see it.
 void launch(const cpu::Launch& launch, const Arguments& arguments, cudaStream_t stream, const char* file,
             int line);
+/// The most dynamic shared memory of a kernel: what a program asks for, and what it has.
+cudaError_t allow_shared_bytes(const void* kernel, int bytes);
+size_t allowed_shared_bytes(const void* kernel);
+/// 90 for 9.0.
+int compute_capability();
 /// Where a kernel uses what the CPU device does not have: a finding.
 void refuse(const char* what, const char* file = __builtin_FILE(), int line = __builtin_LINE());
 

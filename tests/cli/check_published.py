@@ -405,6 +405,45 @@ int main() {
 play("products of 8-bit integers on tensor cores, which wrap around or saturate", INTEGERS, 0,
      "signed 0 unsigned 0", never="not freed")
 
+CARD = r"""#include <cstdio>
+__global__ void arch(int* x) {
+  extern __shared__ int tile[];
+  tile[0] = 0;
+#ifdef __CUDA_ARCH__
+  *x = __CUDA_ARCH__ + tile[0];
+#endif
+}
+int main(int, char**) {
+  const int bytes = 100 << 10;
+  int *x, arch_of_kernel, resident;
+  cudaDeviceProp p;
+  cudaGetDeviceProperties(&p, 0);
+  printf("%d.%d, %d multiprocessors, %d GB/s\n", p.major, p.minor, p.multiProcessorCount,
+         p.memoryClockRate / 1000 * 2 * (p.memoryBusWidth / 8) / 1000);
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, arch, 128, 10 << 10);
+  const bool has_more =
+      cudaFuncSetAttribute(arch, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) == cudaSuccess;
+  cudaMalloc(&x, sizeof(int));
+  arch<<<1, 1, has_more ? bytes : 4>>>(x);
+  cudaMemcpy(&arch_of_kernel, x, sizeof(int), cudaMemcpyDeviceToHost);
+  cudaFree(x);
+  printf("%d blocks, more shared memory %d, arch %d\n", resident, has_more, arch_of_kernel);
+}
+"""
+play("properties and limits are an H200's", CARD, 0, "9.0, 132 multiprocessors, 4800 GB/s",
+     "16 blocks, more shared memory 1, arch 900", never="not freed")
+play("... or another card's", CARD, 0, "8.6, 28 multiprocessors, 360 GB/s",
+     "9 blocks, more shared memory 0, arch 860", options=["--model", "RTX3060"])
+play("... whose shared memory is too small", CARD.replace("has_more ? bytes : 4", "bytes"), 1,
+     "launch refused: kernel arch (", "102400 bytes of dynamic and 0 of static shared memory: a block has at "
+     "most 65536 on Tesla T4", options=["--model", "t4"])
+play("... which nothing has asked for",
+     CARD.replace("MaxDynamicSharedMemorySize", "PreferredSharedMemoryCarveout"), 1,
+     "launch refused: kernel arch (", "102400 bytes of dynamic shared memory: this kernel has 49152",
+     "cudaFuncSetAttribute(kernel,")
+play("... and of no other name", CARD, 2, "--model rtx: no such card is known; accepted are t4, v100",
+     options=["--model", "rtx"])
+
 TWO_GPUS = r"""#include <cstdio>
 __constant__ int factor;
 __device__ int calls;
