@@ -36,33 +36,27 @@ struct Moments {
 };
 
 /// The mean of a row's inputs, 0 where none is subtracted, and 1 / sqrt(variance + epsilon). `values` gives
-/// the elements of a chunk. Sums of chunks are added up in double.
+/// the elements of a chunk. Each chunk has a mean of its own; those of all chunks are put together in double.
 template <class Norm, class Values>
 Moments moments_of(int columns, float epsilon, Values values) {
-  float mean = 0;
-  if constexpr (!Norm::kResidual) {
-    double sum = 0;
-    for_chunks(columns, [&](std::int64_t at, int n) {
-      const float* v = values(at, n);
-      float of_chunk = 0;
-#pragma omp simd reduction(+ : of_chunk)
-      for (int i = 0; i < n; ++i) of_chunk += input<Norm>(v[i]);
-      sum += of_chunk;
-    });
-    mean = static_cast<float>(sum / columns);
-  }
-  double squares = 0;
+  double mean = 0, squares = 0;
   for_chunks(columns, [&](std::int64_t at, int n) {
     const float* v = values(at, n);
-    float of_chunk = 0;
+    float sum = 0, of_chunk = 0;
+    if constexpr (!Norm::kResidual)
+#pragma omp simd reduction(+ : sum)
+      for (int i = 0; i < n; ++i) sum += input<Norm>(v[i]);
+    const float middle = sum / static_cast<float>(n);
 #pragma omp simd reduction(+ : of_chunk)
     for (int i = 0; i < n; ++i) {
-      const float distance = input<Norm>(v[i]) - mean;
+      const float distance = input<Norm>(v[i]) - middle;
       of_chunk += distance * distance;
     }
-    squares += of_chunk;
+    const double apart = middle - mean, share = static_cast<double>(n) / static_cast<double>(at + n);
+    mean += apart * share;
+    squares += of_chunk + apart * apart * share * static_cast<double>(at);
   });
-  return {mean, 1 / std::sqrt(static_cast<float>(squares / columns) + epsilon)};
+  return {static_cast<float>(mean), 1 / std::sqrt(static_cast<float>(squares / columns) + epsilon)};
 }
 
 // --- Forward ---

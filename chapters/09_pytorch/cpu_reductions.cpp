@@ -8,42 +8,65 @@ namespace workbook_ops {
 namespace {
 
 constexpr std::int64_t kRowsAtOnce = 256;  // that are added up in the arrays' own precision
+constexpr int kShortRow = 64;              // several shorter rows are taken as one
+
+/// The sum of the terms of n floats or doubles.
+template <class Reduction, class C>
+C sum_terms(const C* v, int n) {
+  C sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (int i = 0; i < n; ++i) sum += Reduction::term(v[i]);
+  return sum;
+}
 
 /// The sum of the terms of n neighbouring elements.
 template <class Reduction, class T>
 double sum_row(const T* x, std::int64_t n) {
-  using C = Compute<T>;
-  C buffer[kRowChunk];
+  Compute<T> buffer[kRowChunk];
   double sum = 0;
   for_chunks(n, [&](std::int64_t at, int length) {
-    const C* v = floats_of(x + at, buffer, length);
-    C of_chunk = 0;
-#pragma omp simd reduction(+ : of_chunk)
-    for (int i = 0; i < length; ++i) of_chunk += Reduction::term(v[i]);
-    sum += of_chunk;
+    sum += sum_terms<Reduction>(floats_of(x + at, buffer, length), length);
   });
   return sum;
 }
 
-/// totals[i] = the sum of the terms of column i of `rows` rows, which are `apart` elements apart; n columns.
+/// totals[i] = the sum of the terms of `columns` neighbouring elements of row i; n rows, which are `apart`
+/// elements apart.
+template <class Reduction, class T>
+void sum_rows(const T* x, std::int64_t columns, std::int64_t apart, int n, double* totals) {
+  if (columns > kShortRow || columns != apart) {
+    for (int i = 0; i < n; ++i) totals[i] = sum_row<Reduction>(x + i * apart, columns);
+    return;
+  }
+  Compute<T> buffer[kRowChunk];
+  const int length = static_cast<int>(columns), together = kRowChunk / length;
+  for (int first = 0; first < n; first += together) {
+    const int rows = std::min(together, n - first);
+    const Compute<T>* v = floats_of(x + first * columns, buffer, rows * length);
+    for (int i = 0; i < rows; ++i) totals[first + i] = sum_terms<Reduction>(v + i * length, length);
+  }
+}
+
+/// totals[i] = the sum of the terms of column i of `rows` rows, which are `apart` elements apart; n columns,
+/// all of them if the rows are short.
 template <class Reduction, class T>
 void sum_columns(const T* x, std::int64_t rows, std::int64_t apart, int n, double* totals) {
   using C = Compute<T>;
   C buffer[kRowChunk], sums[kRowChunk];
   std::fill_n(totals, n, 0.0);
-  // Short rows that follow each other are converted together.
-  const std::int64_t together = n == apart ? std::min<std::int64_t>(kRowsAtOnce, kRowChunk / n) : 1;
-  for (std::int64_t first = 0; first < rows; first += kRowsAtOnce) {
-    std::fill_n(sums, n, C(0));
-    const std::int64_t end = std::min(rows, first + kRowsAtOnce);
+  const int together = static_cast<int>(std::clamp<std::int64_t>(kShortRow / apart, 1, rows));
+  const int width = together * n;
+  for (std::int64_t first = 0; first < rows; first += kRowsAtOnce * together) {
+    std::fill_n(sums, width, C(0));
+    const std::int64_t end = std::min(rows, first + kRowsAtOnce * together);
     for (std::int64_t r = first; r < end; r += together) {
-      const int elements = static_cast<int>(std::min(together, end - r)) * n;
+      const int elements = static_cast<int>(std::min<std::int64_t>(together, end - r)) * n;
       const C* v = floats_of(x + r * apart, buffer, elements);
-      for (int row = 0; row < elements; row += n)
 #pragma omp simd
-        for (int i = 0; i < n; ++i) sums[i] += Reduction::term(v[row + i]);
+      for (int i = 0; i < elements; ++i) sums[i] += Reduction::term(v[i]);
     }
-    for (int i = 0; i < n; ++i) totals[i] += sums[i];
+    for (int row = 0; row < width; row += n)
+      for (int i = 0; i < n; ++i) totals[i] += sums[row + i];
   }
 }
 
@@ -52,23 +75,34 @@ std::int64_t divisor_of(int size) {
   return Reduction::kMean ? size : 1;
 }
 
+/// Lines of one element are one row.
+std::int64_t row_of(const WorkbookReduction& task) {
+  return task.size == 1 ? std::int64_t{task.outer} * task.inner : task.inner;
+}
+
 /// Part `part` of the lines [line, line + n), n <= kRowChunk, which are neighbours.
 template <class Reduction, class T>
 void reduce_lines(const WorkbookReduction& task, int part, std::int64_t line, int n) {
   using C = Compute<T>;
-  const std::int64_t inner = task.inner, lines = inner * task.outer;
+  const std::int64_t inner = row_of(task), lines = std::int64_t{task.outer} * task.inner;
   const std::int64_t first = first_row(task.size, task.parts, part);
   const std::int64_t rows = first_row(task.size, task.parts, part + 1) - first;
-  const T* x = static_cast<const T*>(task.x) + (line / inner * task.size + first) * inner + line % inner;
+  const std::int64_t column = line % inner;
+  const T* x = static_cast<const T*>(task.x) + (line / inner * task.size + first) * inner;
   double totals[kRowChunk];
-  if (inner == 1)
-    totals[0] = sum_row<Reduction>(x, rows);
-  else
-    sum_columns<Reduction>(x, rows, inner, n, totals);
+  const double* wanted = totals;
+  if (inner == 1) {
+    sum_rows<Reduction>(x, rows, task.size, n, totals);
+  } else if (inner <= kShortRow) {  // in one order, however threads share the columns
+    sum_columns<Reduction>(x, rows, inner, static_cast<int>(inner), totals);
+    wanted += column;
+  } else {
+    sum_columns<Reduction>(x + column, rows, inner, n, totals);
+  }
 
   C sums[kRowChunk];
   const double divisor = task.parts == 1 ? static_cast<double>(divisor_of<Reduction>(task.size)) : 1;
-  for (int i = 0; i < n; ++i) sums[i] = static_cast<C>(totals[i] / divisor);
+  for (int i = 0; i < n; ++i) sums[i] = static_cast<C>(wanted[i] / divisor);
   if (task.parts == 1)
     narrow(sums, static_cast<T*>(task.out) + line, n);
   else
@@ -78,9 +112,10 @@ void reduce_lines(const WorkbookReduction& task, int part, std::int64_t line, in
 template <class Reduction, class T>
 void reduce_range(const WorkbookReduction& task, int begin, int end) {
   const std::int64_t lines = std::int64_t{task.outer} * task.inner;
+  const std::int64_t run = row_of(task) == 1 ? lines : row_of(task);
   for_runs(lines, begin, end, [&](std::int64_t sum, int of_part, std::int64_t line) {
     const int part = static_cast<int>(sum / lines);
-    for_runs(task.inner, line, line + of_part, [&](std::int64_t start, int neighbours, std::int64_t) {
+    for_runs(run, line, line + of_part, [&](std::int64_t start, int neighbours, std::int64_t) {
       for_chunks(neighbours,
                  [&](std::int64_t at, int n) { reduce_lines<Reduction, T>(task, part, start + at, n); });
     });

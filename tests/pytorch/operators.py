@@ -220,22 +220,23 @@ def check_norms():
 def check_reductions():
     """Dimensions between others, long lines, and elements at which a slope is special."""
     shapes = [(3, 5, 7), (2, 33, 4), (5, 2, 40), (2, 3, 4, 5), (2, 0, 3), (0, 2, 3), (2, 257, 8),
-              (300, 9, 24)]
+              (300, 9, 24), (700, 1, 3)]
     long = [*((shape, -1) for shape in LONG_ROWS), ((20_004, 2), 0), ((5000, 40), 0), ((20_004, 6, 2), 0),
-            ((40_001,), 0), ((3, 3001, 9), 1)]
+            ((40_001,), 0), ((3, 3001, 9), 1), ((2000, 1), 1)]
     runs = [(reduction(dim), shape, dtype, device) for reduction in (sum_of_squares_case, mean_abs_case)
             for shape, dim in [*((shape, dim) for shape in shapes for dim in (1, -2)), *long]
             for dtype in TYPES for device in DEVICES]
     found = "".join(faults_of(*run) for run in runs)
     expect(f"reductions: {len(runs)} dimensions between others and long lines", not found, found)
-    for reduction in (case(dim) for case in (sum_of_squares_case, mean_abs_case) for dim in range(3)):
-        inputs, results = inputs_of(reduction, (301, 9, 25), torch.bfloat16, "cpu"), []
+    for reduction, dtype in ((case(dim), dtype) for case in (sum_of_squares_case, mean_abs_case)
+                             for dim in range(3) for dtype in (torch.float32, torch.bfloat16)):
+        inputs, results = inputs_of(reduction, (301, 9, 25), dtype, "cpu"), []
         for threads in (1, 2):
             torch.set_num_threads(threads)
             results += gradients_of(reduction, inputs)[:2]
         torch.set_num_threads(1)
         same = all(torch.equal(*pair) for pair in zip(results[0] + results[1], results[2] + results[3]))
-        expect(f"{reduction.name}: the same with two threads, between other dimensions", same)
+        expect(f"{reduction.name}, {dtype}: the same with two threads, between other dimensions", same)
     x = torch.randn(6, 4).t()
     for backward in (kernels.sum_of_squares_backward, kernels.mean_abs_backward):
         strides = backward(x.sum(0), x, 0).stride()

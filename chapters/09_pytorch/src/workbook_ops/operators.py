@@ -16,8 +16,9 @@ _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 
 
-def _in_autocast(device):
-    return device in ("cpu", "cuda") and torch.is_autocast_enabled(device)  # of others it knows nothing
+def _in_autocast(tensor):
+    return (torch.is_autocast_enabled("cuda") if tensor.is_cuda
+            else tensor.is_cpu and torch.is_autocast_enabled("cpu"))  # of other devices it knows nothing
 
 
 def _prepared(*tensors):
@@ -25,12 +26,12 @@ def _prepared(*tensors):
 
     Under autocast, tensors of different types become those of the widest, as for PyTorch's own addcmul.
     """
-    first = tensors[0]
+    dtype = getattr(tensors[0], "dtype", None)
     for other in tensors:
         if not isinstance(other, Tensor):
             return tensors, False  # the operator says which argument is wrong
-        if other.dtype != first.dtype and _in_autocast(first.device.type):
-            widest = torch.promote_types(first.dtype, other.dtype)
+        if other.dtype != dtype and _in_autocast(tensors[0]):
+            widest = torch.promote_types(dtype, other.dtype)
             return _prepared(*(tensor.to(widest) for tensor in tensors))
     wanted = torch.is_grad_enabled() and any([tensor.requires_grad for tensor in tensors])
     if wanted and torch.compiler.is_compiling():
@@ -329,12 +330,12 @@ def mean_abs(x: Tensor, dim: int) -> Tensor:
 # --- Linear and GELU ---
 
 
-def _in_autocast_type(*tensors):
+def _in_autocast_type(x, *others):
     """Under autocast, the tensors in its type, as for PyTorch's own linear."""
-    if not all(isinstance(tensor, Tensor) for tensor in tensors) or not _in_autocast(tensors[0].device.type):
-        return tensors
-    dtype = torch.get_autocast_dtype(tensors[0].device.type)
-    return tuple(tensor if tensor.dtype == torch.float64 else tensor.to(dtype) for tensor in tensors)
+    if not (isinstance(x, Tensor) and _in_autocast(x) and all(isinstance(each, Tensor) for each in others)):
+        return x, *others
+    dtype = torch.get_autocast_dtype(x.device.type)
+    return tuple(each if each.dtype == torch.float64 else each.to(dtype) for each in (x, *others))
 
 
 class _LinearGelu(torch.autograd.Function):
@@ -377,9 +378,10 @@ def _is_aligned(matrix):
 def _may_be_fused(x, weight, bias):
     """Whether these are tensors that fit together, on a GPU and not empty. If not, others say what is wrong.
     """
-    return (x.is_cuda and weight.dim() == 2 and x.dim() > 0 and weight.shape[1] == x.shape[-1]
-            and bias.shape == weight.shape[:1] and weight.dtype == bias.dtype == x.dtype
-            and x.numel() > 0 and weight.numel() > 0)
+    return (isinstance(x, Tensor) and x.is_cuda and isinstance(weight, Tensor) and isinstance(bias, Tensor)
+            and x.dim() > 0 and weight.dim() == 2 and bias.dim() == 1
+            and x.size(-1) == weight.size(1) and bias.numel() == weight.size(0) > 0
+            and weight.dtype == bias.dtype == x.dtype and x.numel() > 0)
 
 
 def _suits_hopper(x, weight):
@@ -435,7 +437,7 @@ def linear_gelu(x: Tensor, weight: Tensor, bias: Tensor | None = None, approxima
     if bias is None and isinstance(weight, Tensor) and weight.dim() == 2:
         bias = weight.new_zeros(len(weight))
     inputs, wanted = _prepared(*_in_autocast_type(x, weight, bias))
-    fused = not wanted and all([isinstance(each, Tensor) for each in inputs]) and _may_be_fused(*inputs)
+    fused = not wanted and _may_be_fused(*inputs)
     if backend == "auto" and fused and _is_faster(*inputs[:2], tanh):
         backend = "custom"
     if backend == "custom":
