@@ -6,10 +6,11 @@ Needs cuobjdump of the CUDA Toolkit, and a build with its GPU side for one kind 
 
 Each kernel is named without namespaces, with the number of elements that a thread has. The script counts one
 of the ways through the code, that of a thread whose vectors are whole. It makes the most accesses of 16 bytes
-to global memory (in a kernel without such, the most accesses), with the fewest instructions. A kernel with a
-loop is refused, because the code does not say how often a loop runs. plots/limits.py counts the instructions
-that a GPU executes. Exit status 2: bad usage, or no such kernel; 3: no cuobjdump, or a program without
-machine code for one kind of card.
+to global memory (in a kernel without such, the most accesses), with the fewest instructions. Where threads
+loop over vectors, one pass through the last loop of the kernel counts. A loop within it is refused, because
+the code does not say how often that runs. plots/limits.py counts the instructions that a GPU executes.
+Exit status 2: bad usage, or no such kernel; 3: no cuobjdump, or a program without machine code for one kind
+of card.
 """
 
 import functools
@@ -54,18 +55,22 @@ class HasLoop(Exception):
 
 
 def executed(code):
-    """How many instructions a thread with whole vectors executes."""
+    """How many instructions a thread with whole vectors executes, or one pass of its last loop."""
     number = {address: i for i, (address, _, _) in enumerate(code)}
+    targets = {i: number[int(words.split()[-1], 16)] for i, (_, _, words) in enumerate(code)
+               if words.startswith("BRA ")}
+    last, first = max(((i, target) for i, target in targets.items() if target < i), default=(None, 0))
     has_vectors = any("G.E.128" in words for _, _, words in code)
 
     @functools.cache
     def way_from(i):
         """(accesses, -instructions) of the best way from instruction i on."""
         _, predicate, words = code[i]
-        name = words.split()[0]
-        target = number[int(words.split()[-1], 16)] if name == "BRA" else None
+        name, target = words.split()[0], targets.get(i)
         if target == i:  # the padding after the last EXIT
             return 0, 0
+        if i == last:
+            return 0, -1
         if target is not None and target < i:
             raise HasLoop
         ways = []
@@ -80,7 +85,7 @@ def executed(code):
         return accesses + is_counted, instructions - (name != "NOP")
 
     sys.setrecursionlimit(max(1000, 4 * len(code)))
-    return -way_from(0)[1]
+    return -way_from(first)[1]
 
 
 def counted(listing, wanted):
@@ -98,7 +103,7 @@ def counted(listing, wanted):
         try:
             rows.append((name, int(elements), executed(named[name])))
         except HasLoop:
-            fail(2, f"{name} has a loop: how often it runs does not follow from the code")
+            fail(2, f"{name} has a loop in its last one: how often it runs does not follow from the code")
     return rows
 
 

@@ -145,6 +145,15 @@ namespace cpu {
   }
   return result;
 }
+/// The smaller, or larger, of the lower halves of `a` and `b`, and of the upper halves.
+[[gnu::always_inline]] inline unsigned __vminu2(unsigned a, unsigned b) {
+  return ((a & 0xffff) < (b & 0xffff) ? a & 0xffff : b & 0xffff) | (a >> 16 < b >> 16 ? a >> 16 : b >> 16)
+                                                                       << 16;
+}
+[[gnu::always_inline]] inline unsigned __vmaxu2(unsigned a, unsigned b) {
+  return ((a & 0xffff) > (b & 0xffff) ? a & 0xffff : b & 0xffff) | (a >> 16 > b >> 16 ? a >> 16 : b >> 16)
+                                                                       << 16;
+}
 /// sum + the dot product of the four signed bytes of `a` and `b`.
 [[gnu::always_inline]] inline int __dp4a(int a, int b, int sum) {
   unsigned total = static_cast<unsigned>(sum);  // wraps around

@@ -21,9 +21,9 @@ OURS = {
     # Not those whose p is a multiple of 1/256.
     "07_gelu_dropout": {
         "forward, float32": ("3_share_calls", "4_sixteen_bits"),
-        "forward, bfloat16": ("6_bfloat16", "6_fast"),
+        "forward, bfloat16": ("6_bfloat16", "6_fast", "6_table"),
         "backward, float32": ("9_recomputed",),
-        "backward, bfloat16": ("9_bfloat16", "9_fast"),
+        "backward, bfloat16": ("9_bfloat16", "9_fast", "9_table"),
         "block": ("11_residual",),
         "norm": ("12_rms_norm",)},
     "08_attention": {

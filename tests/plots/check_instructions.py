@@ -11,7 +11,7 @@ from checks import ROOT, expect, run
 SCRIPT = ROOT / "plots" / "instructions.py"
 
 # `vectors` loads 16 bytes, or leaves early, or loads element by element. `scalar` may leave before its load.
-# `loop` goes back.
+# `loop` goes back, and in `loops` its loop has another one. Before it, both load what does not count.
 LISTING = """
 Fatbin elf code:
 arch = sm_90a
@@ -38,7 +38,19 @@ arch = sm_90a
         Function : _ZN3gpu1a4loopEPKfi
         /*0000*/                   LDG.E R2, [R4] ;      /* 0x0 */
         /*0010*/              @!P0 BRA 0x0 ;             /* 0x0 */
-        /*0020*/                   EXIT ;                /* 0x0 */
+        /*0020*/               @P1 EXIT ;                /* 0x0 */
+        /*0030*/                   LDG.E R2, [R4] ;      /* 0x0 */
+        /*0040*/              @!P1 BRA P2, 0x60 ;        /* 0x0 */
+        /*0050*/                   STG.E [R4], R2 ;      /* 0x0 */
+        /*0060*/              @!P0 BRA 0x30 ;            /* 0x0 */
+        /*0070*/                   EXIT ;                /* 0x0 */
+
+        Function : _ZN3gpu1a5loopsEPKfi
+        /*0000*/                   LDG.E R2, [R4] ;      /* 0x0 */
+        /*0010*/                   LDG.E R2, [R4] ;      /* 0x0 */
+        /*0020*/              @!P0 BRA 0x10 ;            /* 0x0 */
+        /*0030*/              @!P0 BRA 0x0 ;             /* 0x0 */
+        /*0040*/                   EXIT ;                /* 0x0 */
 """
 
 
@@ -57,14 +69,15 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         cuobjdump(folder, LISTING)
-        done = count(folder, "vectors<float, Erf>:4", "scalar:1")
+        done = count(folder, "vectors<float, Erf>:4", "scalar:1", "loop:2")
         rows = [line.split() for line in done.stdout.splitlines()[3:]]
         expect("the way with whole vectors is counted, without what only fills space",
-               rows == [["vectors<float,", "Erf>", "4", "6", "1.5"], ["scalar", "1", "3", "3.0"]],
+               rows == [["vectors<float,", "Erf>", "4", "6", "1.5"], ["scalar", "1", "3", "3.0"],
+                        ["loop", "2", "4", "2.0"]],
                done.stdout + done.stderr)
         for what, kernel, status, text in (
-                ("a loop is refused", "loop:1", 2, "loop has a loop"),
-                ("another name is refused", "other:1", 2, "there are loop, scalar, vectors<float, Erf>"),
+                ("a loop in a loop is refused", "loops:1", 2, "a loop in its last one"),
+                ("another name is refused", "other:1", 2, "there are loop, loops, scalar, vectors<"),
                 ("a number of elements is needed", "scalar", 2, "expected KERNEL:ELEMENTS"),
                 ("no elements are refused", "scalar:0", 2, "expected KERNEL:ELEMENTS"),
                 ("no kernel is refused", "--nonsense", 2, "usage")):

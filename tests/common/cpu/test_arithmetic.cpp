@@ -531,7 +531,7 @@ TEST_CASE_METHOD(
 TEST_CASE_METHOD(
     Arithmetic,
     "dialect: __popc, __clz, __clzll, __ffs, __ffsll, __brev, __umulhi, __mulhi, __byte_perm, __dp4a, "
-    "min and max of integers") {
+    "__vminu2, __vmaxu2, min and max of integers") {
   CHECK(of_int("__popc(static_cast<unsigned>(a))", 0xff0f) == 12);
   CHECK(of_int("__clz(a)", 1) == 31);
   CHECK(of_int("__clz(a)", 0) == 32);
@@ -540,6 +540,10 @@ TEST_CASE_METHOD(
   CHECK(of_int("__brev(static_cast<unsigned>(a))", 1) == std::numeric_limits<int>::min());
   CHECK(of_int("__umulhi(static_cast<unsigned>(a), static_cast<unsigned>(b))", -1, 16) == 15);
   CHECK(of_int("__dp4a(a, b, c)", 0x7f80ff01, 0x02030405, 100) == 100 + 127 * 2 - 128 * 3 - 4 + 5);
+  CHECK(of_int("__vminu2(static_cast<unsigned>(a), static_cast<unsigned>(b))", 0x7000fff0, 0x8000000f) ==
+        0x7000000f);
+  CHECK(of_int("__vmaxu2(static_cast<unsigned>(a), static_cast<unsigned>(b))", 0x7001fff0, 0x7000000f) ==
+        0x7001fff0);
   CHECK(of_int("min(a, b)", -1, 1) == -1);
   CHECK(of_int("min(a, static_cast<unsigned>(b))", -1, 1) == 1);  // as unsigned
   CHECK(of_int("max(static_cast<unsigned>(a), b)", 1, -1) == -1);

@@ -1,0 +1,45 @@
+/// \file
+/// Stage 9 in bfloat16, by a table of the derivative.
+#pragma once
+#include "6_table.cuh"
+
+namespace DEVICE::gelu_dropout {
+
+struct Slope {
+  __device__ static float factor(float x) { return gelu_slope(x); }
+};
+
+/// dx[i] = dy[i] * scale * the derivative of gelu at x[i], or 0 where element i was dropped.
+/// Traffic: that of backward.
+__global__ void __launch_bounds__(kTableThreads)
+    backward_by_table(const __nv_bfloat16* __restrict__ x, const __nv_bfloat16* __restrict__ dy,
+                      __nv_bfloat16* __restrict__ dx, unsigned n, Dropout dropout) {
+  __shared__ Table table;
+  table.fill<Slope>(dropout.scale);
+  const bool aligned = are_aligned(x, dy, dx);
+  for (unsigned v = blockIdx.x * kTableThreads + threadIdx.x; 8 * v < n; v += gridDim.x * kTableThreads) {
+    const Vector<__nv_bfloat16> values = load(x, v, n, aligned);
+    Vector<__nv_bfloat16> eight = load(dy, v, n, aligned);
+    const uint4 call = dropout.random(v), x_pairs = values.bits(), dy_pairs = eight.bits();
+    const auto result = [&](unsigned x_pair, unsigned dy_pair, unsigned drawn) {
+      return multiply_or_drop(dy_pair, table.of(x_pair), drawn, dropout.threshold);
+    };
+    eight.bits() = {result(x_pairs.x, dy_pairs.x, call.x), result(x_pairs.y, dy_pairs.y, call.y),
+                    result(x_pairs.z, dy_pairs.z, call.z), result(x_pairs.w, dy_pairs.w, call.w)};
+    store(dx, v, n, aligned, eight);
+  }
+}
+
+// --- On the host ---
+
+struct BackwardByTable {
+  static void run(const Data& d) {
+    const int n = element_count(d);
+    launch(backward_by_table, table_blocks(n), kTableThreads, bfloat16s(d, "x_bfloat16"),
+           bfloat16s(d, "dy_bfloat16"), bfloat16s(d, "dx_bfloat16"), static_cast<unsigned>(n),
+           dropout_of<16>(d));
+  }
+  static Traffic traffic(const Shape& s) { return {2 * vector_bytes(s, 2), vector_bytes(s, 2)}; }
+};
+
+}  // namespace DEVICE::gelu_dropout
