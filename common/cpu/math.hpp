@@ -145,14 +145,15 @@ namespace cpu {
   }
   return result;
 }
-/// The smaller, or larger, of the lower halves of `a` and `b`, and of the upper halves.
+/// The smaller of the lower halves of `a` and `b`, and of their upper halves.
 [[gnu::always_inline]] inline unsigned __vminu2(unsigned a, unsigned b) {
-  return ((a & 0xffff) < (b & 0xffff) ? a & 0xffff : b & 0xffff) | (a >> 16 < b >> 16 ? a >> 16 : b >> 16)
-                                                                       << 16;
+  const unsigned low_a = a & 0xffff, low_b = b & 0xffff, high_a = a >> 16, high_b = b >> 16;
+  return (low_a < low_b ? low_a : low_b) | (high_a < high_b ? high_a : high_b) << 16;
 }
+/// The larger ones.
 [[gnu::always_inline]] inline unsigned __vmaxu2(unsigned a, unsigned b) {
-  return ((a & 0xffff) > (b & 0xffff) ? a & 0xffff : b & 0xffff) | (a >> 16 > b >> 16 ? a >> 16 : b >> 16)
-                                                                       << 16;
+  const unsigned low_a = a & 0xffff, low_b = b & 0xffff, high_a = a >> 16, high_b = b >> 16;
+  return (low_a > low_b ? low_a : low_b) | (high_a > high_b ? high_a : high_b) << 16;
 }
 /// sum + the dot product of the four signed bytes of `a` and `b`.
 [[gnu::always_inline]] inline int __dp4a(int a, int b, int sum) {
