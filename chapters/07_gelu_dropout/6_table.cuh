@@ -8,30 +8,27 @@ namespace DEVICE::gelu_dropout {
 
 constexpr int kTableThreads = 512;
 
-/// Values of a function that hardly changes below 2^-20 and beyond 16: one for each bfloat16 between them,
-/// first of the positive, then of the negative ones. A number outside has the value of the nearest one.
+/// The factors of negative numbers: one for each bfloat16 from -2^-14 to -16. Beyond them a factor hardly
+/// changes, so a number outside has that of the nearest one. The factors at x and at -x add up to `scale`.
 struct Table {
-  static constexpr unsigned kFirst = 0x3580, kLast = 0x4180;  // the bits of 2^-20 and of 16
+  static constexpr unsigned kFirst = 0x3880, kLast = 0x4180;  // the bits of 2^-14 and of 16
   static constexpr unsigned kSizes = kLast - kFirst + 1;
-  float value[2 * kSizes];
+  float value[kSizes];
 
   /// scale * Form::factor(x) for each x, by all threads of a block.
   template <class Form>
   __device__ void fill(float scale) {
-    for (unsigned i = threadIdx.x; i < 2 * kSizes; i += blockDim.x) {
-      const unsigned bits = i < kSizes ? kFirst + i : 0x8000 + kFirst + i - kSizes;
-      value[i] = scale * Form::factor(__uint_as_float(bits << 16));
-    }
+    for (unsigned i = threadIdx.x; i < kSizes; i += blockDim.x)
+      value[i] = scale * Form::factor(-__uint_as_float((kFirst + i) << 16));
     __syncthreads();
   }
 
   // [lookup]
-  /// The values of two numbers, which are the lower and the upper half of a word.
-  __device__ float2 of(unsigned pair) const {
+  /// The factors of two numbers, which are the lower and the upper half of a word.
+  __device__ float2 of(unsigned pair, float scale) const {
     const unsigned sizes = __vminu2(__vmaxu2(pair & 0x7fff7fff, 0x10001 * kFirst), 0x10001 * kLast);
-    const unsigned negative = pair >> 15 & 0x10001;  // a 1 in each half
-    const unsigned places = sizes + negative * kSizes;
-    return {value[(places & 0xffff) - kFirst], value[(places >> 16) - kFirst]};
+    const float low = value[(sizes & 0xffff) - kFirst], high = value[(sizes >> 16) - kFirst];
+    return {pair & 0x8000 ? low : scale - low, pair & 0x80000000 ? high : scale - high};
   }
   // [lookup]
 };
@@ -52,8 +49,18 @@ __device__ inline unsigned multiply_or_drop(unsigned pair, float2 factor, unsign
   return *reinterpret_cast<const unsigned*>(&product);
 }
 
-/// y[i] = dropout(gelu(x[i])) in bfloat16. There are only as many blocks as a GPU runs at once, so that few
-/// tables are computed, and each thread goes on with other vectors. Traffic: that of sixteen_bit_type.
+/// The same for eight elements, times the factors of the eight in `x`.
+__device__ inline uint4 multiply_or_drop(uint4 pairs, uint4 x, const Table& table, uint4 call,
+                                         const Dropout& dropout) {
+  const auto result = [&](unsigned pair, unsigned x_pair, unsigned drawn) {
+    return multiply_or_drop(pair, table.of(x_pair, dropout.scale), drawn, dropout.threshold);
+  };
+  return {result(pairs.x, x.x, call.x), result(pairs.y, x.y, call.y), result(pairs.z, x.z, call.z),
+          result(pairs.w, x.w, call.w)};
+}
+
+/// y[i] = dropout(gelu(x[i])) in bfloat16. A block computes its table once, and each of its threads goes on
+/// with other vectors. Traffic: that of sixteen_bit_type.
 __global__ void __launch_bounds__(kTableThreads)
     by_table(const __nv_bfloat16* __restrict__ x, __nv_bfloat16* __restrict__ y, unsigned n,
              Dropout dropout) {
@@ -62,21 +69,18 @@ __global__ void __launch_bounds__(kTableThreads)
   const bool aligned = are_aligned(x, y);
   for (unsigned v = blockIdx.x * kTableThreads + threadIdx.x; 8 * v < n; v += gridDim.x * kTableThreads) {
     Vector<__nv_bfloat16> eight = load(x, v, n, aligned);
-    const uint4 call = dropout.random(v), pairs = eight.bits();
-    const auto result = [&](unsigned pair, unsigned drawn) {
-      return multiply_or_drop(pair, table.of(pair), drawn, dropout.threshold);
-    };
-    eight.bits() = {result(pairs.x, call.x), result(pairs.y, call.y), result(pairs.z, call.z),
-                    result(pairs.w, call.w)};
+    eight.bits() = multiply_or_drop(eight.bits(), eight.bits(), table, dropout.random(v), dropout);
     store(y, v, n, aligned, eight);
   }
 }
 
 // --- On the host ---
 
-/// As many as the multiprocessors run at once, with 2048 threads each, or as there is work for.
+/// Blocks that start when others end balance the load, but each computes a table: at least four vectors for
+/// each thread of a block, at most eight times as many blocks as a GPU runs at once, and no fewer than that.
 inline int table_blocks(int n) {
-  return min(ceil_div(n, 8 * kTableThreads), 2048 / kTableThreads * multiprocessors());
+  const int at_once = 2048 / kTableThreads * multiprocessors(), steps = ceil_div(n, 8 * kTableThreads);
+  return min(steps, max(at_once, min(steps / 4, 8 * at_once)));
 }
 
 struct ByTable {

@@ -20,12 +20,7 @@ __global__ void __launch_bounds__(kTableThreads)
   for (unsigned v = blockIdx.x * kTableThreads + threadIdx.x; 8 * v < n; v += gridDim.x * kTableThreads) {
     const Vector<__nv_bfloat16> values = load(x, v, n, aligned);
     Vector<__nv_bfloat16> eight = load(dy, v, n, aligned);
-    const uint4 call = dropout.random(v), x_pairs = values.bits(), dy_pairs = eight.bits();
-    const auto result = [&](unsigned x_pair, unsigned dy_pair, unsigned drawn) {
-      return multiply_or_drop(dy_pair, table.of(x_pair), drawn, dropout.threshold);
-    };
-    eight.bits() = {result(x_pairs.x, dy_pairs.x, call.x), result(x_pairs.y, dy_pairs.y, call.y),
-                    result(x_pairs.z, dy_pairs.z, call.z), result(x_pairs.w, dy_pairs.w, call.w)};
+    eight.bits() = multiply_or_drop(eight.bits(), values.bits(), table, dropout.random(v), dropout);
     store(dx, v, n, aligned, eight);
   }
 }
