@@ -411,7 +411,10 @@ def issue(what, _):
     for name, kernel in (one.split(" ", 1) for one in asked):
         row = f"{name:16}{per_element[kernel]:14.1f}"
         for run in runs:
-            stage = by_name(timed_stages(run))[name]
+            stage = by_name(timed_stages(run)).get(name)
+            if not stage:  # newer than the run
+                row += f"{'-':>14}{'-':>8}{'-':>10}{'-':>7}"
+                continue
             slots_per_us = 132 * 4 * 32 * stage["burst"]["sm_clock_mhz"]
             in_all_slots = math.prod(run["shape"]) * per_element[kernel] / slots_per_us
             row += (f"{stage['ceiling_us']['median']:14.1f}{in_all_slots / float(share):8.1f}"

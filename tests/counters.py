@@ -5,8 +5,8 @@ Needs a GPU, ncu and a build with its GPU side:
     python3 tests/counters.py build/bin tests/data/counters_h200.json [CHAPTER/STAGE ...]
 
 With stages, such as 01_multiply_add/2_fused, only these are counted. They are added to what the file holds,
-with their own date. Each kernel runs once on 2^20 elements; launches of one stage are added up. Shared-memory
-counters carry up to 3 % of noise.
+with their own GPU and date. Each kernel runs once on 2^20 elements; launches of one stage are added up.
+Shared-memory counters carry up to 3 % of noise.
 """
 
 import datetime
@@ -74,7 +74,8 @@ def main():
         result = json.loads(arguments.output.read_text())
         for name in arguments.stages:
             chapter, stage = name.split("/")
-            result["kernels"][name] = {**counts_of(programs / chapter, stage), "date": today}
+            counts = counts_of(programs / chapter, stage)
+            result["kernels"][name] = {**counts, "gpu": card()["gpu"], "date": today}
         arguments.output.write_text(json.dumps(result, indent=1) + "\n")
         return
 

@@ -12,12 +12,11 @@
 /// `shape`: requests and sectors exactly, wavefronts within the hardware's noise. In the stages in `merged`
 /// nvcc merges loads from shared memory, which must be marked, and of those in `left_out` it
 /// leaves some out, or merges some that the CPU device does not recognise (docs/cpu_device.md), which is not
-/// marked. Stages that need a GPU or another shape are left out, and `uncounted` ones, whose counters nobody
-/// has read on a GPU. Results are not compared here: that takes as long again.
+/// marked. Stages that need a GPU or another shape are left out. Results are not compared here: that takes as
+/// long again.
 inline void check_counters(const workbook::Chapter& chapter, const workbook::Shape& shape,
                            std::initializer_list<const char*> merged = {},
-                           std::initializer_list<const char*> left_out = {},
-                           std::initializer_list<const char*> uncounted = {}) {
+                           std::initializer_list<const char*> left_out = {}) {
   const auto kernels = counted_on_gpu();
   const auto backend = workbook::make_cpu_backend();
   workbook::Problem problem(chapter, shape, *backend);
@@ -26,7 +25,6 @@ inline void check_counters(const workbook::Chapter& chapter, const workbook::Sha
     const auto is_in = [&](const auto& names) {
       return std::find(names.begin(), names.end(), std::string(stage.name)) != names.end();
     };
-    if (is_in(uncounted)) continue;
     const workbook::Counts counts = problem.run_once(stage);
     if (counts.kernels == 0) continue;  // it does not suit
     INFO(stage.name);
