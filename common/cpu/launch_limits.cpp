@@ -42,7 +42,7 @@ void check_block(const Launch& launch) {
 }
 
 void check_shared_memory(const Launch& launch) {
-  const std::size_t own = static_shared_bytes(reinterpret_cast<std::uintptr_t>(launch.kernel));
+  const std::size_t own = static_shared_bytes(launch.kernel);
   if (own > kMostStaticSharedBytes)
     refuse(launch,
            fmt::format("{} bytes in __shared__ arrays: a kernel can declare at most {}", own,
@@ -80,7 +80,7 @@ void check_launch(const Launch& launch) {
 }
 
 int resident_blocks(const void* kernel, unsigned threads, std::size_t shared_bytes) {
-  const std::size_t own = static_shared_bytes(reinterpret_cast<std::uintptr_t>(kernel));
+  const std::size_t own = static_shared_bytes(kernel);
   const std::size_t reserved = limits.shared_bytes - limits.most_shared_bytes;
   const std::size_t by_threads = limits.threads / std::max((threads + 31) / 32 * 32, 32u);
   const std::size_t by_memory = limits.shared_bytes / std::max<std::size_t>(own + shared_bytes + reserved, 1);

@@ -107,11 +107,11 @@ ThreadLocalVariable thread_local_variable(std::size_t offset) {
   return {short_name(variable->name), offset - variable->begin};
 }
 
-std::size_t static_shared_bytes(std::uintptr_t address) {
-  const Symbol* kernel = symbol_at(symbols().functions, address);
-  if (!kernel) return 0;
+std::size_t static_shared_bytes(const void* kernel) {
+  const Symbol* symbol = symbol_at(symbols().functions, reinterpret_cast<std::uintptr_t>(kernel));
+  if (!symbol) return 0;
   // The kernel `_Z...` declares the variables `_ZZ...E<name>` (Itanium C++ ABI, "Scope Encoding").
-  const std::string prefix = "_ZZ" + kernel->name.substr(2) + "E";
+  const std::string prefix = "_ZZ" + symbol->name.substr(2) + "E";
   std::size_t bytes = 0;
   for (const Symbol& variable : symbols().thread_locals)
     if (variable.name.starts_with(prefix)) bytes += variable.size;

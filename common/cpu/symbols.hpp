@@ -28,7 +28,7 @@ struct ThreadLocalVariable {
 /// The variable that holds byte `offset` of the program's thread-local segment.
 ThreadLocalVariable thread_local_variable(std::size_t offset);
 
-/// Bytes of the __shared__ variables that the body of the kernel at `address` declares.
-std::size_t static_shared_bytes(std::uintptr_t address);
+/// Bytes of the __shared__ variables that the body of a kernel declares.
+std::size_t static_shared_bytes(const void* kernel);
 
 }  // namespace cpu

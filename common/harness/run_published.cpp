@@ -68,7 +68,7 @@ thread_local cudaError_t last_error = cudaSuccess;
 
 /// Whose properties the program sees.
 Card& card() {
-  static Card of_program = card_for("h200");
+  static Card of_program = card_for(PlayOptions{}.model);
   return of_program;
 }
 
@@ -316,10 +316,6 @@ void fill_rows(const char* call, const cudaMemsetParams& fill, const void* calle
 
 namespace {
 
-std::size_t own_shared_bytes(const void* kernel) {
-  return cpu::static_shared_bytes(reinterpret_cast<std::uintptr_t>(kernel));
-}
-
 /// As on a GPU, a kernel has more than 48 KiB of shared memory only where the program has asked for it.
 void require_shared_bytes(const cpu::Launch& launch) {
   const std::size_t most = allowed_shared_bytes(launch.kernel);
@@ -406,19 +402,19 @@ void launch(const cpu::Launch& launch, const Arguments& arguments, cudaStream_t 
 }
 
 cudaError_t allow_shared_bytes(const void* kernel, int bytes) {
-  const auto lock = lock_device();
-  const std::size_t most = cpu::card_limits().most_shared_bytes - own_shared_bytes(kernel);
-  if (bytes < 0 || static_cast<std::size_t>(bytes) > most)
+  const auto lock = use_device("cudaFuncSetAttribute");
+  const std::size_t own = cpu::static_shared_bytes(kernel), wanted = static_cast<std::size_t>(bytes);
+  if (bytes < 0 || own + wanted > cpu::card_limits().most_shared_bytes)
     return workbook::last_error = cudaErrorInvalidValue;
-  session->dynamic_shared_bytes[kernel] = static_cast<std::size_t>(bytes);
+  session->dynamic_shared_bytes[kernel] = wanted;
   return cudaSuccess;
 }
 std::size_t allowed_shared_bytes(const void* kernel) {
-  const auto lock = lock_device();
+  const auto lock = use_device("cudaFuncGetAttributes");
   const auto allowed = session->dynamic_shared_bytes.find(kernel);
-  return allowed == session->dynamic_shared_bytes.end()
-             ? cpu::kMostStaticSharedBytes - own_shared_bytes(kernel)
-             : allowed->second;
+  if (allowed != session->dynamic_shared_bytes.end()) return allowed->second;
+  const std::size_t own = cpu::static_shared_bytes(kernel);
+  return cpu::kMostStaticSharedBytes - std::min(own, cpu::kMostStaticSharedBytes);
 }
 
 int compute_capability() { return workbook::card().chip.capability; }
@@ -634,7 +630,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   p.canMapHostMemory = p.concurrentKernels = p.asyncEngineCount = p.unifiedAddressing = p.managedMemory = 1;
   p.concurrentManagedAccess = p.deviceOverlap = p.memoryPoolsSupported = p.hostRegisterSupported = 1;
   p.cooperativeLaunch = 1;
-  p.persistingL2CacheMaxSize = p.major >= 8 ? p.l2CacheSize / 8 * 5 : 0;
+  p.persistingL2CacheMaxSize = p.major >= 8 ? p.l2CacheSize / 8 * 5 : 0;  // as A100, H100 and RTX 4090 say
   p.accessPolicyMaxWindowSize = 134217728;
   p.pciBusID = device;
   *properties = p;

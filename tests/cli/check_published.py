@@ -861,6 +861,12 @@ play("... or for the host, with a managed one", SPIN.replace("SPACE", "__managed
 play("an allocation before main",
      changed(("__global__", "struct A { A() { cudaMalloc(&p, 4); } int* p; } a;\n__global__")), 1,
      "play: an allocation outside of main: the CPU device is not there then")
+ATTRIBUTE = changed(("int main", "struct A { A() { CALL; } cudaFuncAttributes all; } a;\nint main"))
+play("an attribute of a kernel before main",
+     ATTRIBUTE.replace("CALL", "cudaFuncSetAttribute(saxpy, cudaFuncAttributeMaxDynamicSharedMemorySize, 4)"),
+     1, "play: cudaFuncSetAttribute outside of main")
+play("... or asked for", ATTRIBUTE.replace("CALL", "cudaFuncGetAttributes(&all, saxpy)"), 1,
+     "play: cudaFuncGetAttributes outside of main")
 play("a library that is not there", "#include <cufft.h>\n" + SAXPY, 1,
      "this library is not there on the CPU device")
 play("a compiler error", changed(("a * x[i]", "b * x[i]")), 1, "mine.cu:7:", "error:")
