@@ -12,6 +12,7 @@ namespace {
 struct Frequent {
   const char* pattern;
   const char* advice;
+  const char* in_program = nullptr;  ///< where that is something else
 };
 const Frequent kFrequent[] = {
     {R"(\w\s*(<[^<>\n]*>)?\s*<<<)",
@@ -23,7 +24,8 @@ const Frequent kFrequent[] = {
      "block, bytes, arguments...) says how large it is."},
     {R"((?:'|‘)cuda[A-Z]\w*(?:'|’) was not declared|undeclared identifier 'cuda[A-Z]\w*')",
      "The CUDA runtime's functions (cudaMalloc, cudaMemcpy, cudaDeviceSynchronize, ...) are not there in a "
-     "kernel file: the workbook allocates the arrays, copies them and waits for the kernels."},
+     "kernel file: the workbook allocates the arrays, copies them and waits for the kernels.",
+     "The CPU device does not have this function of the CUDA runtime: docs/any_file.md says what is there."},
     {R"(is not a member of (?:'|‘)std(?:'|’)|in namespace 'std')",
      "In a kernel, CUDA has its own functions without std::, such as min, max, fmaxf, sqrtf and expf."},
     {R"(call of overloaded (?:'|‘)(min|max)\(|call to '(min|max)' is ambiguous)",
@@ -35,10 +37,11 @@ const Frequent kFrequent[] = {
 
 }  // namespace
 
-std::string advice_on(const std::string& errors) {
+std::string advice_on(const std::string& errors, bool in_program) {
   std::string advice;
   for (const Frequent& one : kFrequent)
-    if (std::regex_search(errors, std::regex(one.pattern))) advice += "\n" + wrapped(one.advice, 0);
+    if (std::regex_search(errors, std::regex(one.pattern)))
+      advice += "\n" + wrapped(in_program && one.in_program ? one.in_program : one.advice, 0);
   return advice;
 }
 

@@ -1,5 +1,5 @@
 /// \file
-/// Advice on what to write instead, after compiler errors that are frequent in kernel files.
+/// Advice on what to write instead, after compiler errors that are frequent in kernel files and programs.
 #pragma once
 
 #include <string>
@@ -7,6 +7,7 @@
 namespace workbook {
 
 /// Advice on a compiler's output, a paragraph for each mistake that it shows; empty for others.
-std::string advice_on(const std::string& errors);
+/// In a program, which has a main of its own, the functions of the CUDA runtime are there.
+std::string advice_on(const std::string& errors, bool in_program = false);
 
 }  // namespace workbook

@@ -79,7 +79,7 @@ Build failed_build(const std::string& output, const Workbook& workbook) {
   }
   if (build.failed.empty()) build.errors = output;  // it was Ninja or Make that failed
   build.errors = without(build.errors, workbook.root.string() + "/");
-  build.errors += advice_on(build.errors);
+  build.errors += advice_on(build.errors, build.failed.find("published") != std::string::npos);
   return build;
 }
 

@@ -184,7 +184,7 @@ void require_graph(const char* call, cudaGraph_t graph, const Place& place) {
 cudaGraph_t new_graph() {
   auto graph = std::make_unique<CUgraph_st>();
   const cudaGraph_t handle = graph.get();
-  const auto lock = lock_device();
+  const auto lock = use_device("a graph");
   graphs[handle] = std::move(graph);
   return handle;
 }

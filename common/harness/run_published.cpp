@@ -118,6 +118,7 @@ void report(const std::string& finding, std::string_view note_word) {
 [[noreturn]] void end_with(const std::string& finding, std::string_view note_word = "") {
   const auto lock =
       published::lock_device();  // for ever: no other thread may end the program as if all were well
+  if (!session) fmt::print(stderr, "{}", complaint("play", finding + "\n  outside of main"));
   report(finding, note_word);
   tell_done();
   std::_Exit(kWrong);

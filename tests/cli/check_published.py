@@ -861,15 +861,23 @@ play("... or for the host, with a managed one", SPIN.replace("SPACE", "__managed
 play("an allocation before main",
      changed(("__global__", "struct A { A() { cudaMalloc(&p, 4); } int* p; } a;\n__global__")), 1,
      "play: an allocation outside of main: the CPU device is not there then")
-ATTRIBUTE = changed(("int main", "struct A { A() { CALL; } cudaFuncAttributes all; } a;\nint main"))
-play("an attribute of a kernel before main",
-     ATTRIBUTE.replace("CALL", "cudaFuncSetAttribute(saxpy, cudaFuncAttributeMaxDynamicSharedMemorySize, 4)"),
-     1, "play: cudaFuncSetAttribute outside of main")
-play("... or asked for", ATTRIBUTE.replace("CALL", "cudaFuncGetAttributes(&all, saxpy)"), 1,
-     "play: cudaFuncGetAttributes outside of main")
+OUTSIDE = changed(("int main", "struct A { A() { BEFORE; } ~A() { AFTER; } cudaGraph_t graph; } a; int main"))
+ALLOWED = "cudaFuncSetAttribute(saxpy, cudaFuncAttributeMaxDynamicSharedMemorySize, 4)"
+play("an attribute of a kernel before main", OUTSIDE.replace("BEFORE", ALLOWED).replace("AFTER", ""), 1,
+     "play: cudaFuncSetAttribute outside of main")
+ASKED = "cudaFuncAttributes all; cudaFuncGetAttributes(&all, saxpy)"
+play("... or asked for, after it", OUTSIDE.replace("BEFORE", "").replace("AFTER", ASKED), 1,
+     "y[999] = 8", "play: cudaFuncGetAttributes outside of main")
+play("a graph before main", OUTSIDE.replace("BEFORE", "cudaGraphCreate(&graph, 0)").replace("AFTER", ""), 1,
+     "play: a graph outside of main")
+CAPTURE = "cudaStreamBeginCapture(0, cudaStreamCaptureModeGlobal)"
+play("a wrong call after main", OUTSIDE.replace("BEFORE", "").replace("AFTER", CAPTURE), 1,
+     "play: wrong begin of a capture", "mine.cu:")
 play("a library that is not there", "#include <cufft.h>\n" + SAXPY, 1,
      "this library is not there on the CPU device")
 play("a compiler error", changed(("a * x[i]", "b * x[i]")), 1, "mine.cu:7:", "error:")
+play("a function of the runtime that is not there", changed(("return 0", "return cudaGLMapBufferObject()")),
+     1, "mine.cu:26:", "docs/any_file.md says what is there", never="kernel file")
 play("a function of graphs that is not there", changed(("return 0", "cudaGraphDebugDotPrint(0, 0, 0)")), 1,
      "mine.cu:26:", "of graphs there are captures and nodes for kernels, copies, memsets, host functions")
 play("a launch that does not end", changed((LAUNCH, "saxpy<<<1, 256(n);")), 1,
