@@ -28,7 +28,7 @@ struct PlayRequest {
   std::string model;                               ///< whose properties it sees; empty: an H200's
   std::vector<std::string> arguments;              ///< of main
 
-  /// Whether something is asked for that only a file with a main has.
+  /// Whether there is an option that only a file with a main has.
   bool is_for_main() const {
     return !more_files.empty() || !includes.empty() || !definitions.empty() || !constants.empty() ||
            launches || gpus || !model.empty() || !arguments.empty();

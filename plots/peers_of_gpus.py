@@ -1,7 +1,7 @@
 """Times what chapter 10 is compared with: PyTorch's all-reduces over several GPUs, then residual + RMSNorm;
 with --linear, a Linear whose input features are spread over them, then a reduce-scatter.
 
-Needs as many GPUs as --gpus says and PyTorch; each GPU has a process of its own, as with torchrun.
+Needs the number of GPUs that --gpus says, and PyTorch; each GPU has a process of its own, as with torchrun.
 
     python3 plots/peers_of_gpus.py results/peers.json
     python3 plots/peers_of_gpus.py results/peers.json --gpus 4 --rows 32 512

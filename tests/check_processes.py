@@ -1,4 +1,4 @@
-"""Chapter 10 with a process for each GPU: as many processes as there are GPUs, two at the most.
+"""Chapter 10 with a process for each GPU: one for each GPU, two at the most.
 
     check_processes.py PROGRAM
 

@@ -227,7 +227,7 @@ __device__ inline void store_outputs(const MmaOutputs<T>& of_warp, const MmaSoft
 // [mma store]
 
 // [mma place]
-/// Keys and values of as many heads should be in use at a time as fit well into the L2 cache.
+/// The keys and values of the heads in use at a time should fit well into the L2 cache.
 constexpr int kBytesTogether = 32 << 20;
 
 /// The work of a block, as from half_place_of(). With a mask, of some heads at a time, first the last tile of

@@ -9,7 +9,7 @@
 namespace workbook_ops {
 namespace {
 
-/// An array's elements as floats; those that it was last asked for are kept.
+/// An array's elements as floats; those of the last call are kept.
 template <class T>
 class Floats {
  public:

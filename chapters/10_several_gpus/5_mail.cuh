@@ -1,9 +1,9 @@
 /// \file
 /// Stage 5: few rows, where the time is that of the flags. Each GPU sends its x to the others, which look for
-/// the data itself: a mailbox is empty where it is 0, so that no flag and no fence is needed, and a row is on
-/// its way once, not asked for and then sent. Three mailboxes take turns: one is being filled, one may still
-/// be filled by a GPU that is a launch ahead, and the one that was read last is emptied. (The idea is that of
-/// NCCL's LL protocol; TensorRT-LLM's all-reduce calls it Lamport style.)
+/// the data itself: a mailbox is empty where it is 0, so that no flag and no fence is needed, and a row
+/// crosses the link once, where a load is sent over it and answered. Three mailboxes take turns: one is being
+/// filled, one may still be filled by a GPU that is a launch ahead, and the one that was read last is
+/// emptied. (The idea is that of NCCL's LL protocol; TensorRT-LLM's all-reduce calls it Lamport style.)
 #pragma once
 #include "deadline.hpp"
 #include "rows.cuh"

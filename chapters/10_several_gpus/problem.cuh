@@ -46,7 +46,7 @@ inline long long own_elements(const Shape& shape) { return own_rows(shape) * col
 /// A flag for each block from each GPU.
 inline long long flags(const Shape&) { return kMostBlocks * kMostGpus; }
 
-/// Stage 5 keeps three mailboxes of as many rows as it suits, one for each GPU that sends.
+/// Stage 5 keeps three mailboxes of the largest number of rows, one for each GPU that sends.
 inline bool fits_mail(const Shape& shape) { return rows(shape) <= 512; }
 /// Words of 4 bytes; a mailbox is a whole number of sectors.
 inline long long mail(const Shape& shape) {
@@ -62,7 +62,7 @@ constexpr bool kForGpus = true;
 constexpr bool kForGpus = false;
 #endif
 
-/// The input features of one GPU, where the Linear has as many of them in all as output features.
+/// The input features of one GPU, where the Linear has the same number of them in all as of output features.
 inline int features(const Shape& shape) { return kForGpus ? shape.dims[2] / gpus(shape) : 0; }
 inline long long a_elements(const Shape& shape) { return rows(shape) * features(shape); }
 inline long long w_elements(const Shape& shape) { return columns(shape) * features(shape); }

@@ -20,7 +20,7 @@
 namespace cpu {
 namespace {
 
-constexpr unsigned kRows = 8;  // of a matrix, of as many elements
+constexpr unsigned kRows = 8;  // of a matrix, and elements of a row
 
 /// One lane: the row that it reads, and where its elements go.
 struct LaneRows {

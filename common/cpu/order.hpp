@@ -173,7 +173,7 @@ class Order {
   void merge_lanes(unsigned first_thread, std::uint32_t lanes);
   Ordered before_in_block(unsigned earlier, Moment moment, unsigned thread) const;
   bool acquired_in_block(unsigned earlier, Moment moment, unsigned thread) const;
-  /// What releases have made visible: the access asked for, or all that its block did.
+  /// What releases have made visible: the access itself, or all that its block did.
   enum class Visible : unsigned char { kNo, kAccess, kBlock };
   Visible released(std::uint32_t earlier, Moment moment, const std::vector<Acquired>& to) const;
   Visible released(std::uint32_t earlier, Moment moment, const Acquired& to) const;

@@ -26,7 +26,7 @@ struct Launch {
 };
 
 /// The most shared memory that a block may have, its own arrays included: 227 KiB, as on compute
-/// capability 9.0, unless a program asks for another card (launch_limits.hpp).
+/// capability 9.0, unless a program names another card (launch_limits.hpp).
 int most_shared_bytes();
 
 /// Multiprocessors: 132, as an H200 has, or another card's. The CPU device runs blocks on all cores of the

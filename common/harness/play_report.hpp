@@ -39,7 +39,7 @@ struct PlayFindings {
   std::vector<std::string> notes;
 };
 
-/// Prints what each launch cost, or what was found, in the form that the options ask for.
+/// Prints what each launch cost, or what was found, in the form that the options say.
 void report_play(const PlayOptions& options, const std::string& device,
                  const std::vector<LaunchCounts>& launches, const PlayFindings& found);
 

@@ -37,7 +37,7 @@ struct GraphArray {
 
 struct Pools {
   std::list<CUmemPoolHandle_st> all;                              // handles stay valid
-  std::map<int, cudaMemPool_t> defaults, chosen;                  ///< of each GPU that has been asked for
+  std::map<int, cudaMemPool_t> defaults, chosen;                  ///< of each GPU that a call has named
   std::map<void*, std::pair<cudaMemPool_t, std::size_t>> arrays;  ///< that are allocated, with their bytes
   std::map<void*, GraphArray> of_graphs;
   std::map<int, CUmemPoolHandle_st> graphs;  ///< what the arrays of graphs use on each GPU

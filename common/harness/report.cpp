@@ -50,7 +50,7 @@ double peer_bytes(const Chapter& chapter, const Stage& stage, const Shape& shape
   return static_cast<double>(traffic.peer_read_bytes + traffic.peer_write_bytes);
 }
 
-/// The rate of a stage that took `us`, in GB/s of the bytes that leave each GPU: as many come in.
+/// The rate of a stage that took `us`, in GB/s of the bytes that leave each GPU; the same number comes in.
 double link_gbytes_per_s(const Chapter& chapter, const Stage& stage, const Shape& shape, double us) {
   return peer_bytes(chapter, stage, shape) / gpus_of(chapter, shape) / us * 1e-3;
 }

@@ -474,7 +474,7 @@ std::size_t clock_calls() { return all_clock_calls; }
 long long clock() {
   ++all_clock_calls;
   static thread_local long long cycles = 0;  // of the core that runs the block
-  cpu::device().block.steps.interrupt();     // a loop that asks for the time goes on
+  cpu::device().block.steps.interrupt();     // a loop that reads the time goes on
   return cycles += 1000;
 }
 

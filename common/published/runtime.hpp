@@ -224,7 +224,7 @@ void refuse(const char* what, const char* file = __builtin_FILE(), int line = __
 cudaError_t allocate(void** address, size_t bytes, const char* name, size_t element_size);
 /// The same for memory that host and kernels use: cudaMallocManaged(), cudaMallocHost().
 cudaError_t allocate_managed(void** address, size_t bytes, const char* name, size_t element_size);
-/// Makes host memory an array that kernels may use, and asks for the address of such an array.
+/// Makes host memory an array that kernels may use, and gets the address of such an array.
 cudaError_t register_host(void* memory, size_t bytes, const char* name, size_t element_size);
 void* mapped(void* host);
 /// For a __device__ variable, before main: it begins a page, and has elements of so many bytes.

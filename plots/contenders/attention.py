@@ -225,7 +225,7 @@ def of_weights(shape, dtype):
 
 
 def of_attention(shape, dtype, causal):
-    """PyTorch's mask is ours only with as many queries as keys."""
+    """PyTorch's mask is ours only with the same number of queries and keys."""
     kind = f"causal, {dtype}" if causal else dtype
     common = {"inputs": of_type(("q", "k", "v"), dtype), "check": functools.partial(check_output, causal),
               "flops": 4 * visible_pairs(shape, causal) * shape[-1], "ours": OURS["08_attention"][kind],

@@ -7,8 +7,8 @@
 /// check.
 ///
 /// - Over NVLink, the bytes per element that come to one GPU, as loads of its own and as stores of the
-///   others; as many leave it. One-shot (stage 2) with 2, 4 and 8 GPUs, and two-shot (stage 4) with 2, 4
-///   and 8.
+///   others; the same number leaves it. One-shot (stage 2) with 2, 4 and 8 GPUs, and two-shot (stage 4)
+///   with 2, 4 and 8.
 /// - The bytes per element that the kernels load and store in memory, a GPU's own and that of others,
 ///   with 8 GPUs. Unfused (stage 1) is a one-shot sum in a kernel of its own, which stores the sum; a
 ///   second kernel loads it and the residual, and stores h and y. One-shot, stage 2, loads x of all GPUs

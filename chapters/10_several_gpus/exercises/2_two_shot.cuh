@@ -12,8 +12,8 @@
 /// In the skeleton each GPU does the first rows, and stores their y for itself alone. Before the kernel,
 /// each GPU runs one that writes its x; after it, one that reads its y and overwrites its x.
 ///
-/// Goal: with N GPUs, (N - 1) / N floats per element are read over NVLink and as many written: x comes in, y
-/// goes out. In all, 1 + 3 / N floats are read and 1 + 1 / N written.
+/// Goal: with N GPUs, (N - 1) / N floats per element are read over NVLink, x, and (N - 1) / N written, y. In
+/// all, 1 + 3 / N floats are read and 1 + 1 / N written.
 #pragma once
 #include "device.hpp"
 #include "meet.hpp"
@@ -23,9 +23,8 @@ namespace DEVICE::two_shot_norm {
 
 constexpr float kEpsilon = 1e-5f;
 
-/// It is launched on each GPU with blocks of 256 threads, as many as rows / gpus, rounded up: so the
-/// last block of some GPUs has no row. h is memory of this GPU for as many rows as there are; nothing
-/// else reads it.
+/// It is launched on each GPU with rows / gpus blocks of 256 threads, rounded up: so the last block of some
+/// GPUs has no row. h is memory of this GPU for all rows; nothing else reads it.
 __global__ void two_shot(const __grid_constant__ OnGpus<const float> x, const float* __restrict__ residual,
                          const float* __restrict__ weight, float* __restrict__ h,
                          const __grid_constant__ OnGpus<float> y,

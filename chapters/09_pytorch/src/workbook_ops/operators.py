@@ -396,16 +396,20 @@ def _is_faster(x, weight, tanh):
     multiprocessors).
 
     "custom" has tiles of 128 x 128 or larger. With few of them, or long sums, cuBLASLt is faster, which can
-    divide the sums; but its epilogue has the tanh form alone, and leaves nothing for a backward pass. Whether
-    computing the product again costs less than storing it has not been measured.
+    divide the sums; but its epilogue has the tanh form alone, and leaves nothing for a backward pass. Where a
+    gradient is wanted, storing the product takes less time than computing it again (docs/09_pytorch.md).
     """
     outputs, inputs = weight.shape
     tiles = x.numel() // inputs * outputs / 128**2
     return tiles >= (1024 if tanh else 128) and inputs <= 4096 and _suits_hopper(x, weight)
 
 
-def _linear_gelu_tanh(x, weight, bias):
-    """With the epilogue of cuBLASLt, in one kernel. On a GPU, PyTorch's use_gelu is the tanh form."""
+def _by_cublas(x, weight, bias, tanh):
+    """On a GPU, without a gradient. The tanh form is one kernel with the epilogue of cuBLASLt (use_gelu). The
+    exact form is two in any case, as with `bias_gelu`, and PyTorch's own are called in less time.
+    """
+    if not tanh:
+        return F.gelu(F.linear(x, weight, bias))
     if x.dim() == 2:
         return torch._addmm_activation(bias, x, weight.t(), use_gelu=True)
     rows = x.flatten(0, -2) if x.dim() > 1 else x.unsqueeze(0)
@@ -420,8 +424,8 @@ def linear_gelu(x: Tensor, weight: Tensor, bias: Tensor | None = None, approxima
     a small kernel makes one of zeros.
 
     backend "cublas": PyTorch's product, rounded to the type of x, then `bias_gelu`. Saves x, weight, bias and
-    the product. Types as for `bias_gelu`. On a GPU, the tanh form without a gradient is one kernel with an
-    epilogue of cuBLASLt, whose product is not rounded, except for float64.
+    the product. Types as for `bias_gelu`. Without a gradient, on a GPU and except for float64, PyTorch's
+    linear adds the bias before it rounds, and the tanh form is one kernel with an epilogue of cuBLASLt.
     backend "custom": on a GPU one kernel, whose product is never stored, on the CPU as "cublas". Saves x,
     weight and bias; the backward pass computes the product again. For float32 and bfloat16, the latter from
     compute capability 8.0 on. The fast kernels for bfloat16 run on compute capability 9.0, if both sizes of
@@ -443,8 +447,8 @@ def linear_gelu(x: Tensor, weight: Tensor, bias: Tensor | None = None, approxima
     if backend == "custom":
         return _LinearGelu.apply(*inputs, tanh) if wanted else kernels.linear_gelu(*inputs, tanh)
     x, weight, bias = inputs
-    if tanh and fused and x.dtype != torch.float64:
-        return _linear_gelu_tanh(x, weight, bias)
+    if fused and x.dtype != torch.float64:
+        return _by_cublas(x, weight, bias, tanh)
     product = F.linear(x, weight)
     return _BiasGelu.apply(product, bias, tanh) if wanted else kernels.bias_gelu(product, bias, tanh)
 
