@@ -1,4 +1,7 @@
-"""The book: the links of its pages, on GitHub and as Doxygen has built them, and the order of the pages."""
+"""The book: the links of its pages, on GitHub and as Doxygen has built them, and the order of the pages.
+
+    python3 tests/docs/check_book.py FOLDER    builds it there; tests/docs/check_site.py opens it in a browser
+"""
 
 import html.parser
 import json
@@ -15,7 +18,7 @@ import unittest.mock
 import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from checks import ROOT, expect, expect_refused, run, skip
+from checks import ROOT, expect, expect_refused, skip
 
 sys.path.insert(0, str(ROOT / "docs"))
 import book
@@ -145,8 +148,10 @@ def check_checker():
         expect("a fold is kept together", kept.count("\\htmlonly") == 2 and "```text\nb\n```" in kept, kept)
 
 
-def check_ends(folder):
-    """The book where it cannot be written, twice at once, and interrupted: one line, and no traceback."""
+def build_book(folder):
+    """The book where it cannot be written, interrupted, and twice at once: one line, and no traceback. It is
+    left there.
+    """
     script = ROOT / "docs" / "book.py"
     expect_refused("a build folder that is a file", script, [ROOT / "README.md"], 3, "Not a directory")
     expect_refused("a build folder that cannot be made", script, ["/proc/no/folder"], 3, "/proc/no")
@@ -156,6 +161,14 @@ def check_ends(folder):
         return subprocess.Popen([sys.executable, script, folder], stdout=subprocess.PIPE, text=True,
                                 stderr=subprocess.PIPE, start_new_session=True)
 
+    interrupted = start()
+    time.sleep(1)
+    os.killpg(interrupted.pid, signal.SIGINT)
+    errors = interrupted.communicate()[1]
+    expect("Ctrl-C ends it without a traceback", interrupted.returncode == -signal.SIGINT and not errors,
+           errors)
+
+    shutil.rmtree(folder, ignore_errors=True)
     first = start()
     while not (folder / "docs" / "pages" / "README.md").exists():
         time.sleep(0.05)
@@ -164,13 +177,8 @@ def check_ends(folder):
     expect("a second one says that it waits", "another terminal; waiting for it" in waits, waits)
     for number, one in ((1, first), (2, second)):
         errors = one.communicate()[1]
-        expect(f"book {number} of two at once is built", one.returncode == 0 and not errors, errors)
-
-    third = start()
-    time.sleep(1)
-    os.killpg(third.pid, signal.SIGINT)
-    errors = third.communicate()[1]
-    expect("Ctrl-C ends it without a traceback", third.returncode == -signal.SIGINT and not errors, errors)
+        expect(f"book {number} of two at once is built, without a warning of Doxygen's",
+               one.returncode == 0 and not errors, errors)
 
 
 def main():
@@ -187,20 +195,18 @@ def main():
         with unittest.mock.patch.dict(os.environ, CMAKE_PREFIX_PATH=str(elsewhere.parents[1])):
             expect("the theme is found by CMAKE_PREFIX_PATH", book.theme() == elsewhere, book.theme())
 
-        check_ends(pathlib.Path(temporary) / "twice")
-        build = pathlib.Path(temporary) / "a folder with spaces"
-        done = run(sys.executable, ROOT / "docs" / "book.py", build)
-        expect("Doxygen builds the book without a warning", done.returncode == 0, done.stdout + done.stderr)
-        folder = build / "docs" / "html"
-        faults, pages, links = html_faults(folder)
-        expect_none(f"{links} links of {pages} built pages", faults)
-        expect_none("nothing is fetched from the net", loaded_from_elsewhere(folder))
-        expect_none("folds hold what they do on GitHub",
-                    [fault for page in sorted((ROOT / "docs").glob("*.md"))
-                     for fault in fold_faults(page, folder / f"{book.name_of(page)}.html")])
-        titles = menu(folder)[1:]
-        wanted = book.order_titles()
-        expect("the pages are in order", [title for title in titles if title in wanted] == wanted, titles)
+    build = pathlib.Path(sys.argv[1])
+    build_book(build)
+    folder = build / "docs" / "html"
+    faults, pages, links = html_faults(folder)
+    expect_none(f"{links} links of {pages} built pages", faults)
+    expect_none("nothing is fetched from the net", loaded_from_elsewhere(folder))
+    expect_none("folds hold what they do on GitHub",
+                [fault for page in sorted((ROOT / "docs").glob("*.md"))
+                 for fault in fold_faults(page, folder / f"{book.name_of(page)}.html")])
+    titles = menu(folder)[1:]
+    wanted = book.order_titles()
+    expect("the pages are in order", [title for title in titles if title in wanted] == wanted, titles)
 
 
 main()

@@ -1,8 +1,10 @@
 """The book in a browser: four pages on a phone's and a desk's width, light and dark; search, navigation,
 figures and predictions.
 
-    python3 tests/docs/check_site.py                       exit status 4 where there is no Chromium or Doxygen
-    python3 tests/docs/check_site.py --screenshots FOLDER  also stores what was seen
+    python3 tests/docs/check_site.py FOLDER                       of the book that check_book.py has built
+    python3 tests/docs/check_site.py FOLDER --screenshots FOLDER  also stores what was seen
+
+Exit status 4 where there is no Chromium or Doxygen.
 """
 
 import json
@@ -15,7 +17,7 @@ import time
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from checks import ROOT, expect, run, skip
+from checks import ROOT, expect, skip
 
 sys.path.insert(0, str(ROOT / "docs"))
 import book
@@ -460,6 +462,7 @@ def check_pictures_follow_the_switch(driver, folder):
 
 def main():
     parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--screenshots", type=pathlib.Path)
     arguments = parser.parse_args()
     if not shutil.which("doxygen") or not book.theme():
@@ -467,14 +470,12 @@ def main():
     if arguments.screenshots:
         arguments.screenshots.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as temporary:
-        done = run(sys.executable, ROOT / "docs" / "book.py", temporary)
-        expect("the book is built", done.returncode == 0, done.stdout + done.stderr)
         before = leavings()
         home = pathlib.Path(temporary) / "home"
         home.mkdir()
         driver = browser.browser(str(home))
         try:
-            folder = pathlib.Path(temporary) / "docs" / "html"
+            folder = arguments.folder.resolve() / "docs" / "html"
             check_pages(driver, folder, arguments.screenshots)
             check_widths(driver, folder)
             check_keyboard_and_texts(driver, folder)
