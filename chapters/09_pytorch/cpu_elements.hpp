@@ -115,7 +115,7 @@ void for_runs(std::int64_t period, std::int64_t begin, std::int64_t end, Functio
 
 // A row is taken in chunks of kRowChunk columns. A row of one chunk is converted to floats once, a longer one
 // in each pass.
-constexpr int kRowChunk = 1024;
+constexpr int kRowChunk = 4096;
 
 /// Calls function(at, n) for the columns [at, at + n) of each chunk.
 template <class Function>

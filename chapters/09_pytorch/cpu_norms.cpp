@@ -2,6 +2,7 @@
 /// The operators that normalise rows, on the CPU: plain loops, which the compiler turns into vector
 /// instructions. `omp simd` lets it add up a row in any order; there are no OpenMP threads.
 #include <cmath>
+#include <vector>
 
 #include "cpu_elements.hpp"
 #include "norms.hpp"
@@ -23,6 +24,25 @@ class Floats {
  private:
   float buffer_[kRowChunk];
   const T* kept_ = nullptr;
+  const float* floats_ = nullptr;
+};
+
+/// A weight or a bias as floats, converted once for all rows; null stays null.
+template <class T>
+class Parameter {
+ public:
+  Parameter(const void* array, int columns) {
+    if constexpr (std::is_same_v<T, float>) {
+      floats_ = static_cast<const float*>(array);
+    } else if (array) {
+      converted_.resize(static_cast<std::size_t>(columns));
+      floats_ = floats_of(static_cast<const T*>(array), converted_.data(), columns);
+    }
+  }
+  const float* from(std::int64_t column) const { return floats_ ? floats_ + column : nullptr; }
+
+ private:
+  std::vector<float> converted_;
   const float* floats_ = nullptr;
 };
 
@@ -78,7 +98,8 @@ void add_residual(const WorkbookNorm& task, std::int64_t row) {
 
 template <class Norm, class T>
 void norm_rows(const WorkbookNorm& task, int begin, int end) {
-  Floats<T> x, weights, biases;
+  Floats<T> x;
+  const Parameter<T> weights(task.weight, task.columns), biases(task.bias, task.columns);
   float buffer[kRowChunk];
   for (std::int64_t row = std::int64_t{begin} * task.columns; begin < end; ++begin, row += task.columns) {
     if constexpr (Norm::kResidual) add_residual<T>(task, row);
@@ -87,8 +108,7 @@ void norm_rows(const WorkbookNorm& task, int begin, int end) {
     };
     const auto [mean, inverse] = moments_of<Norm>(task.columns, task.epsilon, values);
     for_chunks(task.columns, [&, mean = mean, inverse = inverse](std::int64_t at, int n) {
-      const float *v = values(at, n), *weight = weights(task.weight, at, n), *bias = nullptr;
-      if constexpr (!Norm::kResidual) bias = biases(task.bias, at, n);
+      const float *v = values(at, n), *weight = weights.from(at), *bias = biases.from(at);
       T* out = static_cast<T*>(task.y) + row + at;
       float* y = floats_for(out, buffer);
 #pragma omp simd
@@ -124,7 +144,8 @@ void norm_backward_part(const WorkbookNormBackward& task, int part) {
   float* dweight = static_cast<float*>(task.partial) + std::int64_t{2} * part * columns;
   float* dbias = dweight + columns;
   std::fill(dweight, dbias + columns, 0.0f);
-  Floats<T> x, grads, weights, biases, grad_sums;
+  Floats<T> x, grads, grad_sums;
+  const Parameter<T> weights(task.weight, columns), biases(task.bias, columns);
   float z[kRowChunk], g[kRowChunk], buffer[kRowChunk];
 
   const std::int64_t end = first_row(task.rows, task.parts, part + 1);
@@ -135,8 +156,7 @@ void norm_backward_part(const WorkbookNormBackward& task, int part) {
     const float mean = moments.mean, inverse = moments.inverse;
 
     const auto sources = [&](std::int64_t at, int n) {
-      return Sources{values(at, n), grads(task.grad, row + at, n), weights(task.weight, at, n),
-                     Norm::kReluLast ? biases(task.bias, at, n) : nullptr};
+      return Sources{values(at, n), grads(task.grad, row + at, n), weights.from(at), biases.from(at)};
     };
     double sum = 0, products = 0;
     for_chunks(columns, [&](std::int64_t at, int n) {

@@ -260,8 +260,9 @@ def python_words(place, chosen):
     if name == "plots/plot.py" and chosen.random() < 0.7:
         what = ["data"] if chosen.random() < 0.5 else ["--trace", "data/trace.json"]
         return [sys.executable, place.root / name, *what, "--out", chosen.choice(["data/out", "/dev/full"])]
-    return [sys.executable, place.root / name, *words[:chosen.randrange(len(words) + 1)], *some(chosen, HUGE,
-                                                                                                2)]
+    least = 1 if name == "plots/plot.py" else 0  # with none it draws all figures of the repository
+    return [sys.executable, place.root / name, *words[:chosen.randrange(least, len(words) + 1)],
+            *some(chosen, HUGE, 2)]
 
 
 def launcher_words(place, chosen):
