@@ -319,6 +319,7 @@ namespace {
 
 /// As on a GPU, a kernel has more than 48 KiB of shared memory only where the program has asked for it.
 void require_shared_bytes(const cpu::Launch& launch) {
+  if (launch.shared_bytes == 0) return;
   const std::size_t most = allowed_shared_bytes(launch.kernel);
   if (launch.shared_bytes <= most || launch.shared_bytes > cpu::card_limits().most_shared_bytes) return;
   throw cpu::finding_in(

@@ -22,9 +22,6 @@ inline void check_counters(const workbook::Chapter& chapter, const workbook::Sha
   workbook::Problem problem(chapter, shape, *backend);
   for (int i = 0; i < chapter.stage_count; ++i) {
     const workbook::Stage& stage = chapter.stages[i];
-    const auto is_in = [&](const auto& names) {
-      return std::find(names.begin(), names.end(), std::string(stage.name)) != names.end();
-    };
     const workbook::Counts counts = problem.run_once(stage);
     if (counts.kernels == 0) continue;  // it does not suit
     INFO(stage.name);
@@ -35,6 +32,9 @@ inline void check_counters(const workbook::Chapter& chapter, const workbook::Sha
     CHECK(counts.store_requests == sum(hardware, {"store_requests"}));
     CHECK(counts.store_sectors == sum(hardware, {"store_sectors"}));
     CHECK_FALSE(counts.approximate);
+    const auto is_in = [&](const auto& names) {
+      return std::find(names.begin(), names.end(), std::string(stage.name)) != names.end();
+    };
     CHECK(counts.shared_loads_may_merge == is_in(merged));
     check_wavefronts(counts, hardware,
                      is_in(merged) || is_in(left_out) ? Wavefronts::kLoadsMerged : Wavefronts::kEqual);

@@ -161,17 +161,21 @@ def build_book(folder):
         return subprocess.Popen([sys.executable, script, folder], stdout=subprocess.PIPE, text=True,
                                 stderr=subprocess.PIPE, start_new_session=True)
 
-    interrupted = start()
-    time.sleep(1)
+    def started():
+        """One that has written the first page."""
+        shutil.rmtree(folder, ignore_errors=True)
+        process = start()
+        while not (folder / "docs" / "pages" / "README.md").exists():
+            time.sleep(0.05)
+        return process
+
+    interrupted = started()
     os.killpg(interrupted.pid, signal.SIGINT)
     errors = interrupted.communicate()[1]
     expect("Ctrl-C ends it without a traceback", interrupted.returncode == -signal.SIGINT and not errors,
            errors)
 
-    shutil.rmtree(folder, ignore_errors=True)
-    first = start()
-    while not (folder / "docs" / "pages" / "README.md").exists():
-        time.sleep(0.05)
+    first = started()
     second = start()
     waits = second.stderr.readline()
     expect("a second one says that it waits", "another terminal; waiting for it" in waits, waits)
