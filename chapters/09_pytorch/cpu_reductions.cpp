@@ -137,13 +137,6 @@ void backward_chunk(const WorkbookReductionBackward& task, const Compute<T>* gra
   store_floats(dx, out, n);
 }
 
-/// to[i] = row[(first + i) % length].
-template <class C>
-void repeat(const C* row, std::int64_t length, std::int64_t first, C* to, std::int64_t n) {
-  if (length == 1) return static_cast<void>(std::fill_n(to, n, row[0]));
-  for (std::int64_t i = 0; i < n; ++i, first = first + 1 == length ? 0 : first + 1) to[i] = row[first];
-}
-
 /// Where the gradients of a row of lines fit a chunk, they are repeated for a chunk of whole rows.
 template <class Reduction, class T>
 void backward_short_rows(const WorkbookReductionBackward& task, std::int64_t begin, std::int64_t end) {
