@@ -119,9 +119,9 @@ constexpr int kRowChunk = 4096;
 
 /// Calls function(at, n) for the columns [at, at + n) of each chunk.
 template <class Function>
-void for_chunks(std::int64_t columns, Function function) {
-  for (std::int64_t at = 0; at < columns; at += kRowChunk)
-    function(at, static_cast<int>(std::min<std::int64_t>(kRowChunk, columns - at)));
+void for_chunks(std::int64_t columns, Function function, int chunk = kRowChunk) {
+  for (std::int64_t at = 0; at < columns; at += chunk)
+    function(at, static_cast<int>(std::min<std::int64_t>(chunk, columns - at)));
 }
 
 // --- Batches of short rows ---

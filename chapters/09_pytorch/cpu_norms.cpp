@@ -27,24 +27,34 @@ class Floats {
   const float* floats_ = nullptr;
 };
 
-/// A weight or a bias as floats, converted once for all rows; null stays null.
+/// A weight or a bias as floats; null stays null. One whose floats fit in L2 is converted once for all rows,
+/// a longer one chunk by chunk.
 template <class T>
 class Parameter {
  public:
-  Parameter(const void* array, int columns) {
-    if constexpr (std::is_same_v<T, float>) {
-      floats_ = static_cast<const float*>(array);
-    } else if (array) {
-      converted_.resize(static_cast<std::size_t>(columns));
-      floats_ = floats_of(static_cast<const T*>(array), converted_.data(), columns);
-    }
+  Parameter(const void* array, int columns) : array_(static_cast<const T*>(array)) {
+    if (std::is_same_v<T, float> || !array || columns > kConvertedOnce) return;
+    converted_.resize(static_cast<std::size_t>(columns));
+    widen(array_, converted_.data(), columns);
   }
-  const float* from(std::int64_t column) const { return floats_ ? floats_ + column : nullptr; }
+  const float* from(std::int64_t column, int n) {
+    if (!converted_.empty()) return converted_.data() + column;
+    return array_ ? floats_of(array_ + column, buffer_, n) : nullptr;
+  }
 
  private:
+  static constexpr int kConvertedOnce = 1 << 17;  // floats, 512 KiB
+  const T* array_;
   std::vector<float> converted_;
-  const float* floats_ = nullptr;
+  float buffer_[kChunk];
 };
+
+/// for_chunks() for a norm. A row of several chunks is converted in each pass, so its chunks are short: those
+/// of all arrays fit in L1.
+template <class Function>
+void for_norm_chunks(int columns, Function function) {
+  for_chunks(columns, function, columns <= kRowChunk ? kRowChunk : kChunk);
+}
 
 template <class Norm>
 float input(float v) {
@@ -60,7 +70,7 @@ struct Moments {
 template <class Norm, class Values>
 Moments moments_of(int columns, float epsilon, Values values) {
   double mean = 0, squares = 0;
-  for_chunks(columns, [&](std::int64_t at, int n) {
+  for_norm_chunks(columns, [&](std::int64_t at, int n) {
     const float* v = values(at, n);
     float sum = 0, of_chunk = 0;
     if constexpr (!Norm::kResidual)
@@ -165,7 +175,7 @@ template <class Norm, class T>
 void norm_rows(const WorkbookNorm& task, int begin, int end) {
   if (task.columns <= kBatchedRow) return norm_short_rows<Norm, T>(task, begin, end);
   Floats<T> x;
-  const Parameter<T> weights(task.weight, task.columns), biases(task.bias, task.columns);
+  Parameter<T> weights(task.weight, task.columns), biases(task.bias, task.columns);
   float buffer[kRowChunk];
   for (std::int64_t row = std::int64_t{begin} * task.columns; begin < end; ++begin, row += task.columns) {
     if constexpr (Norm::kResidual) add_residual<T>(task, row, task.columns);
@@ -173,8 +183,8 @@ void norm_rows(const WorkbookNorm& task, int begin, int end) {
       return x(Norm::kResidual ? task.sum : task.x, row + at, n);
     };
     const auto [mean, inverse] = moments_of<Norm>(task.columns, task.epsilon, values);
-    for_chunks(task.columns, [&, mean = mean, inverse = inverse](std::int64_t at, int n) {
-      const float *v = values(at, n), *weight = weights.from(at), *bias = biases.from(at);
+    for_norm_chunks(task.columns, [&, mean = mean, inverse = inverse](std::int64_t at, int n) {
+      const float *v = values(at, n), *weight = weights.from(at, n), *bias = biases.from(at, n);
       T* out = static_cast<T*>(task.y) + row + at;
       float* y = floats_for(out, buffer);
 #pragma omp simd
@@ -261,7 +271,7 @@ void norm_backward_part(const WorkbookNormBackward& task, int part) {
     return norm_backward_short_rows<Norm, T>(task, first_row(task.rows, task.parts, part),
                                              first_row(task.rows, task.parts, part + 1), dweight, dbias);
   Floats<T> x, grads, grad_sums;
-  const Parameter<T> weights(task.weight, columns), biases(task.bias, columns);
+  Parameter<T> weights(task.weight, columns), biases(task.bias, columns);
   float z[kRowChunk], g[kRowChunk], buffer[kRowChunk];
 
   const std::int64_t end = first_row(task.rows, task.parts, part + 1);
@@ -272,10 +282,10 @@ void norm_backward_part(const WorkbookNormBackward& task, int part) {
     const float mean = moments.mean, inverse = moments.inverse;
 
     const auto sources = [&](std::int64_t at, int n) {
-      return Sources{values(at, n), grads(task.grad, row + at, n), weights.from(at), biases.from(at)};
+      return Sources{values(at, n), grads(task.grad, row + at, n), weights.from(at, n), biases.from(at, n)};
     };
     double sum = 0, products = 0;
-    for_chunks(columns, [&](std::int64_t at, int n) {
+    for_norm_chunks(columns, [&](std::int64_t at, int n) {
       const Sources from = sources(at, n);
       float *dw = dweight + at, *db = dbias + at, of_chunk = 0, products_of_chunk = 0;
 #pragma omp simd reduction(+ : of_chunk, products_of_chunk)
@@ -294,23 +304,24 @@ void norm_backward_part(const WorkbookNormBackward& task, int part) {
     const float mean_g = Norm::kResidual ? 0.0f : static_cast<float>(sum / columns);
     const float mean_gz = static_cast<float>(products / columns);
 
-    for_chunks(columns, [&](std::int64_t at, int n) {
-      if (columns > kRowChunk) {  // z and g are those of the last chunk
-        const Sources from = sources(at, n);
-#pragma omp simd
-        for (int i = 0; i < n; ++i) {
-          z[i] = (input<Norm>(from.x[i]) - mean) * inverse;
-          g[i] = passed_grad<Norm>(from, i, z[i]) * from.weight[i];
-        }
-      }
+    for_norm_chunks(columns, [&](std::int64_t at, int n) {
       const float* v = values(at, n);
       const float* added = Norm::kResidual && task.grad_sum ? grad_sums(task.grad_sum, row + at, n) : nullptr;
       T* out = static_cast<T*>(task.dx) + row + at;
       float* dx = floats_for(out, buffer);
+      const auto slope = [=](float v, float z, float g) {
+        return Norm::kReluFirst && v <= 0 ? 0.0f : inverse * (g - mean_g - z * mean_gz);
+      };
+      if (columns <= kRowChunk) {
 #pragma omp simd
-      for (int i = 0; i < n; ++i) {
-        const float slope = inverse * (g[i] - mean_g - z[i] * mean_gz);
-        dx[i] = Norm::kReluFirst && v[i] <= 0 ? 0.0f : slope;
+        for (int i = 0; i < n; ++i) dx[i] = slope(v[i], z[i], g[i]);
+      } else {  // z and g are those of the last chunk
+        const Sources from = sources(at, n);
+#pragma omp simd
+        for (int i = 0; i < n; ++i) {
+          const float normalised = (input<Norm>(v[i]) - mean) * inverse;
+          dx[i] = slope(v[i], normalised, passed_grad<Norm>(from, i, normalised) * from.weight[i]);
+        }
       }
       if (added)
 #pragma omp simd
