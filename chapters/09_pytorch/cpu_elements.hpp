@@ -119,9 +119,68 @@ constexpr int kRowChunk = 4096;
 
 /// Calls function(at, n) for the columns [at, at + n) of each chunk.
 template <class Function>
-void for_chunks(std::int64_t columns, Function function) {
-  for (std::int64_t at = 0; at < columns; at += kRowChunk)
-    function(at, static_cast<int>(std::min<std::int64_t>(kRowChunk, columns - at)));
+void for_chunks(std::int64_t columns, Function function, int chunk = kRowChunk) {
+  for (std::int64_t at = 0; at < columns; at += chunk)
+    function(at, static_cast<int>(std::min<std::int64_t>(chunk, columns - at)));
+}
+
+// --- Batches of short rows ---
+
+// A loop over the columns of a short row takes longer to start than to run. That is why short rows are taken
+// in batches: loops run over all elements of a batch, for which the numbers of rows and of columns are
+// repeated.
+constexpr int kBatchedRow = 32;  // columns of the longest row that is taken so
+constexpr int kBatch = 256;      // elements: a dozen buffers of 1 KiB fit in L1
+
+inline int rows_of_batch(int columns) { return kBatch / columns; }
+
+/// to[i] = row[(first + i) % length].
+template <class C>
+void repeat(const C* row, std::int64_t length, std::int64_t first, C* to, std::int64_t n) {
+  if (length == 1) return static_cast<void>(std::fill_n(to, n, row[0]));
+  for (std::int64_t i = 0; i < n; ++i, first = first + 1 == length ? 0 : first + 1) to[i] = row[first];
+}
+
+/// Calls function(columns), with a compile-time constant for powers of two: loops over the columns are
+/// unrolled.
+template <class Function>
+void with_columns(int columns, Function function) {
+  switch (columns) {
+    case 4:
+      return function(std::integral_constant<int, 4>());
+    case 8:
+      return function(std::integral_constant<int, 8>());
+    case 16:
+      return function(std::integral_constant<int, 16>());
+    case 32:
+      return function(std::integral_constant<int, 32>());
+    default:
+      return function(columns);
+  }
+}
+
+/// to[r * columns + c] = from[r].
+template <class C>
+void repeat_each(const C* from, int rows, int number, C* to) {
+  with_columns(number, [=](auto constant) {
+    const int columns = constant;
+    for (int r = 0; r < rows; ++r)
+      for (int c = 0; c < columns; ++c) to[r * columns + c] = from[r];
+  });
+}
+
+/// sums[r] = the sum of values[r * columns + c] over the columns.
+template <class C>
+void sum_rows_of_batch(const C* values, int rows, int number, C* sums) {
+  with_columns(number, [=](auto constant) {
+    const int columns = constant;
+    for (int r = 0; r < rows; ++r) {
+      C sum = 0;
+#pragma omp simd reduction(+ : sum)
+      for (int c = 0; c < columns; ++c) sum += values[r * columns + c];
+      sums[r] = sum;
+    }
+  });
 }
 
 // --- Sums of columns ---

@@ -15,6 +15,8 @@ __attribute__((simd("notinbranch"))) double exp(double) noexcept;
 __attribute__((simd("notinbranch"))) double tanh(double) noexcept;
 }
 #endif
+#include <optional>
+
 #include "cpu_elements.hpp"
 #include "dropout.hpp"
 #include "formulas.hpp"
@@ -62,26 +64,51 @@ void compute(const C* const (&from)[Formula::kInputs], C* const (&to)[Formula::k
   for (int k = 0; k < Formula::kOutputs; ++k) std::copy_n(out[k], left, to[k] + whole);
 }
 
-/// The formula at the elements [first, first + n) of arrays of T, n <= kChunk. `values` receives the results
-/// before they are rounded, as far as they are not in the arrays themselves; returns where they are.
+/// The input that a formula reads again and again, a row of `period` elements. A short one is converted and
+/// repeated once, for chunks of `length` elements that start at any of its elements.
+template <class T>
+class Repeated {
+ public:
+  using C = Compute<T>;
+  Repeated(const void* row, int period, std::int64_t length)
+      : row_(static_cast<const T*>(row)), period_(period) {
+    if (period_ > kChunk) return;
+    C buffer[kChunk];
+    repeat(floats_of(row_, buffer, period_), period_, 0, values_,
+           period_ + std::min<std::int64_t>(kChunk, length));
+  }
+  /// What belongs to the elements [first, first + n), in the buffer if need be.
+  const C* from(std::int64_t first, int n, C* buffer) const {
+    const std::int64_t column = first % period_;
+    if (period_ <= kChunk) return values_ + column;
+    if (column + n <= period_) return floats_of(row_ + column, buffer, n);
+    for_runs(period_, first, first + n, [&](std::int64_t start, int length, std::int64_t at) {
+      widen(row_ + at, buffer + (start - first), length);
+    });
+    return buffer;
+  }
+
+ private:
+  const T* row_;
+  int period_;
+  C values_[2 * kChunk];
+};
+
+/// The formula at the elements [first, first + n) of arrays of T, n <= kChunk. The last input is `repeated`
+/// unless that is null. `values` receives the results before they are rounded, as far as they are not in the
+/// arrays themselves; returns where they are.
 template <class Formula, class T>
-const Compute<T>* compute_chunk(const void* const* in, void* const* out, int period, std::int64_t first,
-                                int n, Compute<T> (&values)[Formula::kOutputs][kChunk]) {
+const Compute<T>* compute_chunk(const void* const* in, void* const* out, const Repeated<T>* repeated,
+                                std::int64_t first, int n, Compute<T> (&values)[Formula::kOutputs][kChunk]) {
   using C = Compute<T>;
   C buffers[Formula::kInputs][kChunk];
   const C* from[Formula::kInputs];
   C* to[Formula::kOutputs];
   for (int k = 0; k < Formula::kInputs; ++k) {
-    const T* array = static_cast<const T*>(in[k]);
-    from[k] = buffers[k];
     if (Formula::kRepeats && k == Formula::kInputs - 1)
-      for_runs(period, first, first + n, [&](std::int64_t start, int length, std::int64_t at) {
-        widen(array + at, buffers[k] + (start - first), length);
-      });
-    else if constexpr (std::is_same_v<T, C>)
-      from[k] = array + first;
+      from[k] = repeated->from(first, n, buffers[k]);
     else
-      widen(array + first, buffers[k], n);
+      from[k] = floats_of(static_cast<const T*>(in[k]) + first, buffers[k], n);
   }
   for (int k = 0; k < Formula::kOutputs; ++k) {
     to[k] = values[k];
@@ -97,8 +124,10 @@ template <class Formula, class T>
 void compute_range(const void* const* in, void* const* out, int period, std::int64_t begin,
                    std::int64_t end) {
   Compute<T> values[Formula::kOutputs][kChunk];
+  std::optional<Repeated<T>> repeated;
+  if constexpr (Formula::kRepeats) repeated.emplace(in[Formula::kInputs - 1], period, end - begin);
   for (std::int64_t first = begin; first < end; first += kChunk)
-    compute_chunk<Formula, T>(in, out, period, first,
+    compute_chunk<Formula, T>(in, out, repeated ? &*repeated : nullptr, first,
                               static_cast<int>(std::min<std::int64_t>(kChunk, end - first)), values);
 }
 
@@ -114,15 +143,24 @@ void compute_part(const WorkbookBiasGelu& task, int part) {
 
   const void* const in[] = {task.grad, task.x, task.bias};
   void* const out[] = {task.dx};
-  C values[1][kChunk];
+  C values[1][kChunk], wide[2 * kChunk] = {};  // the sums of short rows, repeated as the bias is
+  const Repeated<T> bias(task.bias, task.columns, end - begin);
   for (std::int64_t first = begin; first < end; first += kChunk) {
     const int n = static_cast<int>(std::min<std::int64_t>(kChunk, end - first));
-    const C* dx = compute_chunk<Formula, T>(in, out, task.columns, first, n, values);
-    for_runs(task.columns, first, first + n, [&](std::int64_t start, int length, std::int64_t at) {
-      const C* terms = dx + (start - first);
-      for (int i = 0; i < length; ++i) sums[at + i] += terms[i];
-    });
+    const C* dx = compute_chunk<Formula, T>(in, out, &bias, first, n, values);
+    const auto add = [&](C* to, const C* terms, int length) {
+#pragma omp simd
+      for (int i = 0; i < length; ++i) to[i] += terms[i];
+    };
+    if (columns <= kChunk)
+      add(wide + first % columns, dx, n);
+    else
+      for_runs(columns, first, first + n, [&](std::int64_t start, int length, std::int64_t at) {
+        add(sums + at, dx + (start - first), length);
+      });
   }
+  if (columns <= kChunk)
+    for (std::int64_t i = 0; i < columns + kChunk; ++i) sums[i % columns] += wide[i];
 }
 
 // --- Dropout ---
@@ -131,8 +169,9 @@ void compute_part(const WorkbookBiasGelu& task, int part) {
 constexpr int kCalls = 32, kNumbers = 8 * kCalls;
 
 /// The factors of the elements that warp `warp` has on a GPU: those of kNumbers neighbouring elements.
+/// `dropout` is passed by value: with a reference, factor() would become a branch, often mispredicted.
 template <class T>
-void draw_factors(const host::Dropout& dropout, unsigned warp, float* factors) {
+void draw_factors(host::Dropout dropout, unsigned warp, float* factors) {
   std::uint32_t words[4 * kCalls];
   for (unsigned lane = 0; lane < kCalls; ++lane) {
     const host::uint4 call = dropout.random(kCalls * warp + lane);
@@ -146,15 +185,17 @@ void draw_factors(const host::Dropout& dropout, unsigned warp, float* factors) {
     std::memcpy(numbers, words, sizeof(numbers));
   else
     for (int i = 0; i < kNumbers; ++i) numbers[i] = static_cast<std::uint16_t>(words[i / 2] >> (i % 2 * 16));
+  float of_numbers[kNumbers];
+#pragma omp simd
+  for (int i = 0; i < kNumbers; ++i) of_numbers[i] = dropout.factor(numbers[i]);
   // A lane has vectors of 16 bytes, which are 32 vectors apart: two of 4 floats, or one of 8 shorter
   // elements.
   using Numbers = host::Sharing<T, 8 * sizeof(T) / 16>;
   static_assert(Numbers::kBits == 16);
   for (int v = 0; v < Numbers::kVectors; ++v)
     for (int lane = 0; lane < kCalls; ++lane)
-      for (int j = 0; j < Numbers::kWidth; ++j)
-        factors[(v * kCalls + lane) * Numbers::kWidth + j] =
-            dropout.factor(numbers[8 * lane + v * Numbers::kWidth + j]);
+      std::copy_n(of_numbers + 8 * lane + v * Numbers::kWidth, Numbers::kWidth,
+                  factors + (v * kCalls + lane) * Numbers::kWidth);
 }
 
 /// The last input of Formula is the factor, those before it are the arrays `in`.

@@ -39,7 +39,28 @@ float largest_of(const void* x, std::int64_t begin, std::int64_t end) {
 }
 
 template <class T>
+void quantize_short_rows(const WorkbookQuantizeRows& task, int begin, int end) {
+  const int columns = task.columns, together = rows_of_batch(columns);
+  float buffer[kBatch], largest[kBatch], scales[kBatch];
+  for (; begin < end; begin += together) {
+    const int rows = std::min(together, end - begin), n = rows * columns;
+    const std::int64_t first = std::int64_t{begin} * columns;
+    const float* x = floats_of(static_cast<const T*>(task.x) + first, buffer, n);
+    std::fill_n(largest, rows, 0.0f);
+    for (int c = 0; c < columns; ++c)
+#pragma omp simd
+      for (int r = 0; r < rows; ++r) largest[r] = stages::larger(largest[r], fabsf(x[r * columns + c]));
+    for (int r = 0; r < rows; ++r) task.scales[begin + r] = stages::scale_of(largest[r]);
+    repeat_each(task.scales + begin, rows, columns, scales);
+    signed char* q = task.q + first;
+#pragma omp simd
+    for (int i = 0; i < n; ++i) q[i] = stages::to_int8(stages::quantized(x[i], scales[i], 0));
+  }
+}
+
+template <class T>
 void quantize_rows(const WorkbookQuantizeRows& task, int begin, int end) {
+  if (task.columns <= kBatchedRow) return quantize_short_rows<T>(task, begin, end);
   for (; begin < end; ++begin) {
     const std::int64_t first = std::int64_t{begin} * task.columns, last = first + task.columns;
     const float scale = stages::scale_of(largest_of<T>(task.x, first, last));

@@ -137,11 +137,25 @@ void backward_chunk(const WorkbookReductionBackward& task, const Compute<T>* gra
   store_floats(dx, out, n);
 }
 
-/// to[i] = row[(first + i) % length].
-template <class C>
-void repeat(const C* row, std::int64_t length, std::int64_t first, C* to, std::int64_t n) {
-  if (length == 1) return static_cast<void>(std::fill_n(to, n, row[0]));
-  for (std::int64_t i = 0; i < n; ++i, first = first + 1 == length ? 0 : first + 1) to[i] = row[first];
+/// Planes of a few elements: the gradients are repeated for a chunk of whole planes.
+template <class Reduction, class T>
+void backward_short_planes(const WorkbookReductionBackward& task, std::int64_t begin, std::int64_t end) {
+  using C = Compute<T>;
+  C buffer[kRowChunk], repeated[kRowChunk];
+  const int inner = task.inner, size = task.size, plane = inner * size, whole = kRowChunk / plane * plane;
+  for (std::int64_t first = begin; first < end;) {
+    const int at = static_cast<int>(first % plane);
+    const int n = static_cast<int>(std::min<std::int64_t>(end - first, whole - at));
+    const int planes = (at + n + plane - 1) / plane;
+    const T* grad = static_cast<const T*>(task.grad) + first / plane * inner;
+    const C* grads = floats_of(grad, buffer, planes * inner);
+    if (inner == 1)
+      repeat_each(grads, planes, size, repeated);
+    else
+      for (int p = 0; p < planes; ++p) repeat(grads + p * inner, inner, 0, repeated + p * plane, plane);
+    backward_chunk<Reduction, T>(task, repeated + at, first, n);
+    first += n;
+  }
 }
 
 /// Where the gradients of a row of lines fit a chunk, they are repeated for a chunk of whole rows.
@@ -198,7 +212,9 @@ void workbook_reduction_sum_cpu(const WorkbookReduction* task) {
 void workbook_reduction_backward_cpu(const WorkbookReductionBackward* task, int begin, int end) {
   with_reduction(task->kind, [&]<class Reduction>(Reduction) {
     with_type<Half, BFloat16>(task->type, [&]<class T>(T*) {
-      if (task->inner <= kRowChunk)
+      if (std::int64_t{task->inner} * task->size <= kShortRow)
+        backward_short_planes<Reduction, T>(*task, begin, end);
+      else if (task->inner <= kRowChunk)
         backward_short_rows<Reduction, T>(*task, begin, end);
       else
         backward_long_rows<Reduction, T>(*task, begin, end);
