@@ -36,36 +36,6 @@ struct ClusterShared {
 };
 // [ring]
 
-// [exchange]
-/// Stores `report` at the same place in the shared memory of block `rank` of the cluster; `barrier`, at the
-/// same place there too, counts its bytes.
-__device__ inline void send(Report report, Report* place, Barrier* barrier, unsigned rank) {
-  asm volatile(
-      "{\n.reg .b32 place, barrier;\n"
-      "mapa.shared::cluster.u32 place, %0, %2;\n"
-      "mapa.shared::cluster.u32 barrier, %1, %2;\n"
-      "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [place], {%3, %4}, [barrier];\n}" ::"r"(
-          shared_address(place)),
-      "r"(shared_address(barrier)), "r"(rank), "r"(__float_as_uint(report.mean)),
-      "r"(__float_as_uint(report.squares))
-      : "memory");
-}
-
-/// Returns when the phase of this parity is complete; what other blocks have sent can then be read.
-__device__ inline void wait_in_cluster(Barrier* barrier, int parity) {
-  int ended;
-  do {
-    asm volatile(
-        "{\n.reg .pred ended;\n"
-        "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 ended, [%1], %2;\n"
-        "selp.b32 %0, 1, 0, ended;\n}"
-        : "=r"(ended)
-        : "r"(shared_address(barrier)), "r"(parity)
-        : "memory");
-  } while (!ended);
-}
-// [exchange]
-
 /// Starts the copy of `bytes` bytes, a multiple of 16, to shared memory; `barrier` counts them.
 __device__ inline void copy_bulk(void* to, const void* from, int bytes, Barrier* barrier) {
   asm volatile(
@@ -193,7 +163,8 @@ __global__ void __launch_bounds__(kSliceThreads)
       squares += t + j * kSliceThreads < vectors ? sum_of<Square>(subtract(held[j], warp_mean)) : 0.0f;
     const Report report = {warp_mean, warp_sum(squares)};
     if (lane < Blocks)
-      send(report, &shared.reports[set][rank * kSliceWarps + warp], &shared.reported[set], lane);
+      send_pair(report.mean, report.squares, &shared.reports[set][rank * kSliceWarps + warp],
+                &shared.reported[set], lane);
 
     wait_in_cluster(&shared.reported[set], turn / 2 % 2);
     if (t == 0) {  // all warps have reported, so all have read their part of the slice
@@ -236,26 +207,8 @@ struct Clusters {
     const Arrays a = arrays(data);
     const int blocks = cluster_blocks(a.columns), slice = ceil_div(a.columns, 4 * blocks) * 4;
     const auto kernel = aligned_rows(a, a.y) ? cluster_kernel<true>(blocks) : cluster_kernel<false>(blocks);
-    // [launch]
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(ClusterShared)));
-    if (blocks > 8) check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
-    cudaLaunchAttribute cluster = {};
-    cluster.id = cudaLaunchAttributeClusterDimension;
-    cluster.val.clusterDim = {static_cast<unsigned>(blocks), 1, 1};
-    cudaLaunchConfig_t config = {};
-    config.gridDim = multiprocessors() / blocks * blocks;
-    config.blockDim = kSliceThreads;
-    config.dynamicSmemBytes = sizeof(ClusterShared);
-    config.stream = cudaStreamPerThread;
-    config.attrs = &cluster;
-    config.numAttrs = 1;
-    int resident = 0;
-    check(cudaOccupancyMaxActiveClusters(&resident, kernel, &config));
-    if (resident == 0) throw Error("this GPU cannot run a cluster of so many blocks");
-    config.gridDim = blocks * (resident < a.rows ? resident : a.rows);
-    check(
-        cudaLaunchKernelEx(&config, kernel, a.x, a.weight, a.bias, a.y, a.rows, a.columns, slice, kEpsilon));
-    // [launch]
+    launch_clusters(kernel, blocks, a.rows, kSliceThreads, sizeof(ClusterShared), a.x, a.weight, a.bias, a.y,
+                    a.rows, a.columns, slice, kEpsilon);
   }
   /// Weight and bias are read by each cluster; how many of them there are depends on the GPU.
   static Traffic traffic(const Shape& s) {

@@ -20,6 +20,7 @@
 #include "15_overlap.sm90a.cuh"
 #include "16_three_groups.sm90a.cuh"
 #include "17_persistent.sm90a.cuh"
+#include "18_cluster.gpu.cuh"
 #endif
 
 namespace DEVICE::attention {
@@ -156,6 +157,11 @@ const Stage kStages[] = {
         {.name = "17_persistent", .idea = "persistent: the next queries load early, for short rows"})),
     on_hopper<Causal>(gpu_only<struct PersistentCausal>(
         {.name = "17_causal", .idea = "the same with a causal mask", .against = "9_masked"})),
+    weights<Full>(
+        gpu_only<struct Cluster>({.name = "18_cluster",
+                                  .idea = "the weights in float32: a cluster of blocks shares the rows",
+                                  .needs = "compute capability 9.0; d of at most 64; 1024 keys",
+                                  .capability = 90})),
 };
 
 const Shape kSweep[] = {{{4, 4, 256, 256, 64}},       {{128, 128, 1024, 1024, 64}},

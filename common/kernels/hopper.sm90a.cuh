@@ -95,6 +95,35 @@ __device__ inline void arrive_remote(Barrier* barrier, int rank) {
 }
 // [remote]
 
+// [exchange]
+/// Stores two floats at the same place in the shared memory of block `rank` of the cluster; `barrier`, at the
+/// same place there too, counts their bytes.
+__device__ inline void send_pair(float first, float second, void* place, Barrier* barrier, unsigned rank) {
+  asm volatile(
+      "{\n.reg .b32 place, barrier;\n"
+      "mapa.shared::cluster.u32 place, %0, %2;\n"
+      "mapa.shared::cluster.u32 barrier, %1, %2;\n"
+      "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [place], {%3, %4}, [barrier];\n}" ::"r"(
+          shared_address(place)),
+      "r"(shared_address(barrier)), "r"(rank), "r"(__float_as_uint(first)), "r"(__float_as_uint(second))
+      : "memory");
+}
+
+/// Returns when the phase of this parity is complete; what other blocks have sent can then be read.
+__device__ inline void wait_in_cluster(Barrier* barrier, int parity) {
+  int ended;
+  do {
+    asm volatile(
+        "{\n.reg .pred ended;\n"
+        "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 ended, [%1], %2;\n"
+        "selp.b32 %0, 1, 0, ended;\n}"
+        : "=r"(ended)
+        : "r"(shared_address(barrier)), "r"(parity)
+        : "memory");
+  } while (!ended);
+}
+// [exchange]
+
 // [state]
 /// Goes round a pipeline: the stage that is next, and the parity of the phase in which it is filled.
 template <int Stages>
@@ -419,6 +448,31 @@ template <class T>
 constexpr size_t kSharedBytes = sizeof(T) + kTileAlignment;
 
 // --- On the host ---
+
+// [clusters]
+/// Launches as many clusters of `blocks` blocks as the GPU runs at once, or `most`, if that is less.
+template <class... Parameters, class... Arguments>
+void launch_clusters(void (*kernel)(Parameters...), int blocks, int most, int threads, int shared_bytes,
+                     Arguments... arguments) {
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
+  if (blocks > 8) check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+  cudaLaunchAttribute cluster = {};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {static_cast<unsigned>(blocks), 1, 1};
+  cudaLaunchConfig_t config = {};
+  config.gridDim = multiprocessors() / blocks * blocks;
+  config.blockDim = threads;
+  config.dynamicSmemBytes = shared_bytes;
+  config.stream = cudaStreamPerThread;
+  config.attrs = &cluster;
+  config.numAttrs = 1;
+  int resident = 0;
+  check(cudaOccupancyMaxActiveClusters(&resident, kernel, &config));
+  if (resident == 0) throw Error("this GPU cannot run a cluster of so many blocks");
+  config.gridDim = blocks * (resident < most ? resident : most);
+  check(cudaLaunchKernelEx(&config, kernel, arguments...));
+}
+// [clusters]
 
 /// The TMA's description of a stack of `matrices` matrices of rows x columns, one after the other, which it
 /// copies in swizzled tiles of `tile_rows` x kSwizzledColumns elements, each of one matrix. With `rank` 2,

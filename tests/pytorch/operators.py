@@ -184,12 +184,30 @@ def check_dropout():
                     both = (mask[:-apart] & mask[apart:]).double().mean().item()
                     usual = abs(both - (1 - p) ** 2) < 5 * deviation
                     expect(f"  elements {apart} apart are dropped independently", usual, both)
+    if workbook_ops.CUDA_AVAILABLE:
+        check_large_dropout(seed)
     torch.manual_seed(1)
     first, second = (workbook_ops.gelu_dropout(x) for _ in range(2))
     torch.manual_seed(1)
     again = workbook_ops.gelu_dropout(x)
     expect("dropout repeats under manual_seed, and else differs",
            torch.equal(first, again) and not torch.equal(first, second))
+
+
+def check_large_dropout(seed):
+    """Where a GPU looks GELU up in a table: every bfloat16, and a vector that the array does not fill."""
+    n, p, dtype = (1 << 23) + 5, 0.1, torch.bfloat16
+    x = torch.arange(n, device="cuda").to(torch.int16).view(dtype)
+    y = kernels.gelu_dropout(x, seed.cuda(), p)
+    dx = kernels.gelu_dropout_backward(torch.ones_like(x), x, seed.cuda(), p)
+    exact = x.double().cpu().requires_grad_()
+    F.gelu(exact).sum().backward()
+    mask = kept(n, seed.item(), p, dtype)
+    for name, ours, theirs in (("gelu_dropout", y, F.gelu(exact.detach())), ("its gradient", dx, exact.grad)):
+        wanted = torch.where(mask, theirs / (1 - p), 0.0)
+        compared = exact.detach().isfinite() & (wanted.abs() < torch.finfo(dtype).max)
+        near = torch.allclose(ours.double().cpu()[compared], wanted[compared], rtol=2**-8, atol=1e-9)
+        expect(f"{name}: 2^23 + 5 elements in bfloat16, on a GPU", near)
 
 
 def check_norms():
