@@ -393,12 +393,13 @@ Order::Visible Order::released(std::uint32_t earlier, Moment moment, const std::
 Order::Visible Order::released(std::uint32_t earlier, Moment moment, const Acquired& to) const {
   const std::uint32_t block = block_of(earlier);
   const auto comes_after_block = [&](const Release& release) {
-    return fence_towards(release, to.block) && gpus_->before(block, block_of(release.thread));
+    const std::uint32_t releasing = block_of(release.thread);
+    return releasing > block && gpus_->before(block, releasing) && fence_towards(release, to.block);
   };
   const auto makes_visible = [&](const Release& release) {
+    if (block_of(release.thread) != block) return false;
     const FencedPointer& fenced = fence_towards(release, to.block);
-    const std::uint32_t releasing = block_of(release.thread);
-    if (releasing != block || (!fenced && to.block != block)) return false;
+    if (!fenced && to.block != block) return false;
     if (release.thread == earlier && release.has_atomic_at(moment)) return true;
     return fenced && moment < fenced->until[earlier - fenced->first_thread];
   };

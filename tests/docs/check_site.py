@@ -29,6 +29,7 @@ PAGES = {"front": "index.html", "chapter": "page_01_multiply_add.html", "concept
          "glossary": "page_glossary.html"}
 WIDTHS = {390: 844, 1280: 800, 1440: 900}
 VIEWS = [(390, "light"), (390, "dark"), (1280, "light"), (1440, "dark")]  # both schemes on both
+FEW_VIEWS = [(390, "dark"), (1280, "light")]  # both schemes and both widths, each once
 
 # Width of what is shown, and of the widest that the page holds without scrolling itself.
 SIDEWAYS = """
@@ -127,7 +128,7 @@ def until(condition, seconds=10):
 
 def check_pages(driver, folder, screenshots):
     for name, file in PAGES.items():
-        for width, scheme in VIEWS:
+        for width, scheme in VIEWS if name == "chapter" else FEW_VIEWS:
             what = f"{file}, {width} pixels, {scheme}"
             open_page(driver, (folder / file).as_uri(), width, scheme)
             if screenshots:
@@ -231,15 +232,17 @@ return broken;
 """
 
 
-def check_widths(driver, folder):
-    count = "return [...document.querySelectorAll('.contents .fragment .line')].length"
-    lines = 0
-    for file in sorted(folder.glob("page_0*.html")):
-        open_page(driver, file.as_uri(), 1280, "light")
-        blocks = driver.execute_script(TOO_NARROW)
-        lines += driver.execute_script(count)
-        expect(f"{file.name}, 1280 pixels: code of 110 columns need not be scrolled", not blocks, blocks)
-    expect("... and there are lines of code", lines > 2000, lines)
+LINES = "return [...document.querySelectorAll('.contents .fragment .line')].length"
+
+
+def check_code(driver, page):
+    """Of the page that is shown, 1280 pixels wide; returns how many lines of code it has."""
+    blocks = driver.execute_script(TOO_NARROW)
+    expect(f"{page}, 1280 pixels: code of 110 columns need not be scrolled", not blocks, blocks)
+    return driver.execute_script(LINES)
+
+
+def check_names(driver, folder):
     for file in ("page_json.html", "page_ncu.html"):
         open_page(driver, (folder / file).as_uri(), 390, "light")
         names = driver.execute_script(BROKEN_NAMES)
@@ -351,10 +354,12 @@ def check_marks_are_the_terminals(driver):
 
 def check_predictions(driver, folder, chapter, is_first, screenshots):
     """The predictions of a lesson: of the first all that fields and button do, in all windows. The others
-    differ from it in their texts, which are marked and explained, kept and shown.
+    differ from it in their texts, which are marked and explained, kept and shown. Returns what check_code()
+    does of the page.
     """
     page = Predictions(driver, folder, chapter)
-    page.open()
+    page.open(1280)
+    lines = check_code(driver, chapter)
     labels = [label for label, *_ in page.marks()]
     expect(f"{chapter}: there is a field for each answer", labels and labels == list(page.answers),
            (labels, list(page.answers)))
@@ -405,7 +410,7 @@ def check_predictions(driver, folder, chapter, is_first, screenshots):
         expect("... and nothing to scroll sideways", sideways <= 0, f"{sideways} pixels too wide")
 
     if not is_first:
-        return
+        return lines
     page.press()
     page.open()
     empty = not any(field.get_attribute("value") for field in page.fields())
@@ -420,6 +425,7 @@ def check_predictions(driver, folder, chapter, is_first, screenshots):
     until(page.explanations)
     expect("so does opening the fold", page.explanations() == wanted, page.state())
     page.press()
+    return lines
 
 
 FIGURES_SHOWN = """
@@ -477,7 +483,7 @@ def main():
         try:
             folder = arguments.folder.resolve() / "docs" / "html"
             check_pages(driver, folder, arguments.screenshots)
-            check_widths(driver, folder)
+            check_names(driver, folder)
             check_keyboard_and_texts(driver, folder)
             check_navigation(driver, folder)
             check_search(driver, folder, arguments.screenshots)
@@ -485,8 +491,15 @@ def main():
             check_figures(driver, folder)
             lessons = [path.stem for path in sorted((ROOT / "docs").glob("[0-9][0-9]_*.md"))
                        if "<!-- answers: " in path.read_text()]
+            lines = 0
             for chapter in lessons:
-                check_predictions(driver, folder, chapter, chapter == lessons[0], arguments.screenshots)
+                lines += check_predictions(driver, folder, chapter, chapter == lessons[0],
+                                           arguments.screenshots)
+            for lesson in sorted((ROOT / "docs").glob("0*.md")):
+                if lesson.stem not in lessons:
+                    open_page(driver, (folder / f"page_{lesson.stem}.html").as_uri(), 1280, "light")
+                    lines += check_code(driver, lesson.stem)
+            expect("... and there are lines of code", lines > 2000, lines)
             check_marks_are_the_terminals(driver)
             check_figures_on_phones(driver, folder)
             check_pictures_follow_the_switch(driver, folder)

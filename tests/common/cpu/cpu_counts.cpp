@@ -1,9 +1,12 @@
 /// \file
 /// Prints what the CPU device counts of the counted kernels, as JSON: docs/update.py sets it beside what
-/// Nsight Compute counted.
+/// Nsight Compute counted. Arguments are the names of kernels, and
+/// `differences` are all whose counts may differ; without any it counts every kernel.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "common/cpu/counted_on_cpu.hpp"
 #include "harness/derived_counts.hpp"
@@ -35,10 +38,15 @@ const char* reason(Difference difference, const workbook::Counts& counts) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  const auto is_named = [&](const std::string& name) {
+    return argc == 1 || std::find(argv + 1, argv + argc, name) != argv + argc;
+  };
   CountedOnCpu device;
   auto all = nlohmann::ordered_json::object();
   for (const auto& kernel : counted_kernels()) {
+    const bool may_differ = kernel.difference != Difference::kNone;
+    if (!is_named(kernel.name) && !(may_differ && is_named("differences"))) continue;
     const workbook::Counts counts = device.run(kernel);
     all[kernel.name] = workbook::counts_json(&counts);
     all[kernel.name]["reason"] = reason(kernel.difference, counts);
