@@ -27,7 +27,7 @@ OURS = {
         "block": ("11_residual",),
         "norm": ("12_rms_norm",)},
     "08_attention": {
-        "weights, float32": ("2_one_kernel",),
+        "weights, float32": ("2_one_kernel", "18_cluster"),
         "weights, bfloat16": ("13_weights",),
         "float32": ("7_flash", "8_exp2"),
         "causal, float32": ("9_causal",),
