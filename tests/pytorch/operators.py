@@ -206,7 +206,7 @@ def check_large_dropout(seed):
     for name, ours, theirs in (("gelu_dropout", y, F.gelu(exact.detach())), ("its gradient", dx, exact.grad)):
         wanted = torch.where(mask, theirs / (1 - p), 0.0)
         compared = exact.detach().isfinite() & (wanted.abs() < torch.finfo(dtype).max)
-        near = torch.allclose(ours.double().cpu()[compared], wanted[compared], rtol=2**-8, atol=1e-9)
+        near = torch.allclose(ours.double().cpu()[compared], wanted[compared], rtol=1.01 * 2**-8, atol=2e-7)
         expect(f"{name}: 2^23 + 5 elements in bfloat16, on a GPU", near)
 
 
