@@ -236,7 +236,7 @@ LINES = "return [...document.querySelectorAll('.contents .fragment .line')].leng
 
 
 def check_code(driver, page):
-    """Of the page that is shown, 1280 pixels wide; returns how many lines of code it has."""
+    """Checks the page that is shown, 1280 pixels wide; returns how many lines of code it has."""
     blocks = driver.execute_script(TOO_NARROW)
     expect(f"{page}, 1280 pixels: code of 110 columns need not be scrolled", not blocks, blocks)
     return driver.execute_script(LINES)
