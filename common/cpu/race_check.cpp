@@ -145,16 +145,19 @@ void RaceCheck::check_words(Access access, bool shared, WordHistory* words, unsi
   }
 }
 
-/// Whether a read need not be noted: nobody has written the word, many have read it, and a block before this
-/// one has read these bytes, or two warps have since the last barrier. A write that races with this read
-/// races with one of theirs.
+/// Whether a read need not be noted: whoever has written the word did so before it, many have read it, and a
+/// block before this one has read these bytes, or two warps have since the last barrier. A write that races
+/// with this read races with one of theirs.
 bool RaceCheck::adds_nothing(const WordHistory& word, bool shared, std::uint32_t mine) const {
   constexpr unsigned kElements = 3u << WordHistory::kReaderElement;
-  if (!(word.flags & WordHistory::kMany) || word.flags & kElements || word.writer) return false;
+  if (!(word.flags & WordHistory::kMany) || word.flags & kElements) return false;
   if (order_.is_intricate() || !word.reader || !word.other) return false;
   if (mine & ~(word.reader & word.other) & 0xf) return false;
   const auto thread = [](std::uint32_t reader) { return (reader >> 4) - 1; };
   const auto is_ours = [&](std::uint32_t reader) { return shared || is_current(thread(reader)); };
+  if (word.writer && (word.writer ^ mine) >= 16 &&
+      !(is_ours(word.writer) && word.writer_moment < order_.phase()))
+    return false;
   if (!is_ours(word.reader) || !is_ours(word.other)) return true;
   return thread(word.reader) / kWarpSize != thread(word.other) / kWarpSize &&
          word.reader_moment >= order_.phase() && word.other_moment >= order_.phase();
@@ -276,9 +279,11 @@ RaceCheck::Groups& RaceCheck::unpacked(const WordHistory& word, bool shared) {
 
 void RaceCheck::pack(const Groups& groups, WordHistory& word, bool shared) {
   const bool had_more = word.flags & WordHistory::kMore;
-  const bool many =
-      groups.size() >= kManyGroups &&
-      std::all_of(groups.begin(), groups.end(), [](const auto& g) { return g.role == Role::kRead; });
+  const auto of_role = [&](Role role) {
+    return std::count_if(groups.begin(), groups.end(), [&](const auto& g) { return g.role == role; });
+  };
+  const bool many = !order_.is_intricate() && of_role(Role::kRead) > 1 && of_role(Role::kStrong) == 0 &&
+                    of_role(Role::kWrite) <= 1;
   word = {};
   if (many) word.flags = WordHistory::kMany;
   Groups& left = left_;
@@ -286,6 +291,11 @@ void RaceCheck::pack(const Groups& groups, WordHistory& word, bool shared) {
   // Two readers of different warps tell most about many.
   const auto tells_more = [&](const AccessGroup& group) {
     return !many || !word.reader || ((word.reader >> 4) - 1) / kWarpSize != group.first / kWarpSize;
+  };
+  // And of each of these, one thread.
+  const auto is_told_by_one = [&](const AccessGroup& group) {
+    return is_single(group) ||
+           (many && group.blocks == 1 && !group.element && !(group.bytes & ~word.reader & 0xf));
   };
   const auto thread_and_bytes = [](const AccessGroup& group) { return (group.first + 1) << 4 | group.bytes; };
   // The newest reader has the best place, since the next one usually continues its group.
@@ -304,7 +314,7 @@ void RaceCheck::pack(const Groups& groups, WordHistory& word, bool shared) {
                                                                            << WordHistory::kStrideShift);
       word.flags |= static_cast<std::uint8_t>(group->element << WordHistory::kReaderElement |
                                               (strong ? WordHistory::kReaderStrong : 0));
-    } else if (group->role != Role::kWrite && !word.other && is_single(*group) && tells_more(*group)) {
+    } else if (group->role != Role::kWrite && !word.other && is_told_by_one(*group) && tells_more(*group)) {
       word.other = thread_and_bytes(*group);
       word.other_moment = group->moment;
       word.other_site = group->site;
