@@ -37,11 +37,6 @@ __device__ inline void cp_async_16(unsigned to, const void* from, int bytes) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
 }
 
-/// The same for 4 bytes, at any place: what is copied so can be transposed on its way.
-__device__ inline void cp_async_4(unsigned to, const void* from, int bytes) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
-}
-
 /// Loads four 8x8 matrices of 16-bit elements from shared memory. Lane l passes the address of row l % 8 of
 /// matrix l / 8. In return, it gets two elements of each matrix: row l / 4, columns l % 4 * 2 and the next.
 __device__ inline void ldmatrix_x4(unsigned (&matrices)[4], unsigned row) {
@@ -62,6 +57,11 @@ __device__ inline void mma_m16n8k16(float (&acc)[4], const unsigned (&x)[4], uns
       : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(w0), "r"(w1));
 }
 // [instructions]
+
+/// cp_async_16() for 4 bytes: a matrix that is copied element by element can be transposed on its way.
+__device__ inline void cp_async_4(unsigned to, const void* from, int bytes) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
+}
 
 /// As ldmatrix_x4(), each matrix transposed: a lane gets rows l % 4 * 2 and the next of column l / 4.
 __device__ inline void ldmatrix_x4_trans(unsigned (&matrices)[4], unsigned row) {
