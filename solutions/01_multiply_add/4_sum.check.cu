@@ -1,6 +1,7 @@
 /// \file
 /// Specification of exercise 01.4, sum.
 #include "multiply_add.hpp"
+#include "shorter_lengths.hpp"
 
 namespace DEVICE {
 namespace {
@@ -71,6 +72,8 @@ Exercise exercise() {
           .roundings = roundings,
           .limits = kLimits,
           .limit_count = sizeof kLimits / sizeof kLimits[0],
+          .shapes = kShorterLengths.data(),
+          .shape_count = kShorterLengths.size(),
           .blocks = kBlocks,
           .block_count = sizeof kBlocks / sizeof kBlocks[0]};
 }

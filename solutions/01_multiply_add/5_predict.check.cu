@@ -2,6 +2,7 @@
 /// Specification of exercise 01.5, predict.
 #include "5_predict.cuh"
 #include "multiply_add.hpp"
+#include "shorter_lengths.hpp"
 
 namespace DEVICE {
 namespace {
@@ -68,7 +69,9 @@ Exercise exercise() {
       .array_count = sizeof kArrays / sizeof kArrays[0],
       .fill = fill,
       .predictions = kPredictions,
-      .prediction_count = sizeof kPredictions / sizeof kPredictions[0]};
+      .prediction_count = sizeof kPredictions / sizeof kPredictions[0],
+      .shapes = kShorterLengths.data(),
+      .shape_count = kShorterLengths.size()};
 }
 
 }  // namespace DEVICE

@@ -2,6 +2,7 @@
 /// Specification of exercise 02.4, launches.
 #include "4_launches.cuh"
 #include "add_mul_exp.hpp"
+#include "shorter_lengths.hpp"
 
 namespace DEVICE {
 namespace {
@@ -56,7 +57,9 @@ Exercise exercise() {
       .array_count = sizeof kArrays / sizeof kArrays[0],
       .fill = fill,
       .predictions = kPredictions,
-      .prediction_count = sizeof kPredictions / sizeof kPredictions[0]};
+      .prediction_count = sizeof kPredictions / sizeof kPredictions[0],
+      .shapes = kShorterLengths.data(),
+      .shape_count = kShorterLengths.size()};
 }
 
 }  // namespace DEVICE

@@ -1,7 +1,7 @@
 /// \file
 /// Exercise 02.4, launches: predict launches and bytes of pipelines.
 ///
-/// Numbers, not code. For each pipeline below, at n = 999,983: how many kernels it starts, and how many bytes
+/// Numbers, not code. For each pipeline below, at n = 278,063: how many kernels it starts, and how many bytes
 /// these read and write together for one element, to a tenth of a byte. A float is 4 bytes, a half 2; memory
 /// comes in sectors of 32 bytes; all arrays begin at a multiple of 32 bytes. The check counts its own copy of
 /// these pipelines, so editing them here changes nothing.
@@ -13,15 +13,15 @@
 namespace DEVICE::add_mul_exp_launches {
 
 // BEGIN SOLUTION
-constexpr double kUnfusedLaunches = 4;                           // add, scale, exponential, scale
-constexpr double kUnfusedBytes = (4 + 4 + 4) + 3 * (4 + 4);      // the sum, and three kernels: in and out
-constexpr double kFusedLaunches = 1;                             // one kernel
-constexpr double kFusedBytes = 4 + 4 + 4;                        // x, y and out
-constexpr double kHalvesBytes = 2 + 2 + 2;                       // the same with 2 bytes each
-constexpr double kSlicedLaunches = (999'983 - 1) / 100'000 + 1;  // slices of 100,000, rounded up
-constexpr double kSlicedBytes = 4 + 4 + 4;                       // each element once, in one of the slices
-constexpr double kTwoResultsLaunches = 1;                        // one kernel stores both
-constexpr double kTwoResultsBytes = 4 + 4 + 4 + 4;               // x, y, sum and out
+constexpr double kUnfusedLaunches = 4;                          // add, scale, exponential, scale
+constexpr double kUnfusedBytes = (4 + 4 + 4) + 3 * (4 + 4);     // the sum, and three kernels: in and out
+constexpr double kFusedLaunches = 1;                            // one kernel
+constexpr double kFusedBytes = 4 + 4 + 4;                       // x, y and out
+constexpr double kHalvesBytes = 2 + 2 + 2;                      // the same with 2 bytes each
+constexpr double kSlicedLaunches = (278'063 - 1) / 30'000 + 1;  // slices of 30,000, rounded up
+constexpr double kSlicedBytes = 4 + 4 + 4;                      // each element once, in one of the slices
+constexpr double kTwoResultsLaunches = 1;                       // one kernel stores both
+constexpr double kTwoResultsBytes = 4 + 4 + 4 + 4;              // x, y, sum and out
 // SKELETON
 // constexpr double kUnfusedLaunches = 0;
 // constexpr double kUnfusedBytes = 0.0;
@@ -74,10 +74,10 @@ inline void halves(const __half* x, const __half* y, __half* out, int n) {
   launch(fused_kernel<__half>, block_count(n), kThreads, x, y, out, n);
 }
 
-/// Sliced: fused, at most 100,000 elements per launch.
+/// Sliced: fused, at most 30,000 elements per launch.
 inline void sliced(const float* x, const float* y, float* out, int n) {
-  for (int begin = 0; begin < n; begin += 100'000) {
-    const int count = n - begin < 100'000 ? n - begin : 100'000;
+  for (int begin = 0; begin < n; begin += 30'000) {
+    const int count = n - begin < 30'000 ? n - begin : 30'000;
     launch(fused_kernel<float>, block_count(count), kThreads, x + begin, y + begin, out + begin, count);
   }
 }

@@ -62,7 +62,9 @@ Exercise exercise() {
       .output = "y mask",
       .roundings = roundings,
       .limits = kLimits,
-      .limit_count = sizeof kLimits / sizeof kLimits[0]};
+      .limit_count = sizeof kLimits / sizeof kLimits[0],
+      .shapes = kShorterLengths.data(),
+      .shape_count = kShorterLengths.size()};
 }
 
 }  // namespace DEVICE

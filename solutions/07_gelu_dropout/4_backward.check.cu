@@ -64,7 +64,9 @@ Exercise exercise() {
       .output = "dx",
       .roundings = roundings,
       .limits = kLimits,
-      .limit_count = sizeof kLimits / sizeof kLimits[0]};
+      .limit_count = sizeof kLimits / sizeof kLimits[0],
+      .shapes = kShorterLengths.data(),
+      .shape_count = kShorterLengths.size()};
 }
 
 }  // namespace DEVICE

@@ -8,6 +8,7 @@
 #include "device.hpp"
 #include "dropout.hpp"
 #include "exercise.hpp"
+#include "shorter_lengths.hpp"
 
 namespace DEVICE::gelu_dropout_numbers {
 

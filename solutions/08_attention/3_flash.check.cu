@@ -76,8 +76,8 @@ const Limit kLimits[] = {
     {Cost::kWrittenBytes, written_once, "is each element of o stored once, after the last tile?"},
 };
 
-const Shape kShapes[] = {{{1, 1, 1}},   {{1, 1, 33}},  {{2, 2, 5}},    {{1, 31, 32}},  {{2, 33, 31}},
-                         {{1, 32, 64}}, {{2, 65, 97}}, {{3, 40, 257}}, {{2, 160, 224}}};
+const Shape kShapes[] = {{{1, 1, 1}},   {{1, 1, 33}},  {{3, 2, 5}},    {{1, 31, 32}}, {{2, 33, 31}},
+                         {{1, 32, 64}}, {{2, 65, 33}}, {{1, 40, 257}}, {{2, 96, 128}}};
 
 }  // namespace
 

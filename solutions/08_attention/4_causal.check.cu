@@ -58,9 +58,9 @@ const Array kArrays[] = {{"o", Type::kFloat32, Role::kOutput, query_elements, re
 
 /// Fewer keys than queries and more, one of each, and lengths that are no multiples of the tiles. Costs are
 /// counted at the last shape, whose diagonal begins and ends at edges of tiles.
-constexpr Shape kShapes[] = {{{1, 1, 1}},   {{2, 1, 40}},   {{2, 40, 1}},   {{1, 3, 5}},
-                             {{2, 32, 32}}, {{1, 33, 33}},  {{3, 31, 70}},  {{1, 70, 31}},
-                             {{2, 65, 64}}, {{1, 100, 20}}, {{3, 128, 160}}};
+constexpr Shape kShapes[] = {{{1, 1, 1}},   {{2, 1, 40}},   {{2, 40, 1}},  {{1, 3, 5}},
+                             {{2, 32, 32}}, {{1, 33, 33}},  {{3, 31, 70}}, {{1, 70, 31}},
+                             {{2, 65, 64}}, {{1, 100, 20}}, {{3, 64, 128}}};
 
 /// The keys in the tiles that the queries of one head see, block by block.
 long long tile_keys(const Shape& s) {

@@ -76,8 +76,8 @@ constexpr int kScoreBlockCount = sizeof kScoreBlocks / sizeof kScoreBlocks[0];
 /// All kinds of rows at each length; one length is too much for the shared memory and registers of a block.
 constexpr workbook::Shape kScoreShapes[] = {{{6, 1, 1}},    {{6, 2, 1}},     {{7, 31, 1}},   {{6, 32, 1}},
                                             {{6, 33, 1}},   {{6, 127, 1}},   {{6, 255, 1}},  {{6, 256, 1}},
-                                            {{6, 257, 1}},  {{12, 1023, 1}}, {{6, 1999, 1}}, {{6, 20001, 1}},
-                                            {{66, 2048, 1}}};
+                                            {{6, 257, 1}},  {{12, 1023, 1}}, {{6, 1999, 1}}, {{6, 12321, 1}},
+                                            {{30, 2048, 1}}};
 constexpr int kScoreShapeCount = sizeof kScoreShapes / sizeof kScoreShapes[0];
 
 }  // namespace DEVICE

@@ -107,9 +107,9 @@ inline int roundings(const Shape& s) {
 
 /// One GPU, more GPUs than rows, rows that no number of GPUs divides, and columns that are no multiple of a
 /// warp or of a block. The last is for the budget.
-constexpr Shape kShapes[] = {{{1, 1, 1}},    {{2, 1, 1}},    {{3, 5, 1}},    {{8, 5, 1}},    {{1, 5, 31}},
-                             {{3, 2, 31}},   {{2, 3, 33}},   {{8, 1, 33}},   {{2, 5, 256}},  {{3, 4, 257}},
-                             {{8, 2, 1000}}, {{2, 4, 1000}}, {{4, 2, 2050}}, {{4, 16, 2048}}};
+constexpr Shape kShapes[] = {{{1, 1, 1}},   {{2, 1, 1}},    {{3, 5, 1}},    {{8, 5, 1}},    {{1, 5, 31}},
+                             {{3, 2, 31}},  {{2, 3, 33}},   {{8, 1, 33}},   {{2, 5, 256}},  {{3, 4, 257}},
+                             {{8, 2, 300}}, {{2, 4, 1000}}, {{4, 2, 2050}}, {{4, 16, 2048}}};
 constexpr int kShapeCount = sizeof kShapes / sizeof kShapes[0];
 
 /// At the shapes before the last one, other kernels write x before the kernel that is judged and overwrite it
