@@ -1,7 +1,6 @@
 /// \file
 /// Specification of exercise 01.4, sum.
 #include "multiply_add.hpp"
-#include "shorter_lengths.hpp"
 
 namespace DEVICE {
 namespace {

@@ -2,7 +2,6 @@
 /// Specification of exercise 01.5, predict.
 #include "5_predict.cuh"
 #include "multiply_add.hpp"
-#include "shorter_lengths.hpp"
 
 namespace DEVICE {
 namespace {

@@ -2,7 +2,6 @@
 /// Specification of exercise 02.4, launches.
 #include "4_launches.cuh"
 #include "add_mul_exp.hpp"
-#include "shorter_lengths.hpp"
 
 namespace DEVICE {
 namespace {

@@ -8,7 +8,6 @@
 #include "device.hpp"
 #include "dropout.hpp"
 #include "exercise.hpp"
-#include "shorter_lengths.hpp"
 
 namespace DEVICE::gelu_dropout_numbers {
 
