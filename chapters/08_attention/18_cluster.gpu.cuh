@@ -72,11 +72,52 @@ __device__ inline float of_pair(const float (&values)[TM], int pair, int x) {
   return pair < 2 ? low : high;
 }
 
+/// Of the scores of a part of eight rows, which 16 lanes share, this thread's powers of two, relative to the
+/// part's largest in the row: scores[r][j] = 2^(c * score - base[r]). sum[r] is the sum of all lanes'.
+__device__ inline void powers_of_part(float (&scores)[TM][8], float c, float (&base)[TM], float (&sum)[TM]) {
+#pragma unroll
+  for (int r = 0; r < TM; ++r) {
+    base[r] = scores[r][0];
+#pragma unroll
+    for (int j = 1; j < 8; ++j) base[r] = fmaxf(base[r], scores[r][j]);
+  }
+  across_sixteen(base, fmaxf);
+#pragma unroll
+  for (int r = 0; r < TM; ++r) {
+    base[r] *= c;
+    const float offset = base[r] == -INFINITY ? 0.0f : base[r];
+    sum[r] = 0.0f;
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      scores[r][j] = exp2_in_hardware(fmaf(c, scores[r][j], -offset));
+      sum[r] += scores[r][j];
+    }
+  }
+  across_sixteen(sum, [](float a, float b) { return a + b; });
+}
+
+// [whole row]
+/// A row as a whole, from what `parts` parts of it say.
+__device__ inline RowPart whole_row(const RowPart* told, int parts) {
+  constexpr int kMost = ClusterTiles::kMostParts, kApart = ClusterTiles::kQueries;
+  RowPart row = {-INFINITY, 0.0f};
+#pragma unroll
+  for (int n = 0; n < kMost; ++n)
+    if (n < parts) row.base = fmaxf(row.base, told[n * kApart].base);
+  if (row.base == -INFINITY) row.base = 0.0f;
+#pragma unroll
+  for (int n = 0; n < kMost; ++n)
+    if (n < parts) row.sum += told[n * kApart].sum * exp2_in_hardware(told[n * kApart].base - row.base);
+  return row;
+}
+// [whole row]
+
 // [cluster]
 /// p[h][i] = softmax over all keys of scale * (q[h][i] * k[key_head(h)][j]), for d up to 64. The clusters
 /// share the tiles of 64 queries; each has as many in a row as any other, or one more. A cluster has a block
-/// for each 256 keys. Traffic: each block reads 4 d bytes per query, and 4 d per key of its own whenever the
-/// head changes; writes 4 bytes per weight.
+/// for each 256 keys, and at least two: in a cluster of one, memcheck reports what a block sends to itself.
+/// Traffic: each block reads 4 d bytes per query, and 4 d per key of its own whenever the head changes; writes
+/// 4 bytes per weight.
 __global__ void __launch_bounds__(ClusterTiles::kThreads, 2)
     weights_by_cluster(const float* __restrict__ q, const float* __restrict__ k, float* __restrict__ p,
                        Sizes s, float scale) {
@@ -143,25 +184,7 @@ __global__ void __launch_bounds__(ClusterTiles::kThreads, 2)
 #pragma unroll
         for (int r = 0; r < TM; ++r)
           if (key_of(j) >= s.keys) scores[r][j] = -INFINITY;
-#pragma unroll
-    for (int r = 0; r < TM; ++r) {
-      base[r] = scores[r][0];
-#pragma unroll
-      for (int j = 1; j < 8; ++j) base[r] = fmaxf(base[r], scores[r][j]);
-    }
-    across_sixteen(base, fmaxf);
-#pragma unroll
-    for (int r = 0; r < TM; ++r) {
-      base[r] *= c;
-      const float offset = base[r] == -INFINITY ? 0.0f : base[r];
-      sum[r] = 0.0f;
-#pragma unroll
-      for (int j = 0; j < 8; ++j) {
-        scores[r][j] = exp2_in_hardware(fmaf(c, scores[r][j], -offset));
-        sum[r] += scores[r][j];
-      }
-    }
-    across_sixteen(sum, [](float a, float b) { return a + b; });
+    powers_of_part(scores, c, base, sum);
 
     // [tell]
     const int to = across % 4, pair = across / 4;  // four lanes tell the same rows to four blocks
@@ -174,20 +197,11 @@ __global__ void __launch_bounds__(ClusterTiles::kThreads, 2)
     // [tell]
 
     // [combine]
-    const RowPart* told = &shared.parts[set][0][row_of(across % TM)];  // two lanes combine the same row
-    float most = -INFINITY, inverse = 0.0f;
+    const RowPart whole = whole_row(&shared.parts[set][0][row_of(across % TM)], 2 * blocks);
+    const float inverse = whole.sum > 0.0f ? 1.0f / whole.sum : 0.0f;
 #pragma unroll
-    for (int n = 0; n < T::kMostParts; ++n)
-      if (n < 2 * blocks) most = fmaxf(most, told[n * T::kQueries].base);
-    if (most == -INFINITY) most = 0.0f;
-#pragma unroll
-    for (int n = 0; n < T::kMostParts; ++n)
-      if (n < 2 * blocks)
-        inverse += told[n * T::kQueries].sum * exp2_in_hardware(told[n * T::kQueries].base - most);
-    inverse = inverse > 0.0f ? 1.0f / inverse : 0.0f;
-#pragma unroll
-    for (int r = 0; r < TM; ++r) {
-      const float factor = exp2_in_hardware(base[r] - __shfl_sync(0xffffffffu, most, r, 16)) *
+    for (int r = 0; r < TM; ++r) {  // lane r of 16 has combined row r, and so has lane r + 8
+      const float factor = exp2_in_hardware(base[r] - __shfl_sync(0xffffffffu, whole.base, r, 16)) *
                            __shfl_sync(0xffffffffu, inverse, r, 16);
 #pragma unroll
       for (int j = 0; j < 8; ++j) scores[r][j] *= factor;
@@ -228,7 +242,7 @@ struct Cluster {
   }
 
  private:
-  static int blocks_of(const Shape& s) { return ceil_div(s.dims[3], ClusterTiles::kKeys); }
+  static int blocks_of(const Shape& s) { return max(2, ceil_div(s.dims[3], ClusterTiles::kKeys)); }
 };
 
 }  // namespace DEVICE::attention

@@ -132,6 +132,10 @@ inline Tensor empty_like(const Tensor& t, ScalarType type) {
   return torch::stable::detail::to<Tensor>(stack[0]);
 }
 
+/// `t`, copied unless it is contiguous. A call by way of PyTorch's dispatcher, which finds each operator by
+/// its name, takes about a microsecond, even if nothing is to be done.
+inline Tensor contiguous_of(const Tensor& t) { return t.is_contiguous() ? t : torch::stable::contiguous(t); }
+
 /// `t` with the strides of `result`, copied if it has others. Loops then run over memory in one order, in
 /// whatever order the dimensions are.
 inline Tensor like(const Tensor& t, const Tensor& result) {

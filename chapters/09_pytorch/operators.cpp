@@ -99,7 +99,7 @@ Tensor gelu_backward(const Tensor& grad, const Tensor& x, bool use_tanh) {
 Tensor bias_gelu(const Tensor& x, const Tensor& bias, bool use_tanh) {
   const char* op = "bias_gelu";
   const int type = check_bias(op, {"x", x}, {"bias", bias});
-  const Tensor rows = torch::stable::contiguous(x), added = torch::stable::contiguous(bias);
+  const Tensor rows = contiguous_of(x), added = contiguous_of(bias);
   RowResult y(x, rows);
   const void* in[] = {rows.data_ptr(), added.data_ptr()};
   void* out[] = {y.rows.data_ptr()};
@@ -112,13 +112,13 @@ std::tuple<Tensor, Tensor> bias_gelu_backward(const Tensor& grad, const Tensor& 
   const char* op = "bias_gelu_backward";
   const int type = check_bias(op, {"x", x}, {"bias", bias});
   check_alike(op, {{"x", x}, {"grad", grad}});
-  const Tensor added = torch::stable::contiguous(bias);
+  const Tensor added = contiguous_of(bias);
   Tensor dbias = torch::stable::empty_like(added);
   if (x.numel() == 0) {  // no row: the sums are 0
     torch::stable::zero_(dbias);
     return {torch::stable::empty_like(x), dbias};
   }
-  const Tensor x_rows = torch::stable::contiguous(x), grad_rows = torch::stable::contiguous(grad);
+  const Tensor x_rows = contiguous_of(x), grad_rows = contiguous_of(grad);
   RowResult dx(x, x_rows);
   const std::int64_t columns = added.numel(), rows = x.numel() / columns;
   const int parts = parts_of(op, type, x, rows, columns);

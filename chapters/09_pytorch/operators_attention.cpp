@@ -72,8 +72,8 @@ Tensor run_attention(const char* op, const Tensor& q, const Tensor& k, const Ten
   Tensor result = torch::stable::new_empty(q, shape);
   if (result.numel() == 0) return result;
   if (task.keys == 0) return torch::stable::zero_(result);
-  const Tensor queries = torch::stable::contiguous(q), keys = torch::stable::contiguous(k);
-  const Tensor values = v ? torch::stable::contiguous(*v) : keys;
+  const Tensor queries = contiguous_of(q), keys = contiguous_of(k);
+  const Tensor values = v ? contiguous_of(*v) : keys;
   task.q = queries.data_ptr();
   task.k = keys.data_ptr();
   task.v = v ? values.data_ptr() : nullptr;

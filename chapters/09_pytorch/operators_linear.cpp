@@ -36,6 +36,12 @@ Linear check_linear(const char* op, const Tensor& x, const Tensor& weight, const
   return linear;
 }
 
+/// rows * columns^T, by PyTorch.
+Tensor multiply(const Tensor& rows, const Tensor& columns, const Linear& linear) {
+  return torch::stable::matmul(torch::stable::view(rows, {linear.rows, linear.inputs}),
+                               torch::stable::transpose(columns, 0, 1));
+}
+
 /// On the CPU, the product is PyTorch's, and bias and GELU are added in one pass.
 Tensor linear_gelu(const Tensor& x, const Tensor& weight, const Tensor& bias, bool use_tanh) {
   const char* op = "linear_gelu";
@@ -45,10 +51,8 @@ Tensor linear_gelu(const Tensor& x, const Tensor& weight, const Tensor& bias, bo
   check_size(op, "the result", linear.rows * linear.outputs);
   Tensor y = torch::stable::new_empty(x, linear.shape);
   if (y.numel() == 0) return y;
-  const Tensor rows = torch::stable::view(torch::stable::contiguous(x), {linear.rows, linear.inputs});
-  const Tensor columns = torch::stable::contiguous(weight), added = torch::stable::contiguous(bias);
-  const Tensor product =
-      x.is_cpu() ? torch::stable::matmul(rows, torch::stable::transpose(columns, 0, 1)) : y;
+  const Tensor rows = contiguous_of(x), columns = contiguous_of(weight), added = contiguous_of(bias);
+  const Tensor product = x.is_cpu() ? multiply(rows, columns, linear) : y;
   const WorkbookLinearGelu task = {use_tanh,
                                    linear.type,
                                    static_cast<int>(linear.rows),

@@ -42,8 +42,8 @@ void run_norm(const char* op, const WorkbookNorm& task, const Tensor& y) {
 Tensor layer_norm(const char* op, int kind, const Tensor& x, const Tensor& weight, const Tensor& bias,
                   double eps) {
   const Rows rows = check_norm(op, {"x", x}, weight, &bias);
-  const Tensor from = torch::stable::contiguous(x), scale = torch::stable::contiguous(weight),
-               shift = torch::stable::contiguous(bias);
+  const Tensor from = contiguous_of(x), scale = contiguous_of(weight),
+               shift = contiguous_of(bias);
   Tensor y = contiguous_like(x);
   run_norm(op,
            {kind, rows.type, rows.rows, rows.columns, static_cast<float>(eps), from.data_ptr(), nullptr,
@@ -69,7 +69,7 @@ std::vector<Tensor> norm_backward(const char* op, int kind, const Tensor& grad, 
   std::vector<Tensor> copies;
   const auto pointer = [&](const Tensor* tensor) -> const void* {
     if (!tensor) return nullptr;
-    copies.push_back(torch::stable::contiguous(*tensor));
+    copies.push_back(contiguous_of(*tensor));
     return copies.back().data_ptr();
   };
   const int parts = parts_of(op, rows.type, x.tensor, rows.rows, rows.columns);
@@ -130,8 +130,8 @@ std::tuple<Tensor, Tensor> residual_rms_norm(const Tensor& x, const Tensor& resi
   const char* op = "residual_rms_norm";
   const Rows rows = check_norm(op, {"x", x}, weight, nullptr);
   check_alike(op, {{"x", x}, {"residual", residual}}, false);
-  const Tensor from = torch::stable::contiguous(x), added = torch::stable::contiguous(residual),
-               scale = torch::stable::contiguous(weight);
+  const Tensor from = contiguous_of(x), added = contiguous_of(residual),
+               scale = contiguous_of(weight);
   RowResult sum(x, from);
   Tensor y = contiguous_like(x);
   run_norm(op,

@@ -37,7 +37,7 @@ std::tuple<Tensor, Tensor> quantize_rows(const Tensor& x) {
   std::vector<std::int64_t> shape;
   for (std::int64_t i = 0; i + 1 < dims; ++i) shape.push_back(x.size(i));
   Tensor scales = torch::stable::new_empty(x, shape, ScalarType::Float);
-  const Tensor rows = torch::stable::contiguous(x);
+  const Tensor rows = contiguous_of(x);
   RowResult q(x, rows, ScalarType::Char);
   if (x.numel() == 0) {  // rows without elements have the scale of zeros
     torch::stable::fill_(scales, 1);

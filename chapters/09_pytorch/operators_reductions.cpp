@@ -54,7 +54,7 @@ Tensor reduce(const char* op, int kind, const Tensor& x, std::int64_t dim, doubl
   const Lines lines = lines_of(op, x, dim);
   Tensor out = torch::stable::new_empty(x, lines.shape);
   if (x.numel() == 0) return torch::stable::fill_(out, of_none);
-  const Tensor from = torch::stable::contiguous(x);
+  const Tensor from = contiguous_of(x);
   WorkbookReduction task = {kind,
                             lines.type,
                             static_cast<int>(lines.outer),
@@ -84,7 +84,7 @@ Tensor reduce_backward(const char* op, int kind, const Tensor& grad, const Tenso
     refuse(op, "grad must have the shape of the result, that of x without dimension ", dim, ", but is ",
            Shape{grad}, " for ", Shape{x});
   if (x.numel() == 0) return torch::stable::empty_like(x);
-  const Tensor from = torch::stable::contiguous(x), grads = torch::stable::contiguous(grad);
+  const Tensor from = contiguous_of(x), grads = contiguous_of(grad);
   RowResult dx(x, from);
   const WorkbookReductionBackward task = {kind,
                                           lines.type,

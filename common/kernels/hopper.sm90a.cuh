@@ -463,7 +463,7 @@ void launch_clusters(void (*kernel)(Parameters...), int blocks, int most, int th
   config.gridDim = multiprocessors() / blocks * blocks;
   config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
-  config.stream = cudaStreamPerThread;
+  config.stream = launch_stream;
   config.attrs = &cluster;
   config.numAttrs = 1;
   int resident = 0;
