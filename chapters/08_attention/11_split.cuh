@@ -137,7 +137,7 @@ __global__ void combine(const float* __restrict__ outputs, const float2* __restr
     acc = acc * old_factor + factor * outputs[(row * count + part) * d + i];
     all = {largest, all.sum * old_factor + factor * loaded.y};
   }
-  o[row * d + i] = from_float<__nv_bfloat16>(all.sum > 0.0f ? acc / all.sum : 0.0f);
+  o[row * d + i] = from_float<__nv_bfloat16>(all.sum == 0.0f ? 0.0f : acc / all.sum);
 }
 // [combine]
 

@@ -126,7 +126,7 @@ __global__ void __launch_bounds__(T::kThreads)
 #pragma unroll
     for (int e = 0; e < 2; ++e) {
       const int query = first + lane / 4 + 8 * e;
-      const float factor = sum[e] > 0.0f ? 1.0f / sum[e] : 0.0f;
+      const float factor = sum[e] == 0.0f ? 0.0f : 1.0f / sum[e];
       __nv_bfloat16* row = p + (static_cast<size_t>(head) * s.queries + query) * s.keys;
 #pragma unroll
       for (int i = 0; i < kTiles / 4; ++i) {

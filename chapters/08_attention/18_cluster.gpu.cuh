@@ -116,8 +116,8 @@ __device__ inline RowPart whole_row(const RowPart* told, int parts) {
 /// p[h][i] = softmax over all keys of scale * (q[h][i] * k[key_head(h)][j]), for d up to 64. The clusters
 /// share the tiles of 64 queries; each has as many in a row as any other, or one more. A cluster has a block
 /// for each 256 keys, and at least two: in a cluster of one, memcheck reports what a block sends to itself.
-/// Traffic: each block reads 4 d bytes per query, and 4 d per key of its own whenever the head changes; writes
-/// 4 bytes per weight.
+/// Traffic: each block reads 4 d bytes per query, and 4 d per key of its own whenever the head changes;
+/// writes 4 bytes per weight.
 __global__ void __launch_bounds__(ClusterTiles::kThreads, 2)
     weights_by_cluster(const float* __restrict__ q, const float* __restrict__ k, float* __restrict__ p,
                        Sizes s, float scale) {
@@ -198,7 +198,7 @@ __global__ void __launch_bounds__(ClusterTiles::kThreads, 2)
 
     // [combine]
     const RowPart whole = whole_row(&shared.parts[set][0][row_of(across % TM)], 2 * blocks);
-    const float inverse = whole.sum > 0.0f ? 1.0f / whole.sum : 0.0f;
+    const float inverse = whole.sum == 0.0f ? 0.0f : 1.0f / whole.sum;
 #pragma unroll
     for (int r = 0; r < TM; ++r) {  // lane r of 16 has combined row r, and so has lane r + 8
       const float factor = exp2_in_hardware(base[r] - __shfl_sync(0xffffffffu, whole.base, r, 16)) *
@@ -224,25 +224,29 @@ __global__ void __launch_bounds__(ClusterTiles::kThreads, 2)
 
 // --- On the host ---
 
+inline int cluster_blocks(int keys) { return max(2, ceil_div(keys, ClusterTiles::kKeys)); }
+
+inline void launch_cluster(const float* q, const float* k, float* p, Sizes s, float scale) {
+  const int tiles = s.heads * ceil_div(s.queries, ClusterTiles::kQueries);
+  launch_clusters(weights_by_cluster, cluster_blocks(s.keys), tiles, ClusterTiles::kThreads,
+                  sizeof(ClusterTiles), q, k, p, s, scale);
+}
+
 struct Cluster {
   static void run(const Data& data) {
     const Arrays a = arrays(data);
-    const int tiles = a.sizes.heads * ceil_div(a.sizes.queries, ClusterTiles::kQueries);
-    launch_clusters(weights_by_cluster, blocks_of(data.shape), tiles, ClusterTiles::kThreads,
-                    sizeof(ClusterTiles), a.q, a.k, data.floats("p"), a.sizes, a.scale);
+    launch_cluster(a.q, a.k, data.floats("p"), a.sizes, a.scale);
   }
   /// Two clusters that share the queries of a head both load its keys; how many do depends on the GPU.
   static Traffic traffic(const Shape& s) {
-    const long long of_q = q_bytes(s) * blocks_of(s), of_k = 4LL * s.dims[0] * s.dims[3] * s.dims[4];
+    const long long of_q = q_bytes(s) * cluster_blocks(s.dims[3]),
+                    of_k = 4LL * s.dims[0] * s.dims[3] * s.dims[4];
     return {of_q + of_k, 4 * all_scores(s), repeated(of_q, q_bytes(s)) + repeated(of_k, k_bytes(s))};
   }
   static bool suits(const Shape& s) {
-    return blocks_of(s) <= ClusterTiles::kMostBlocks && s.dims[4] <= ClusterTiles::kD &&
+    return cluster_blocks(s.dims[3]) <= ClusterTiles::kMostBlocks && s.dims[4] <= ClusterTiles::kD &&
            scores_are_compared(s);
   }
-
- private:
-  static int blocks_of(const Shape& s) { return max(2, ceil_div(s.dims[3], ClusterTiles::kKeys)); }
 };
 
 }  // namespace DEVICE::attention

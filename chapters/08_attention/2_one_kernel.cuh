@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(kRowGroups* kAcross)
 #pragma unroll
   for (int r = 0; r < TM; ++r) {
     const int query = first + row + r;
-    const float factor = sum[r] > 0.0f ? 1.0f / sum[r] : 0.0f;
+    const float factor = sum[r] == 0.0f ? 0.0f : 1.0f / sum[r];
 #pragma unroll
     for (int c = 0; c < 8; ++c) scores[r][c] *= factor;
 #pragma unroll

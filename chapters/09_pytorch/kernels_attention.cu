@@ -1,7 +1,7 @@
 /// \file
 /// Attention on a GPU, with the stages of chapter 08 as they are. For float32: 2_one_kernel and 3_mask for
-/// the weights, 8_exp2 and 9_causal for the whole. For bfloat16: 13_weights, 12_mma or what
-/// kernels_attention.sm90a.cu has, and 11_split where there are few queries.
+/// the weights, 8_exp2 and 9_causal for the whole. For bfloat16: 13_weights, 12_mma, and 11_split where there
+/// are few queries. On compute capability 9.0 also those of kernels_attention.sm90a.cu.
 #include <stdexcept>
 
 #include "../08_attention/11_split.cuh"
@@ -39,8 +39,19 @@ void launch_tiles(void (*kernel)(Params...), dim3 grid, int threads, size_t shar
 
 // --- The weights alone ---
 
+/// Whether 18_cluster is faster than 2_one_kernel, from times on an H100: it takes as long for a small d as
+/// for 64, and for a few keys as for 512.
+bool suits_cluster(const WorkbookAttention& a) {
+#ifdef WORKBOOK_OPS_HOPPER
+  return a.d > 32 && a.d <= 64 && a.keys > 256 && compute_capability() == 90;
+#else
+  return false;
+#endif
+}
+
 template <class Mask>
 void weights_in_float32(const WorkbookAttention& a, const float* q, const float* k, float* p) {
+  if (!Mask::kCausal && suits_cluster(a)) return workbook_ops::launch_weights_on_hopper(a);
   const stages::Sizes s = Task(a).sizes;
   const int across = stages::threads_across(s);
   const auto kernel = across == 32   ? stages::weights_in_one_kernel<Mask, 32>

@@ -1,7 +1,8 @@
 /// \file
 /// Attention on compute capability 9.0: 16_three_groups and 16_causal, and for short rows 17_persistent and
-/// 17_causal. Compiled for sm_90a alone.
+/// 17_causal; for the weights in float32, 18_cluster. Compiled for sm_90a alone.
 #include "../08_attention/17_persistent.sm90a.cuh"
+#include "../08_attention/18_cluster.gpu.cuh"
 #include "kernels.gpu.cuh"
 #include "on_hopper.hpp"
 
@@ -39,4 +40,10 @@ void workbook_ops::launch_attention_on_hopper(const WorkbookAttention& task) {
   auto* const drawn = static_cast<unsigned*>(task.scratch);
   if (drawn) gpu::check(cudaMemsetAsync(drawn, 0, sizeof(unsigned), gpu::launch_stream));
   attend(arrays, task.causal && task.queries > 1, static_cast<__nv_bfloat16*>(task.out), drawn);
+}
+
+void workbook_ops::launch_weights_on_hopper(const WorkbookAttention& task) {
+  const auto array = [](const void* start) { return static_cast<const float*>(start); };
+  stages::launch_cluster(array(task.q), array(task.k), static_cast<float*>(task.out),
+                         {task.heads, task.key_heads, task.queries, task.keys, task.d}, task.scale);
 }

@@ -1,7 +1,7 @@
 /// \file
-/// Linear and GELU, and attention, in bfloat16 on a GPU of compute capability 9.0. The files *.sm90a.cu are
-/// compiled if 90 is among the chosen architectures; WORKBOOK_OPS_HOPPER is defined then. Each function
-/// starts one kernel on the current stream of the C layer, and all arrays start at multiples of 16 bytes.
+/// Linear and GELU, and attention, on a GPU of compute capability 9.0. The files *.sm90a.cu are compiled if
+/// 90 is among the chosen architectures; WORKBOOK_OPS_HOPPER is defined then. Each function starts one kernel
+/// on the current stream of the C layer. Arrays of bfloat16 start at multiples of 16 bytes.
 #pragma once
 #include "interface.hpp"
 
@@ -17,5 +17,8 @@ constexpr int kShortRows = 2048;
 /// The whole of attention, not the weights alone. d must be a multiple of 8 that is not 0. If there is
 /// scratch memory, it is 4 bytes for a counter, by which blocks share the work of a mask.
 void launch_attention_on_hopper(const WorkbookAttention& task);
+
+/// The weights alone, in float32 and without a mask, of at most 1024 keys and for d up to 64.
+void launch_weights_on_hopper(const WorkbookAttention& task);
 
 }  // namespace workbook_ops

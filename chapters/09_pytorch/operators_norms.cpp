@@ -42,8 +42,7 @@ void run_norm(const char* op, const WorkbookNorm& task, const Tensor& y) {
 Tensor layer_norm(const char* op, int kind, const Tensor& x, const Tensor& weight, const Tensor& bias,
                   double eps) {
   const Rows rows = check_norm(op, {"x", x}, weight, &bias);
-  const Tensor from = contiguous_of(x), scale = contiguous_of(weight),
-               shift = contiguous_of(bias);
+  const Tensor from = contiguous_of(x), scale = contiguous_of(weight), shift = contiguous_of(bias);
   Tensor y = contiguous_like(x);
   run_norm(op,
            {kind, rows.type, rows.rows, rows.columns, static_cast<float>(eps), from.data_ptr(), nullptr,
@@ -130,8 +129,7 @@ std::tuple<Tensor, Tensor> residual_rms_norm(const Tensor& x, const Tensor& resi
   const char* op = "residual_rms_norm";
   const Rows rows = check_norm(op, {"x", x}, weight, nullptr);
   check_alike(op, {{"x", x}, {"residual", residual}}, false);
-  const Tensor from = contiguous_of(x), added = contiguous_of(residual),
-               scale = contiguous_of(weight);
+  const Tensor from = contiguous_of(x), added = contiguous_of(residual), scale = contiguous_of(weight);
   RowResult sum(x, from);
   Tensor y = contiguous_like(x);
   run_norm(op,

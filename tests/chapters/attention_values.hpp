@@ -54,3 +54,15 @@ void fill_growing(const workbook::Data& host) {
   for (long long i = 0; i < k_elements(host); ++i)
     host.floats("k")[i] = static_cast<float>(i / d % keys) / std::sqrt(static_cast<float>(d));
 }
+
+/// A NaN in the last key of each head. With a mask, the last query sees it and no other.
+template <workbook::Chapter chapter()>
+void fill_nan(const workbook::Data& host) {
+  chapter().fill(host);
+  const int keys = host.shape.dims[3], d = host.shape.dims[4];
+  auto* const bits = static_cast<unsigned short*>(host.array("k_bfloat16", workbook::Type::kBFloat16));
+  for (long long i = (keys - 1LL) * d; i < k_elements(host); i += 1LL * keys * d) {
+    host.floats("k")[i] = std::nanf("");
+    bits[i] = 0x7fc0;
+  }
+}

@@ -106,6 +106,11 @@ TEST_CASE("08: every stage is right where each tile has a new maximum") {
   check_at(with_fill(fill_growing<cpu::attention::chapter>), {{1, 1, 66, 260, 64}}, {}, no_more);
 }
 
+TEST_CASE("08: a NaN in a key reaches all weights and results of the queries that see it") {
+  for (const Shape& shape : {Shape{{2, 1, 40, 300, 64}}, Shape{{2, 2, 1, 600, 16}}})
+    check_at(with_fill(fill_nan<cpu::attention::chapter>), shape, {}, no_more);
+}
+
 TEST_CASE("08: a key that is left out shows up to 16384 keys, and so does an element of q") {
   const auto backend = make_cpu_backend();
   for (const int keys : {64, 1024, 16384}) {

@@ -19,8 +19,9 @@ UNIT, BFLOAT16 = 2.0**-24, 2.0**-8  # half an ulp of 1
 # heads, key heads, queries, keys, d, behind the batches
 SHAPES = [((), 1, 1, 1, 1, 1), ((), 2, 1, 3, 5, 3), ((2,), 2, 2, 65, 63, 64), ((2, 2), 6, 2, 33, 130, 40),
           ((3,), 4, 4, 70, 31, 128), ((), 2, 2, 129, 129, 72), ((), 3, 3, 1, 300, 64),
-          ((2,), 4, 2, 5, 700, 96), ((), 1, 1, 16, 1024, 17), ((), 2, 2, 17, 513, 8),
-          ((2,), 2, 1, 0, 5, 8), ((0,), 2, 1, 4, 5, 8), ((), 2, 2, 4, 0, 8), ((), 2, 2, 4, 3, 0)]
+          ((2,), 4, 2, 5, 700, 96), ((2,), 4, 2, 70, 1001, 50), ((), 1, 1, 16, 1024, 17),
+          ((), 2, 2, 17, 513, 8), ((2,), 2, 1, 0, 5, 8), ((0,), 2, 1, 4, 5, 8),
+          ((), 2, 2, 4, 0, 8), ((), 2, 2, 4, 3, 0)]
 
 
 def inputs_of(shape, dtype, device, scale=1.0):
@@ -112,9 +113,12 @@ def check_special_values():
         running = workbook_ops.attention(q, k, v, True)[0, :, 0].tolist()
         right = mean == [3.0] * 3 and running == [1.0, 1.5, 3.0]
         expect(f"equal scores, {dtype} {device}: means of v", right, (mean, running))
-        q[0, 1, 0] = k[0, 1, 0] = torch.nan
-        weights = workbook_ops.attention_scores(q, k)
-        expect(f"NaN, {dtype} {device}: in q and k reaches the weights", bool(weights[0, 1].isnan().all()))
+        for keys in (3, 300):
+            q, k, v = inputs_of(((), 1, 1, 3, keys, 64), dtype, device)
+            k[0, 1, 0] = torch.nan
+            results = workbook_ops.attention_scores(q, k), workbook_ops.attention(q, k, v)
+            reached = all(bool(result.isnan().all()) for result in results)
+            expect(f"NaN, {dtype} {device}: of {keys} keys, one reaches everything", reached)
 
 
 def message(function):

@@ -366,29 +366,31 @@ def _is_hopper(device_index):
 
 
 def _is_aligned(matrix):
-    """Whether the operator gets the bfloat16 matrix at a multiple of 16 bytes.
-
-    It copies a matrix that is not contiguous. torch.compile cannot trace storage_offset(); there, a matrix
-    that is not aligned goes to the slower kernel.
-    """
-    return (torch.compiler.is_compiling() or not matrix.is_contiguous()
-            or matrix.storage_offset() % 8 == 0)
+    """Whether the operator gets the bfloat16 matrix at a multiple of 16 bytes. It copies a matrix that is not
+    contiguous."""
+    return matrix.storage_offset() % 8 == 0 or not matrix.is_contiguous()
 
 
 def _may_be_fused(x, weight, bias):
     """Whether these are tensors that fit together, on a GPU and not empty. If not, others say what is wrong.
     """
-    return (isinstance(x, Tensor) and x.is_cuda and isinstance(weight, Tensor) and isinstance(bias, Tensor)
-            and x.dim() > 0 and weight.dim() == 2 and bias.dim() == 1
-            and x.size(-1) == weight.size(1) and bias.numel() == weight.size(0) > 0
-            and weight.dtype == bias.dtype == x.dtype and x.numel() > 0)
+    if not (isinstance(x, Tensor) and x.is_cuda and isinstance(weight, Tensor) and isinstance(bias, Tensor)):
+        return False
+    shape, sizes = x.shape, weight.shape
+    return (len(shape) > 0 and len(sizes) == 2 and shape[-1] == sizes[1] and x.numel() > 0
+            and bias.dim() == 1 and bias.numel() == sizes[0] > 0 and weight.dtype == bias.dtype == x.dtype)
 
 
 def _suits_hopper(x, weight):
-    """Whether "custom" runs a kernel for compute capability 9.0 (suits_hopper in kernels_linear.cu)."""
-    return (x.dtype == torch.bfloat16 and kernels.BUILT_FOR_HOPPER
-            and x.shape[-1] % 8 == 0 and len(weight) % 8 == 0
-            and _is_aligned(x) and _is_aligned(weight) and _is_hopper(x.device.index))
+    """Whether "custom" runs a kernel for compute capability 9.0 (suits_hopper in kernels_linear.cu).
+
+    torch.compile cannot trace storage_offset(); there, a matrix that is not aligned goes to the slower
+    kernel.
+    """
+    outputs, inputs = weight.shape
+    return (x.dtype == torch.bfloat16 and kernels.BUILT_FOR_HOPPER and inputs % 8 == 0 and outputs % 8 == 0
+            and (torch.compiler.is_compiling() or _is_aligned(x) and _is_aligned(weight))
+            and _is_hopper(x.get_device()))
 
 
 def _is_faster(x, weight, tanh):
