@@ -72,8 +72,8 @@ __device__ inline float of_pair(const float (&values)[TM], int pair, int x) {
   return pair < 2 ? low : high;
 }
 
-/// Of the scores of a part of eight rows, which 16 lanes share, this thread's powers of two, relative to the
-/// part's largest in the row: scores[r][j] = 2^(c * score - base[r]). sum[r] is the sum of all lanes'.
+/// Replaces this thread's scores of a part of eight rows, which 16 lanes share: scores[r][j] becomes
+/// 2^(c * score - base[r]), where base[r] is the largest exponent of the part in row r. sum[r] is their sum.
 __device__ inline void powers_of_part(float (&scores)[TM][8], float c, float (&base)[TM], float (&sum)[TM]) {
 #pragma unroll
   for (int r = 0; r < TM; ++r) {
