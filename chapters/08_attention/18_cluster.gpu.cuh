@@ -73,7 +73,8 @@ __device__ inline float of_pair(const float (&values)[TM], int pair, int x) {
 }
 
 /// Replaces this thread's scores of a part of eight rows, which 16 lanes share: scores[r][j] becomes
-/// 2^(c * score - base[r]), where base[r] is the largest exponent of the part in row r. sum[r] is their sum.
+/// 2^(c * score - base[r]), where base[r] is the largest exponent of the part in row r. sum[r] is the sum of
+/// all lanes' powers in that row.
 __device__ inline void powers_of_part(float (&scores)[TM][8], float c, float (&base)[TM], float (&sum)[TM]) {
 #pragma unroll
   for (int r = 0; r < TM; ++r) {

@@ -132,8 +132,8 @@ inline Tensor empty_like(const Tensor& t, ScalarType type) {
   return torch::stable::detail::to<Tensor>(stack[0]);
 }
 
-/// `t`, copied unless it is contiguous. A call by way of PyTorch's dispatcher, which finds each operator by
-/// its name, takes about a microsecond, even if nothing is to be done.
+/// `t`, copied unless it is contiguous. PyTorch's own is a call by way of its dispatcher, which finds each
+/// operator by its name, even if nothing is to be done.
 inline Tensor contiguous_of(const Tensor& t) { return t.is_contiguous() ? t : torch::stable::contiguous(t); }
 
 /// `t` with the strides of `result`, copied if it has others. Loops then run over memory in one order, in

@@ -113,6 +113,9 @@ def check_special_values():
         running = workbook_ops.attention(q, k, v, True)[0, :, 0].tolist()
         right = mean == [3.0] * 3 and running == [1.0, 1.5, 3.0]
         expect(f"equal scores, {dtype} {device}: means of v", right, (mean, running))
+        q[0, 1, 0] = k[0, 1, 0] = torch.nan
+        weights = workbook_ops.attention_scores(q, k)
+        expect(f"NaN, {dtype} {device}: in q and k reaches the weights", bool(weights[0, 1].isnan().all()))
         for keys in (3, 300):
             q, k, v = inputs_of(((), 1, 1, 3, keys, 64), dtype, device)
             k[0, 1, 0] = torch.nan
