@@ -1,6 +1,7 @@
 /// \file
-/// Stage 6 in bfloat16, by a table: of a number of 16 bits, a function has at most 65,536 values. Each block
-/// computes those that it needs once, keeps them in shared memory, and looks them up.
+/// Stage 6 in bfloat16, by a table: of a number of 16 bits, a function has at most 65,536 values. A kernel
+/// computes those that are needed, and each block of the next one copies them to shared memory and looks them
+/// up.
 #pragma once
 #include "6_half.cuh"
 
@@ -11,23 +12,20 @@ constexpr int kTableThreads = 512;
 /// The factors of negative numbers: one for each bfloat16 from -2^-14 to -16. Beyond them a factor hardly
 /// changes, so a number outside has that of the nearest one. The factors at x and at -x add up to `scale`.
 struct Table {
-  static constexpr unsigned kFirst = 0x3880, kLast = 0x4180;  // the bits of 2^-14 and of 16
-  static constexpr unsigned kSizes = kLast - kFirst + 1;
-  float value[kSizes];
+  float value[kFactors];
 
-  /// scale * Form::factor(x) for each x, by all threads of a block.
-  template <class Form>
-  __device__ void fill(float scale) {
-    for (unsigned i = threadIdx.x; i < kSizes; i += blockDim.x)
-      value[i] = scale * Form::factor(-__uint_as_float((kFirst + i) << 16));
+  /// Copies the factors from global memory, by all kTableThreads threads of a block.
+  __device__ void copy(const float* __restrict__ factors) {
+#pragma unroll
+    for (unsigned i = threadIdx.x; i < kFactors; i += kTableThreads) value[i] = factors[i];
     __syncthreads();
   }
 
   // [lookup]
   /// The factors of two numbers, which are the lower and the upper half of a word.
   __device__ float2 of(unsigned pair, float scale) const {
-    const unsigned sizes = __vminu2(__vmaxu2(pair & 0x7fff7fff, 0x10001 * kFirst), 0x10001 * kLast);
-    const float low = value[(sizes & 0xffff) - kFirst], high = value[(sizes >> 16) - kFirst];
+    const unsigned sizes = __vminu2(__vmaxu2(pair & 0x7fff7fff, 0x10001 * kSmallest), 0x10001 * kLargest);
+    const float low = value[(sizes & 0xffff) - kSmallest], high = value[(sizes >> 16) - kSmallest];
     return {pair & 0x8000 ? low : scale - low, pair & 0x80000000 ? high : scale - high};
   }
   // [lookup]
@@ -59,13 +57,21 @@ __device__ inline uint4 multiply_or_drop(uint4 pairs, uint4 x, const Table& tabl
           result(pairs.w, x.w, call.w)};
 }
 
-/// y[i] = dropout(gelu(x[i])) in bfloat16. A block computes its table once, and each of its threads goes on
-/// with other vectors. Traffic: that of sixteen_bit_type.
+/// factors[i] = scale * Form::factor(the i-th number of a Table), one thread per factor. Traffic: writes
+/// 4 bytes per factor.
+template <class Form>
+__global__ void compute_table(float* __restrict__ factors, float scale) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < kFactors) factors[i] = scale * Form::factor(-__uint_as_float((kSmallest + i) << 16));
+}
+
+/// y[i] = dropout(gelu(x[i])) in bfloat16. A block copies the table once, and each of its threads goes on
+/// with other vectors. Traffic: that of sixteen_bit_type, and the table for each block, from a cache.
 __global__ void __launch_bounds__(kTableThreads)
-    by_table(const __nv_bfloat16* __restrict__ x, __nv_bfloat16* __restrict__ y, unsigned n,
-             Dropout dropout) {
+    by_table(const __nv_bfloat16* __restrict__ x, const float* __restrict__ factors,
+             __nv_bfloat16* __restrict__ y, unsigned n, Dropout dropout) {
   __shared__ Table table;
-  table.fill<Distribution>(dropout.scale);
+  table.copy(factors);
   const bool aligned = are_aligned(x, y);
   for (unsigned v = blockIdx.x * kTableThreads + threadIdx.x; 8 * v < n; v += gridDim.x * kTableThreads) {
     Vector<__nv_bfloat16> eight = load(x, v, n, aligned);
@@ -76,20 +82,36 @@ __global__ void __launch_bounds__(kTableThreads)
 
 // --- On the host ---
 
-/// Blocks that start when others end balance the load, but each computes a table: at least four vectors for
-/// each thread of a block, at most eight times as many blocks as a GPU runs at once, and no fewer than that.
+/// Blocks that start when others end balance the load, but each copies a table: at least four vectors for
+/// each thread of a block, at most four times as many blocks as a GPU runs at once, and no fewer than that.
 inline int table_blocks(int n) {
   const int at_once = 2048 / kTableThreads * multiprocessors(), steps = ceil_div(n, 8 * kTableThreads);
-  return min(steps, max(at_once, min(steps / 4, 8 * at_once)));
+  return min(steps, max(at_once, min(steps / 4, 4 * at_once)));
+}
+
+template <class Form>
+void launch_compute_table(float* factors, float scale) {
+  launch(compute_table<Form>, ceil_div(kFactors, kThreads), kThreads, factors, scale);
+}
+
+/// What the table costs: it is written once, and each block reads it.
+inline Traffic table_traffic(const Shape& s) {
+  const long long once = sector_bytes(kFactors), blocks = table_blocks(static_cast<int>(elements(s)));
+  return {blocks * once, once, (blocks - 1) * once};
 }
 
 struct ByTable {
   static void run(const Data& d) {
     const int n = element_count(d);
-    launch(by_table, table_blocks(n), kTableThreads, bfloat16s(d, "x_bfloat16"), bfloat16s(d, "y_bfloat16"),
-           static_cast<unsigned>(n), dropout_of<16>(d));
+    const Dropout dropout = dropout_of<16>(d);
+    float* factors = d.floats("factors");
+    launch_compute_table<Distribution>(factors, dropout.scale);
+    launch(by_table, table_blocks(n), kTableThreads, bfloat16s(d, "x_bfloat16"), factors,
+           bfloat16s(d, "y_bfloat16"), static_cast<unsigned>(n), dropout);
   }
-  static Traffic traffic(const Shape& s) { return {vector_bytes(s, 2), vector_bytes(s, 2)}; }
+  static Traffic traffic(const Shape& s) {
+    return Traffic{vector_bytes(s, 2), vector_bytes(s, 2)} + table_traffic(s);
+  }
 };
 
 }  // namespace DEVICE::gelu_dropout

@@ -72,8 +72,8 @@ const Stage kStages[] = {
                                          .idea = "bfloat16, and a GELU of fewer instructions",
                                          .output = "y_bfloat16",
                                          .needs = "a GPU"})),
-    forward_stage(
-        stage<ByTable>({.name = "6_table", .idea = "bfloat16, and GELU by a table", .output = "y_bfloat16"})),
+    forward_stage(stage<ByTable>(
+        {.name = "6_table", .idea = "bfloat16, and GELU by a table", .output = "y_bfloat16", .kernels = 2})),
     forward_stage(stage<SaveBytes>(
         {.name = "7_save_bytes", .idea = "forward, and the mask saved as bytes", .output = "y mask_bytes"})),
     backward_stage(stage<FromBytes>(
@@ -94,8 +94,10 @@ const Stage kStages[] = {
                                                   .idea = "bfloat16, and a derivative of fewer instructions",
                                                   .output = "dx_bfloat16",
                                                   .needs = "a GPU"})),
-    backward_stage(stage<BackwardByTable>(
-        {.name = "9_table", .idea = "bfloat16, and the derivative by a table", .output = "dx_bfloat16"})),
+    backward_stage(stage<BackwardByTable>({.name = "9_table",
+                                           .idea = "bfloat16, and the derivative by a table",
+                                           .output = "dx_bfloat16",
+                                           .kernels = 2})),
     compared_with_itself(stage<RowSum>({.name = "10_row_sum",
                                         .idea = "dropout as the prologue of a sum over each row",
                                         .output = "sums",

@@ -43,6 +43,10 @@ constexpr unsigned kChunk = 256;
 inline long long mask_words(const Shape& shape) { return (elements(shape) + kChunk - 1) / kChunk * 8; }
 inline long long two(const Shape&) { return 2; }
 
+/// A table has a factor for each bfloat16 from -2^-14 to -16: these are the bits of 2^-14 and of 16.
+constexpr unsigned kSmallest = 0x3880, kLargest = 0x4180, kFactors = kLargest - kSmallest + 1;
+inline long long table_factors(const Shape&) { return kFactors; }
+
 inline signed char* bytes(const Data& d, const char* name) {
   return static_cast<signed char*>(d.array(name, Type::kInt8));
 }
@@ -332,6 +336,7 @@ const Array kArrays[] = {
     {"offset", Type::kUint32, Role::kInput, two, nullptr},
     {"mask", Type::kInt8, Role::kScratch, elements, nullptr},
     {"activated", Type::kFloat32, Role::kScratch, elements, nullptr},
+    {"factors", Type::kFloat32, Role::kScratch, table_factors, nullptr},
     {"y_one", Type::kFloat32, Role::kOutput, elements, reference_forward<OneNumber, ExactForm, x_of>, "x"},
     {"y_four", Type::kFloat32, Role::kOutput, elements, reference_forward<FourNumbers, ExactForm, x_of>, "x"},
     {"y", Type::kFloat32, Role::kOutput, elements, reference_forward<EightNumbers, ExactForm, x_of>, "x"},

@@ -47,14 +47,14 @@ __global__ void dropout_of_gelu(const T* __restrict__ x, const T* __restrict__ g
   }
 }
 
-/// The same with the exact GELU of bfloat16 numbers, looked up in a table that each block computes.
+/// The same with the exact GELU of bfloat16 numbers, looked up in a table.
 template <bool Backward>
 __global__ void __launch_bounds__(gelu_dropout::kTableThreads)
     dropout_of_gelu_by_table(const __nv_bfloat16* __restrict__ x, const __nv_bfloat16* __restrict__ grad,
-                             __nv_bfloat16* __restrict__ out, unsigned n, Dropout dropout,
-                             const unsigned long long* __restrict__ seed) {
+                             const float* __restrict__ factors, __nv_bfloat16* __restrict__ out, unsigned n,
+                             Dropout dropout, const unsigned long long* __restrict__ seed) {
   __shared__ gelu_dropout::Table table;
-  table.fill<std::conditional_t<Backward, gelu_dropout::Slope, gelu_dropout::Distribution>>(dropout.scale);
+  table.copy(factors);
   dropout.random.seed = *seed;
   const bool aligned = are_aligned(x, out) && (!Backward || are_aligned(grad));
   for (unsigned v = blockIdx.x * blockDim.x + threadIdx.x; 8 * v < n; v += gridDim.x * blockDim.x) {
@@ -71,12 +71,21 @@ __global__ void __launch_bounds__(gelu_dropout::kTableThreads)
 /// From so many elements on, a table takes less time on an H200 (docs/07_gelu_dropout.md).
 constexpr int kTablePays = 1 << 23;
 
+bool takes_table(const WorkbookGeluDropout& task) {
+  return task.type == kBFloat16 && !task.use_tanh && task.n >= kTablePays;
+}
+
 void run_by_table(const WorkbookGeluDropout& task) {
+  const Dropout dropout = make_dropout<16>(task.p, 0, 0);
+  float* const factors = static_cast<float*>(task.scratch);
+  if (task.grad)
+    gelu_dropout::launch_compute_table<gelu_dropout::Slope>(factors, dropout.scale);
+  else
+    gelu_dropout::launch_compute_table<gelu_dropout::Distribution>(factors, dropout.scale);
   launch(task.grad ? dropout_of_gelu_by_table<true> : dropout_of_gelu_by_table<false>,
          gelu_dropout::table_blocks(task.n), gelu_dropout::kTableThreads,
-         static_cast<const __nv_bfloat16*>(task.x), static_cast<const __nv_bfloat16*>(task.grad),
-         static_cast<__nv_bfloat16*>(task.out), static_cast<unsigned>(task.n), make_dropout<16>(task.p, 0, 0),
-         task.seed);
+         static_cast<const __nv_bfloat16*>(task.x), static_cast<const __nv_bfloat16*>(task.grad), factors,
+         static_cast<__nv_bfloat16*>(task.out), static_cast<unsigned>(task.n), dropout, task.seed);
 }
 
 template <class Form, class T>
@@ -99,12 +108,16 @@ int workbook_gelu_dropout_cuda(const WorkbookGeluDropout* task, void* stream) {
     with_short_type<__half, __nv_bfloat16>(task->type, [&]<class T>(T*) {
       using Erf = std::conditional_t<std::is_same_v<T, __nv_bfloat16>, DEVICE::gelu_dropout::FastErf,
                                      DEVICE::gelu_dropout::Erf>;
-      if (task->use_tanh)
-        run_gelu_dropout<DEVICE::gelu_dropout::Tanh, T>(*task);
-      else if (std::is_same_v<T, __nv_bfloat16> && task->n >= kTablePays)
+      if (takes_table(*task))
         run_by_table(*task);
+      else if (task->use_tanh)
+        run_gelu_dropout<DEVICE::gelu_dropout::Tanh, T>(*task);
       else
         run_gelu_dropout<Erf, T>(*task);
     });
   });
+}
+
+long long workbook_gelu_dropout_scratch(const WorkbookGeluDropout* task) {
+  return takes_table(*task) ? DEVICE::gelu_dropout::kFactors : 0;
 }

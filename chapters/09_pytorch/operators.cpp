@@ -162,14 +162,20 @@ Tensor gelu_dropout_of(const char* op, const Tensor* grad, const Tensor& x, cons
   const std::int64_t n = result.numel();
   if (n == 0) return result;
   const Tensor from = like(x, result), grads = grad ? like(*grad, result) : from;
-  const WorkbookGeluDropout task = {use_tanh,
-                                    type,
-                                    static_cast<int>(n),
-                                    p,
-                                    static_cast<const unsigned long long*>(seed.data_ptr()),
-                                    grad ? grads.data_ptr() : nullptr,
-                                    from.data_ptr(),
-                                    result.data_ptr()};
+  WorkbookGeluDropout task = {use_tanh,
+                              type,
+                              static_cast<int>(n),
+                              p,
+                              static_cast<const unsigned long long*>(seed.data_ptr()),
+                              grad ? grads.data_ptr() : nullptr,
+                              from.data_ptr(),
+                              result.data_ptr(),
+                              nullptr};
+  Tensor scratch = result;  // is replaced if there is one
+  if (const long long floats = x.is_cpu() ? 0 : workbook_gelu_dropout_scratch(&task)) {
+    scratch = torch::stable::new_empty(x, {floats}, ScalarType::Float);
+    task.scratch = scratch.data_ptr();
+  }
   run_on(
       op, result, n, kGrain, [&](int begin, int end) { workbook_gelu_dropout_cpu(&task, begin, end); },
       [&](void* stream) { return workbook_gelu_dropout_cuda(&task, stream); });
