@@ -60,8 +60,8 @@ int workbook_parts_cuda(int type, int rows, int columns);
 /// Dropout of GELU(x): out = GELU(x) * factor, or where there is a `grad`, out = grad * slope(x) * factor.
 /// The factors are 0 with the probability p, rounded to a multiple of 2^-16, and else 1 / (1 - p); the same
 /// seed gives the same ones for arrays of the same type. `seed` is in the memory of the device. Not for
-/// float64. On a GPU, where workbook_gelu_dropout_scratch() is not 0, `scratch` has so many floats; else it is
-/// null.
+/// float64. On a GPU, where workbook_gelu_dropout_scratch() is not 0, `scratch` has so many floats; else it
+/// is null.
 struct WorkbookGeluDropout {
   int use_tanh, type, n;
   double p;
