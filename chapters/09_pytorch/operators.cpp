@@ -171,14 +171,16 @@ Tensor gelu_dropout_of(const char* op, const Tensor* grad, const Tensor& x, cons
                               from.data_ptr(),
                               result.data_ptr(),
                               nullptr};
-  Tensor scratch = result;  // is replaced if there is one
-  if (const long long floats = x.is_cpu() ? 0 : workbook_gelu_dropout_scratch(&task)) {
-    scratch = torch::stable::new_empty(x, {floats}, ScalarType::Float);
-    task.scratch = scratch.data_ptr();
-  }
   run_on(
       op, result, n, kGrain, [&](int begin, int end) { workbook_gelu_dropout_cpu(&task, begin, end); },
-      [&](void* stream) { return workbook_gelu_dropout_cuda(&task, stream); });
+      [&](void* stream) {
+        Tensor scratch = result;  // is replaced if there is one
+        if (const long long floats = workbook_gelu_dropout_scratch(&task)) {
+          scratch = torch::stable::new_empty(x, {floats}, ScalarType::Float);
+          task.scratch = scratch.data_ptr();
+        }
+        return workbook_gelu_dropout_cuda(&task, stream);
+      });
   return result;
 }
 Tensor gelu_dropout(const Tensor& x, const Tensor& seed, double p, bool use_tanh) {
