@@ -145,12 +145,12 @@ void RaceCheck::check_words(Access access, bool shared, WordHistory* words, unsi
   }
 }
 
-/// Whether a read need not be noted: whoever has written the word did so before it, many have read it, and a
-/// block before this one has read these bytes, or two warps have since the last barrier. A write that races
+/// Whether a read need not be noted: whoever has written the word did so before it, its readers suffice, and
+/// a block before this one has read these bytes, or two warps have since the last barrier. A write that races
 /// with this read races with one of theirs.
 bool RaceCheck::adds_nothing(const WordHistory& word, bool shared, std::uint32_t mine) const {
   constexpr unsigned kElements = 3u << WordHistory::kReaderElement;
-  if (!(word.flags & WordHistory::kMany) || word.flags & kElements) return false;
+  if (!(word.flags & WordHistory::kReadersSuffice) || word.flags & kElements) return false;
   if (order_.is_intricate() || !word.reader || !word.other) return false;
   if (mine & ~(word.reader & word.other) & 0xf) return false;
   const auto thread = [](std::uint32_t reader) { return (reader >> 4) - 1; };
@@ -282,20 +282,20 @@ void RaceCheck::pack(const Groups& groups, WordHistory& word, bool shared) {
   const auto of_role = [&](Role role) {
     return std::count_if(groups.begin(), groups.end(), [&](const auto& g) { return g.role == role; });
   };
-  const bool many = !order_.is_intricate() && of_role(Role::kRead) > 1 && of_role(Role::kStrong) == 0 &&
-                    of_role(Role::kWrite) <= 1;
+  const bool suffice = !order_.is_intricate() && of_role(Role::kRead) > 1 && of_role(Role::kStrong) == 0 &&
+                       of_role(Role::kWrite) <= 1;
   word = {};
-  if (many) word.flags = WordHistory::kMany;
+  if (suffice) word.flags = WordHistory::kReadersSuffice;
   Groups& left = left_;
   left.clear();
-  // Two readers of different warps tell most about many.
+  // Two readers of different warps tell most.
   const auto tells_more = [&](const AccessGroup& group) {
-    return !many || !word.reader || ((word.reader >> 4) - 1) / kWarpSize != group.first / kWarpSize;
+    return !suffice || !word.reader || ((word.reader >> 4) - 1) / kWarpSize != group.first / kWarpSize;
   };
   // And of each of these, one thread.
   const auto is_told_by_one = [&](const AccessGroup& group) {
     return is_single(group) ||
-           (many && group.blocks == 1 && !group.element && !(group.bytes & ~word.reader & 0xf));
+           (suffice && group.blocks == 1 && !group.element && !(group.bytes & ~word.reader & 0xf));
   };
   const auto thread_and_bytes = [](const AccessGroup& group) { return (group.first + 1) << 4 | group.bytes; };
   // The newest reader has the best place, since the next one usually continues its group.

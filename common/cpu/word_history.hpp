@@ -45,7 +45,9 @@ struct WordHistory {
   static constexpr std::uint8_t kReaderStrong = 2, kOtherStrong = 4;  ///< Role::kStrong, not kRead
   static constexpr unsigned kWriterElement = 3,
                             kReaderElement = 5;  ///< shift of AccessGroup::element, 2 bits
-  static constexpr std::uint8_t kMany = 0x80;  ///< so many groups of plain reads alone that some are left out
+  /// There are several groups of plain reads, and besides at most one write: what races with a reader that is
+  /// left out races with one of those kept, so not all need be.
+  static constexpr std::uint8_t kReadersSuffice = 0x80;
 };
 static_assert(sizeof(WordHistory) == 24);
 

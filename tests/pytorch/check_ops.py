@@ -11,6 +11,7 @@ import os
 import pathlib
 import subprocess
 import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from checks import ROOT, expect, run, skip
@@ -36,9 +37,13 @@ def compile_cuda(python, folder):
 
 
 def main():
-    folder = pathlib.Path(sys.argv[1]).resolve()
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path, help="of the build")
+    parser.add_argument("--cuda", action="store_true", help="the GPU side alone: it is compiled, not run")
+    arguments = parser.parse_args()
+    folder = arguments.folder.resolve()
     python = torch_python()
-    if sys.argv[2:] == ["--cuda"]:
+    if arguments.cuda:
         return compile_cuda(python, folder)
     has_gpu = any(pathlib.Path("/dev").glob("nvidia[0-9]*"))
     package = build(python, folder, f"-DWORKBOOK_OPS_CUDA={'AUTO' if has_gpu else 'OFF'}")

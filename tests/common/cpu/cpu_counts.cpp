@@ -1,12 +1,13 @@
 /// \file
 /// Prints what the CPU device counts of the counted kernels, as JSON: docs/update.py sets it beside what
-/// Nsight Compute counted. Arguments are the names of kernels, and
-/// `differences` are all whose counts may differ; without any it counts every kernel.
+/// Nsight Compute counted. Arguments are the names of kernels, and `differences` for all whose counts may
+/// differ; without any it counts every kernel. Exit status 2: there is no kernel of that name.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "common/cpu/counted_on_cpu.hpp"
 #include "harness/derived_counts.hpp"
@@ -39,17 +40,22 @@ const char* reason(Difference difference, const workbook::Counts& counts) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto is_named = [&](const std::string& name) {
-    return argc == 1 || std::find(argv + 1, argv + argc, name) != argv + argc;
-  };
+  std::vector<std::string> unknown(argv + 1, argv + argc);
+  const bool all_of_them = unknown.empty(), differences = std::erase(unknown, "differences") > 0;
   CountedOnCpu device;
   auto all = nlohmann::ordered_json::object();
   for (const auto& kernel : counted_kernels()) {
     const bool may_differ = kernel.difference != Difference::kNone;
-    if (!is_named(kernel.name) && !(may_differ && is_named("differences"))) continue;
+    const bool is_named = std::erase(unknown, kernel.name) > 0;
+    if (!is_named && !all_of_them && !(may_differ && differences)) continue;
     const workbook::Counts counts = device.run(kernel);
     all[kernel.name] = workbook::counts_json(&counts);
     all[kernel.name]["reason"] = reason(kernel.difference, counts);
+  }
+  if (!unknown.empty()) {
+    fmt::print(stderr, "no kernel is called {}; tests/data/counters_h200.json has their names\n",
+               fmt::join(unknown, ", "));
+    return 2;
   }
   fmt::print("{}\n", all.dump(1));
 }
