@@ -783,7 +783,6 @@ HEADING = [f"{'':36}{'loads':>17}{'stores':>17}{'shared wavefronts':>20}{'atomic
 
 
 @functools.cache
-@functools.cache
 def cpu_counts(programs, kernels):
     """The counts of the CPU device of these kernels, by name; all would take longer."""
     done = subprocess.run([programs / "cpu_counts", *kernels], capture_output=True, text=True)
