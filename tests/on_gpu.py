@@ -136,7 +136,7 @@ def pytorch_tasks(programs, options):
     folder = programs.parent / "tests" / "pytorch"
     answers = ROOT / "tests" / "pytorch" / "check_exercises.py"
     return [Task("pytorch", "operators", [sys.executable, checker, folder], 300),
-            Task("pytorch", "answers to 09.1", [sys.executable, answers, "--all", "1_operator"], 300)]
+            Task("pytorch", "answers to 09.1", [sys.executable, answers, "--gpu", "1_operator"], 300)]
 
 
 def processes_tasks(programs, options):

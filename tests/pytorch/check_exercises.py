@@ -3,6 +3,8 @@
     python3 tests/pytorch/check_exercises.py                  the solution, the skeleton and a wrong answer
                                                               of each exercise
     python3 tests/pytorch/check_exercises.py --all [NAME...]  all answers in tests/exercises/09_pytorch
+    python3 tests/pytorch/check_exercises.py --gpu [NAME...]  those that a GPU may judge otherwise: the right
+                                                              ones, and the wrong ones of a GPU
 
 A file NAME.answers has the form that tests/solutions/answers.py describes. A body is a whole file here, and
 edits change the solution. The text of a wrong answer is that of a complaint: after "gpu: " of one on a GPU,
@@ -94,7 +96,11 @@ class Grader:
             self.expect_refused(answer.name, answer.what, text, file)
 
 
-def check_exercise(name, everything):
+def concerns_gpu(answer):
+    return answer.kind == "right" or answer.text.startswith("gpu: ")
+
+
+def check_exercise(name, which):
     solution_file = (SOLUTIONS / f"{name}.py").read_text()
     solution = part(solution_file, "BEGIN SOLUTION")
     found = list(answers_of(name, solution))
@@ -102,10 +108,11 @@ def check_exercise(name, everything):
         grader = Grader(name, folder)
         grader.expect_solved("solution", "it is the solution", solution)
         grader.expect_refused("skeleton", "the reader starts with it", "", part(solution_file, "SKELETON"))
-        if not everything:
+        if which == "":
             return grader.check(*next(each for each in found if each[0].kind == "wrong"))
-        for each in found:
-            grader.check(*each)
+        for answer, file in found:
+            if which == "--all" or concerns_gpu(answer):
+                grader.check(answer, file)
     for kind, least in (("right", LEAST_RIGHT), ("wrong", LEAST_WRONG)):
         count = sum(answer.kind == kind for answer, _ in found)
         expect(f"{name} has at least {least} {kind} answers: {count}", count >= least)
@@ -113,10 +120,12 @@ def check_exercise(name, everything):
 
 def check_here(arguments):
     """In the Python that has PyTorch."""
-    everything = arguments[:1] == ["--all"]
+    which = arguments.pop(0) if arguments else ""
+    if which not in ("", "--all", "--gpu"):
+        sys.exit(f"check_exercises.py: {which}: accepted here: --all, --gpu")
     every = sorted(path.name.removesuffix(".check.py") for path in SOLUTIONS.glob("*.check.py"))
-    for name in arguments[1:] or every:
-        check_exercise(name, everything)
+    for name in arguments or every:
+        check_exercise(name, which)
 
 
 def main():
