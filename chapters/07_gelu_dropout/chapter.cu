@@ -72,6 +72,8 @@ const Stage kStages[] = {
                                          .idea = "bfloat16, and a GELU of fewer instructions",
                                          .output = "y_bfloat16",
                                          .needs = "a GPU"})),
+    forward_stage(gpu_only<struct FastFloat>(
+        {.name = "6_fast_float", .idea = "float32, with the same GELU", .output = "y", .needs = "a GPU"})),
     forward_stage(stage<ByTable>(
         {.name = "6_table", .idea = "bfloat16, and GELU by a table", .output = "y_bfloat16", .kernels = 2})),
     forward_stage(stage<SaveBytes>(
@@ -94,6 +96,10 @@ const Stage kStages[] = {
                                                   .idea = "bfloat16, and a derivative of fewer instructions",
                                                   .output = "dx_bfloat16",
                                                   .needs = "a GPU"})),
+    backward_stage(gpu_only<struct FastBackwardFloat>({.name = "9_fast_float",
+                                                       .idea = "float32, with the same derivative",
+                                                       .output = "dx",
+                                                       .needs = "a GPU"})),
     backward_stage(stage<BackwardByTable>({.name = "9_table",
                                            .idea = "bfloat16, and the derivative by a table",
                                            .output = "dx_bfloat16",

@@ -20,9 +20,9 @@ OURS = {
                         "tanh": ("9_tanh", "9_wide_tanh", "10_tanh")},
     # Not those whose p is a multiple of 1/256.
     "07_gelu_dropout": {
-        "forward, float32": ("3_share_calls", "4_sixteen_bits"),
+        "forward, float32": ("3_share_calls", "4_sixteen_bits", "6_fast_float"),
         "forward, bfloat16": ("6_bfloat16", "6_fast", "6_table"),
-        "backward, float32": ("9_recomputed",),
+        "backward, float32": ("9_recomputed", "9_fast_float"),
         "backward, bfloat16": ("9_bfloat16", "9_fast", "9_table"),
         "block": ("11_residual",),
         "norm": ("12_rms_norm",)},
