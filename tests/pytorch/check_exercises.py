@@ -49,6 +49,11 @@ def part(solution, wanted):
     return "".join(lines)
 
 
+def mark_and_text(answer):
+    """What stands before the text of a complaint, "gpu" or "torch VERSION" or None, and that text."""
+    return re.fullmatch(r"(?:(gpu|torch [\d.]+): )?(.*)", answer.text).groups()
+
+
 def answers_of(name, solution):
     """The answers of an exercise, each with the text of its file."""
     for answer in parse(FOLDER / f"{name}.answers"):
@@ -87,7 +92,7 @@ class Grader:
                "\n".join(found[:3]) or "it was accepted")
 
     def check(self, answer, file):
-        where, text = re.fullmatch(r"(?:(gpu|torch [\d.]+): )?(.*)", answer.text).groups()
+        where, text = mark_and_text(answer)
         if where and where != "gpu" and where.split()[1] not in metadata.version("torch"):
             print(f"not judged: {self.name}: {answer.name}, which is about {where}")
         elif answer.kind == "right" or where == "gpu" and not HAS_GPU:
@@ -97,7 +102,7 @@ class Grader:
 
 
 def concerns_gpu(answer):
-    return answer.kind == "right" or answer.text.startswith("gpu: ")
+    return answer.kind == "right" or mark_and_text(answer)[0] == "gpu"
 
 
 def check_exercise(name, which):
