@@ -66,7 +66,9 @@ __global__ void compute_table(float* __restrict__ factors, float scale) {
 }
 
 /// y[i] = dropout(gelu(x[i])) in bfloat16. A block copies the table once, and each of its threads goes on
-/// with other vectors. Traffic: that of sixteen_bit_type, and the table for each block, from a cache.
+/// with other vectors. The random numbers are those of Philox with so many rounds. Traffic: that of
+/// sixteen_bit_type, and the table for each block, from a cache.
+template <int Rounds>
 __global__ void __launch_bounds__(kTableThreads)
     by_table(const __nv_bfloat16* __restrict__ x, const float* __restrict__ factors,
              __nv_bfloat16* __restrict__ y, unsigned n, Dropout dropout) {
@@ -75,7 +77,8 @@ __global__ void __launch_bounds__(kTableThreads)
   const bool aligned = are_aligned(x, y);
   for (unsigned v = blockIdx.x * kTableThreads + threadIdx.x; 8 * v < n; v += gridDim.x * kTableThreads) {
     Vector<__nv_bfloat16> eight = load(x, v, n, aligned);
-    eight.bits() = multiply_or_drop(eight.bits(), eight.bits(), table, dropout.random(v), dropout);
+    const uint4 call = dropout.random.after_rounds<Rounds>(v);
+    eight.bits() = multiply_or_drop(eight.bits(), eight.bits(), table, call, dropout);
     store(y, v, n, aligned, eight);
   }
 }
@@ -100,14 +103,15 @@ inline Traffic table_traffic(const Shape& s) {
   return {blocks * once, once, (blocks - 1) * once};
 }
 
+template <int Rounds>
 struct ByTable {
   static void run(const Data& d) {
     const int n = element_count(d);
     const Dropout dropout = dropout_of<16>(d);
     float* factors = d.floats("factors");
     launch_compute_table<Distribution>(factors, dropout.scale);
-    launch(by_table, table_blocks(n), kTableThreads, bfloat16s(d, "x_bfloat16"), factors,
-           bfloat16s(d, "y_bfloat16"), static_cast<unsigned>(n), dropout);
+    launch(by_table<Rounds>, table_blocks(n), kTableThreads, bfloat16s(d, "x_bfloat16"), factors,
+           bfloat16s(d, Rounds == 10 ? "y_bfloat16" : "y_seven_rounds"), static_cast<unsigned>(n), dropout);
   }
   static Traffic traffic(const Shape& s) {
     return Traffic{vector_bytes(s, 2), vector_bytes(s, 2)} + table_traffic(s);

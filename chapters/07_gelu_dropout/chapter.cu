@@ -74,8 +74,12 @@ const Stage kStages[] = {
                                          .needs = "a GPU"})),
     forward_stage(gpu_only<struct FastFloat>(
         {.name = "6_fast_float", .idea = "float32, with the same GELU", .output = "y", .needs = "a GPU"})),
-    forward_stage(stage<ByTable>(
+    forward_stage(stage<ByTable<10>>(
         {.name = "6_table", .idea = "bfloat16, and GELU by a table", .output = "y_bfloat16", .kernels = 2})),
+    forward_stage(stage<ByTable<7>>({.name = "6_seven_rounds",
+                                     .idea = "by a table, and Philox with seven rounds",
+                                     .output = "y_seven_rounds",
+                                     .kernels = 2})),
     forward_stage(stage<SaveBytes>(
         {.name = "7_save_bytes", .idea = "forward, and the mask saved as bytes", .output = "y mask_bytes"})),
     backward_stage(stage<FromBytes>(

@@ -73,10 +73,11 @@ using FourNumbers = Sharing<float, 1>;
 using EightNumbers = Sharing<float, 2>;
 using SixteenNumbers = Sharing<float, 4>;
 using EightHalves = Sharing<__half, 1>;
+using EightOfSevenRounds = Sharing<__half, 1, 7>;
 
 /// A call of its own for each element, of which it takes one number.
 struct OneNumber {
-  static constexpr int kBits = 24;
+  static constexpr int kBits = 24, kRounds = 10;
   static FourNumbers::Place place(unsigned i) { return {i, 0}; }
 };
 
@@ -84,7 +85,8 @@ struct OneNumber {
 template <class Numbers>
 bool is_kept(const Dropout& dropout, unsigned i) {
   const auto at = Numbers::place(i);
-  return !dropout.drops(number<Numbers::kBits>(dropout.random(at.call), at.number));
+  return !dropout.drops(
+      number<Numbers::kBits>(dropout.random.after_rounds<Numbers::kRounds>(at.call), at.number));
 }
 
 // --- How far results may be off, in roundings of what the references call magnitude ---
@@ -347,6 +349,8 @@ const Array kArrays[] = {
      reference_forward<EightHalves, ExactForm, x_float16>, "x_float16"},
     {"y_bfloat16", Type::kBFloat16, Role::kOutput, elements,
      reference_forward<EightHalves, ExactForm, x_bfloat16>, "x_bfloat16"},
+    {"y_seven_rounds", Type::kBFloat16, Role::kOutput, elements,
+     reference_forward<EightOfSevenRounds, ExactForm, x_bfloat16>, "x_bfloat16"},
     {"y_tanh_bfloat16", Type::kBFloat16, Role::kOutput, elements,
      reference_forward<EightHalves, TanhForm, x_bfloat16>, "x_bfloat16"},
     {"mask_bytes", Type::kInt8, Role::kOutput, elements, reference_bytes, ""},

@@ -36,10 +36,11 @@ Dropout make_dropout(double p, unsigned long long seed, unsigned long long offse
 // [sharing]
 /// How the numbers of one call are shared out: a lane has `kVectors` vectors of 16 bytes. The first vectors
 /// of all lanes of a warp stand side by side, then the second ones, so a lane's vectors are 32 vectors apart.
-template <class T, int Vectors>
+/// The call is one of Philox with `Rounds` rounds.
+template <class T, int Vectors, int Rounds = 10>
 struct Sharing {
   static constexpr int kWidth = 16 / sizeof(T), kVectors = Vectors, kNumbers = kWidth * kVectors;
-  static constexpr int kBits = kNumbers == 4 ? 24 : 128 / kNumbers;
+  static constexpr int kBits = kNumbers == 4 ? 24 : 128 / kNumbers, kRounds = Rounds;
 
   /// The call and the number in it that element i gets, whoever computes it.
   struct Place {

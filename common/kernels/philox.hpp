@@ -1,5 +1,5 @@
 /// \file
-/// For kernels and for host code: Philox 4x32-10, random numbers without a state. A call turns a counter into
+/// For kernels and for host code: Philox 4x32, random numbers without a state. A call turns a counter into
 /// four numbers of 32 bits, so every thread computes its own wherever it runs, and the same ones again
 /// whenever it likes. Source: J. Salmon, M. Moraes, R. Dror, D. Shaw, Parallel random numbers: as easy as 1,
 /// 2, 3, SC 2011; the constants are theirs.
@@ -11,9 +11,10 @@ namespace DEVICE {
 // [philox]
 /// Four random numbers from a counter and a key: ten rounds of two multiplications of 32 bits. The upper half
 /// of each product is mixed with another word and the key, the lower half becomes a word as it is.
+template <int Rounds = 10>
 __host__ __device__ inline uint4 philox(uint4 counter, uint2 key) {
   unsigned x = counter.x, y = counter.y, z = counter.z, w = counter.w, key_x = key.x, key_y = key.y;
-  for (int round = 0; round < 10; ++round) {
+  for (int round = 0; round < Rounds; ++round) {
     const unsigned long long a = 0xD2511F53ull * x, b = 0xCD9E8D57ull * z;
     x = static_cast<unsigned>(b >> 32) ^ y ^ key_x;
     y = static_cast<unsigned>(b);
@@ -32,9 +33,12 @@ struct Random {
   unsigned long long seed, offset;
 
   /// The four numbers of a call: those of cuRAND after curand_init(seed, call, 4 * offset).
-  __host__ __device__ uint4 operator()(unsigned call) const {
-    return philox({static_cast<unsigned>(offset), static_cast<unsigned>(offset >> 32), call, 0},
-                  {static_cast<unsigned>(seed), static_cast<unsigned>(seed >> 32)});
+  __host__ __device__ uint4 operator()(unsigned call) const { return after_rounds<10>(call); }
+
+  template <int Rounds>
+  __host__ __device__ uint4 after_rounds(unsigned call) const {
+    return philox<Rounds>({static_cast<unsigned>(offset), static_cast<unsigned>(offset >> 32), call, 0},
+                          {static_cast<unsigned>(seed), static_cast<unsigned>(seed >> 32)});
   }
 };
 // [random]

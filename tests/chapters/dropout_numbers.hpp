@@ -10,20 +10,28 @@
 
 #include "catch.hpp"
 
-/// A known answer of Philox 4x32-10: those that come with Random123, the authors' library (file kat_vectors).
+/// A known answer of Philox 4x32: those that come with Random123, the authors' library (file kat_vectors).
 struct KnownAnswer {
   std::array<unsigned, 4> counter;
   std::array<unsigned, 2> key;
+  int rounds;
   std::array<unsigned, 4> numbers;
 };
 constexpr KnownAnswer kKnownAnswers[] = {
-    {{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
+    {{0, 0, 0, 0}, {0, 0}, 10, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
+    {{0, 0, 0, 0}, {0, 0}, 7, {0x5f6fb709, 0x0d893f64, 0x4f121f81, 0x4f730a48}},
     {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
      {0xffffffff, 0xffffffff},
+     10,
      {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
     {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
      {0xa4093822, 0x299f31d0},
+     10,
      {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
+    {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
+     {0xa4093822, 0x299f31d0},
+     7,
+     {0x4dfccaba, 0x190a87f0, 0xc47362ba, 0xb6b5242a}},
 };
 
 /// Checks that about the share 1 - p is kept: within five standard deviations of the binomial distribution.

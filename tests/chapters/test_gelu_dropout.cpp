@@ -66,6 +66,7 @@ TEST_CASE("07: Philox gives the published answers, in a kernel and on the host")
     in.emplace_back();
     std::copy(known.counter.begin(), known.counter.end(), in.back().counter);
     std::copy(known.key.begin(), known.key.end(), in.back().key);
+    in.back().rounds = known.rounds;
     expected.insert(expected.end(), known.numbers.begin(), known.numbers.end());
   }
   const int n = static_cast<int>(in.size());
@@ -81,7 +82,8 @@ TEST_CASE("07: Philox gives the published answers, in a kernel and on the host")
 
 TEST_CASE("07: as many elements stay as should, and one says nothing of another") {
   constexpr int n = 1 << 18, columns = 1024;
-  for (const Shared shared : {Shared::kFour, Shared::kEight, Shared::kSixteen, Shared::kHalves})
+  for (const Shared shared :
+       {Shared::kFour, Shared::kEight, Shared::kSixteen, Shared::kHalves, Shared::kSevenRounds})
     for (const double p : {0.125, 0.5, 0.875}) {  // multiples of 1/256, which all of them can
       INFO("shared " << static_cast<int>(shared) << ", p = " << p);
       const auto mask = kept(n, shared, p, 7, 0);
@@ -97,7 +99,8 @@ TEST_CASE("07: as many elements stay as should, and one says nothing of another"
 }
 
 TEST_CASE("07: p = 0 drops nothing, p = 1 everything") {
-  for (const Shared shared : {Shared::kFour, Shared::kEight, Shared::kSixteen, Shared::kHalves}) {
+  for (const Shared shared :
+       {Shared::kFour, Shared::kEight, Shared::kSixteen, Shared::kHalves, Shared::kSevenRounds}) {
     const auto all = kept(100'000, shared, 0, 3, 0), none = kept(100'000, shared, 1, 3, 0);
     CHECK(std::count(all.begin(), all.end(), 1) == 100'000);
     CHECK(std::count(none.begin(), none.end(), 0) == 100'000);

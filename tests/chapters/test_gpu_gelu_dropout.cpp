@@ -36,6 +36,7 @@ TEST_CASE("gpu: 07: Philox gives the published answers") {
     ::gpu::test_kernels::PhiloxInput in;
     std::copy(known.counter.begin(), known.counter.end(), in.counter);
     std::copy(known.key.begin(), known.key.end(), in.key);
+    in.rounds = known.rounds;
     auto* input = static_cast<::gpu::test_kernels::PhiloxInput*>(gpu->allocate(sizeof in, 0, "in", 4));
     auto* out = static_cast<unsigned*>(gpu->allocate(16, 0, "out", 4));
     gpu->upload(input, &in, sizeof in);

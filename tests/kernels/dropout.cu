@@ -8,7 +8,9 @@ using namespace gelu_dropout;
 
 __host__ __device__ inline void philox_number(const PhiloxInput* in, unsigned* out, int i) {
   const unsigned *c = in[i].counter, *k = in[i].key;
-  const uint4 drawn = philox({c[0], c[1], c[2], c[3]}, {k[0], k[1]});
+  const uint4 counter = {c[0], c[1], c[2], c[3]};
+  const uint2 key = {k[0], k[1]};
+  const uint4 drawn = in[i].rounds == 7 ? philox<7>(counter, key) : philox(counter, key);
   out[4 * i] = drawn.x, out[4 * i + 1] = drawn.y, out[4 * i + 2] = drawn.z, out[4 * i + 3] = drawn.w;
 }
 
@@ -22,7 +24,8 @@ __global__ void draw_kept(signed char* kept, int n, Dropout dropout) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   const auto at = Numbers::place(i);
-  kept[i] = !dropout.drops(number<Numbers::kBits>(dropout.random(at.call), at.number));
+  kept[i] = !dropout.drops(
+      number<Numbers::kBits>(dropout.random.after_rounds<Numbers::kRounds>(at.call), at.number));
 }
 
 /// Stage 9 with another seed in each block, or with the call of lane 0 in every lane.
@@ -68,6 +71,8 @@ void draw_kept(signed char* kept, int n, Shared shared, double p, unsigned long 
       return kernel::draw<gelu_dropout::SixteenNumbers>(kept, n, p, seed, offset);
     case Shared::kHalves:
       return kernel::draw<gelu_dropout::EightHalves>(kept, n, p, seed, offset);
+    case Shared::kSevenRounds:
+      return kernel::draw<gelu_dropout::EightOfSevenRounds>(kept, n, p, seed, offset);
   }
 }
 

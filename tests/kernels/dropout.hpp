@@ -6,17 +6,19 @@
 
 namespace DEVICE::test_kernels {
 
-/// Four counters and two words of key.
+/// Four counters, two words of key, and ten rounds or seven.
 struct PhiloxInput {
   unsigned counter[4], key[2];
+  int rounds;
 };
 
 /// out[4 i] to out[4 i + 3] = philox() of in[i], on the device or on the host.
 void philox_numbers(const PhiloxInput* in, unsigned* out, int n);
 void philox_numbers_on_host(const PhiloxInput* in, unsigned* out, int n);
 
-/// Which elements share a call: in a kernel for four, eight or sixteen floats, or for eight bfloat16.
-enum class Shared { kFour, kEight, kSixteen, kHalves };
+/// Which elements share a call: in a kernel for four, eight or sixteen floats, or for eight bfloat16, also
+/// with seven rounds.
+enum class Shared { kFour, kEight, kSixteen, kHalves, kSevenRounds };
 
 /// kept[i] = 1 where dropout keeps element i, else 0.
 void draw_kept(signed char* kept, int n, Shared shared, double p, unsigned long long seed,
