@@ -18,7 +18,7 @@ OURS = {
     "05_linear_gelu": {"erf": ("10_epilogue",), "tanh": ("10_tanh",)},
     "06_tensor_cores": {"erf": ("9_ping_pong", "9_wide", "10_stream_k"),
                         "tanh": ("9_tanh", "9_wide_tanh", "10_tanh")},
-    # Not those whose p is a multiple of 1/256.
+    # Not those whose p is a multiple of 1/256, nor those with fewer rounds of Philox than the peers.
     "07_gelu_dropout": {
         "forward, float32": ("3_share_calls", "4_sixteen_bits", "6_fast_float"),
         "forward, bfloat16": ("6_bfloat16", "6_fast", "6_table"),
