@@ -1,7 +1,7 @@
 /// \file
 /// Stage 6: along the other dimension. The lanes of a warp are side by side in a row, each with its own
 /// columns, so loads stay coalesced and no lane needs another's sum. Where there are few columns, each block
-/// takes a slice of the rows, and the same kernel then adds up the sums of the slices.
+/// takes a slice of the rows, and where there is more than one, the same kernel then adds up their sums.
 #pragma once
 #include "rows.cuh"
 
@@ -66,34 +66,41 @@ __global__ void reduce_columns(const float* __restrict__ x, float* __restrict__ 
 
 // --- On the host ---
 
-/// The sums of the slices, then their sum.
+/// out[c] = the sum of the terms of column c, divided by `divisor`: the sums of the slices and then their
+/// sum, or that of the only slice. `slice_sums` has room for slices * columns floats.
 template <class Term>
-void launch_reduce_columns(const Data& data, float* out, float divisor) {
-  const Arrays a = arrays(data);
-  const bool four = a.columns % 4 == 0 && are_aligned(a.x, out);
-  const int count = slices(data.shape);
-  const unsigned tiles = static_cast<unsigned>(ceil_div(a.columns, kTileVectors * (four ? 4 : 1)));
+void launch_reduce_columns(const float* x, float* slice_sums, float* out, int rows, int columns, int slices,
+                           float divisor) {
+  const bool one = slices == 1, four = columns % 4 == 0 && are_aligned(x, slice_sums, out);
+  const unsigned tiles = static_cast<unsigned>(ceil_div(columns, kTileVectors * (four ? 4 : 1)));
   const dim3 block(kTileVectors, kTileRows);
   launch(four ? reduce_columns<Term, float4> : reduce_columns<Term, float>,
-         dim3(tiles, static_cast<unsigned>(count)), block, a.x, a.slice_sums, a.rows, a.columns, 1.0f);
-  launch(four ? reduce_columns<Itself, float4> : reduce_columns<Itself, float>, tiles, block, a.slice_sums,
-         out, count, a.columns, divisor);
+         dim3(tiles, static_cast<unsigned>(slices)), block, x, one ? out : slice_sums, rows, columns,
+         one ? divisor : 1.0f);
+  if (!one)
+    launch(four ? reduce_columns<Itself, float4> : reduce_columns<Itself, float>, tiles, block, slice_sums,
+           out, slices, columns, divisor);
+}
+
+template <class Term>
+void run_columns(const Data& data, float* out, float divisor) {
+  const Arrays a = arrays(data);
+  launch_reduce_columns<Term>(a.x, a.slice_sums, out, a.rows, a.columns, slices(data.shape), divisor);
 }
 
 struct Columns {
   static void run(const Data& data) {
-    launch_reduce_columns<Magnitude>(data, arrays(data).means, static_cast<float>(data.shape.dims[0]));
+    run_columns<Magnitude>(data, arrays(data).means, static_cast<float>(data.shape.dims[0]));
   }
   static Traffic traffic(const Shape& s) {
     const Shape partial = {{slices(s), s.dims[1], 1}}, result = {{1, s.dims[1], 1}};
-    return {once(s, width(s)) + once(partial, width(s)), once(partial, width(s)) + once(result, width(s))};
+    const long long between = slices(s) == 1 ? 0 : once(partial, width(s));
+    return {once(s, width(s)) + between, between + once(result, width(s))};
   }
 };
 
 struct ColumnSquares {
-  static void run(const Data& data) {
-    launch_reduce_columns<Square>(data, arrays(data).column_squares, 1.0f);
-  }
+  static void run(const Data& data) { run_columns<Square>(data, arrays(data).column_squares, 1.0f); }
   static Traffic traffic(const Shape& s) { return Columns::traffic(s); }
 };
 

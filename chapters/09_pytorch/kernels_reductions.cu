@@ -119,23 +119,6 @@ bool are_columns(const WorkbookReduction& task) {
   return task.type == kFloat32 && task.outer == 1 && task.inner > 1;
 }
 
-/// The columns of a float32 matrix: the stage of chapter 04.
-template <class Reduction>
-void launch_column_stage(const WorkbookReduction& task, const Reduced<float>& a) {
-  const bool one = task.parts == 1, four = task.inner % 4 == 0 && are_aligned(a.x, a.out, a.partial);
-  const int tile = stages::kTileVectors * (four ? 4 : 1);
-  const auto tiles = static_cast<unsigned>(ceil_div(task.inner, tile));
-  const dim3 block(stages::kTileVectors, stages::kTileRows);
-  launch(
-      four ? stages::reduce_columns<Term<Reduction>, float4> : stages::reduce_columns<Term<Reduction>, float>,
-      dim3(tiles, static_cast<unsigned>(task.parts)), block, a.x, one ? a.out : a.partial, task.size,
-      task.inner, one ? a.divisor : 1.0f);
-  if (!one)
-    launch(
-        four ? stages::reduce_columns<stages::Itself, float4> : stages::reduce_columns<stages::Itself, float>,
-        tiles, block, a.partial, a.out, task.parts, task.inner, a.divisor);
-}
-
 template <class Reduction, class T>
 void reduce_all_lines(const WorkbookReduction& task, const Reduced<T>& a) {
   const bool wide = task.inner % kWidest<T> == 0 && are_aligned(a.x);
@@ -155,7 +138,9 @@ void run_reduction(const WorkbookReduction& task) {
                         static_cast<unsigned>(task.inner),
                         static_cast<C>(Reduction::kMean ? task.size : 1)};
   if constexpr (std::is_same_v<T, float>)
-    if (are_columns(task)) return launch_column_stage<Reduction>(task, a);
+    if (are_columns(task))  // the stage of chapter 04
+      return stages::launch_reduce_columns<Term<Reduction>>(a.x, a.partial, a.out, task.size, task.inner,
+                                                            task.parts, a.divisor);
   if (task.inner == 1)
     reduce_all_rows<Reduction>(task, a);
   else

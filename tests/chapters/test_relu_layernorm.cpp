@@ -152,7 +152,7 @@ TEST_CASE("04: a term that is left out of a sum shows at every shape of the swee
     Problem problem(kChapter, shape, *backend);
     Stage stage = lenient(stage_named(kChapter, name));
     stage.run = wrong;
-    ++stage.kernels;
+    stage.kernels = kAnyNumber;
     INFO(name << ", " << shape.dims[0] << " x " << shape.dims[1]);
     CHECK_THAT(problem.check(stage).message, ContainsSubstring("on inputs whose sums are exact: "));
   };
