@@ -29,10 +29,12 @@ __device__ inline float4 divide(float4 sum, float divisor) {
 
 /// out[s * columns + c] = the sum of the terms of column c in slice s of the rows, divided by `divisor`: a
 /// grid of column tiles x slices, blocks of kTileVectors x kTileRows threads. `Vector` is float4, for rows
-/// that begin at multiples of 16 bytes, or float. Reads 4 bytes per element.
+/// that begin at multiples of 16 bytes, or float. At most 32 registers per thread: with two more, only three
+/// blocks would fit a multiprocessor, and not all of the grid would run at once. Reads 4 bytes per element.
 template <class Term, class Vector>
-__global__ void reduce_columns(const float* __restrict__ x, float* __restrict__ out, int rows, int columns,
-                               float divisor) {
+__global__ void __launch_bounds__(kTileVectors* kTileRows, 4)
+    reduce_columns(const float* __restrict__ x, float* __restrict__ out, int rows, int columns,
+                   float divisor) {
   constexpr int kLoads = 4;
   __shared__ Vector tile[kTileRows][kTileVectors];
   const int vectors = columns / kWidth<Vector>;
