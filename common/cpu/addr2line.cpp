@@ -71,7 +71,7 @@ class Addr2line {
 }  // namespace
 
 std::vector<Frame> frames_at_offset(std::uintptr_t offset) {
-  static Addr2line addr2line;
+  static auto& addr2line = *new Addr2line;  // never destroyed, as what source_line.cpp knows
   if (addr2line.owner() != getpid()) addr2line.start();
   return addr2line.ask(offset);
 }

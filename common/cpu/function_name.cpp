@@ -44,7 +44,9 @@ std::string short_function_name(const std::string& name) {
 }
 
 std::string short_instance_name(const std::string& name) {
-  static const std::regex qualifier("[A-Za-z_][A-Za-z_0-9]*::"), suffix("\\b([0-9]+)[ul]+\\b");
+  // Never destroyed, as what source_line.cpp knows.
+  static const auto &qualifier = *new std::regex("[A-Za-z_][A-Za-z_0-9]*::"),
+                    &suffix = *new std::regex("\\b([0-9]+)[ul]+\\b");
   const std::string arguments = std::regex_replace(template_arguments(full_name(name)), qualifier, "");
   return short_function_name(name) + std::regex_replace(arguments, suffix, "$1");
 }

@@ -256,7 +256,7 @@ void Memory::take_compulsory(workbook::Counts& counts, unsigned gpu) {
 }
 
 Memory& memory() {
-  static Memory instance;
+  static auto& instance = *new Memory;  // never destroyed: a destructor after main may pass an address
   return instance;
 }
 

@@ -17,7 +17,8 @@
 namespace cpu {
 namespace {
 
-std::mutex mutex;  // of what is known already: blocks may run on several cores
+// What is known already is never destroyed: a destructor after main may call CUDA, and be told where.
+std::mutex mutex;  // of that: blocks may run on several cores
 
 std::string program_path() {
   char path[4096];
@@ -27,7 +28,7 @@ std::string program_path() {
 
 /// The chain of inlined functions at `address`, innermost first.
 const std::vector<SourceLine>& frames_at(std::uintptr_t address) {
-  static std::unordered_map<std::uintptr_t, std::vector<SourceLine>> known;
+  static auto& known = *new std::unordered_map<std::uintptr_t, std::vector<SourceLine>>;
   const auto [found, is_new] = known.try_emplace(address);
   std::vector<SourceLine>& frames = found->second;
   if (!is_new) return frames;
@@ -107,7 +108,7 @@ SourceLine line_at(std::uintptr_t address) {
 }  // namespace
 
 const SourceLine& source_line(std::uintptr_t return_address) {
-  static std::unordered_map<std::uintptr_t, SourceLine> known;
+  static auto& known = *new std::unordered_map<std::uintptr_t, SourceLine>;
   const std::lock_guard lock(mutex);
   const auto [found, is_new] = known.try_emplace(return_address);
   if (!is_new) return found->second;
@@ -131,7 +132,7 @@ bool same_line(std::uintptr_t return_address, std::uintptr_t other) {
 }
 
 const SourceLine& function_at(const void* address) {
-  static std::unordered_map<const void*, SourceLine> known;
+  static auto& known = *new std::unordered_map<const void*, SourceLine>;
   const std::lock_guard lock(mutex);
   const auto [found, is_new] = known.try_emplace(address);
   if (!is_new) return found->second;

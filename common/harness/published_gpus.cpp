@@ -18,7 +18,8 @@ namespace {
 
 int gpus = 1;
 thread_local int current = 0;
-std::set<std::pair<int, int>> accesses;  ///< a GPU, and another one whose memory it may use
+/// A GPU, and another one whose memory it may use. Never destroyed, for calls after main.
+auto& accesses = *new std::set<std::pair<int, int>>;
 std::size_t accesses_lost = 0;
 
 /// The variables of all GPUs but the one whose variables are in their places.

@@ -36,8 +36,9 @@ struct Condition {
   unsigned value;
   std::optional<unsigned> first;  ///< that it gets at each launch of the graph
 };
-std::deque<Condition> conditions;                 ///< by handle, from 1 on
-std::map<cudaGraph_t, cudaGraph_t> graph_around;  ///< a conditional node's body
+// The containers here are never destroyed, for calls after main.
+auto& conditions = *new std::deque<Condition>;                 ///< by handle, from 1 on
+auto& graph_around = *new std::map<cudaGraph_t, cudaGraph_t>;  ///< a conditional node's body
 std::size_t conditions_set = 0;
 
 Condition& condition_of(const char* call, cudaGraphConditionalHandle condition, const Place& place) {
@@ -48,12 +49,12 @@ Condition& condition_of(const char* call, cudaGraphConditionalHandle condition, 
   return conditions[condition - 1];
 }
 
-// Those that have not been destroyed.
-std::map<cudaGraph_t, std::unique_ptr<CUgraph_st>> graphs;
-std::map<cudaGraphExec_t, std::unique_ptr<CUgraphExec_st>> execs;
+// Those that the program has not destroyed.
+auto& graphs = *new std::map<cudaGraph_t, std::unique_ptr<CUgraph_st>>;
+auto& execs = *new std::map<cudaGraphExec_t, std::unique_ptr<CUgraphExec_st>>;
 
 std::map<const void*, Starter>& starters() {  // also for addresses that are taken before main
-  static std::map<const void*, Starter> all;
+  static auto& all = *new std::map<const void*, Starter>;
   return all;
 }
 

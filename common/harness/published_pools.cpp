@@ -42,8 +42,8 @@ struct Pools {
   std::map<void*, GraphArray> of_graphs;
   std::map<int, CUmemPoolHandle_st> graphs;  ///< what the arrays of graphs use on each GPU
 };
-Pools& pools() {
-  static Pools all;
+Pools& pools() {  // never destroyed, for calls after main
+  static auto& all = *new Pools;
   return all;
 }
 

@@ -43,8 +43,8 @@ struct Streams {
   std::map<int, Capture> captures;  ///< that have not ended, by number
   int last_capture = 0;
 };
-Streams& streams() {  // also for calls before main
-  static Streams all;
+Streams& streams() {  // also for calls before main; never destroyed, for those after it
+  static auto& all = *new Streams;
   return all;
 }
 

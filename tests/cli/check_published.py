@@ -870,7 +870,9 @@ play("... or asked for, after it", OUTSIDE.replace("BEFORE", "").replace("AFTER"
      "y[999] = 8", "play: cudaFuncGetAttributes outside of main")
 play("a graph before main", OUTSIDE.replace("BEFORE", "cudaGraphCreate(&graph, 0)").replace("AFTER", ""), 1,
      "play: a graph outside of main")
-CAPTURE = "cudaStreamBeginCapture(0, cudaStreamCaptureModeGlobal)"
+# Memory that was freed by then has other contents.
+OVERWRITTEN = "for (int i = 1; i < 4000; ++i) std::fill_n(new char[i], i, char(255)); "
+CAPTURE = OVERWRITTEN + "cudaStreamBeginCapture(0, cudaStreamCaptureModeGlobal)"
 play("a wrong call after main", OUTSIDE.replace("BEFORE", "").replace("AFTER", CAPTURE), 1,
      "play: wrong begin of a capture", "mine.cu:")
 play("a library that is not there", "#include <cufft.h>\n" + SAXPY, 1,
