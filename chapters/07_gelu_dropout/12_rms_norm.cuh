@@ -10,7 +10,7 @@ namespace DEVICE::gelu_dropout {
 /// weight: one block of whole warps per row, each thread with eight elements, which stay in its registers.
 /// `whole` promises that rows have a multiple of 8 columns and all arrays begin at multiples of 16 bytes.
 /// Traffic: reads 4 bytes and writes 4 bytes per element; weight is read again by each row, from a cache.
-__global__ void __launch_bounds__(1024)
+__global__ void __launch_bounds__(1024, 2)
     rms_norm(const __nv_bfloat16* __restrict__ x, const __nv_bfloat16* __restrict__ residual,
              const __nv_bfloat16* __restrict__ weight, __nv_bfloat16* __restrict__ h,
              __nv_bfloat16* __restrict__ norm, unsigned columns, bool whole, float epsilon, Dropout dropout) {
@@ -19,15 +19,22 @@ __global__ void __launch_bounds__(1024)
   Vector<__nv_bfloat16> values = load(x + first, t, columns, whole);
   const Vector<__nv_bfloat16> added = load(residual + first, t, columns, whole);
   const unsigned i = static_cast<unsigned>(first) + 8 * t;
-  uint4 call = dropout.random(EightHalves::place(i).call);
   float squares = 0.0f;
-#pragma unroll
-  for (int j = 0; j < 8; ++j) {
-    const auto at = EightHalves::place(i + j);
-    if (!whole && j > 0 && at.number == 0) call = dropout.random(at.call);  // the next eight begin here
-    const float dropped = dropout(to_float(values.element[j]), number<16>(call, at.number));
+  const auto add_dropped = [&](int j, unsigned number) {
+    const float dropped = dropout(to_float(values.element[j]), number);
     values.element[j] = from_float<__nv_bfloat16>(to_float(added.element[j]) + dropped);
     squares += to_float(values.element[j]) * to_float(values.element[j]);
+  };
+  if (whole) {
+    const uint4 call = dropout.random(EightHalves::place(i).call);
+#pragma unroll
+    for (int j = 0; j < 8; ++j) add_dropped(j, number<16>(call, j));
+  } else {
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      const auto at = EightHalves::place(i + j);
+      add_dropped(j, number<16>(dropout.random(at.call), at.number));
+    }
   }
   store(h + first, t, columns, whole, values);
 
