@@ -16,17 +16,19 @@ constexpr int kHalfPieces = 4, kHalfElements = 8 * kHalfPieces;
 /// At most 80 registers per thread, because 768 threads share the 65536 of a multiprocessor.
 constexpr int kHalfThreads = 768;
 
-/// y = the normalised row of relu(x) for T = __half or __nv_bfloat16, one block of whole warps per row,
-/// columns <= kHalfElements * blockDim.x. `Bits` is uint4, for arrays and rows that begin at multiples of
-/// 16 bytes, or T. Traffic: reads 2 bytes and writes 2 bytes per element, and reads weight and bias once
-/// per row.
+/// y = the normalised row of relu(x) for T = __half or __nv_bfloat16: blockDim.x threads in whole warps per
+/// row, and as many rows per block as blockDim.y, one if a row has several warps; columns <= kHalfElements *
+/// blockDim.x. `Bits` is uint4, for arrays and rows that begin at multiples of 16 bytes, or T. Traffic: reads
+/// 2 bytes and writes 2 bytes per element, and reads weight and bias once per row.
 template <class T, class Bits>
 __global__ void __launch_bounds__(kHalfThreads, 1)
     half_rows(const T* __restrict__ x, const T* __restrict__ weight, const T* __restrict__ bias,
-              T* __restrict__ y, int columns, float epsilon) {
+              T* __restrict__ y, int rows, int columns, float epsilon) {
   using P = Pack<T, Bits>;
   constexpr int kPieces = kHalfElements / P::kCount;
-  const size_t first = static_cast<size_t>(blockIdx.x) * columns;
+  const int r = blockIdx.x * blockDim.y + threadIdx.y;
+  if (r >= rows) return;
+  const size_t first = static_cast<size_t>(r) * columns;
   const Bits* row = reinterpret_cast<const Bits*>(x + first);
   const int pieces = columns / P::kCount, t = threadIdx.x, threads = blockDim.x;
 
@@ -80,8 +82,9 @@ struct HalfRows {
     const Halves<T> a = half_arrays<T>(data);
     const int rows = data.shape.dims[0], columns = data.shape.dims[1];
     const bool eight = columns % 8 == 0 && are_aligned(a.x, a.weight, a.bias, a.y);
-    launch(eight ? half_rows<T, uint4> : half_rows<T, T>, rows,
-           row_threads(columns, kHalfElements, kHalfThreads), a.x, a.weight, a.bias, a.y, columns, kEpsilon);
+    const dim3 block = rows_block(columns, kHalfElements, kHalfThreads);
+    launch(eight ? half_rows<T, uint4> : half_rows<T, T>, ceil_div(rows, block.y), block, a.x, a.weight,
+           a.bias, a.y, rows, columns, kEpsilon);
   }
   /// Weight and bias are read once per row: the first time from memory, then from a cache.
   static Traffic traffic(const Shape& s) {

@@ -1,9 +1,10 @@
 /// \file
 /// Stage 16: what a transformer has between its blocks: h = x + residual, which the next block adds to, and
 /// y = RMSNorm(h) * weight. Both are stored, so 4 arrays move, and one reduction is left. A thread has as
-/// little of a row as possible, 16 bytes of each array, so that a multiprocessor holds 2048 threads; h is
-/// stored last, beside y, so that reads and writes come in turns of a whole row. Source of RMSNorm: B. Zhang,
-/// R. Sennrich, Root Mean Square Layer Normalization, 2019.
+/// little of a row as possible, 16 bytes of each array, so that a multiprocessor holds 2048 threads; twice as
+/// much, if all rows are then in flight at once. h is stored last, beside y, so that reads and writes come in
+/// turns of a whole row. Source of RMSNorm: B. Zhang, R. Sennrich, Root Mean Square Layer Normalization,
+/// 2019.
 #pragma once
 #include "halves.hpp"
 #include "pack.hpp"
@@ -13,15 +14,17 @@
 namespace DEVICE::relu_layernorm {
 
 /// h = x + residual, rounded to T, and y = h / sqrt(mean of h^2 of its row + epsilon) * weight, for T = float
-/// or __nv_bfloat16: one block of whole warps per row, each thread with `Pieces` pieces of it. `Bits` is
-/// uint4, for arrays and rows that begin at multiples of 16 bytes, or T. Traffic: reads 2 and writes 2
+/// or __nv_bfloat16: rows and blocks as in half_rows(), each thread with `Pieces` pieces of its row. `Bits`
+/// is uint4, for arrays and rows that begin at multiples of 16 bytes, or T. Traffic: reads 2 and writes 2
 /// elements per element, and reads weight once per row.
 template <class T, class Bits, int Pieces>
 __global__ void __launch_bounds__(1024)
     residual_rms(const T* __restrict__ x, const T* __restrict__ residual, const T* __restrict__ weight,
-                 T* __restrict__ h, T* __restrict__ y, int columns, float epsilon) {
+                 T* __restrict__ h, T* __restrict__ y, int rows, int columns, float epsilon) {
   using P = Pack<T, Bits>;
-  const size_t first = static_cast<size_t>(blockIdx.x) * columns;
+  const int r = blockIdx.x * blockDim.y + threadIdx.y;
+  if (r >= rows) return;
+  const size_t first = static_cast<size_t>(r) * columns;
   const int pieces = columns / P::kCount, t = threadIdx.x, threads = blockDim.x;
   const Bits* row = reinterpret_cast<const Bits*>(x + first);
   const Bits* residual_row = reinterpret_cast<const Bits*>(residual + first);
@@ -65,6 +68,15 @@ __global__ void __launch_bounds__(1024)
 
 // --- On the host ---
 
+/// Pieces of 16 bytes that a thread has of a row of whole vectors.
+template <class T>
+int residual_pieces(int rows, int columns) {
+  constexpr int kWide = 16 / sizeof(T);
+  if (columns > 1024 * kWide) return 16 / kWide;
+  const long long threads = static_cast<long long>(rows) * row_threads(columns, 2 * kWide, 1024);
+  return threads <= 2048 * multiprocessors() ? 2 : 1;
+}
+
 /// T is float or __nv_bfloat16.
 template <class T>
 struct ResidualRms {
@@ -73,17 +85,19 @@ struct ResidualRms {
   template <class Bits, int Pieces>
   static void launch_rows(const Data& data) {
     const Residual<T> a = residual_arrays<T>(data);
-    const int columns = data.shape.dims[1];
-    launch(residual_rms<T, Bits, Pieces>, data.shape.dims[0],
-           row_threads(columns, Pack<T, Bits>::kCount * Pieces, 1024), a.x, a.residual, a.weight, a.h, a.y,
-           columns, kEpsilon);
+    const int rows = data.shape.dims[0], columns = data.shape.dims[1];
+    const dim3 block = rows_block(columns, Pack<T, Bits>::kCount * Pieces, 1024);
+    launch(residual_rms<T, Bits, Pieces>, ceil_div(rows, block.y), block, a.x, a.residual, a.weight, a.h, a.y,
+           rows, columns, kEpsilon);
   }
   static void run(const Data& data) {
     const Residual<T> a = residual_arrays<T>(data);
     const int columns = data.shape.dims[1];
     const bool wide = columns % kWide == 0 && are_aligned(a.x, a.residual, a.weight, a.h, a.y);
     if (!wide) return launch_rows<T, 16>(data);
-    columns <= 1024 * kWide ? launch_rows<uint4, 1>(data) : launch_rows<uint4, 16 / kWide>(data);
+    const int pieces = residual_pieces<T>(data.shape.dims[0], columns);
+    if (pieces == 1) return launch_rows<uint4, 1>(data);
+    pieces == 2 ? launch_rows<uint4, 2>(data) : launch_rows<uint4, 16 / kWide>(data);
   }
   /// weight is read once per row: the first time from memory, then from a cache.
   static Traffic traffic(const Shape& s) {

@@ -219,9 +219,9 @@ bool launch_stage(ReluLayerNorm, const Forward<T>& a, const WorkbookNorm& task, 
       return false;
   } else {
     if (is_short(columns) || columns > stages::kHalfThreads * stages::kHalfElements) return false;
-    launch(wide ? stages::half_rows<T, uint4> : stages::half_rows<T, T>, rows,
-           stages::row_threads(columns, stages::kHalfElements, stages::kHalfThreads), a.x, a.weight, a.bias,
-           a.y, columns, task.epsilon);
+    const dim3 block = stages::rows_block(columns, stages::kHalfElements, stages::kHalfThreads);
+    launch(wide ? stages::half_rows<T, uint4> : stages::half_rows<T, T>, ceil_div(rows, block.y), block, a.x,
+           a.weight, a.bias, a.y, rows, columns, task.epsilon);
   }
   return true;
 }
@@ -231,13 +231,16 @@ bool launch_stage(ResidualRmsNorm, const Forward<T>& a, const WorkbookNorm& task
   const int columns = task.columns;
   if (is_short(columns) || columns > 1024 * kHeld) return false;
   const auto launch_pieces = [&](auto kernel, int each) {
-    launch(kernel, task.rows, stages::row_threads(columns, each, 1024), a.x, a.residual, a.weight, a.sum, a.y,
+    const dim3 block = stages::rows_block(columns, each, 1024);
+    launch(kernel, ceil_div(task.rows, block.y), block, a.x, a.residual, a.weight, a.sum, a.y, task.rows,
            columns, task.epsilon);
   };
   if (!wide)
     launch_pieces(stages::residual_rms<T, T, kHeld>, kHeld);
-  else if (columns <= 1024 * kWidest<T>)
+  else if (const int pieces = stages::residual_pieces<T>(task.rows, columns); pieces == 1)
     launch_pieces(stages::residual_rms<T, uint4, 1>, kWidest<T>);
+  else if (pieces == 2)
+    launch_pieces(stages::residual_rms<T, uint4, 2>, 2 * kWidest<T>);
   else
     launch_pieces(stages::residual_rms<T, uint4, kHeld / kWidest<T>>, kHeld);
   return true;
