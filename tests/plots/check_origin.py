@@ -1,5 +1,6 @@
 """Where quoted results come from (plots/origin.py): data of no clean commit, of several commits, days or
 cards is refused, by figures of the book and by quotations, and no exception is listed that is not needed.
+And no stage of the committed data spills registers but those that are known to.
 
     python3 tests/plots/check_origin.py
 """
@@ -39,6 +40,20 @@ def check_committed_data():
                        f"{found}\n{origin.MEASURE_AGAIN}")
         unknown = [name for name in listed if not (folder / name).exists()]
         expect(f"{folder.name}/not_clean.txt names files that exist", not unknown, unknown)
+
+
+# Stages that spill; the lessons say of most what it costs.
+SPILL = {("06_tensor_cores", "10_stream_k"), ("06_tensor_cores", "10_tanh"), ("08_attention", "2_one_kernel"),
+         ("08_attention", "3_mask"), ("08_attention", "8_exp2"), ("08_attention", "12_mma"),
+         ("08_attention", "12_causal"), ("08_attention", "17_causal")}
+
+
+def check_spills():
+    for path in sorted((ROOT / "plots" / "data").glob("*/[0-9]*.json")):
+        spilling = {(run["chapter"], stage["name"]) for run in json.loads(path.read_text())
+                    for stage in run["stages"] if stage.get("spill_bytes")}
+        expect(f"{path.parent.name}/{path.name}: no stage spills registers that did not", spilling <= SPILL,
+               spilling - SPILL)
 
 
 class Tree:
@@ -161,6 +176,7 @@ def check_own_figures(folder):
 
 
 check_committed_data()
+check_spills()
 with tempfile.TemporaryDirectory() as name:
     check_refusals(Tree(pathlib.Path(name).resolve()))
 with tempfile.TemporaryDirectory() as name:
