@@ -1,8 +1,8 @@
 /// \file
 /// Stage 12 with thread-block clusters: a row is divided among the blocks of a cluster, so one kernel and one
-/// read are enough, however long the row. Clusters are persistent. The next slices of their rows are on their
-/// way into a ring in shared memory while one is reduced, and weight and bias stay in registers. Warps tell
-/// each other their moments by asynchronous stores to the shared memory of all blocks, which an mbarrier
+/// read are enough for rows of up to 131,072 columns. Clusters are persistent. The next slices of their rows
+/// are copied into a ring in shared memory while one is reduced, and weight and bias stay in registers. Warps
+/// tell each other their moments by asynchronous stores to the shared memory of all blocks, which an mbarrier
 /// counts: one wait per row, and none for a whole block. Compute capability 9.0. Source of the idea of the
 /// exchange: QuACK, https://github.com/Dao-AILab/quack.
 #pragma once

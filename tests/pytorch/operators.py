@@ -759,6 +759,11 @@ def check_second_derivatives():
         said = message(lambda: torch.autograd.grad(first[0].sum(), inputs, allow_unused=True))
         raised = "second derivative is not implemented" in said
         expect(f"{case.name}: a second derivative raises", raised, said)
+        with torch.autograd.forward_ad.dual_level():
+            x = inputs[0].detach()
+            dual = torch.autograd.forward_ad.make_dual(x, torch.ones_like(x))
+            said = message(lambda: call(case.call, (dual, *inputs[1:])))
+        expect(f"{case.name}: a derivative in forward mode raises", "jvp" in said, said)
 
 
 def check_autograd():

@@ -5,6 +5,7 @@ from typing import Callable, Literal, ParamSpec, Sequence, TypeVar
 
 import torch
 import torch.nn.functional as F
+from torch.autograd import forward_ad
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
@@ -34,6 +35,8 @@ def _prepared(*tensors):
             widest = torch.promote_types(dtype, other.dtype)
             return _prepared(*(tensor.to(widest) for tensor in tensors))
     wanted = torch.is_grad_enabled() and any([tensor.requires_grad for tensor in tensors])
+    if forward_ad._current_level >= 0:  # in forward mode, where autograd raises that there is no derivative
+        wanted = wanted or any(forward_ad.unpack_dual(tensor).tangent is not None for tensor in tensors)
     if wanted and torch.compiler.is_compiling():
         # If one tensor is two of the inputs, torch.compile of PyTorch 2.11 drops one of its gradients
         # (pytorch#181146). Two views of it are two tensors.
