@@ -11,6 +11,7 @@ launcher's commands that build (check_launcher.py), docs/update.py beyond its op
 Python programs, which Python itself answers with a traceback while it starts (check_plots.py sends it later).
 """
 
+import contextlib
 import json
 import os
 import pathlib
@@ -323,6 +324,7 @@ class Try:
                 program = subprocess.Popen(self.words, stdin=typed, stdout=self.stdout(printed),
                                            stderr=printed, cwd=place.root, env=environment,
                                            start_new_session=True)
+            self.session = program.pid
             status = self.wait(program)
             printed.seek(0)
             return status, printed.read(1 << 20).decode(errors="replace")
@@ -359,14 +361,23 @@ class Try:
 # --- What must hold afterwards ---
 
 
-def left_processes():
-    """The processes that a try has started and that are still there, after a moment in which they may end."""
+def belongs_to_try(process, session):
+    """Whether the try has started it: it has the environment's mark, or it is in the try's session, since a
+    process that is just starting another program has no environment for a moment."""
     mark = f"{MARK}={os.getpid()}".encode()
+    if mark in (process / "environ").read_bytes().split(b"\0"):
+        return True
+    state, _, _, its_session = (process / "stat").read_text(errors="replace").rpartition(")")[2].split()[:4]
+    return int(its_session) == session and state != "Z"
+
+
+def left_processes(session):
+    """The processes that a try has started and that are still there, after a moment in which they may end."""
     for _ in range(40):
         left = []
         for process in pathlib.Path("/proc").glob("[0-9]*"):
             try:
-                if mark in (process / "environ").read_bytes().split(b"\0"):
+                if belongs_to_try(process, session):
                     left.append((process / "cmdline").read_bytes())
             except OSError:
                 continue  # it has ended, or belongs to another user
@@ -436,7 +447,7 @@ def mistake(one, place):
     if not one.accepts(status):
         found.append("it did not end" if status is None else f"exit status {status}")
     found += [f"it says {text}" for text in BAD_TEXTS if text in output]
-    found += [f"still running: {process}" for process in left_processes()]
+    found += [f"still running: {process}" for process in left_processes(one.session)]
     found += [f"lost: {file}" for file in lost_exercises(place)]
     if not found and b"reset" not in one.words:
         found += [f"changed: {path}" for path, text in place.exercises.items() if path.read_bytes() != text]
@@ -450,7 +461,8 @@ def notices_bad_programs(place):
     for what, text in (("crashes", "kill -SEGV $$"), ("ends with status 4", "exit 4"), ("hangs",
                                                                                         "exec sleep 100"),
                        ("shows a traceback", "echo 'Traceback (most recent call last):' >&2"),
-                       ("leaves a process", "sleep 5 >/dev/null 2>&1 &"),
+                       ("leaves a process", "sleep 100 >/dev/null 2>&1 &"),
+                       ("leaves a process without its environment", "env -i sleep 100 >/dev/null 2>&1 &"),
                        ("empties an exercise", ": >chapters/01_multiply_add/exercises/1_fuse.cuh"),
                        ("removes the state", "rm .workbook/state.json"),
                        ("forgets the state",
@@ -463,6 +475,8 @@ def notices_bad_programs(place):
         limit, LIMIT = LIMIT, 1
         expect(f"a program that {what} is found", mistake(one, place))
         LIMIT = limit
+        with contextlib.suppress(ProcessLookupError):  # so that the next try does not find what this one left
+            os.killpg(one.session, signal.SIGKILL)
 
 
 def main():
