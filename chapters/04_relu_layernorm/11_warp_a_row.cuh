@@ -72,10 +72,10 @@ inline int row_lanes(const Shape& s) {
   return lanes;
 }
 
-/// Bytes of x or y. The rows of one warp that meet in a sector share it: each load or store of a warp has
-/// row_lanes() neighbouring vectors of each of its rows.
-inline long long short_rows_once(const Shape& s) {
-  const int lanes = row_lanes(s), rows_of_warp = 32 / lanes, step = lanes * width(s);
+/// Bytes of one array of short rows: each load or store of a warp has `lanes` neighbouring accesses of each
+/// of its rows, `wide` elements of `bytes` bytes in each. The rows of a warp that meet in a sector share it.
+inline long long short_rows_once(const Shape& s, int lanes, int bytes, int wide) {
+  const int rows_of_warp = 32 / lanes, step = lanes * wide, each = 32 / bytes;
   const long long all = rows(s), row = columns(s);
   long long sectors = 0;
   for (long long first = 0; first < all; first += rows_of_warp)
@@ -83,7 +83,7 @@ inline long long short_rows_once(const Shape& s) {
       long long last = -1;
       for (long long r = first; r < first + rows_of_warp && r < all; ++r) {
         const long long end = c + step < row ? c + step : row;
-        const long long from = (r * row + c) / 8, to = (r * row + end - 1) / 8;
+        const long long from = (r * row + c) / each, to = (r * row + end - 1) / each;
         sectors += to - (from > last ? from : last + 1) + 1;
         last = to;
       }
@@ -103,7 +103,8 @@ struct WarpPerRow {
   }
   static Traffic traffic(const Shape& s) {
     const long long warps = ceil_div(s.dims[0], 32 / row_lanes(s));
-    return with_parameters(s, short_rows_once(s), short_rows_once(s), warps);
+    const long long once = short_rows_once(s, row_lanes(s), 4, width(s));
+    return with_parameters(s, once, once, warps);
   }
   /// The numbers of the threads must fit 32 bits.
   static bool suits(const Shape& s) {

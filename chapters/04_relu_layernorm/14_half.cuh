@@ -1,8 +1,10 @@
 /// \file
 /// Stage 14: fewer bytes per element. x, weight, bias and y are float16 or bfloat16; the arithmetic is in
-/// float32, and the result is rounded once. The row stays in registers as it came, two elements in each, so
-/// that a thread has room for four loads of 16 bytes at once; it is widened again in every pass.
+/// float32, and the result is rounded once. The row stays in registers as it came, two elements in each; it
+/// is widened again in every pass. So two loads of 16 bytes per thread take few enough registers for 1536
+/// threads of a multiprocessor at once.
 #pragma once
+#include "11_warp_a_row.cuh"
 #include "halves.hpp"
 #include "pack.hpp"
 #include "rows.cuh"
@@ -10,27 +12,32 @@
 
 namespace DEVICE::relu_layernorm {
 
-/// Accesses of 16 bytes that a thread makes to a row, and the elements that they hold.
-constexpr int kHalfPieces = 4, kHalfElements = 8 * kHalfPieces;
+/// The most threads of a block, and how many such blocks share the 65536 registers of a multiprocessor: those
+/// of two loads take 40 per thread, those of four 64; an element loaded alone takes a register of its own.
+constexpr int kHalfThreads = 512;
+template <class Bits, int Elements>
+constexpr int kHalfBlocks = (Elements == 16 ? 3 : 2) - (sizeof(Bits) < 16);
 
-/// At most 80 registers per thread, because 768 threads share the 65536 of a multiprocessor.
-constexpr int kHalfThreads = 768;
+/// The sum of `value` over the blockDim.x threads of a row, in each of them: half a warp, or whole warps.
+__device__ inline float row_sum(float value) {
+  return blockDim.x < 32 ? lanes_sum(value, blockDim.x) : block_sum_by_warps(value);
+}
 
-/// y = the normalised row of relu(x) for T = __half or __nv_bfloat16: blockDim.x threads in whole warps per
-/// row, and as many rows per block as blockDim.y, one if a row has several warps; columns <= kHalfElements *
-/// blockDim.x. `Bits` is uint4, for arrays and rows that begin at multiples of 16 bytes, or T. Traffic: reads
-/// 2 bytes and writes 2 bytes per element, and reads weight and bias once per row.
-template <class T, class Bits>
-__global__ void __launch_bounds__(kHalfThreads, 1)
+/// y = the normalised row of relu(x) for T = __half or __nv_bfloat16: blockDim.x threads per row, half a warp
+/// or whole warps, and as many rows per block as blockDim.y, one if a row has several warps; a thread has
+/// `Elements` of its row, columns <= Elements * blockDim.x. `Bits` is uint4, for arrays and rows that begin
+/// at multiples of 16 bytes, or T. Traffic: reads 2 bytes and writes 2 bytes per element, and reads weight
+/// and bias once per row, or once per warp of two rows.
+template <class T, class Bits, int Elements>
+__global__ void __launch_bounds__(kHalfThreads, kHalfBlocks<Bits, Elements>)
     half_rows(const T* __restrict__ x, const T* __restrict__ weight, const T* __restrict__ bias,
               T* __restrict__ y, int rows, int columns, float epsilon) {
   using P = Pack<T, Bits>;
-  constexpr int kPieces = kHalfElements / P::kCount;
+  constexpr int kPieces = Elements / P::kCount;
   const int r = blockIdx.x * blockDim.y + threadIdx.y;
-  if (r >= rows) return;
   const size_t first = static_cast<size_t>(r) * columns;
   const Bits* row = reinterpret_cast<const Bits*>(x + first);
-  const int pieces = columns / P::kCount, t = threadIdx.x, threads = blockDim.x;
+  const int pieces = r < rows ? columns / P::kCount : 0, t = threadIdx.x, threads = blockDim.x;
 
   // [held]
   P held[kPieces];
@@ -41,21 +48,21 @@ __global__ void __launch_bounds__(kHalfThreads, 1)
 #pragma unroll
   for (int j = 0; j < kPieces; ++j)
 #pragma unroll
-    for (T& element : held[j].element) {
-      element = __hmax_nan(element, from_float<T>(0.0f));
-      sum += to_float(element);
+    for (int e = 0; e < P::kCount; ++e) {
+      held[j].element[e] = __hmax_nan(held[j].element[e], from_float<T>(0.0f));
+      sum += to_float(held[j].element[e]);
     }
   // [held]
-  const float mean = block_sum_by_warps(sum) / static_cast<float>(columns);
+  const float mean = row_sum(sum) / static_cast<float>(columns);
   float squares = 0.0f;
 #pragma unroll
   for (int j = 0; j < kPieces; ++j)
 #pragma unroll
-    for (const T element : held[j].element) {
-      const float distance = t + j * threads < pieces ? to_float(element) - mean : 0.0f;
+    for (int e = 0; e < P::kCount; ++e) {
+      const float distance = t + j * threads < pieces ? to_float(held[j].element[e]) - mean : 0.0f;
       squares += distance * distance;
     }
-  const float inverse = rsqrtf(block_sum_by_warps(squares) / static_cast<float>(columns) + epsilon);
+  const float inverse = rsqrtf(row_sum(squares) / static_cast<float>(columns) + epsilon);
 
   Bits* out = reinterpret_cast<Bits*>(y + first);
 #pragma unroll
@@ -75,22 +82,54 @@ __global__ void __launch_bounds__(kHalfThreads, 1)
 
 // --- On the host ---
 
+/// Blocks for rows of which each thread has `each` elements. Rows that one warp holds share a block of 128
+/// threads, because starting a block for each of them takes longer, and rows that half a warp holds share
+/// the warp as well: 16 lanes still load whole sectors.
+inline dim3 rows_block(int columns, int each, int most) {
+  const int threads = columns <= 16 * each ? 16 : row_threads(columns, each, most);
+  return dim3(static_cast<unsigned>(threads), static_cast<unsigned>(threads <= 32 ? 128 / threads : 1));
+}
+
+/// The bytes of one array, loaded or stored in such blocks, `wide` elements of `bytes` bytes per access.
+inline long long rows_once(const Shape& s, int bytes, int wide, int each) {
+  return s.dims[1] <= 16 * each ? short_rows_once(s, 16, bytes, wide) : row_sector_bytes(s, bytes, wide);
+}
+
+/// How often such blocks read the parameters of the columns.
+inline long long parameter_reads(const Shape& s, int each) {
+  return s.dims[1] <= 16 * each ? ceil_div(s.dims[0], 2) : rows(s);
+}
+
+/// Elements that a thread has of its row: 16, or 32 for rows that are longer, and where the blocks of all
+/// rows then run at once; half the warps need half the barriers.
+inline int half_elements(int rows, int columns) {
+  if (columns > 16 * kHalfThreads) return 32;
+  const long long threads = static_cast<long long>(rows) * row_threads(columns, 32, kHalfThreads);
+  return threads <= kHalfBlocks<uint4, 32> * kHalfThreads * multiprocessors() ? 32 : 16;
+}
+
 /// T is __half or __nv_bfloat16.
 template <class T>
 struct HalfRows {
-  static void run(const Data& data) {
+  template <int Elements>
+  static void launch_rows(const Data& data) {
     const Halves<T> a = half_arrays<T>(data);
     const int rows = data.shape.dims[0], columns = data.shape.dims[1];
     const bool eight = columns % 8 == 0 && are_aligned(a.x, a.weight, a.bias, a.y);
-    const dim3 block = rows_block(columns, kHalfElements, kHalfThreads);
-    launch(eight ? half_rows<T, uint4> : half_rows<T, T>, ceil_div(rows, block.y), block, a.x, a.weight,
-           a.bias, a.y, rows, columns, kEpsilon);
+    const dim3 block = rows_block(columns, Elements, kHalfThreads);
+    launch(eight ? half_rows<T, uint4, Elements> : half_rows<T, T, Elements>, ceil_div(rows, block.y), block,
+           a.x, a.weight, a.bias, a.y, rows, columns, kEpsilon);
   }
-  /// Weight and bias are read once per row: the first time from memory, then from a cache.
+  static void run(const Data& data) {
+    half_elements(data.shape.dims[0], data.shape.dims[1]) == 16 ? launch_rows<16>(data)
+                                                                : launch_rows<32>(data);
+  }
+  /// Weight and bias are read once per row or pair of rows: the first time from memory, then from a cache.
   static Traffic traffic(const Shape& s) {
-    const int wide = s.dims[1] % 8 == 0 ? 8 : 1;
-    const long long rows_once = row_sector_bytes(s, 2, wide), parameters = 2 * sector_bytes(columns(s), 2);
-    return {rows_once + rows(s) * parameters, rows_once, (rows(s) - 1) * parameters};
+    const int wide = s.dims[1] % 8 == 0 ? 8 : 1, each = half_elements(s.dims[0], s.dims[1]);
+    const long long once = rows_once(s, 2, wide, each), parameters = 2 * sector_bytes(columns(s), 2);
+    const long long times = parameter_reads(s, each);
+    return {once + times * parameters, once, (times - 1) * parameters};
   }
   static bool suits(const Shape& s) { return fits_registers(s); }
 };

@@ -6,26 +6,22 @@
 /// turns of a whole row. Source of RMSNorm: B. Zhang, R. Sennrich, Root Mean Square Layer Normalization,
 /// 2019.
 #pragma once
-#include "halves.hpp"
-#include "pack.hpp"
-#include "rows.cuh"
-#include "sums.hpp"
+#include "14_half.cuh"
 
 namespace DEVICE::relu_layernorm {
 
 /// h = x + residual, rounded to T, and y = h / sqrt(mean of h^2 of its row + epsilon) * weight, for T = float
 /// or __nv_bfloat16: rows and blocks as in half_rows(), each thread with `Pieces` pieces of its row. `Bits`
 /// is uint4, for arrays and rows that begin at multiples of 16 bytes, or T. Traffic: reads 2 and writes 2
-/// elements per element, and reads weight once per row.
+/// elements per element, and reads weight as half_rows() does.
 template <class T, class Bits, int Pieces>
 __global__ void __launch_bounds__(1024)
     residual_rms(const T* __restrict__ x, const T* __restrict__ residual, const T* __restrict__ weight,
                  T* __restrict__ h, T* __restrict__ y, int rows, int columns, float epsilon) {
   using P = Pack<T, Bits>;
   const int r = blockIdx.x * blockDim.y + threadIdx.y;
-  if (r >= rows) return;
   const size_t first = static_cast<size_t>(r) * columns;
-  const int pieces = columns / P::kCount, t = threadIdx.x, threads = blockDim.x;
+  const int pieces = r < rows ? columns / P::kCount : 0, t = threadIdx.x, threads = blockDim.x;
   const Bits* row = reinterpret_cast<const Bits*>(x + first);
   const Bits* residual_row = reinterpret_cast<const Bits*>(residual + first);
 
@@ -46,7 +42,7 @@ __global__ void __launch_bounds__(1024)
       held[j].element[e] = from_float<T>(to_float(held[j].element[e]) + to_float(added[j].element[e]));
       squares += to_float(held[j].element[e]) * to_float(held[j].element[e]);
     }
-  const float inverse = rsqrtf(block_sum_by_warps(squares) / static_cast<float>(columns) + epsilon);
+  const float inverse = rsqrtf(row_sum(squares) / static_cast<float>(columns) + epsilon);
   // [row]
 
   Bits* h_row = reinterpret_cast<Bits*>(h + first);
@@ -99,11 +95,13 @@ struct ResidualRms {
     if (pieces == 1) return launch_rows<uint4, 1>(data);
     pieces == 2 ? launch_rows<uint4, 2>(data) : launch_rows<uint4, 16 / kWide>(data);
   }
-  /// weight is read once per row: the first time from memory, then from a cache.
+  /// weight is read once per row or pair of rows: the first time from memory, then from a cache.
   static Traffic traffic(const Shape& s) {
     const int bytes = sizeof(T), wide = s.dims[1] % kWide == 0 ? kWide : 1;
-    const long long rows_once = row_sector_bytes(s, bytes, wide), weight = sector_bytes(columns(s), bytes);
-    return {2 * rows_once + rows(s) * weight, 2 * rows_once, (rows(s) - 1) * weight};
+    const int each = wide == 1 ? 16 : kWide * residual_pieces<T>(s.dims[0], s.dims[1]);
+    const long long once = 2 * rows_once(s, bytes, wide, each), weight = sector_bytes(columns(s), bytes);
+    const long long times = parameter_reads(s, each);
+    return {once + times * weight, once, (times - 1) * weight};
   }
   static bool suits(const Shape& s) { return fits_registers(s); }
 };

@@ -68,13 +68,6 @@ inline int row_threads(int columns, int each, int most) {
   return threads < most ? threads : most;
 }
 
-/// Blocks of row_threads(). A row that one warp holds shares its block with seven others: starting a block
-/// for each of them takes longer.
-inline dim3 rows_block(int columns, int each, int most) {
-  const int threads = row_threads(columns, each, most);
-  return dim3(static_cast<unsigned>(threads), threads == 32 ? 8 : 1);
-}
-
 /// Whether the registers of one block can hold a row.
 inline bool fits_registers(const Shape& s) { return s.dims[1] <= 1024 * kHeldBytes / 4; }
 

@@ -1,8 +1,8 @@
 /// \file
-/// GELU and dropout on a GPU, in the form of chapter 07: stages 4 and 6 forward and stage 9 backward, in
-/// bfloat16 with the faster GELU of 6_fast, or by the tables of 6_table and 9_table. Those kernels get the
-/// seed as an argument. Here it is read from memory, as stage 13 reads the offset: PyTorch draws it on the
-/// GPU, and no CUDA graph can freeze it.
+/// GELU and dropout on a GPU, in the form of chapter 07: stages 4 and 6 forward and stage 9 backward, with
+/// the faster GELU of 6_fast, or in bfloat16 by the tables of 6_table and 9_table. Those kernels get the seed
+/// as an argument. Here it is read from memory, as stage 13 reads the offset: PyTorch draws it on the GPU,
+/// and no CUDA graph can freeze it.
 #include "../07_gelu_dropout/6_fast.gpu.cuh"
 #include "../07_gelu_dropout/9_table.cuh"
 #include "kernels.gpu.cuh"
@@ -106,14 +106,12 @@ using namespace DEVICE::operators;
 int workbook_gelu_dropout_cuda(const WorkbookGeluDropout* task, void* stream) {
   return guarded(stream, [&] {
     with_short_type<__half, __nv_bfloat16>(task->type, [&]<class T>(T*) {
-      using Erf = std::conditional_t<std::is_same_v<T, __nv_bfloat16>, DEVICE::gelu_dropout::FastErf,
-                                     DEVICE::gelu_dropout::Erf>;
       if (takes_table(*task))
         run_by_table(*task);
       else if (task->use_tanh)
         run_gelu_dropout<DEVICE::gelu_dropout::Tanh, T>(*task);
       else
-        run_gelu_dropout<Erf, T>(*task);
+        run_gelu_dropout<DEVICE::gelu_dropout::FastErf, T>(*task);
     });
   });
 }

@@ -218,10 +218,16 @@ bool launch_stage(ReluLayerNorm, const Forward<T>& a, const WorkbookNorm& task, 
     else
       return false;
   } else {
-    if (is_short(columns) || columns > stages::kHalfThreads * stages::kHalfElements) return false;
-    const dim3 block = stages::rows_block(columns, stages::kHalfElements, stages::kHalfThreads);
-    launch(wide ? stages::half_rows<T, uint4> : stages::half_rows<T, T>, ceil_div(rows, block.y), block, a.x,
-           a.weight, a.bias, a.y, rows, columns, task.epsilon);
+    const int each = stages::half_elements(rows, columns);
+    if (is_short(columns) || columns > each * stages::kHalfThreads) return false;
+    const dim3 block = stages::rows_block(columns, each, stages::kHalfThreads);
+    const auto launch_elements = [&](auto kernel) {
+      launch(kernel, ceil_div(rows, block.y), block, a.x, a.weight, a.bias, a.y, rows, columns, task.epsilon);
+    };
+    if (each == 16)
+      launch_elements(wide ? stages::half_rows<T, uint4, 16> : stages::half_rows<T, T, 16>);
+    else
+      launch_elements(wide ? stages::half_rows<T, uint4, 32> : stages::half_rows<T, T, 32>);
   }
   return true;
 }
