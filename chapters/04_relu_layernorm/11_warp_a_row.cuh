@@ -65,10 +65,11 @@ __global__ void warp_per_row(const float* __restrict__ x, const float* __restric
 
 // --- On the host ---
 
-/// Lanes that hold a short row: at least 8, which load whole sectors.
-inline int row_lanes(const Shape& s) {
-  int lanes = 8;
-  while (lanes < 32 && lanes * kHeldBytes / 4 < s.dims[1]) lanes *= 2;
+/// Lanes of a warp for a row, `each` elements of it per lane in accesses of `access` bytes: as few as load
+/// whole sectors, and 32 if it takes a warp or more.
+inline int row_lanes(int columns, int each = kHeldBytes / 4, int access = 4) {
+  int lanes = 32 / access;
+  while (lanes < 32 && lanes * each < columns) lanes *= 2;
   return lanes;
 }
 
@@ -96,19 +97,19 @@ struct WarpPerRow {
 
   static void run(const Data& data) {
     const Arrays a = arrays(data);
-    const int lanes = row_lanes(data.shape);
+    const int lanes = row_lanes(data.shape.dims[1]);
     launch(aligned_rows(a, a.y) ? warp_per_row<float4> : warp_per_row<float>,
            ceil_div(a.rows, kBlock / lanes), kBlock, a.x, a.weight, a.bias, a.y, a.rows, a.columns, lanes,
            kEpsilon);
   }
   static Traffic traffic(const Shape& s) {
-    const long long warps = ceil_div(s.dims[0], 32 / row_lanes(s));
-    const long long once = short_rows_once(s, row_lanes(s), 4, width(s));
+    const long long warps = ceil_div(s.dims[0], 32 / row_lanes(s.dims[1]));
+    const long long once = short_rows_once(s, row_lanes(s.dims[1]), 4, width(s));
     return with_parameters(s, once, once, warps);
   }
   /// The numbers of the threads must fit 32 bits.
   static bool suits(const Shape& s) {
-    return s.dims[1] <= 32 * kHeldBytes / 4 && rows(s) * row_lanes(s) < 1ll << 32;
+    return s.dims[1] <= 32 * kHeldBytes / 4 && rows(s) * row_lanes(s.dims[1]) < 1ll << 32;
   }
 };
 

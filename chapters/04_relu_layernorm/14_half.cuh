@@ -18,16 +18,17 @@ constexpr int kHalfThreads = 512;
 template <class Bits, int Elements>
 constexpr int kHalfBlocks = (Elements == 16 ? 3 : 2) - (sizeof(Bits) < 16);
 
-/// The sum of `value` over the blockDim.x threads of a row, in each of them: half a warp, or whole warps.
+/// The sum of `value` over the blockDim.x threads of a row, in each of them: lanes of a warp, a power of two
+/// of them, or whole warps.
 __device__ inline float row_sum(float value) {
   return blockDim.x < 32 ? lanes_sum(value, blockDim.x) : block_sum_by_warps(value);
 }
 
-/// y = the normalised row of relu(x) for T = __half or __nv_bfloat16: blockDim.x threads per row, half a warp
-/// or whole warps, and as many rows per block as blockDim.y, one if a row has several warps; a thread has
+/// y = the normalised row of relu(x) for T = __half or __nv_bfloat16: blockDim.x threads per row, as for
+/// row_sum(), and as many rows per block as blockDim.y, one if a row has several warps; a thread has
 /// `Elements` of its row, columns <= Elements * blockDim.x. `Bits` is uint4, for arrays and rows that begin
 /// at multiples of 16 bytes, or T. Traffic: reads 2 bytes and writes 2 bytes per element, and reads weight
-/// and bias once per row, or once per warp of two rows.
+/// and bias once per row, or once per warp if it has several rows.
 template <class T, class Bits, int Elements>
 __global__ void __launch_bounds__(kHalfThreads, kHalfBlocks<Bits, Elements>)
     half_rows(const T* __restrict__ x, const T* __restrict__ weight, const T* __restrict__ bias,
@@ -82,22 +83,24 @@ __global__ void __launch_bounds__(kHalfThreads, kHalfBlocks<Bits, Elements>)
 
 // --- On the host ---
 
-/// Blocks for rows of which each thread has `each` elements. Rows that one warp holds share a block of 128
-/// threads, because starting a block for each of them takes longer, and rows that half a warp holds share
-/// the warp as well: 16 lanes still load whole sectors.
-inline dim3 rows_block(int columns, int each, int most) {
-  const int threads = columns <= 16 * each ? 16 : row_threads(columns, each, most);
+/// Blocks for rows of which each thread has `each` elements, in accesses of `access` bytes. Rows that one
+/// warp holds share a block of 128 threads, because starting a block for each of them takes longer, and rows
+/// that a part of a warp holds share the warp.
+inline dim3 rows_block(int columns, int each, int access, int most) {
+  const int lanes = row_lanes(columns, each, access);
+  const int threads = lanes < 32 ? lanes : row_threads(columns, each, most);
   return dim3(static_cast<unsigned>(threads), static_cast<unsigned>(threads <= 32 ? 128 / threads : 1));
 }
 
 /// The bytes of one array, loaded or stored in such blocks, `wide` elements of `bytes` bytes per access.
 inline long long rows_once(const Shape& s, int bytes, int wide, int each) {
-  return s.dims[1] <= 16 * each ? short_rows_once(s, 16, bytes, wide) : row_sector_bytes(s, bytes, wide);
+  const int lanes = row_lanes(s.dims[1], each, bytes * wide);
+  return lanes < 32 ? short_rows_once(s, lanes, bytes, wide) : row_sector_bytes(s, bytes, wide);
 }
 
 /// How often such blocks read the parameters of the columns.
-inline long long parameter_reads(const Shape& s, int each) {
-  return s.dims[1] <= 16 * each ? ceil_div(s.dims[0], 2) : rows(s);
+inline int parameter_reads(const Shape& s, int bytes, int wide, int each) {
+  return ceil_div(s.dims[0], 32 / row_lanes(s.dims[1], each, bytes * wide));
 }
 
 /// Elements that a thread has of its row: 16, or 32 for rows that are longer, and where the blocks of all
@@ -108,27 +111,30 @@ inline int half_elements(int rows, int columns) {
   return threads <= kHalfBlocks<uint4, 32> * kHalfThreads * multiprocessors() ? 32 : 16;
 }
 
-/// T is __half or __nv_bfloat16.
+/// half_rows() for rows that fits_registers() accepts: T is __half or __nv_bfloat16.
+template <class T>
+void launch_half_rows(const T* x, const T* weight, const T* bias, T* y, int rows, int columns,
+                      float epsilon) {
+  const bool eight = columns % 8 == 0 && are_aligned(x, weight, bias, y);
+  const int each = half_elements(rows, columns), access = eight ? 16 : 2;
+  const auto of_eight = each == 16 ? half_rows<T, uint4, 16> : half_rows<T, uint4, 32>;
+  const auto of_one = each == 16 ? half_rows<T, T, 16> : half_rows<T, T, 32>;
+  const dim3 block = rows_block(columns, each, access, kHalfThreads);
+  launch(eight ? of_eight : of_one, ceil_div(rows, block.y), block, x, weight, bias, y, rows, columns,
+         epsilon);
+}
+
 template <class T>
 struct HalfRows {
-  template <int Elements>
-  static void launch_rows(const Data& data) {
-    const Halves<T> a = half_arrays<T>(data);
-    const int rows = data.shape.dims[0], columns = data.shape.dims[1];
-    const bool eight = columns % 8 == 0 && are_aligned(a.x, a.weight, a.bias, a.y);
-    const dim3 block = rows_block(columns, Elements, kHalfThreads);
-    launch(eight ? half_rows<T, uint4, Elements> : half_rows<T, T, Elements>, ceil_div(rows, block.y), block,
-           a.x, a.weight, a.bias, a.y, rows, columns, kEpsilon);
-  }
   static void run(const Data& data) {
-    half_elements(data.shape.dims[0], data.shape.dims[1]) == 16 ? launch_rows<16>(data)
-                                                                : launch_rows<32>(data);
+    const Halves<T> a = half_arrays<T>(data);
+    launch_half_rows<T>(a.x, a.weight, a.bias, a.y, data.shape.dims[0], data.shape.dims[1], kEpsilon);
   }
-  /// Weight and bias are read once per row or pair of rows: the first time from memory, then from a cache.
+  /// Weight and bias are read once per row, or per warp: the first time from memory, then from a cache.
   static Traffic traffic(const Shape& s) {
     const int wide = s.dims[1] % 8 == 0 ? 8 : 1, each = half_elements(s.dims[0], s.dims[1]);
     const long long once = rows_once(s, 2, wide, each), parameters = 2 * sector_bytes(columns(s), 2);
-    const long long times = parameter_reads(s, each);
+    const long long times = parameter_reads(s, 2, wide, each);
     return {once + times * parameters, once, (times - 1) * parameters};
   }
   static bool suits(const Shape& s) { return fits_registers(s); }

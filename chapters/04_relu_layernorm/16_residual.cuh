@@ -73,34 +73,35 @@ int residual_pieces(int rows, int columns) {
   return threads <= 2048 * multiprocessors() ? 2 : 1;
 }
 
-/// T is float or __nv_bfloat16.
+/// residual_rms() for rows that fits_registers() accepts: T is float or __nv_bfloat16.
+template <class T>
+void launch_residual_rms(const T* x, const T* residual, const T* weight, T* h, T* y, int rows, int columns,
+                         float epsilon) {
+  constexpr int kWide = 16 / sizeof(T);
+  const bool wide = columns % kWide == 0 && are_aligned(x, residual, weight, h, y);
+  const int pieces = residual_pieces<T>(rows, columns);
+  const auto of_pieces = pieces == 1   ? residual_rms<T, uint4, 1>
+                         : pieces == 2 ? residual_rms<T, uint4, 2>
+                                       : residual_rms<T, uint4, 16 / kWide>;
+  const dim3 block =
+      wide ? rows_block(columns, kWide * pieces, 16, 1024) : rows_block(columns, 16, sizeof(T), 1024);
+  launch(wide ? of_pieces : residual_rms<T, T, 16>, ceil_div(rows, block.y), block, x, residual, weight, h, y,
+         rows, columns, epsilon);
+}
+
 template <class T>
 struct ResidualRms {
-  static constexpr int kWide = 16 / sizeof(T);
-
-  template <class Bits, int Pieces>
-  static void launch_rows(const Data& data) {
-    const Residual<T> a = residual_arrays<T>(data);
-    const int rows = data.shape.dims[0], columns = data.shape.dims[1];
-    const dim3 block = rows_block(columns, Pack<T, Bits>::kCount * Pieces, 1024);
-    launch(residual_rms<T, Bits, Pieces>, ceil_div(rows, block.y), block, a.x, a.residual, a.weight, a.h, a.y,
-           rows, columns, kEpsilon);
-  }
   static void run(const Data& data) {
     const Residual<T> a = residual_arrays<T>(data);
-    const int columns = data.shape.dims[1];
-    const bool wide = columns % kWide == 0 && are_aligned(a.x, a.residual, a.weight, a.h, a.y);
-    if (!wide) return launch_rows<T, 16>(data);
-    const int pieces = residual_pieces<T>(data.shape.dims[0], columns);
-    if (pieces == 1) return launch_rows<uint4, 1>(data);
-    pieces == 2 ? launch_rows<uint4, 2>(data) : launch_rows<uint4, 16 / kWide>(data);
+    launch_residual_rms<T>(a.x, a.residual, a.weight, a.h, a.y, data.shape.dims[0], data.shape.dims[1],
+                           kEpsilon);
   }
-  /// weight is read once per row or pair of rows: the first time from memory, then from a cache.
+  /// weight is read once per row, or per warp: the first time from memory, then from a cache.
   static Traffic traffic(const Shape& s) {
-    const int bytes = sizeof(T), wide = s.dims[1] % kWide == 0 ? kWide : 1;
-    const int each = wide == 1 ? 16 : kWide * residual_pieces<T>(s.dims[0], s.dims[1]);
+    const int bytes = sizeof(T), wide = s.dims[1] % (16 / bytes) == 0 ? 16 / bytes : 1;
+    const int each = wide == 1 ? 16 : wide * residual_pieces<T>(s.dims[0], s.dims[1]);
     const long long once = 2 * rows_once(s, bytes, wide, each), weight = sector_bytes(columns(s), bytes);
-    const long long times = parameter_reads(s, each);
+    const long long times = parameter_reads(s, bytes, wide, each);
     return {once + times * weight, once, (times - 1) * weight};
   }
   static bool suits(const Shape& s) { return fits_registers(s); }

@@ -218,37 +218,17 @@ bool launch_stage(ReluLayerNorm, const Forward<T>& a, const WorkbookNorm& task, 
     else
       return false;
   } else {
-    const int each = stages::half_elements(rows, columns);
-    if (is_short(columns) || columns > each * stages::kHalfThreads) return false;
-    const dim3 block = stages::rows_block(columns, each, stages::kHalfThreads);
-    const auto launch_elements = [&](auto kernel) {
-      launch(kernel, ceil_div(rows, block.y), block, a.x, a.weight, a.bias, a.y, rows, columns, task.epsilon);
-    };
-    if (each == 16)
-      launch_elements(wide ? stages::half_rows<T, uint4, 16> : stages::half_rows<T, T, 16>);
-    else
-      launch_elements(wide ? stages::half_rows<T, uint4, 32> : stages::half_rows<T, T, 32>);
+    if (is_short(columns) || columns > 1024 * kHeld) return false;
+    stages::launch_half_rows<T>(a.x, a.weight, a.bias, a.y, rows, columns, task.epsilon);
   }
   return true;
 }
 
 template <class T>
-bool launch_stage(ResidualRmsNorm, const Forward<T>& a, const WorkbookNorm& task, bool wide) {
-  const int columns = task.columns;
-  if (is_short(columns) || columns > 1024 * kHeld) return false;
-  const auto launch_pieces = [&](auto kernel, int each) {
-    const dim3 block = stages::rows_block(columns, each, 1024);
-    launch(kernel, ceil_div(task.rows, block.y), block, a.x, a.residual, a.weight, a.sum, a.y, task.rows,
-           columns, task.epsilon);
-  };
-  if (!wide)
-    launch_pieces(stages::residual_rms<T, T, kHeld>, kHeld);
-  else if (const int pieces = stages::residual_pieces<T>(task.rows, columns); pieces == 1)
-    launch_pieces(stages::residual_rms<T, uint4, 1>, kWidest<T>);
-  else if (pieces == 2)
-    launch_pieces(stages::residual_rms<T, uint4, 2>, 2 * kWidest<T>);
-  else
-    launch_pieces(stages::residual_rms<T, uint4, kHeld / kWidest<T>>, kHeld);
+bool launch_stage(ResidualRmsNorm, const Forward<T>& a, const WorkbookNorm& task, bool) {
+  if (is_short(task.columns) || task.columns > 1024 * kHeld) return false;
+  stages::launch_residual_rms<T>(a.x, a.residual, a.weight, a.sum, a.y, task.rows, task.columns,
+                                 task.epsilon);
   return true;
 }
 
