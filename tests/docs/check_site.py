@@ -285,7 +285,7 @@ def check_figures(driver, folder):
 
 # --- Predictions ---
 
-ANSWERS = re.compile(r"^\| (\w+) \| ([\w-]+) \| ([\d.]+)x? \| (.+) \|$", re.M)
+ANSWERS = re.compile(r"^\| (\w+) \| ([a-z-]+) \| ([\d.]+)x? \| (.+) \|$", re.M)
 
 # [label of its field, text of its mark, the mark's words, whether it is shown] of each prediction
 MARKS = """
