@@ -1,7 +1,7 @@
 /// \file
 /// Stage 16: what a transformer has between its blocks: h = x + residual, which the next block adds to, and
 /// y = RMSNorm(h) * weight. Both are stored, so 4 arrays move, and one reduction is left. A thread has as
-/// little of a row as possible, 16 bytes of each array, so that a multiprocessor holds 2048 threads; twice as
+/// little of a row as possible, 16 bytes of each array, so that a multiprocessor is full of threads; twice as
 /// much, if all rows are then in flight at once. h is stored last, beside y, so that reads and writes come in
 /// turns of a whole row. Source of RMSNorm: B. Zhang, R. Sennrich, Root Mean Square Layer Normalization,
 /// 2019.
@@ -70,7 +70,7 @@ int residual_pieces(int rows, int columns) {
   constexpr int kWide = 16 / sizeof(T);
   if (columns > 1024 * kWide) return 16 / kWide;
   const long long threads = static_cast<long long>(rows) * row_threads(columns, 2 * kWide, 1024);
-  return threads <= 2048 * multiprocessors() ? 2 : 1;
+  return threads <= resident_threads() ? 2 : 1;
 }
 
 /// residual_rms() for rows that fits_registers() accepts: T is float or __nv_bfloat16.

@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(kTableThreads)
 /// Blocks that start when others end balance the load, but each copies a table: at least four vectors for
 /// each thread of a block, at most eight times as many blocks as a GPU runs at once, and no fewer than that.
 inline int table_blocks(int n) {
-  const int at_once = 2048 / kTableThreads * multiprocessors(), steps = ceil_div(n, 8 * kTableThreads);
+  const int at_once = resident_threads() / kTableThreads, steps = ceil_div(n, 8 * kTableThreads);
   return min(steps, max(at_once, min(steps / 4, 8 * at_once)));
 }
 

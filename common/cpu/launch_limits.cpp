@@ -91,5 +91,6 @@ const CardLimits& card_limits() { return limits; }
 void set_card_limits(const CardLimits& of_card) { limits = of_card; }
 int most_shared_bytes() { return static_cast<int>(limits.most_shared_bytes); }
 int multiprocessors() { return limits.multiprocessors; }
+int resident_threads() { return static_cast<int>(limits.threads) * limits.multiprocessors; }
 
 }  // namespace cpu

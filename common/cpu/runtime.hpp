@@ -33,6 +33,9 @@ int most_shared_bytes();
 /// machine.
 int multiprocessors();
 
+/// Threads that all multiprocessors hold at once: 2048 each, or as many as another card's.
+int resident_threads();
+
 /// Runs all threads of all blocks and returns when the grid is done.
 /// \throws cpu::Finding at the first mistake of the kernel that the device can see.
 void run(const Launch& launch);

@@ -104,6 +104,14 @@ inline int multiprocessors() {
   return count;
 }
 
+/// Threads that all multiprocessors of this device hold at once.
+inline int resident_threads() {
+  int device = 0, each = 0;
+  check(cudaGetDevice(&device));
+  check(cudaDeviceGetAttribute(&each, cudaDevAttrMaxThreadsPerMultiProcessor, device));
+  return each * multiprocessors();
+}
+
 /// The block's dynamic shared memory as an array of T; its size is what `launch_shared` was given.
 template <class T>
 __device__ T* dynamic_shared() {
