@@ -12,8 +12,8 @@
 
 namespace DEVICE::relu_layernorm {
 
-/// The most threads of a block, and how many such blocks share the 65536 registers of a multiprocessor: those
-/// of two loads take 40 per thread, those of four 64; an element loaded alone takes a register of its own.
+/// The most threads of a block, and how many such blocks share the 65536 registers of a multiprocessor: with
+/// two loads per thread 40 registers are enough, with four 64; an element loaded alone takes one of its own.
 constexpr int kHalfThreads = 512;
 template <class Bits, int Elements>
 constexpr int kHalfBlocks = (Elements == 16 ? 3 : 2) - (sizeof(Bits) < 16);
