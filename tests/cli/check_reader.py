@@ -28,7 +28,7 @@ SHORT = {**os.environ, "WORKBOOK_JUDGING_SECONDS": "2"}  # for what never ends
 
 def workbook(*arguments, folder=COPY, environment=None):
     done = run(COPY / "workbook", *arguments, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
-               timeout=300)
+               timeout=1200)  # of the 1500 s that ctest grants; check --all compiles every grader
     return done.returncode, done.stdout + done.stderr
 
 
