@@ -73,9 +73,9 @@ inline int row_lanes(int columns, int each = kHeldBytes / 4, int access = 4) {
   return lanes;
 }
 
-/// Bytes of one array of short rows: each load or store of a warp has `lanes` neighbouring accesses of each
-/// of its rows, `wide` elements of `bytes` bytes in each. The rows of a warp that meet in a sector share it.
-inline long long short_rows_once(const Shape& s, int lanes, int bytes, int wide) {
+/// Bytes of one array: each load or store of a warp has `lanes` neighbouring accesses of each of its rows,
+/// `wide` elements of `bytes` bytes in each. The rows of a warp that meet in a sector share it.
+inline long long rows_once(const Shape& s, int lanes, int bytes, int wide) {
   const int rows_of_warp = 32 / lanes, step = lanes * wide, each = 32 / bytes;
   const long long all = rows(s), row = columns(s);
   long long sectors = 0;
@@ -104,7 +104,7 @@ struct WarpPerRow {
   }
   static Traffic traffic(const Shape& s) {
     const long long warps = ceil_div(s.dims[0], 32 / row_lanes(s.dims[1]));
-    const long long once = short_rows_once(s, row_lanes(s.dims[1]), 4, width(s));
+    const long long once = rows_once(s, row_lanes(s.dims[1]), 4, width(s));
     return with_parameters(s, once, once, warps);
   }
   /// The numbers of the threads must fit 32 bits.

@@ -25,7 +25,7 @@ __device__ inline float row_sum(float value) {
 }
 
 /// y = the normalised row of relu(x) for T = __half or __nv_bfloat16: blockDim.x threads per row, as for
-/// row_sum(), and as many rows per block as blockDim.y, one if a row has several warps; a thread has
+/// row_sum(), and blockDim.y rows per block, one if a row has several warps; a thread has
 /// `Elements` of its row, columns <= Elements * blockDim.x. `Bits` is uint4, for arrays and rows that begin
 /// at multiples of 16 bytes, or T. Traffic: reads 2 bytes and writes 2 bytes per element, and reads weight
 /// and bias once per row, or once per warp if it has several rows.
@@ -84,23 +84,13 @@ __global__ void __launch_bounds__(kHalfThreads, kHalfBlocks<Bits, Elements>)
 // --- On the host ---
 
 /// Blocks for rows of which each thread has `each` elements, in accesses of `access` bytes. Rows that one
-/// warp holds share a block of 128 threads, because starting a block for each of them takes longer, and rows
+/// warp holds share a block as in stage 11, because starting a block for each of them takes longer, and rows
 /// that a part of a warp holds share the warp.
 inline dim3 rows_block(int columns, int each, int access, int most) {
   const int lanes = row_lanes(columns, each, access);
   const int threads = lanes < 32 ? lanes : row_threads(columns, each, most);
-  return dim3(static_cast<unsigned>(threads), static_cast<unsigned>(threads <= 32 ? 128 / threads : 1));
-}
-
-/// The bytes of one array, loaded or stored in such blocks, `wide` elements of `bytes` bytes per access.
-inline long long rows_once(const Shape& s, int bytes, int wide, int each) {
-  const int lanes = row_lanes(s.dims[1], each, bytes * wide);
-  return lanes < 32 ? short_rows_once(s, lanes, bytes, wide) : row_sector_bytes(s, bytes, wide);
-}
-
-/// How often such blocks read the parameters of the columns.
-inline int parameter_reads(const Shape& s, int bytes, int wide, int each) {
-  return ceil_div(s.dims[0], 32 / row_lanes(s.dims[1], each, bytes * wide));
+  return dim3(static_cast<unsigned>(threads),
+              static_cast<unsigned>(threads <= 32 ? WarpPerRow::kBlock / threads : 1));
 }
 
 /// Elements that a thread has of its row: 16, or 32 for rows that are longer, and where the blocks of all
@@ -133,8 +123,9 @@ struct HalfRows {
   /// Weight and bias are read once per row, or per warp: the first time from memory, then from a cache.
   static Traffic traffic(const Shape& s) {
     const int wide = s.dims[1] % 8 == 0 ? 8 : 1, each = half_elements(s.dims[0], s.dims[1]);
-    const long long once = rows_once(s, 2, wide, each), parameters = 2 * sector_bytes(columns(s), 2);
-    const long long times = parameter_reads(s, 2, wide, each);
+    const int lanes = row_lanes(s.dims[1], each, 2 * wide);
+    const long long once = rows_once(s, lanes, 2, wide), parameters = 2 * sector_bytes(columns(s), 2);
+    const long long times = ceil_div(s.dims[0], 32 / lanes);
     return {once + times * parameters, once, (times - 1) * parameters};
   }
   static bool suits(const Shape& s) { return fits_registers(s); }

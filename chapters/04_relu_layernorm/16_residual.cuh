@@ -100,8 +100,9 @@ struct ResidualRms {
   static Traffic traffic(const Shape& s) {
     const int bytes = sizeof(T), wide = s.dims[1] % (16 / bytes) == 0 ? 16 / bytes : 1;
     const int each = wide == 1 ? 16 : wide * residual_pieces<T>(s.dims[0], s.dims[1]);
-    const long long once = 2 * rows_once(s, bytes, wide, each), weight = sector_bytes(columns(s), bytes);
-    const long long times = parameter_reads(s, bytes, wide, each);
+    const int lanes = row_lanes(s.dims[1], each, bytes * wide);
+    const long long once = 2 * rows_once(s, lanes, bytes, wide), weight = sector_bytes(columns(s), bytes);
+    const long long times = ceil_div(s.dims[0], 32 / lanes);
     return {once + times * weight, once, (times - 1) * weight};
   }
   static bool suits(const Shape& s) { return fits_registers(s); }

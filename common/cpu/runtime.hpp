@@ -33,7 +33,7 @@ int most_shared_bytes();
 /// machine.
 int multiprocessors();
 
-/// Threads that all multiprocessors hold at once: 2048 each, or as many as another card's.
+/// Threads that all multiprocessors hold at once: 132 times 2048, as on an H200, or another card's number.
 int resident_threads();
 
 /// Runs all threads of all blocks and returns when the grid is done.
