@@ -90,6 +90,7 @@ __global__ void __launch_bounds__(128)
     __syncthreads();  // all four warps have read the stage
     fetch(step + P::kStages);
   }
+  wgmma_has_written(acc);
   // [loop]
   store_accumulators(acc, product, tile.row, tile.column, m, n);
 #endif

@@ -46,6 +46,7 @@ __device__ void consume(P& pipeline, PipelineState<P::kStages>& state, float (&a
     wgmma_wait<0>();
     release(&pipeline.empty[state.stage]);
   }
+  wgmma_has_written(acc);
 }
 // [consumer]
 

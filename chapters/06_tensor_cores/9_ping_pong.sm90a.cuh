@@ -63,6 +63,7 @@ __global__ void __launch_bounds__(kBlockThreads<2>)
     }
     Release{}(&may_multiply[1 - group]);
     wgmma_wait<0>();
+    wgmma_has_written(acc);
     Release{}(last_empty);
     store_by_tma(acc, Gelu{}, staging[threadIdx.x / 32], &y, tile.row, tile.column);
     // [turn]

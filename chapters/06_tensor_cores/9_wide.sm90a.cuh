@@ -74,6 +74,7 @@ __global__ void __launch_bounds__(kWideThreads, 1) __cluster_dims__(2)
       }
       Release{}(&may_multiply[1 - group]);
       wgmma_wait<0>();
+      wgmma_has_written(acc);
       ReleaseInBoth{}(last_empty);
       store_by_tma(acc, Gelu{}, staging[threadIdx.x / 32], &y, pair.row + rank * P::BM, pair.column);
     }

@@ -65,8 +65,9 @@ __device__ inline void arrive_expect_tx(Barrier* barrier, int bytes) {
 }
 
 /// Returns as soon as the barrier's current phase has the other parity: the phase that the caller means is
-/// then complete. Parities alone are compared, so the caller must be neither two phases early nor two late.
-/// On a fresh barrier phase 0 is the current one, and waiting for parity 1 returns at once.
+/// then complete. Parities alone are compared, so a caller that means phase p may come while p or p + 1 is
+/// the current one, not earlier and not later. On a fresh barrier phase 0 is the current one, and waiting for
+/// parity 1 returns at once.
 __device__ inline void wait(Barrier* barrier, int parity) {
   int ended;
   do {
@@ -252,6 +253,18 @@ template <int Pending>
 __device__ void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
 }
+/// After wgmma_wait(): tells the compiler that the products have changed these accumulators, so that it does
+/// not use them earlier.
+template <int Count>
+__device__ inline void wgmma_has_written(float (&acc)[Count]) {
+#pragma unroll
+  for (int i = 0; i < Count; ++i) asm volatile("" : "+f"(acc[i])::"memory");
+}
+template <int Rows64, int Count>
+__device__ inline void wgmma_has_written(float (&acc)[Rows64][Count]) {
+#pragma unroll
+  for (int r = 0; r < Rows64; ++r) wgmma_has_written(acc[r]);
+}
 // [products]
 
 /// Starts acc += x * w^T for tiles of 64x16 and 128x16 elements, given by their descriptors; with kAdd = 0,
@@ -408,14 +421,6 @@ __device__ inline void wgmma_by_rows(float (&acc)[64], const unsigned (&x)[4], u
         "+f"(acc[56]), "+f"(acc[57]), "+f"(acc[58]), "+f"(acc[59]), "+f"(acc[60]), "+f"(acc[61]),
         "+f"(acc[62]), "+f"(acc[63])
       : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "l"(w));
-}
-
-/// After wgmma_wait(): tells the compiler that the products have changed these accumulators, so that it does
-/// not use them earlier.
-template <int Count>
-__device__ inline void wgmma_has_written(float (&acc)[Count]) {
-#pragma unroll
-  for (int i = 0; i < Count; ++i) asm volatile("" : "+f"(acc[i])::"memory");
 }
 
 /// Stores what a warpgroup has accumulated as the tile at (row, column) of an m x n matrix in bfloat16, as
