@@ -115,7 +115,8 @@ Chapter chapter() {
           .cpu_shape = {256, 64, 256},
           .gpu_shape = {4096, 1024, 4096},
           .fill = fill,
-          .has_exact_inputs = has_exact_inputs};
+          .has_exact_inputs = has_exact_inputs,
+          .units = y_elements};
 }
 
 }  // namespace DEVICE::linear_gelu

@@ -133,6 +133,11 @@ TEST_CASE("05: shared memory, wavefronts a request, from stage to stage") {
   CHECK(wavefronts(8) == 8.0 / 64 * 65 / 64);  // 9, which loads one step more than 64
 }
 
+TEST_CASE("05: bytes are per element of y, though z has more where k is larger than n") {
+  REQUIRE(kChapter.units);
+  CHECK(kChapter.units({{16, 64, 32}}) == 16 * 32);
+}
+
 TEST_CASE("05: counts equal the H200's counters at 256 x 64 x 256") {
   check_counters(kChapter, {{256, 64, 256}}, {"4_tiles", "5_column"}, {"6_square"});
 }
