@@ -1,6 +1,7 @@
 /// \file
 /// Stage 10: bias and GELU in the epilogue of stage 9's kernel, so the product never goes to memory. Each
-/// element saves 4 bytes written and 8 read, once; the product itself costs more the longer k is.
+/// element saves 4 bytes written and 4 read, and most loads of the bias; the product itself costs more the
+/// longer k is.
 #pragma once
 #include "9_warp_tiles.cuh"
 

@@ -1,6 +1,7 @@
 /// \file
 /// Stage 7: loads of 16 bytes, from device memory and from shared memory. For the latter, the tiles are
-/// stored transposed, so that the eight elements that a thread multiplies are contiguous.
+/// stored transposed, so that the eight elements of x that a thread needs are contiguous, and twice four of
+/// w.
 #pragma once
 #include "6_square.cuh"
 #include "row_vectors.hpp"

@@ -31,7 +31,7 @@ __device__ inline void copy_tf32_tile(Tf32Row* tile, const float* __restrict__ m
 }
 
 /// y = epilogue(x * w^T) in float32, with x and w rounded to TF32; blocks, warps and accumulators as in
-/// linear_by_wmma(). Traffic: twice that of linear_by_wmma().
+/// linear_by_wmma(). Traffic: twice that of linear_by_wmma() for x, w and y, half of it for the bias.
 template <class Epilogue>
 __global__ void __launch_bounds__(WmmaTile::kThreads)
     linear_by_tf32(const float* __restrict__ x, const float* __restrict__ w, float* __restrict__ y, int m,

@@ -39,8 +39,8 @@ const Limit kLimits[] = {
 
 Exercise exercise() {
   return {.learnt =
-              "Sums stay in float32 until the epilogue is done, and are rounded once: rounded twice, a "
-              "result can be off by twice as much.",
+              "Sums stay in float32 until the epilogue is done, and are rounded once: rounded before GELU "
+              "as well, a result can be off by a hundred units in the last place.",
           .lesson = "docs/06_tensor_cores.md, stage 1",
           .arrays = kArrays,
           .array_count = sizeof kArrays / sizeof kArrays[0],
