@@ -86,6 +86,10 @@ check("a chapter that is wrong at one size",
       "FAILED chapters: 04_rows 2x70001", "chapters   2 ok, 1 failed")
 check("no sanitizer", lambda m: (m.path / "compute-sanitizer").unlink(), 0,
       "sanitizer  not run: compute-sanitizer is not installed")
+check("synccheck has room for all barriers",
+      lambda m: program(m.path / "compute-sanitizer", """
+case "$*" in *synccheck*) case "$*" in *--num-cuda-barriers*) ;; *) exit 1 ;; esac ;; esac
+echo 'ERROR SUMMARY: 0 errors'"""), 0, "sanitizer  12 ok")
 check("a sanitizer that finds a race",
       lambda m: program(m.path / "compute-sanitizer",
                         "echo '========= RACECHECK SUMMARY: 1 hazard displayed'; exit 1"), 1,
