@@ -162,7 +162,7 @@ struct Split {
     attend_and_combine(data, part_keys(data.shape), RowsInOrder{data.shape.dims[3]},
                        bfloat16s(data, "o_bfloat16"));
   }
-  static Traffic traffic(const Shape& s) { return traffic(s, part_count(s)); }
+  static Traffic traffic(const Shape& s) { return traffic(s, ceil_div(s.dims[3], part_keys(s))); }
   /// Four pairs share a sector, each stored by itself; each warp of combine() loads all pairs of its row.
   static Traffic traffic(const Shape& s, int parts) {
     const long long pairs = 32 * parts * rows(s), outputs = 4 * parts * q_elements(s);

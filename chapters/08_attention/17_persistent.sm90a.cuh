@@ -1,7 +1,7 @@
 /// \file
 /// Stage 17: one block per multiprocessor, which takes one piece of work after the other. The producer loads
-/// the next queries as soon as the last scores are computed, while the outputs are still being divided and
-/// stored.
+/// the next queries as soon as the last scores have become weights, while the outputs are still being divided
+/// and stored.
 #pragma once
 #include "16_three_groups.sm90a.cuh"
 
@@ -58,8 +58,8 @@ __global__ void __launch_bounds__(T::kThreads, 1)
 
 // --- On the host ---
 
-/// Whether tiles of 192 queries leave more than a tenth of their rows unused, as with 1024 queries. With a
-/// mask, the rows that they leave have few keys.
+/// Whether tiles of 192 queries have rows without queries, more than a tenth of the queries, as with 1024.
+/// With a mask, the rows that they leave have few keys.
 template <class Mask>
 bool wastes_rows(int queries) {
   return !Mask::kCausal && ceil_div(queries, WideGroups::kQueries) * WideGroups::kQueries > 1.1 * queries;

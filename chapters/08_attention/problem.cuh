@@ -55,7 +55,7 @@ struct Causal {
 };
 // [masks]
 
-/// Elements of q, k, v and o are padded with zeros to this many in shared memory.
+/// The most elements of a row of q, k, v and o: in shared memory rows are padded with zeros to 64 or 128.
 constexpr int kMostElements = 128;
 
 // --- Arrays ---
@@ -77,8 +77,8 @@ inline long long compared_scores(const Shape& s) { return scores_are_compared(s)
 /// Most tiles of the kernels hold whole rows of q and k.
 inline bool rows_fit(const Shape& s) { return s.dims[4] <= kMostElements; }
 
-/// Parts into which stage 11 splits the keys of a query: enough blocks for a large GPU, and at least 64 keys
-/// in each.
+/// Parts into which stage 11 splits the keys of a query, at most: enough blocks for a large GPU, and about 64
+/// keys or more in each.
 inline int part_count(const Shape& s) {
   const long long wanted = 512 / rows(s), most = ceil_div(s.dims[3], 64);
   return static_cast<int>(wanted < 1 ? 1 : wanted < most ? wanted : most);
@@ -157,7 +157,8 @@ inline int float_roundings(const Shape& s) {
 /// M. Mikaitis, S. Pranesh, Numerical behavior of NVIDIA tensor cores, 2021).
 inline int tensor_roundings(const Shape& s) { return s.dims[3] + s.dims[4] + float_roundings(s); }
 
-/// A weight that is rounded to bfloat16 is off by 2^-9 at most.
+/// A weight that is rounded to bfloat16 is off by 2^-8 at most, and by less than 2^-9 in the quadratic mean,
+/// which is what counts in a sum of many.
 constexpr double kWeightRoundings = 1 << 15;
 
 /// On exact inputs, a weight is 1 / count, and an output is a whole number divided by count.

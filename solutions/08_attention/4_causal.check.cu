@@ -87,8 +87,7 @@ const Limit kLimits[] = {
 Exercise exercise() {
   return {.learnt =
               "A causal mask saves work only if whole tiles are skipped. Only tiles on the diagonal need the "
-              "mask, "
-              "and a row without any key needs a maximum that can be subtracted.",
+              "mask, and a row without any key needs a result of its own: -infinity - -infinity is NaN.",
           .lesson = "docs/08_attention.md, stage 9",
           .arrays = kArrays,
           .array_count = sizeof kArrays / sizeof kArrays[0],

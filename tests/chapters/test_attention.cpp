@@ -88,6 +88,14 @@ TEST_CASE("08: every stage moves what its formula says, where rows begin at sect
     });
 }
 
+TEST_CASE("08: parts of the keys that would be empty are not launched, and not counted") {
+  const Shape shape = {{4, 1, 1, 8193, 16}};  // 128 parts of 65 keys would end two parts too late
+  const Stage split = stage_named(kChapter, "11_split");
+  const auto backend = make_cpu_backend();
+  Problem problem(kChapter, shape, *backend);
+  check_traffic(kChapter, split, problem.check(split), shape);
+}
+
 TEST_CASE("08: every stage is right at every alignment") {
   for (const int d : {8, 12, 13})
     for (const std::size_t q : {0, 4, 8})
