@@ -1,8 +1,8 @@
 /// \file
 /// Stage 14: fewer bytes per element. x, weight, bias and y are float16 or bfloat16; the arithmetic is in
 /// float32, and the result is rounded once. The row stays in registers as it came, two elements in each; it
-/// is widened again in every pass. So two loads of 16 bytes per thread take few enough registers for 1536
-/// threads of a multiprocessor at once.
+/// is widened again in every pass. With half the bytes, the instructions take as long as memory: so they take
+/// two elements at once where they can.
 #pragma once
 #include "11_warp_a_row.cuh"
 #include "halves.hpp"
@@ -11,6 +11,75 @@
 #include "sums.hpp"
 
 namespace DEVICE::relu_layernorm {
+
+// [pairs]
+/// Two neighbouring elements.
+template <class T>
+struct PairOf;
+template <>
+struct PairOf<__half> {
+  using Pair = __half2;
+  static __device__ float2 widened(Pair x) { return __half22float2(x); }
+  static __device__ Pair rounded(float x, float y) { return __floats2half2_rn(x, y); }
+};
+template <>
+struct PairOf<__nv_bfloat16> {
+  using Pair = __nv_bfloat162;
+  /// bfloat16 is the upper half of a float: one instruction per element, where __bfloat1622float2() takes
+  /// three for two (nvcc 13.0).
+  static __device__ float2 widened(Pair x) {
+    const unsigned bits = reinterpret_cast<const unsigned&>(x);
+    return make_float2(__uint_as_float(bits << 16), __uint_as_float(bits & 0xffff0000));
+  }
+  static __device__ Pair rounded(float x, float y) { return __floats2bfloat162_rn(x, y); }
+};
+
+/// x = max(x, 0) for the elements of one access; a NaN stays one.
+template <class T, class Bits>
+__device__ void relu_in_place(Pack<T, Bits>& x) {
+  const T zero = from_float<T>(0.0f);
+  if constexpr (x.kCount == 1) {
+    x.element[0] = __hmax_nan(x.element[0], zero);
+  } else {
+    auto* pairs = reinterpret_cast<typename PairOf<T>::Pair*>(x.element);
+#pragma unroll
+    for (int e = 0; e < x.kCount / 2; ++e) pairs[e] = __hmax2_nan(pairs[e], {zero, zero});
+  }
+}
+// [pairs]
+
+/// The elements of one access as floats.
+template <class T, class Bits>
+struct Floats {
+  static constexpr int kCount = Pack<T, Bits>::kCount;
+  float of[kCount];
+
+  __device__ explicit Floats(const Pack<T, Bits>& x) {
+    if constexpr (kCount == 1) {
+      of[0] = to_float(x.element[0]);
+    } else {
+#pragma unroll
+      for (int e = 0; e < kCount; e += 2) {
+        const float2 two =
+            PairOf<T>::widened(reinterpret_cast<const typename PairOf<T>::Pair&>(x.element[e]));
+        of[e] = two.x;
+        of[e + 1] = two.y;
+      }
+    }
+  }
+
+  __device__ Bits rounded() const {
+    Pack<T, Bits> x;
+    if constexpr (kCount == 1) {
+      x.element[0] = from_float<T>(of[0]);
+    } else {
+#pragma unroll
+      for (int e = 0; e < kCount; e += 2)
+        reinterpret_cast<typename PairOf<T>::Pair&>(x.element[e]) = PairOf<T>::rounded(of[e], of[e + 1]);
+    }
+    return x.bits;
+  }
+};
 
 /// The most threads of a block, and how many such blocks share the 65536 registers of a multiprocessor: with
 /// two loads per thread 40 registers are enough, with four 64; an element loaded alone takes one of its own.
@@ -47,22 +116,22 @@ __global__ void __launch_bounds__(kHalfThreads, kHalfBlocks<Bits, Elements>)
     if (t + j * threads < pieces) held[j].bits = row[t + j * threads];
   float sum = 0.0f;
 #pragma unroll
-  for (int j = 0; j < kPieces; ++j)
+  for (int j = 0; j < kPieces; ++j) {
+    relu_in_place(held[j]);
+    const Floats values(held[j]);
 #pragma unroll
-    for (int e = 0; e < P::kCount; ++e) {
-      held[j].element[e] = __hmax_nan(held[j].element[e], from_float<T>(0.0f));
-      sum += to_float(held[j].element[e]);
-    }
+    for (const float value : values.of) sum += value;
+  }
   // [held]
   const float mean = row_sum(sum) / static_cast<float>(columns);
   float squares = 0.0f;
 #pragma unroll
-  for (int j = 0; j < kPieces; ++j)
+  for (int j = 0; j < kPieces; ++j) {
+    if (t + j * threads >= pieces) continue;
+    const Floats values(held[j]);
 #pragma unroll
-    for (int e = 0; e < P::kCount; ++e) {
-      const float distance = t + j * threads < pieces ? to_float(held[j].element[e]) - mean : 0.0f;
-      squares += distance * distance;
-    }
+    for (const float value : values.of) squares += (value - mean) * (value - mean);
+  }
   const float inverse = rsqrtf(row_sum(squares) / static_cast<float>(columns) + epsilon);
 
   Bits* out = reinterpret_cast<Bits*>(y + first);
@@ -73,11 +142,11 @@ __global__ void __launch_bounds__(kHalfThreads, kHalfBlocks<Bits, Elements>)
     P weights, biases;
     weights.bits = reinterpret_cast<const Bits*>(weight)[i];
     biases.bits = reinterpret_cast<const Bits*>(bias)[i];
+    Floats values(held[j]), scales(weights), shifts(biases);
 #pragma unroll
     for (int e = 0; e < P::kCount; ++e)
-      held[j].element[e] = from_float<T>(affine(to_float(held[j].element[e]) - mean, inverse,
-                                                to_float(weights.element[e]), to_float(biases.element[e])));
-    out[i] = held[j].bits;
+      values.of[e] = affine(values.of[e] - mean, inverse, scales.of[e], shifts.of[e]);
+    out[i] = values.rounded();
   }
 }
 
@@ -93,20 +162,17 @@ inline dim3 rows_block(int columns, int each, int access, int most) {
               static_cast<unsigned>(threads <= 32 ? WarpPerRow::kBlock / threads : 1));
 }
 
-/// Elements that a thread has of its row: 16, or 32 for rows that are longer, and where the blocks of all
-/// rows then run at once; half the warps need half the barriers.
-inline int half_elements(int rows, int columns) {
-  if (columns > 16 * kHalfThreads) return 32;
-  const long long threads = static_cast<long long>(rows) * row_threads(columns, 32, kHalfThreads);
-  return threads <= kHalfBlocks<uint4, 32> * kHalfThreads * multiprocessors() ? 32 : 16;
-}
+/// Elements that a thread has of its row: 32, because half the threads need half the barriers and half the
+/// instructions to add up a row; or 16 in rows of which a warp would hold more than two, where 32 were
+/// slower.
+inline int half_elements(int columns) { return columns <= 16 * 16 ? 16 : 32; }
 
 /// half_rows() for rows that fits_registers() accepts: T is __half or __nv_bfloat16.
 template <class T>
 void launch_half_rows(const T* x, const T* weight, const T* bias, T* y, int rows, int columns,
                       float epsilon) {
   const bool eight = columns % 8 == 0 && are_aligned(x, weight, bias, y);
-  const int each = half_elements(rows, columns), access = eight ? 16 : 2;
+  const int each = half_elements(columns), access = eight ? 16 : 2;
   const auto of_eight = each == 16 ? half_rows<T, uint4, 16> : half_rows<T, uint4, 32>;
   const auto of_one = each == 16 ? half_rows<T, T, 16> : half_rows<T, T, 32>;
   const dim3 block = rows_block(columns, each, access, kHalfThreads);
@@ -122,7 +188,7 @@ struct HalfRows {
   }
   /// Weight and bias are read once per row, or per warp: the first time from memory, then from a cache.
   static Traffic traffic(const Shape& s) {
-    const int wide = s.dims[1] % 8 == 0 ? 8 : 1, each = half_elements(s.dims[0], s.dims[1]);
+    const int wide = s.dims[1] % 8 == 0 ? 8 : 1, each = half_elements(s.dims[1]);
     const int lanes = row_lanes(s.dims[1], each, 2 * wide);
     const long long once = rows_once(s, lanes, 2, wide), parameters = 2 * sector_bytes(columns(s), 2);
     const long long times = ceil_div(s.dims[0], 32 / lanes);
