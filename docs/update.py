@@ -205,17 +205,19 @@ def table_rows(heading, rows):
 
 @makes_table("predictions: 01_multiply_add", "what the reader fills in, from chapters/*/lesson.json")
 def predictions(chapter, programs):
-    """The first stage is the one that others are compared with; of what is not asked, the cell is empty."""
+    """Of what is not asked, the cell is empty, except for the speed-up of the stage that it is over."""
     asked = questions(chapter, programs)
     columns = [column for column in ("read", "write", "speed-up")
                if column in {question["asked"] for question in asked}]
+    counted = counted_run(programs, chapter, ())[1]["stages"]
+    bases = {base_of(by_name(counted)[question["stage"]], counted)["name"]
+             for question in asked if question["asked"] == "speed-up"}
     rows = []
     for stage in dict.fromkeys(question["stage"] for question in asked):
-        own = [question for question in asked if question["stage"] == stage]
-        asked_here = {question["asked"] for question in own}
-        otherwise = "" if rows else "1.00x"
-        cells = ["?" if column in asked_here else otherwise for column in columns]
-        rows.append([stage, own[0]["does"], *cells])
+        own = {question["asked"]: question for question in asked if question["stage"] == stage}
+        cells = ["?" if column in own else "1.00x" if column == "speed-up" and stage in bases else ""
+                 for column in columns]
+        rows.append([stage, next(iter(own.values()))["does"], *cells])
     return table_rows(["stage", "what it does", *columns], rows)
 
 

@@ -1,14 +1,15 @@
 /// \file
-/// Stage 15: the next scores are computed while the softmax of these goes on. A consumer starts both products
-/// before the exponentials, so the tensor cores are busy during them (nvcc 13 moves the exponentials past the
-/// wait for the second product: see docs/attention_hopper.md).
+/// Stage 15: a softmax runs beside the product of the weights before it and v. A consumer starts the next
+/// scores and that product together and waits for the scores alone, so the tensor cores are busy during their
+/// softmax (nvcc 13 moves its exponentials past the wait for the product: see docs/attention_hopper.md).
 #pragma once
 #include "14_wgmma.sm90a.cuh"
 
 namespace DEVICE::attention {
 
 // [overlap]
-/// While o += weights * v of one tile is computed, the scores of the next become weights.
+/// While o += weights * v of one tile is computed, the scores of the next become weights. They are rounded
+/// after the wait, because until then the product reads the ones before from their registers.
 struct Overlapped {
   template <class T, class Mask>
   static __device__ void attend(T& shared, PipelineState<T::kStages>& state,

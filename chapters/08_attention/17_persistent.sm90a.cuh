@@ -58,11 +58,18 @@ __global__ void __launch_bounds__(T::kThreads, 1)
 
 // --- On the host ---
 
-/// Whether tiles of 192 queries have rows without queries, more than a tenth of the queries, as with 1024.
-/// With a mask, the rows that they leave have few keys.
+/// The rows of all tiles of T::kQueries queries together.
+template <class T>
+int rows_of_tiles(int queries) {
+  return ceil_div(queries, T::kQueries) * T::kQueries;
+}
+
+/// Whether tiles of 192 queries have rows without queries, more than a tenth of the queries, and tiles of 128
+/// have fewer, as with 1024 queries. With a mask, the rows that they leave have few keys.
 template <class Mask>
 bool wastes_rows(int queries) {
-  return !Mask::kCausal && ceil_div(queries, WideGroups::kQueries) * WideGroups::kQueries > 1.1 * queries;
+  const int rows = rows_of_tiles<WideGroups>(queries);
+  return !Mask::kCausal && rows > 1.1 * queries && rows > rows_of_tiles<TwoWideGroups>(queries);
 }
 
 template <class T, class Mask>

@@ -148,7 +148,7 @@ const Stage kStages[] = {
     on_hopper<Full>(gpu_only<struct Wgmma>(
         {.name = "14_wgmma", .idea = "wgmma and TMA: scores, softmax, values in turn"})),
     on_hopper<Full>(gpu_only<struct Overlap>(
-        {.name = "15_overlap", .idea = "the next scores are computed during the softmax"})),
+        {.name = "15_overlap", .idea = "a softmax beside the product of the weights before and v"})),
     on_hopper<Full>(gpu_only<struct Groups>(
         {.name = "16_three_groups", .idea = "more warpgroups, with 64 keys at a time"})),
     on_hopper<Causal>(gpu_only<struct GroupsCausal>(
@@ -160,7 +160,7 @@ const Stage kStages[] = {
     weights<Full>(
         gpu_only<struct Cluster>({.name = "18_cluster",
                                   .idea = "the weights in float32: a cluster of blocks shares the rows",
-                                  .needs = "compute capability 9.0; d of at most 64; 1024 keys",
+                                  .needs = "compute capability 9.0, d <= 64, at most 1024 keys",
                                   .capability = 90})),
 };
 

@@ -15,7 +15,9 @@ template <int Elements, int Consumers, int Keys, int Stages>
 struct WgmmaTiles {
   static constexpr int D = Elements, kConsumers = Consumers, kKeys = Keys, kStages = Stages;
   static constexpr int kQueries = 64 * Consumers, kThreads = 128 * (Consumers + 1);
-  /// The producer's warpgroup gives up most of its registers: all together have 65,536.
+  /// The producer's warpgroup gives up most of its registers. All together have those that the block starts
+  /// with: 65,536 / kThreads per thread, rounded down to a multiple of 8. A warpgroup that asks for
+  /// more waits for ever.
   static constexpr int kProducerRegisters = Consumers == 3 ? 32 : 24;
   static constexpr int kConsumerRegisters = Consumers == 2 ? 240 : Consumers == 3 ? 160 : 112;
 
@@ -114,7 +116,7 @@ template <class T>
 using WgmmaWeights = unsigned[T::kKeys / 16][4];
 
 // [start products]
-/// Starts scores = q * k^T with the keys of a stage.
+/// Starts scores = q * k^T with the keys of a stage, 16 elements at a time: 2 units of a descriptor.
 template <class T>
 __device__ inline void start_scores(WgmmaScores<T>& scores, const T& shared, int consumer, int stage) {
   wgmma_fence();
@@ -132,8 +134,9 @@ __device__ inline void start_scores(WgmmaScores<T>& scores, const T& shared, int
   wgmma_commit();
 }
 
-/// Starts o += weights * v with the values of a stage. v stays as it is in memory, keys as its rows: wgmma
-/// reads its second operand along either direction.
+/// Starts o += weights * v with the values of a stage, 16 keys at a time: 16 rows of kSwizzledRowBytes, in
+/// units of 16 bytes. v stays as it is in memory, keys as its rows: wgmma reads its second operand along
+/// either direction.
 template <class T>
 __device__ inline void start_values(WgmmaOutputs<T>& o, const WgmmaWeights<T>& weights, const T& shared,
                                     int stage) {
@@ -147,7 +150,7 @@ __device__ inline void start_values(WgmmaOutputs<T>& o, const WgmmaWeights<T>& w
 
 // [wgmma softmax]
 /// MmaSoftmax for two rows of a lane: the lanes of a row exchange their maxima only if one of the warp's rows
-/// must be rescaled.
+/// must be rescaled. Then all rows of the warp are, each to its maximum so far.
 struct WgmmaSoftmax {
   static constexpr float kGrowth = 8.0f;
   float c, base[2] = {-INFINITY, -INFINITY}, sum[2] = {}, factor[2];

@@ -244,7 +244,7 @@ __device__ inline unsigned long long matrix_descriptor(const __nv_bfloat16* tile
   return shared_address(tile) >> 4 | kLeadingByteOffset | kStrideByteOffset | kSwizzle128Bytes;
 }
 
-/// Before wgmma: orders it after this warp's writes to the accumulator registers.
+/// Before wgmma: orders it after this warp's writes to its registers, accumulators and first operands.
 __device__ inline void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 /// Closes the group of products that were started since the last call.
 __device__ inline void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }

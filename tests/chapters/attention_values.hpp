@@ -1,6 +1,6 @@
 /// \file
-/// Difficult cases for attention: shapes, alignments, and inputs in float32; those in bfloat16 are the
-/// chapter's own.
+/// Difficult cases for attention: shapes, alignments, and inputs, in float32 unless a comment says otherwise;
+/// those in bfloat16 are then the chapter's own.
 #pragma once
 #include <cmath>
 #include <cstddef>
@@ -55,7 +55,18 @@ void fill_growing(const workbook::Data& host) {
     host.floats("k")[i] = static_cast<float>(i / d % keys) / std::sqrt(static_cast<float>(d));
 }
 
-/// A NaN in the last key of each head. With a mask, the last query sees it and no other.
+/// In bfloat16: queries 16 times as large, so that the largest score often grows by more than 8 from tile to
+/// tile, and outputs that are not 0 must be rescaled.
+template <workbook::Chapter chapter()>
+void fill_steep(const workbook::Data& host) {
+  chapter().fill(host);
+  auto* const bits = static_cast<unsigned short*>(host.array("q_bfloat16", workbook::Type::kBFloat16));
+  for (long long i = 0; i < q_elements(host); ++i)
+    if (bits[i] & 0x7fff)
+      bits[i] = static_cast<unsigned short>(bits[i] + (4 << 7));  // 4 more in the exponent
+}
+
+/// In both: a NaN in the last key of each head. With a mask, the last query sees it and no other.
 template <workbook::Chapter chapter()>
 void fill_nan(const workbook::Data& host) {
   chapter().fill(host);

@@ -31,7 +31,7 @@ void check_at(const Chapter& chapter, const Shape& shape, const Offsets& offsets
   check_stages(chapter, problem, shape, every_stage, look);
 }
 
-/// The chapter with other inputs in float32; those in bfloat16 stay.
+/// The chapter with other inputs.
 Chapter with_fill(void (*fill)(const Data&)) {
   Chapter chapter = kChapter;
   chapter.fill = fill;
@@ -112,6 +112,7 @@ TEST_CASE("08: every stage is right where all weights are equal, and where score
 
 TEST_CASE("08: every stage is right where each tile has a new maximum") {
   check_at(with_fill(fill_growing<cpu::attention::chapter>), {{1, 1, 66, 260, 64}}, {}, no_more);
+  check_at(with_fill(fill_steep<cpu::attention::chapter>), {{1, 1, 66, 260, 64}}, {}, no_more);
 }
 
 TEST_CASE("08: a NaN in a key reaches all weights and results of the queries that see it") {

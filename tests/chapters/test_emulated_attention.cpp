@@ -1,7 +1,5 @@
 // The stages of chapter 08 that need a GPU, on the CPU device: their instructions are put together from
 // shuffles. It sees whether lanes have the right elements and whether barriers and waits are enough.
-#include <cstdint>
-
 #include "catch.hpp"
 #include "chapters/attention_values.hpp"
 #include "chapters/check_stages.hpp"
@@ -26,14 +24,6 @@ void check_at(const Chapter& chapter, const Shape& shape, const std::map<std::st
   check_stages(chapter, problem, shape, every_stage, look);
 }
 
-/// Queries 16 times as large, so that the largest score often grows by more than 2^8 from tile to tile.
-void fill_steep(const Data& host) {
-  kEmulated.fill(host);
-  auto* bits = static_cast<std::uint16_t*>(host.array("q_bfloat16", Type::kBFloat16));
-  for (long long i = 0; i < q_elements(host); ++i)
-    if (bits[i] & 0x7fff) bits[i] = static_cast<std::uint16_t>(bits[i] + (4 << 7));
-}
-
 }  // namespace
 
 TEST_CASE("08, emulated: the stages by mma.sync are right at hostile shapes") {
@@ -46,7 +36,7 @@ TEST_CASE("08, emulated: the stages by mma.sync are right at hostile shapes") {
 
 TEST_CASE("08, emulated: the stages by mma.sync are right where sums are rescaled") {
   Chapter chapter = kEmulated;
-  chapter.fill = fill_steep;
+  chapter.fill = fill_steep<cpu::emulated::attention::chapter>;
   chapter.has_exact_inputs = nullptr;
   check_at(chapter, {{1, 1, 70, 300, 64}}, {}, no_more);
 }

@@ -51,8 +51,10 @@ TEST_CASE("gpu: 08: equal weights, scores around 10000, a new maximum in each ti
   workbook::Chapter chapter = gpu::attention::chapter();
   chapter.has_exact_inputs = nullptr;
   for (const auto fill : {fill_equal_keys<gpu::attention::chapter>, fill_large<gpu::attention::chapter>,
-                          fill_growing<gpu::attention::chapter>, fill_nan<gpu::attention::chapter>})
-    for (const Shape& shape : {Shape{{2, 1, 70, 300, 64}}, Shape{{1, 1, 5, 1, 16}}}) {
+                          fill_growing<gpu::attention::chapter>, fill_steep<gpu::attention::chapter>,
+                          fill_nan<gpu::attention::chapter>})
+    for (const Shape& shape :
+         {Shape{{2, 1, 70, 300, 64}}, Shape{{1, 1, 5, 1, 16}}, Shape{{2, 1, 200, 600, 128}}}) {
       chapter.fill = fill;
       Problem problem(chapter, shape, *gpu);
       check_stages(chapter, problem, shape, every_stage, no_more);
