@@ -144,7 +144,7 @@ const Stage kStages[] = {
     by_mma(half_weights(
         gpu_only<struct MmaWeights>({.name = "13_weights",
                                      .idea = "the weights alone in bfloat16, the keys stay in shared memory",
-                                     .needs = "a GPU; at most 1024 keys, 2^28 scores and d = 64"}))),
+                                     .needs = "a GPU; at most 1024 keys and 2^28 scores, d <= 64"}))),
     on_hopper<Full>(gpu_only<struct Wgmma>(
         {.name = "14_wgmma", .idea = "wgmma and TMA: scores, softmax, values in turn"})),
     on_hopper<Full>(gpu_only<struct Overlap>(

@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(1024)
     }
   }
   // [row]
-  ByRelease::meet(flags, gpus, me);  // y is there, from all of them
+  ByRelease::meet(flags, gpus, me);  // all have read x, and y is there
 }
 
 // --- On the host ---
