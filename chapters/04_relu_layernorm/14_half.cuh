@@ -12,7 +12,6 @@
 
 namespace DEVICE::relu_layernorm {
 
-// [pairs]
 /// Two neighbouring elements.
 template <class T>
 struct PairOf;
@@ -46,7 +45,6 @@ __device__ void relu_in_place(Pack<T, Bits>& x) {
     for (int e = 0; e < x.kCount / 2; ++e) pairs[e] = __hmax2_nan(pairs[e], {zero, zero});
   }
 }
-// [pairs]
 
 /// The elements of one access as floats.
 template <class T, class Bits>

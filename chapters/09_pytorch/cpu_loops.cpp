@@ -1,6 +1,6 @@
 /// \file
-/// The elementwise operators on the CPU: plain loops, which the compiler turns into vector instructions. They
-/// are not the workbook's CPU device, which counts and is slow.
+/// The elementwise operators on the CPU: plain loops, which the compiler turns into vector instructions, and
+/// tables for GELU of 16-bit elements. They are not the workbook's CPU device, which counts and is slow.
 // glibc's vector forms of these functions (libmvec) are at most 4 units in the last place off. g++ calls them
 // in a loop only if the declarations say that they exist; glibc's own declarations say so under -ffast-math
 // alone, which may not be used here: linked with it, a library turns off denormal numbers in the whole
@@ -16,6 +16,7 @@ __attribute__((simd("notinbranch"))) double tanh(double) noexcept;
 }
 #endif
 #include <optional>
+#include <vector>
 
 #include "cpu_elements.hpp"
 #include "dropout.hpp"
@@ -62,6 +63,54 @@ void compute(const C* const (&from)[Formula::kInputs], C* const (&to)[Formula::k
   for (int k = 0; k < Formula::kOutputs; ++k) last_to[k] = out[k];
   compute_groups<Formula, C>(last_from, last_to, kGroup);
   for (int k = 0; k < Formula::kOutputs; ++k) std::copy_n(out[k], left, to[k] + whole);
+}
+
+// --- Tables ---
+
+/// Whether a formula of 16-bit elements is looked up, as in stage 6_table of chapter 07: with one input all
+/// of it, with two what the first is multiplied by. The table holds what the formula computes, to the bit.
+template <class Formula>
+constexpr bool kHasTable = false;
+template <>
+constexpr bool kHasTable<Gelu> = true;
+template <>
+constexpr bool kHasTable<GeluTanh> = true;
+template <>
+constexpr bool kHasTable<GeluBackward> = true;
+template <>
+constexpr bool kHasTable<GeluTanhBackward> = true;
+
+template <class Formula, class T>
+constexpr bool kIsLookedUp = kHasTable<Formula> && sizeof(T) == 2;
+
+/// The formula at all 65,536 elements of T, in the order of their bits. Made by the first call.
+template <class Formula, class T>
+const float* table_of() {
+  static const std::vector<float> table = [] {
+    constexpr int kAll = 1 << 16;
+    std::vector<T> all(kAll);
+    for (int i = 0; i < kAll; ++i) all[i].bits = static_cast<std::uint16_t>(i);
+    const std::vector<float> ones(kAll, 1.0f);
+    std::vector<float> x(kAll), values(kAll);
+    widen(all.data(), x.data(), kAll);
+    const float* from[Formula::kInputs] = {ones.data()};
+    from[Formula::kInputs - 1] = x.data();
+    float* to[] = {values.data()};
+    compute<Formula, float>(from, to, kAll);
+    return values;
+  }();
+  return table.data();
+}
+
+/// By the table, the formula at the elements [first, first + n) of arrays of T, before it is rounded.
+template <class Formula, class T>
+void look_up_chunk(const void* const* in, std::int64_t first, int n, float* values) {
+  look_up(table_of<Formula, T>(), static_cast<const T*>(in[Formula::kInputs - 1]) + first, values, n);
+  if constexpr (Formula::kInputs == 2) {
+    float buffer[kChunk];
+    widen(static_cast<const T*>(in[0]) + first, buffer, n);
+    for (int i = 0; i < n; ++i) values[i] *= buffer[i];
+  }
 }
 
 /// The input that a formula reads again and again, a row of `period` elements. A short one is converted and
@@ -126,9 +175,14 @@ void compute_range(const void* const* in, void* const* out, int period, std::int
   Compute<T> values[Formula::kOutputs][kChunk];
   std::optional<Repeated<T>> repeated;
   if constexpr (Formula::kRepeats) repeated.emplace(in[Formula::kInputs - 1], period, end - begin);
-  for (std::int64_t first = begin; first < end; first += kChunk)
-    compute_chunk<Formula, T>(in, out, repeated ? &*repeated : nullptr, first,
-                              static_cast<int>(std::min<std::int64_t>(kChunk, end - first)), values);
+  for (std::int64_t first = begin; first < end; first += kChunk) {
+    const int n = static_cast<int>(std::min<std::int64_t>(kChunk, end - first));
+    if constexpr (kIsLookedUp<Formula, T>) {
+      look_up_chunk<Formula, T>(in, first, n, values[0]);
+      narrow(values[0], static_cast<T*>(out[0]) + first, n);
+    } else
+      compute_chunk<Formula, T>(in, out, repeated ? &*repeated : nullptr, first, n, values);
+  }
 }
 
 // --- Column sums ---
@@ -198,24 +252,26 @@ void draw_factors(host::Dropout dropout, unsigned warp, float* factors) {
                   factors + (v * kCalls + lane) * Numbers::kWidth);
 }
 
-/// The last input of Formula is the factor, those before it are the arrays `in`.
+/// The formula at what is not dropped: GELU of x, or from grad and x the gradient. `in` holds these arrays.
 template <class Formula, class T>
 void dropout_range(const WorkbookGeluDropout& task, const void* const* in, std::int64_t begin,
                    std::int64_t end) {
-  constexpr int kArrays = Formula::kInputs - 1;
   const host::Dropout dropout = host::make_dropout<16>(task.p, *task.seed, 0);
-  float buffers[kArrays][kNumbers], factors[kNumbers], values[kNumbers];
+  float factors[kNumbers], values[kNumbers];
   for (std::int64_t first = begin; first < end;) {
     const int inside = static_cast<int>(first % kNumbers);
     const int n = static_cast<int>(std::min<std::int64_t>(end - first, kNumbers - inside));
     draw_factors<T>(dropout, static_cast<unsigned>(first / kNumbers), factors);
-    const float* from[Formula::kInputs];
-    for (int k = 0; k < kArrays; ++k)
-      from[k] = floats_of(static_cast<const T*>(in[k]) + first, buffers[k], n);
-    from[kArrays] = factors + inside;
     T* out = static_cast<T*>(task.out) + first;
-    float* to[] = {floats_for(out, values)};
-    compute<Formula, float>(from, to, n);
+    float* const to[] = {floats_for(out, values)};
+    if constexpr (kIsLookedUp<Formula, T>) {
+      look_up_chunk<Formula, T>(in, first, n, values);
+    } else {
+      const float* from[Formula::kInputs];
+      for (int k = 0; k < Formula::kInputs; ++k) from[k] = static_cast<const float*>(in[k]) + first;
+      compute<Formula, float>(from, to, n);
+    }
+    for (int i = 0; i < n; ++i) to[0][i] *= factors[inside + i];
     store_floats(to[0], out, n);
     first += n;
   }
@@ -253,17 +309,17 @@ void workbook_bias_gelu_sum_cpu(const WorkbookBiasGelu* task) {
 void workbook_gelu_dropout_cpu(const WorkbookGeluDropout* task, int begin, int end) {
   const auto run = [&]<class Forward, class Backward>(Forward, Backward) {
     with_short_type<Half, BFloat16>(task->type, [&]<class T>(T*) {
-      const void* const in[] = {task->x, task->grad};
+      const void* const in[] = {task->grad, task->x};
       if (task->grad)
         dropout_range<Backward, T>(*task, in, begin, end);
       else
-        dropout_range<Forward, T>(*task, in, begin, end);
+        dropout_range<Forward, T>(*task, in + 1, begin, end);
     });
   };
   if (task->use_tanh)
-    run(GeluTanhDropout(), GeluTanhDropoutBackward());
+    run(GeluTanh(), GeluTanhBackward());
   else
-    run(GeluDropout(), GeluDropoutBackward());
+    run(Gelu(), GeluBackward());
 }
 
 #ifndef WORKBOOK_OPS_CUDA

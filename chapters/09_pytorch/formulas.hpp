@@ -188,38 +188,6 @@ struct BiasGeluTanhBackward : Counts<3, 1, true> {
   }
 };
 
-// The next four have no number: the factor of dropout is drawn, and comes in no array.
-
-/// From x and the factor of dropout, GELU(x) * factor.
-struct GeluDropout : Counts<2, 1> {
-  template <class C>
-  static __device__ void compute(const C* in, C* out) {
-    out[0] = gelu(in[0]) * in[1];
-  }
-};
-
-struct GeluTanhDropout : Counts<2, 1> {
-  template <class C>
-  static __device__ void compute(const C* in, C* out) {
-    out[0] = gelu_tanh(in[0]) * in[1];
-  }
-};
-
-/// From x, grad and the factor of dropout, the gradient of x.
-struct GeluDropoutBackward : Counts<3, 1> {
-  template <class C>
-  static __device__ void compute(const C* in, C* out) {
-    out[0] = in[1] * gelu_slope(in[0]) * in[2];
-  }
-};
-
-struct GeluTanhDropoutBackward : Counts<3, 1> {
-  template <class C>
-  static __device__ void compute(const C* in, C* out) {
-    out[0] = in[1] * gelu_tanh_slope(in[0]) * in[2];
-  }
-};
-
 /// Calls `function` with the formula of that number.
 template <class Function>
 void with_formula(int formula, Function function) {

@@ -136,6 +136,27 @@ def check_special_values():
         expect(f"{case.name}: infinities, NaN, large and denormal numbers", True)
 
 
+def same_bits(a, b):
+    """NaNs are alike."""
+    return torch.equal(a.nan_to_num(0).view(torch.int16), b.nan_to_num(0).view(torch.int16)) and torch.equal(
+        a.isnan(), b.isnan())
+
+
+def check_tables():
+    """On the CPU, GELU of 16-bit elements is looked up. A GPU computes it."""
+    for dtype in (torch.float16, torch.bfloat16):
+        x = torch.arange(1 << 16).to(torch.int16).view(dtype)
+        grad = torch.randn(x.shape).to(dtype)
+        for approximate in ("none", "tanh"):
+            (y, dx), (wide_y, wide_dx) = [
+                (result.detach(), torch.autograd.grad(result, leaf, weights)[0])
+                for leaf, weights in ((x.clone().requires_grad_(), grad),
+                                      (x.float().requires_grad_(), grad.float()))
+                for result in [workbook_ops.gelu(leaf, approximate)]]
+            same = same_bits(y, wide_y.to(dtype)) and same_bits(dx, wide_dx.to(dtype))
+            expect(f"gelu, {approximate}: of every {dtype}, that in float32, rounded", same)
+
+
 def check_same_everywhere():
     for case in CASES:
         inputs = inputs_of(case, LARGE, torch.float32, "cpu")
@@ -834,6 +855,7 @@ def main():
     check_values()
     check_layouts()
     check_special_values()
+    check_tables()
     check_same_everywhere()
     check_dropout()
     check_norms()
