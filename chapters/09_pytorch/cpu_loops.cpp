@@ -180,8 +180,9 @@ void compute_range(const void* const* in, void* const* out, int period, std::int
     if constexpr (kIsLookedUp<Formula, T>) {
       look_up_chunk<Formula, T>(in, first, n, values[0]);
       narrow(values[0], static_cast<T*>(out[0]) + first, n);
-    } else
+    } else {
       compute_chunk<Formula, T>(in, out, repeated ? &*repeated : nullptr, first, n, values);
+    }
   }
 }
 
