@@ -33,6 +33,16 @@ struct PairOf<__nv_bfloat16> {
   static __device__ Pair rounded(float x, float y) { return __floats2bfloat162_rn(x, y); }
 };
 
+/// Elements e and e + 1 of an access, e even.
+template <class T, class Bits>
+__device__ typename PairOf<T>::Pair& pair_at(Pack<T, Bits>& x, int e) {
+  return reinterpret_cast<typename PairOf<T>::Pair&>(x.element[e]);
+}
+template <class T, class Bits>
+__device__ const typename PairOf<T>::Pair& pair_at(const Pack<T, Bits>& x, int e) {
+  return reinterpret_cast<const typename PairOf<T>::Pair&>(x.element[e]);
+}
+
 /// x = max(x, 0) for the elements of one access; a NaN stays one.
 template <class T, class Bits>
 __device__ void relu_in_place(Pack<T, Bits>& x) {
@@ -40,9 +50,8 @@ __device__ void relu_in_place(Pack<T, Bits>& x) {
   if constexpr (x.kCount == 1) {
     x.element[0] = __hmax_nan(x.element[0], zero);
   } else {
-    auto* pairs = reinterpret_cast<typename PairOf<T>::Pair*>(x.element);
 #pragma unroll
-    for (int e = 0; e < x.kCount / 2; ++e) pairs[e] = __hmax2_nan(pairs[e], {zero, zero});
+    for (int e = 0; e < x.kCount; e += 2) pair_at(x, e) = __hmax2_nan(pair_at(x, e), {zero, zero});
   }
 }
 
@@ -58,8 +67,7 @@ struct Floats {
     } else {
 #pragma unroll
       for (int e = 0; e < kCount; e += 2) {
-        const float2 two =
-            PairOf<T>::widened(reinterpret_cast<const typename PairOf<T>::Pair&>(x.element[e]));
+        const float2 two = PairOf<T>::widened(pair_at(x, e));
         of[e] = two.x;
         of[e + 1] = two.y;
       }
@@ -72,8 +80,7 @@ struct Floats {
       x.element[0] = from_float<T>(of[0]);
     } else {
 #pragma unroll
-      for (int e = 0; e < kCount; e += 2)
-        reinterpret_cast<typename PairOf<T>::Pair&>(x.element[e]) = PairOf<T>::rounded(of[e], of[e + 1]);
+      for (int e = 0; e < kCount; e += 2) pair_at(x, e) = PairOf<T>::rounded(of[e], of[e + 1]);
     }
     return x.bits;
   }

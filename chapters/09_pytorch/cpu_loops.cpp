@@ -69,19 +69,11 @@ void compute(const C* const (&from)[Formula::kInputs], C* const (&to)[Formula::k
 
 /// Whether a formula of 16-bit elements is looked up, as in stage 6_table of chapter 07: with one input all
 /// of it, with two what the first is multiplied by. The table holds what the formula computes, to the bit.
-template <class Formula>
-constexpr bool kHasTable = false;
-template <>
-constexpr bool kHasTable<Gelu> = true;
-template <>
-constexpr bool kHasTable<GeluTanh> = true;
-template <>
-constexpr bool kHasTable<GeluBackward> = true;
-template <>
-constexpr bool kHasTable<GeluTanhBackward> = true;
-
 template <class Formula, class T>
-constexpr bool kIsLookedUp = kHasTable<Formula> && sizeof(T) == 2;
+constexpr bool kIsLookedUp = sizeof(T) == 2 &&
+                             (std::is_same_v<Formula, Gelu> || std::is_same_v<Formula, GeluTanh> ||
+                              std::is_same_v<Formula, GeluBackward> ||
+                              std::is_same_v<Formula, GeluTanhBackward>);
 
 /// The formula at all 65,536 elements of T, in the order of their bits. Made by the first call.
 template <class Formula, class T>

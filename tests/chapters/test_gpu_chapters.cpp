@@ -1,5 +1,7 @@
 // The stages of chapters 00 to 06 and 08 on a GPU. Without one every test here is reported as skipped, with
 // the reason.
+#include <fmt/format.h>
+
 #include <map>
 #include <string>
 #include <utility>
@@ -13,32 +15,13 @@
 #include "harness/run_stage.hpp"
 #include "kernels/occupant.hpp"
 
-namespace gpu {
-namespace first_kernel {
-workbook::Chapter chapter();
-}
-namespace multiply_add {
-workbook::Chapter chapter();
-}
-namespace add_mul_exp {
-workbook::Chapter chapter();
-}
-namespace quantize_int8 {
-workbook::Chapter chapter();
-}
-namespace relu_layernorm {
-workbook::Chapter chapter();
-}
-namespace linear_gelu {
-workbook::Chapter chapter();
-}
-namespace tensor_cores {
-workbook::Chapter chapter();
-}
-namespace attention {
-workbook::Chapter chapter();
-}
-}  // namespace gpu
+// chapters.inc has a line CHAPTER(name) for each of them.
+#define CHAPTER(name)          \
+  namespace gpu::name {        \
+  workbook::Chapter chapter(); \
+  }
+#include "chapters.inc"
+#undef CHAPTER
 
 namespace {
 
@@ -50,7 +33,9 @@ using Pair = std::pair<std::size_t, std::size_t>;
 /// Checks the stages that are `wanted`; `offsets` are bytes by which arrays are off a multiple of 256.
 void check_at(GpuBackend& gpu, const Chapter& chapter, const Shape& shape, const Offsets& offsets = {},
               bool (*wanted)(const Stage&) = every_stage) {
-  for (const auto& [array, bytes] : offsets) UNSCOPED_INFO(array << " begins at " << bytes);
+  std::string begins;
+  for (const auto& [array, bytes] : offsets) begins += fmt::format("{} begins at {}\n", array, bytes);
+  INFO(begins);
   Problem problem(chapter, shape, gpu, offsets);
   check_stages(chapter, problem, shape, wanted, no_more);
 }
