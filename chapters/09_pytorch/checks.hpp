@@ -198,10 +198,11 @@ void run_on(const char* op, const Tensor& result, std::int64_t n, std::int64_t g
 #endif
 }
 
-/// Parts of the rows that leave a partial sum of each column. On the CPU they do not depend on the number
-/// of threads, so that neither do the sums; a part has eight rows or more, because its sums are written and
-/// read.
-inline int parts_of(const char* op, int type, const Tensor& x, std::int64_t rows, std::int64_t columns) {
+/// Parts of the rows that leave a partial sum of each column: on a GPU what cuda() returns. On the CPU they
+/// do not depend on the number of threads, so that neither do the sums; a part has eight rows or more,
+/// because its sums are written and read.
+template <class Cuda>
+int parts_of(const char* op, const Tensor& x, std::int64_t rows, std::int64_t columns, Cuda cuda) {
   if (x.is_cpu()) {
     const std::int64_t most = std::min<std::int64_t>((rows + 7) / 8, 64);
     return static_cast<int>(std::clamp<std::int64_t>(rows * columns / (4 * kGrain), 1, most));
@@ -209,9 +210,9 @@ inline int parts_of(const char* op, int type, const Tensor& x, std::int64_t rows
 #ifdef WORKBOOK_OPS_CUDA
   (void)op;
   const torch::stable::accelerator::DeviceGuard guard(x.get_device_index());
-  return workbook_parts_cuda(type, static_cast<int>(rows), static_cast<int>(columns));
+  return cuda();
 #else
-  (void)type;
+  (void)cuda;
   refuse_cuda(op);
 #endif
 }

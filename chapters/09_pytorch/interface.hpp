@@ -107,8 +107,10 @@ struct WorkbookNormBackward {
 void workbook_norm_backward_part_cpu(const struct WorkbookNormBackward* task, int part);
 /// dweight and dbias from the sums of all parts.
 void workbook_norm_backward_sum_cpu(const struct WorkbookNormBackward* task);
-/// Everything, in three kernels.
+/// Everything.
 int workbook_norm_backward_cuda(const struct WorkbookNormBackward* task, void* stream);
+/// How many parts fill the current device. Only the sizes and the type are read.
+int workbook_norm_parts_cuda(const struct WorkbookNormBackward* task);
 
 /// q = x in steps of `scale`, to int8: x / scale + zero_point in float32, rounded to the nearest, to even in
 /// the middle, and clamped to [-128, 127]; a NaN becomes 0. Not for float64.

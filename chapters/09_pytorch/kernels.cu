@@ -176,12 +176,10 @@ int workbook_bias_gelu_backward_cuda(const WorkbookBiasGelu* task, void* stream)
 
 /// Eight blocks of 256 threads fill a multiprocessor's 2048 thread slots.
 int workbook_parts_cuda(int type, int rows, int columns) {
-  int device = 0, multiprocessors = 0, width = 0;
-  cudaGetDevice(&device);
-  cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+  int width = 0;
   with_type<__half, __nv_bfloat16>(type, [&]<class T>(T*) { width = kWidest<T>; });
   const int tiles = (columns - 1) / (kLanes * width) + 1;
-  const int wanted = 8 * multiprocessors / tiles + 1, most = (rows - 1) / kRows + 1;
+  const int wanted = 8 * DEVICE::multiprocessors() / tiles + 1, most = (rows - 1) / kRows + 1;
   return wanted < most ? wanted : most;
 }
 

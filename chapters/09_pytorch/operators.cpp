@@ -120,14 +120,14 @@ std::tuple<Tensor, Tensor> bias_gelu_backward(const Tensor& grad, const Tensor& 
   }
   const Tensor x_rows = contiguous_of(x), grad_rows = contiguous_of(grad);
   RowResult dx(x, x_rows);
-  const std::int64_t columns = added.numel(), rows = x.numel() / columns;
-  const int parts = parts_of(op, type, x, rows, columns);
+  const int columns = static_cast<int>(added.numel()), rows = static_cast<int>(x.numel() / columns);
+  const int parts = parts_of(op, x, rows, columns, [&] { return workbook_parts_cuda(type, rows, columns); });
   Tensor partial = torch::stable::new_empty(x, {parts, columns},
                                             type == kFloat64 ? ScalarType::Double : ScalarType::Float);
   const WorkbookBiasGelu task = {use_tanh,
                                  type,
-                                 static_cast<int>(rows),
-                                 static_cast<int>(columns),
+                                 rows,
+                                 columns,
                                  parts,
                                  grad_rows.data_ptr(),
                                  x_rows.data_ptr(),

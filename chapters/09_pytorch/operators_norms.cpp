@@ -71,28 +71,30 @@ std::vector<Tensor> norm_backward(const char* op, int kind, const Tensor& grad, 
     copies.push_back(contiguous_of(*tensor));
     return copies.back().data_ptr();
   };
-  const int parts = parts_of(op, rows.type, x.tensor, rows.rows, rows.columns);
-  Tensor partial = torch::stable::new_empty(x.tensor, {parts, 2, rows.columns}, ScalarType::Float);
   Tensor moments =
       torch::stable::new_empty(x.tensor, {x.tensor.is_cpu() ? 0 : rows.rows, 2}, ScalarType::Float);
-  const WorkbookNormBackward task = {kind,
-                                     rows.type,
-                                     rows.rows,
-                                     rows.columns,
-                                     parts,
-                                     static_cast<float>(eps),
-                                     pointer(&grad),
-                                     pointer(grad_sum),
-                                     pointer(&x.tensor),
-                                     pointer(&weight),
-                                     pointer(bias),
-                                     results[0].data_ptr(),
-                                     results[1].data_ptr(),
-                                     has_dbias ? results[2].data_ptr() : nullptr,
-                                     partial.data_ptr(),
-                                     moments.data_ptr()};
+  WorkbookNormBackward task = {kind,
+                               rows.type,
+                               rows.rows,
+                               rows.columns,
+                               0,
+                               static_cast<float>(eps),
+                               pointer(&grad),
+                               pointer(grad_sum),
+                               pointer(&x.tensor),
+                               pointer(&weight),
+                               pointer(bias),
+                               results[0].data_ptr(),
+                               results[1].data_ptr(),
+                               has_dbias ? results[2].data_ptr() : nullptr,
+                               nullptr,
+                               moments.data_ptr()};
+  task.parts =
+      parts_of(op, x.tensor, rows.rows, rows.columns, [&] { return workbook_norm_parts_cuda(&task); });
+  Tensor partial = torch::stable::new_empty(x.tensor, {task.parts, 2, rows.columns}, ScalarType::Float);
+  task.partial = partial.data_ptr();
   run_on(
-      op, x.tensor, parts, 1,
+      op, x.tensor, task.parts, 1,
       [&](int begin, int end) {
         for (; begin < end; ++begin) workbook_norm_backward_part_cpu(&task, begin);
       },

@@ -2,6 +2,7 @@
 /// For the kernels that work on rows: which threads share a row, and the part of it that each of them keeps.
 #pragma once
 #include "../04_relu_layernorm/11_warp_a_row.cuh"
+#include "../04_relu_layernorm/14_half.cuh"
 #include "kernels.gpu.cuh"
 #include "sums.hpp"
 
@@ -72,19 +73,45 @@ struct Row {
   }
 };
 
+/// The elements as floats; of 16-bit elements two at once, as in stage 14 of chapter 04.
+template <int Width, class T>
+__device__ void widen_vector(const Vector<Width, T>& from, float (&to)[Width]) {
+  if constexpr (Width > 1 && sizeof(T) == 2) {
+    using Two = relu_layernorm::PairOf<T>;
+#pragma unroll
+    for (int j = 0; j < Width; j += 2) {
+      const float2 two = Two::widened(reinterpret_cast<const typename Two::Pair&>(from.element[j]));
+      to[j] = two.x;
+      to[j + 1] = two.y;
+    }
+  } else {
+#pragma unroll
+    for (int j = 0; j < Width; ++j) to[j] = to_float(from.element[j]);
+  }
+}
+template <class T, int Width>
+__device__ Vector<Width, T> round_vector(const float (&from)[Width]) {
+  Vector<Width, T> to;
+  if constexpr (Width > 1 && sizeof(T) == 2) {
+    using Two = relu_layernorm::PairOf<T>;
+#pragma unroll
+    for (int j = 0; j < Width; j += 2)
+      reinterpret_cast<typename Two::Pair&>(to.element[j]) = Two::rounded(from[j], from[j + 1]);
+  } else {
+#pragma unroll
+    for (int j = 0; j < Width; ++j) to.element[j] = from_float<T>(from[j]);
+  }
+  return to;
+}
+
 /// Vector i of an array as floats.
 template <int Width, class T>
 __device__ void load_vector(const T* array, size_t i, float (&to)[Width]) {
-  const auto vector = reinterpret_cast<const Vector<Width, T>*>(array)[i];
-#pragma unroll
-  for (int j = 0; j < Width; ++j) to[j] = to_float(vector.element[j]);
+  widen_vector(reinterpret_cast<const Vector<Width, T>*>(array)[i], to);
 }
 template <int Width, class T>
 __device__ void store_vector(T* array, size_t i, const float (&from)[Width]) {
-  Vector<Width, T> vector;
-#pragma unroll
-  for (int j = 0; j < Width; ++j) vector.element[j] = from_float<T>(from[j]);
-  reinterpret_cast<Vector<Width, T>*>(array)[i] = vector;
+  reinterpret_cast<Vector<Width, T>*>(array)[i] = round_vector<T>(from);
 }
 
 // --- On the host ---
