@@ -1,5 +1,5 @@
 /// \file
-/// Stage 4: a probability needs no 32 bits. With 16 for each element, a call is enough for eight: a thread
+/// Stage 4: a probability needs no 24 bits. With 16 for each element, a call is enough for eight: a thread
 /// has two vectors of four floats.
 #pragma once
 #include "problem.cuh"

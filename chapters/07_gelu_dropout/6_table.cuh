@@ -26,7 +26,8 @@ struct Table {
   __device__ float2 of(unsigned pair, float scale) const {
     const unsigned sizes = __vminu2(__vmaxu2(pair & 0x7fff7fff, 0x10001 * kSmallest), 0x10001 * kLargest);
     const float low = value[(sizes & 0xffff) - kSmallest], high = value[(sizes >> 16) - kSmallest];
-    const float first = __uint_as_float(pair << 16), second = __uint_as_float(pair);
+    // With the lower half, an infinity in the upper one would be a NaN, which has no sign.
+    const float first = __uint_as_float(pair << 16), second = __uint_as_float(pair & 0xffff0000);
     return {first < 0 ? low : scale - low, second < 0 ? high : scale - high};
   }
   // [lookup]

@@ -95,7 +95,7 @@ bool is_kept(const Dropout& dropout, unsigned i) {
 /// 2^-24 each, the roundings of their arguments, and those of the products.
 inline int gelu_roundings(const Shape&) { return 16; }
 
-/// A lane, of 256 or more of a row, adds up its elements one by one, and a tree adds up the lanes.
+/// A lane adds up its elements one by one, at most columns / 32 of them or 8, and a tree adds up the lanes.
 inline int row_roundings(const Shape& s) { return gelu_roundings(s) + s.dims[1] / 32 + 16; }
 
 /// On exact inputs, in units of 2^-24, each at most one of the result: rsqrtf is off by at most 2.5 ulps, an

@@ -95,7 +95,8 @@ int workbook_norm_cuda(const struct WorkbookNorm* task, void* stream);
 /// The backward pass: dx from grad, the gradient of y, and from x, which for kResidualRmsNorm is the sum;
 /// dweight and dbias are sums of columns. grad_sum, which is added to dx, is the gradient of the sum or null;
 /// only kLayerNormRelu reads bias, and kResidualRmsNorm has no dbias. Scratch memory, of float32: `partial`
-/// is parts x 2 x columns; `moments`, for the GPU side alone, is rows x 2.
+/// is parts x 2 x columns and begins at a multiple of 32 bytes; `moments`, for the GPU side alone, is rows
+/// x 2.
 struct WorkbookNormBackward {
   int kind, type, rows, columns, parts;
   float epsilon;

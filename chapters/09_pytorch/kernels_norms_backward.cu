@@ -326,7 +326,7 @@ struct GridAtOnce {
     if (lanes * each < column_count)
       threads = lanes =
           static_cast<unsigned>(stages::row_threads(columns, elements, kMostColumns / elements));
-    // A multiprocessor has registers for 512 threads of 128, or 384 of 168. A block has four rows or more,
+    // A multiprocessor has registers for 512 threads of 128, or 384 of 168. A block has four steps or more,
     // because its sums are written and read, if that leaves no multiprocessor idle.
     const unsigned resident = (type == kFloat32 && !few ? 384 : 512) / threads * processors;
     const unsigned steps = (row_count - 1) / (threads / lanes) + 1;

@@ -40,7 +40,8 @@ __host__ __device__ inline uint4 philox(uint4 counter, uint2 key) {
 // [philox]
 
 // [random]
-/// The random numbers of one launch: a seed for the whole program, and an offset that no two launches share.
+/// The random numbers of one launch: a seed for the whole program, and an offset that no two forward passes
+/// share. A backward pass has that of its forward pass.
 struct Random {
   unsigned long long seed, offset;
 

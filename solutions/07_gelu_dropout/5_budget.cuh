@@ -37,7 +37,7 @@ constexpr double kIssuedPerSecond = kUsed * kSlotsPerSecond;  // of all slots, t
 constexpr double kBudgetFloat32 = kIssuedPerSecond * (4 + 4) / kBandwidth;   // x and y
 constexpr double kBudgetBfloat16 = kIssuedPerSecond * (2 + 2) / kBandwidth;  // half the bytes, half the time
 
-// Instructions of a thread: per element, and per call.
+// Instructions of a thread: per element, and once per thread: its call of Philox, its address and so on.
 constexpr double kPerElement = (kInstructionsWith4 - kInstructionsWith1) / 3.0;  // three more elements
 constexpr double kPerCall = kInstructionsWith1 - kPerElement;                    // all but its one element
 
@@ -60,7 +60,7 @@ constexpr Bottleneck kBfloat16With16 = kIssue;  // kPerElement alone is more tha
 // constexpr double kBudgetFloat32 = 0.0;
 // constexpr double kBudgetBfloat16 = 0.0;
 //
-// // Instructions of a thread: per element, and per call.
+// // Instructions of a thread: per element, and once per thread: its call of Philox, its address and so on.
 // constexpr double kPerElement = 0.0;
 // constexpr double kPerCall = 0.0;
 //

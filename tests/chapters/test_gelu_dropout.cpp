@@ -98,6 +98,22 @@ TEST_CASE("07: as many elements stay as should, and one says nothing of another"
     }
 }
 
+TEST_CASE("07: the factor of a bfloat16 does not depend on its neighbour in the word") {
+  const auto backend = make_cpu_backend();
+  const DeviceArray<float> factors(*backend, 2305), out(*backend, 2 * 65536);
+  std::vector<float> of_zero;
+  for (const unsigned neighbour : {0x0000u, 0x3f80u, 0x8001u, 0x7f80u, 0xff80u, 0xffffu}) {
+    backend->run([&] { cpu::test_kernels::table_factors(factors.data(), out.data(), neighbour); });
+    const std::vector<float> values = out.values();
+    if (of_zero.empty()) of_zero = values;
+    std::size_t differ = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) differ += values[i] != of_zero[i / 2 * 2];
+    INFO("beside " << std::hex << neighbour);
+    CHECK(differ == 0);
+  }
+  CHECK(of_zero[2 * 0xff80] < 1e-30f);  // of -inf
+}
+
 TEST_CASE("07: p = 0 drops nothing, p = 1 everything") {
   for (const Shared shared :
        {Shared::kFour, Shared::kEight, Shared::kSixteen, Shared::kHalves, Shared::kSevenRounds}) {

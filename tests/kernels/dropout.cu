@@ -1,3 +1,4 @@
+#include "../../chapters/07_gelu_dropout/6_table.cuh"
 #include "../../chapters/07_gelu_dropout/9_recomputed.cuh"
 #include "dropout.hpp"
 
@@ -37,6 +38,14 @@ __global__ void wrong_calls(const float* x, const float* dy, float* dx, int n, D
   if (by_block) dropout.random.seed += blockIdx.x;
   const unsigned call = by_block ? at.call : at.call / 32 * 32;
   dx[i] = dropout(dy[i] * gelu_slope(x[i]), number<16>(dropout.random(call), at.number));
+}
+
+__global__ void table_factors(const float* factors, float* out, unsigned neighbour) {
+  __shared__ Table table;
+  table.copy(factors);
+  const unsigned bits = blockIdx.x * blockDim.x + threadIdx.x;
+  out[2 * bits] = table.of(neighbour << 16 | bits, 1.0f).x;
+  out[2 * bits + 1] = table.of(bits << 16 | neighbour, 1.0f).y;
 }
 
 template <class Numbers>
@@ -91,6 +100,12 @@ void backward(const float* x, const float* dy, float* dx, int n, double p, unsig
       launch(kernel::wrong_calls, (n + 255) / 256, 256, x, dy, dx, n, make_dropout<16>(p, seed, offset),
              mistake == DropoutMistake::kSeedByBlock);
   }
+}
+
+void table_factors(float* factors, float* out, unsigned neighbour) {
+  kernel::launch_compute_table<kernel::Distribution>(factors, 1.0f);
+  launch(kernel::table_factors, 65536 / kernel::kTableThreads, kernel::kTableThreads, factors, out,
+         neighbour);
 }
 
 }  // namespace DEVICE::test_kernels

@@ -18,6 +18,7 @@ import torch.nn.functional as F
 import workbook_ops
 from cases import (CASES, SHORT_TYPES, SMALLEST, TYPES, UNIT, call, inputs_of, kept, mean_abs_case, slope,
                    slope_bound, sum_of_squares_case)
+from torch._subclasses import FakeTensorMode
 from workbook_ops import kernels, operators
 
 DEVICES = ("cpu", "cuda") if workbook_ops.CUDA_AVAILABLE else ("cpu",)
@@ -635,9 +636,21 @@ def samples():
                             (kernels.residual_rms_norm_backward, (y, None, x, weight)))
 
 
+def strides_of(results):
+    """Those of dimensions that have more than one element."""
+    results = results if isinstance(results, (tuple, list)) else (results,)
+    return [[step for step, size in zip(t.stride(), t.shape) if size > 1] for t in results if t.numel() > 0]
+
+
 def check_opcheck():
     checked = set()
     for operator, arguments in samples():
+        with FakeTensorMode() as mode:  # opcheck compares strides on a GPU alone
+            fakes = [mode.from_tensor(t) if isinstance(t, torch.Tensor) else t for t in arguments]
+            of_fakes = strides_of(operator(*fakes))
+        real = strides_of(operator(*arguments))
+        if real != of_fakes:
+            expect(f"{operator}: its fake has its strides", False, f"{of_fakes} instead of {real}")
         tests = ("test_schema", "test_autograd_registration", "test_faketensor")
         if str(operator) not in checked:  # compiling takes longer than all the others
             tests = (*tests, "test_aot_dispatch_dynamic")

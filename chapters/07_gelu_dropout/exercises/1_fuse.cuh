@@ -35,13 +35,11 @@ __global__ void activate(const float* __restrict__ x, float* __restrict__ activa
   if (i < n) activated[i] = gelu(x[i]);
 }
 
-/// y[i] = activated[i] * scale where the mask is 1, and 0 elsewhere.
+/// y[i] = activated[i] * mask[i] * scale.
 __global__ void apply_mask(const float* __restrict__ activated, const signed char* __restrict__ mask,
                            float* __restrict__ y, int n, float scale) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  const float value = activated[i];
-  y[i] = mask[i] ? value * scale : 0.0f;
+  if (i < n) y[i] = activated[i] * (mask[i] ? scale : 0.0f);
 }
 
 /// y = dropout(gelu(x)) for n elements; `mask` and `activated` have room for n more. All pointers are

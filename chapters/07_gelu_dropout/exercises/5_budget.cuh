@@ -34,7 +34,7 @@ enum Bottleneck { kNoAnswer, kMemory, kIssue };
 constexpr double kBudgetFloat32 = 0.0;
 constexpr double kBudgetBfloat16 = 0.0;
 
-// Instructions of a thread: per element, and per call.
+// Instructions of a thread: per element, and once per thread: its call of Philox, its address and so on.
 constexpr double kPerElement = 0.0;
 constexpr double kPerCall = 0.0;
 

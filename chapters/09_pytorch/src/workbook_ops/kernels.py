@@ -1,8 +1,8 @@
 """Direct access: the operators without autograd, and the file of their C layer.
 
 Each name here is an operator of PyTorch (``torch.ops.workbook_ops``). It checks its inputs, allocates its
-result and starts one kernel. It knows nothing of gradients; the functions of the package do. The backward
-passes are operators too.
+result and starts its kernel, or a few where columns or long lines are summed. It knows nothing of gradients;
+the functions of the package do. The backward passes are operators too.
 
     multiply_add(q, k, v)           multiply_add_backward(grad, q, k) -> dq, dk
     add_mul_exp(x, y)               add_mul_exp_backward(grad, result) -> dx, which is dy as well
