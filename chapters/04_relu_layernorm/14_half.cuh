@@ -33,14 +33,14 @@ struct PairOf<__nv_bfloat16> {
   static __device__ Pair rounded(float x, float y) { return __floats2bfloat162_rn(x, y); }
 };
 
-/// Elements e and e + 1 of an access, e even.
-template <class T, class Bits>
-__device__ typename PairOf<T>::Pair& pair_at(Pack<T, Bits>& x, int e) {
-  return reinterpret_cast<typename PairOf<T>::Pair&>(x.element[e]);
+/// An element of an access and the next one; its index is even.
+template <class T>
+__device__ typename PairOf<T>::Pair& pair_at(T& element) {
+  return reinterpret_cast<typename PairOf<T>::Pair&>(element);
 }
-template <class T, class Bits>
-__device__ const typename PairOf<T>::Pair& pair_at(const Pack<T, Bits>& x, int e) {
-  return reinterpret_cast<const typename PairOf<T>::Pair&>(x.element[e]);
+template <class T>
+__device__ const typename PairOf<T>::Pair& pair_at(const T& element) {
+  return reinterpret_cast<const typename PairOf<T>::Pair&>(element);
 }
 
 /// x = max(x, 0) for the elements of one access; a NaN stays one.
@@ -51,7 +51,8 @@ __device__ void relu_in_place(Pack<T, Bits>& x) {
     x.element[0] = __hmax_nan(x.element[0], zero);
   } else {
 #pragma unroll
-    for (int e = 0; e < x.kCount; e += 2) pair_at(x, e) = __hmax2_nan(pair_at(x, e), {zero, zero});
+    for (int e = 0; e < x.kCount; e += 2)
+      pair_at(x.element[e]) = __hmax2_nan(pair_at(x.element[e]), {zero, zero});
   }
 }
 
@@ -67,7 +68,7 @@ struct Floats {
     } else {
 #pragma unroll
       for (int e = 0; e < kCount; e += 2) {
-        const float2 two = PairOf<T>::widened(pair_at(x, e));
+        const float2 two = PairOf<T>::widened(pair_at(x.element[e]));
         of[e] = two.x;
         of[e + 1] = two.y;
       }
@@ -80,7 +81,7 @@ struct Floats {
       x.element[0] = from_float<T>(of[0]);
     } else {
 #pragma unroll
-      for (int e = 0; e < kCount; e += 2) pair_at(x, e) = PairOf<T>::rounded(of[e], of[e + 1]);
+      for (int e = 0; e < kCount; e += 2) pair_at(x.element[e]) = PairOf<T>::rounded(of[e], of[e + 1]);
     }
     return x.bits;
   }

@@ -16,6 +16,7 @@
 #include <stdexcept>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "interface.hpp"
@@ -198,6 +199,19 @@ void run_on(const char* op, const Tensor& result, std::int64_t n, std::int64_t g
 #endif
 }
 
+/// What cuda() returns for the GPU where `tensor` is.
+template <class Cuda>
+std::invoke_result_t<Cuda> on_gpu(const char* op, const Tensor& tensor, Cuda cuda) {
+#ifdef WORKBOOK_OPS_CUDA
+  (void)op;
+  const torch::stable::accelerator::DeviceGuard guard(tensor.get_device_index());
+  return cuda();
+#else
+  (void)tensor, (void)cuda;
+  refuse_cuda(op);
+#endif
+}
+
 /// Parts of the rows that leave a partial sum of each column: on a GPU what cuda() returns. On the CPU they
 /// do not depend on the number of threads, so that neither do the sums; a part has eight rows or more,
 /// because its sums are written and read.
@@ -207,14 +221,7 @@ int parts_of(const char* op, const Tensor& x, std::int64_t rows, std::int64_t co
     const std::int64_t most = std::min<std::int64_t>((rows + 7) / 8, 64);
     return static_cast<int>(std::clamp<std::int64_t>(rows * columns / (4 * kGrain), 1, most));
   }
-#ifdef WORKBOOK_OPS_CUDA
-  (void)op;
-  const torch::stable::accelerator::DeviceGuard guard(x.get_device_index());
-  return cuda();
-#else
-  (void)cuda;
-  refuse_cuda(op);
-#endif
+  return on_gpu(op, x, cuda);
 }
 
 }  // namespace workbook_ops

@@ -28,7 +28,7 @@ __device__ float passed_grad(float grad, float z, float weight, float bias) {
 
 /// Rows of up to so many elements are read once: a thread keeps `Elements` of its row and the sums of as many
 /// columns. With more of them, a row has fewer threads that add up what they have; with fewer, more rows are
-/// on their way at the same time.
+/// loaded at the same time.
 constexpr int kMostColumns = 8192, kManyElements = 32, kFewElements = 16;
 
 /// Sums over the `lanes` threads of a row, several at once, in each of them: 8, 16 or 32 neighbouring
@@ -65,13 +65,10 @@ class RowSums {
 template <int Width, class T>
 __device__ void relu_vector(Vector<Width, T>& v) {
   if constexpr (sizeof(T) == 2) {
-    using Pair = typename stages::PairOf<T>::Pair;
     const T zero = from_float<T>(0.0f);
 #pragma unroll
-    for (int j = 0; j < Width; j += 2) {
-      Pair& two = reinterpret_cast<Pair&>(v.element[j]);
-      two = __hmax2_nan(two, {zero, zero});
-    }
+    for (int j = 0; j < Width; j += 2)
+      stages::pair_at(v.element[j]) = __hmax2_nan(stages::pair_at(v.element[j]), {zero, zero});
   } else {
 #pragma unroll
     for (int j = 0; j < Width; ++j) v.element[j] = stages::relu(v.element[j]);
@@ -80,8 +77,8 @@ __device__ void relu_vector(Vector<Width, T>& v) {
 
 /// dx and, in partial[blockIdx.x], the sums of the columns over this block's rows, as norm_backward() and
 /// norm_columns() have them. blockDim.x / lanes rows at a time; columns <= Elements * lanes. All arrays and
-/// rows begin at multiples of 16 bytes. Traffic: x, grad and grad_sum are read once and dx is written once;
-/// each row reads weight and bias, from a cache; `partial` is small.
+/// rows begin at multiples of 16 bytes, `partial` of 32. Traffic: x, grad and grad_sum are read once and dx
+/// is written once; each row reads weight and bias, from a cache; `partial` is small.
 template <class Norm, int Elements, class T>
 __global__ void __launch_bounds__(kMostColumns / Elements, sizeof(T) == 2 ? Elements / kFewElements : 1)
     norm_backward_at_once(Backward<T> arrays, unsigned rows, unsigned columns, unsigned lanes,
@@ -102,12 +99,12 @@ __global__ void __launch_bounds__(kMostColumns / Elements, sizeof(T) == 2 ? Elem
       for (int j = 0; j < kVectors; ++j)
         if (row < rows && t + j * lanes < vectors) function(j, t + j * lanes);
     };
-    V xs[kVectors], grads[kVectors], more[kVectors];
+    V xs[kVectors], grads[kVectors], grad_sums[kVectors];
     const bool adds = Norm::kResidual && arrays.grad_sum;
     each([&](int j, unsigned i) {
       xs[j] = reinterpret_cast<const V*>(arrays.x + start)[i];
       grads[j] = reinterpret_cast<const V*>(arrays.grad + start)[i];
-      if (adds) more[j] = reinterpret_cast<const V*>(arrays.grad_sum + start)[i];
+      if (adds) grad_sums[j] = reinterpret_cast<const V*>(arrays.grad_sum + start)[i];
     });
 
     float mean = 0.0f, inverse;
@@ -166,7 +163,7 @@ __global__ void __launch_bounds__(kMostColumns / Elements, sizeof(T) == 2 ? Elem
       widen_vector(xs[j], x);
       widen_vector(grads[j], grad);
       load_vector(arrays.weight, i, weight);
-      if (adds) widen_vector(more[j], added);
+      if (adds) widen_vector(grad_sums[j], added);
 #pragma unroll
       for (int k = 0; k < kWidth; ++k) {
         const float z = (x[k] - mean) * inverse;
@@ -312,20 +309,16 @@ __global__ void norm_columns(Backward<T> arrays, unsigned rows, unsigned columns
 /// How the threads share rows that are read once: `lanes` for each, in `parts` blocks of `threads`.
 struct GridAtOnce {
   int elements;
-  unsigned lanes = 8, threads = kShortThreads, parts;
+  unsigned lanes, threads, parts;
 
   GridAtOnce(int type, int rows, int columns) {
-    const auto row_count = static_cast<unsigned>(rows), column_count = static_cast<unsigned>(columns),
-               processors = static_cast<unsigned>(multiprocessors());
+    const auto row_count = static_cast<unsigned>(rows), processors = static_cast<unsigned>(multiprocessors());
     // 16 elements where a warp would hold more rows than two, or where 32 do not keep the GPU busy
-    const bool few =
-        columns <= 256 || size_t{row_count} * column_count / kManyElements < size_t{512} * processors;
+    const bool few = columns <= 256 || static_cast<size_t>(rows) * static_cast<size_t>(columns) <
+                                           size_t{512} * kManyElements * processors;
     elements = few ? kFewElements : kManyElements;
-    const auto each = static_cast<unsigned>(elements);
-    while (lanes < 32 && lanes * each < column_count) lanes *= 2;
-    if (lanes * each < column_count)
-      threads = lanes =
-          static_cast<unsigned>(stages::row_threads(columns, elements, kMostColumns / elements));
+    lanes = lanes_of(columns, elements, kMostColumns / elements);
+    threads = block_threads(lanes);
     // A multiprocessor has registers for 512 threads of 128, or 384 of 168. A block has four steps or more,
     // because its sums are written and read, if that leaves no multiprocessor idle.
     const unsigned resident = (type == kFloat32 && !few ? 384 : 512) / threads * processors;

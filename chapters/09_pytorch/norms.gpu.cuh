@@ -1,5 +1,5 @@
 /// \file
-/// For the kernels that normalise rows: mean and deviation of a row, and the gradient that a ReLU lets pass.
+/// For the kernels that normalise rows: mean and deviation of a row.
 #pragma once
 #include "norms.hpp"
 #include "rows.gpu.cuh"

@@ -39,14 +39,7 @@ int cpu_parts(const Lines& lines) {
 
 int parts_of(const char* op, const Tensor& x, const Lines& lines, const WorkbookReduction& task) {
   if (x.is_cpu()) return cpu_parts(lines);
-#ifdef WORKBOOK_OPS_CUDA
-  (void)op;
-  const torch::stable::accelerator::DeviceGuard guard(x.get_device_index());
-  return workbook_reduction_parts_cuda(&task);
-#else
-  (void)task;
-  refuse_cuda(op);
-#endif
+  return on_gpu(op, x, [&] { return workbook_reduction_parts_cuda(&task); });
 }
 
 /// `of_none` is the result where a line has no elements.

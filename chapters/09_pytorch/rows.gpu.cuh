@@ -77,10 +77,9 @@ struct Row {
 template <int Width, class T>
 __device__ void widen_vector(const Vector<Width, T>& from, float (&to)[Width]) {
   if constexpr (Width > 1 && sizeof(T) == 2) {
-    using Two = relu_layernorm::PairOf<T>;
 #pragma unroll
     for (int j = 0; j < Width; j += 2) {
-      const float2 two = Two::widened(reinterpret_cast<const typename Two::Pair&>(from.element[j]));
+      const float2 two = relu_layernorm::PairOf<T>::widened(relu_layernorm::pair_at(from.element[j]));
       to[j] = two.x;
       to[j + 1] = two.y;
     }
@@ -93,10 +92,9 @@ template <class T, int Width>
 __device__ Vector<Width, T> round_vector(const float (&from)[Width]) {
   Vector<Width, T> to;
   if constexpr (Width > 1 && sizeof(T) == 2) {
-    using Two = relu_layernorm::PairOf<T>;
 #pragma unroll
     for (int j = 0; j < Width; j += 2)
-      reinterpret_cast<typename Two::Pair&>(to.element[j]) = Two::rounded(from[j], from[j + 1]);
+      relu_layernorm::pair_at(to.element[j]) = relu_layernorm::PairOf<T>::rounded(from[j], from[j + 1]);
   } else {
 #pragma unroll
     for (int j = 0; j < Width; ++j) to.element[j] = from_float<T>(from[j]);
@@ -119,20 +117,23 @@ __device__ void store_vector(T* array, size_t i, const float (&from)[Width]) {
 /// Rows whose threads belong to one warp; a stage with a block per row has too little work for one.
 inline bool is_short(int columns) { return columns <= 32 * kHeld; }
 
-/// Threads that share a row.
-inline unsigned lanes_of(int columns) {
-  unsigned lanes = 8;
-  while (lanes < 32 && lanes * kHeld < static_cast<unsigned>(columns)) lanes *= 2;
-  return is_short(columns) ? lanes
-                           : static_cast<unsigned>(relu_layernorm::row_threads(columns, kHeld, kMostThreads));
+/// Threads that share a row of which each has `each` elements, at most `most` of them.
+inline unsigned lanes_of(int columns, int each = kHeld, int most = kMostThreads) {
+  int lanes = 8;
+  while (lanes < 32 && lanes * each < columns) lanes *= 2;
+  return static_cast<unsigned>(lanes * each < columns ? relu_layernorm::row_threads(columns, each, most)
+                                                      : lanes);
 }
+
+/// Threads of a block whose rows have so many each.
+inline unsigned block_threads(unsigned lanes) { return lanes <= 32 ? unsigned{kShortThreads} : lanes; }
 
 /// How the threads share rows: `lanes` for each, in blocks of `threads`.
 struct RowGrid {
   unsigned lanes, threads, blocks;
   RowGrid(int rows, int columns)
       : lanes(lanes_of(columns)),
-        threads(lanes <= 32 ? unsigned{kShortThreads} : lanes),
+        threads(block_threads(lanes)),
         blocks((static_cast<unsigned>(rows) - 1) / (threads / lanes) + 1) {}
 };
 

@@ -100,7 +100,7 @@ TEST_CASE("07: as many elements stay as should, and one says nothing of another"
 
 TEST_CASE("07: the factor of a bfloat16 does not depend on its neighbour in the word") {
   const auto backend = make_cpu_backend();
-  const DeviceArray<float> factors(*backend, 2305), out(*backend, 2 * 65536);
+  const DeviceArray<float> factors(*backend, cpu::test_kernels::kTableFactors), out(*backend, 2 * 65536);
   std::vector<float> of_zero;
   for (const unsigned neighbour : {0x0000u, 0x3f80u, 0x8001u, 0x7f80u, 0xff80u, 0xffffu}) {
     backend->run([&] { cpu::test_kernels::table_factors(factors.data(), out.data(), neighbour); });

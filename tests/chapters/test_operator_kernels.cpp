@@ -59,40 +59,40 @@ class Both {
   Both(workbook::Backend& backend, std::size_t count, bool moved, unsigned seed, const char* name)
       : name_(name),
         moved_(moved),
-        host(count),
+        host_(count),
         device_(std::make_unique<DeviceArray<T>>(backend, count + moved, name)) {
     std::mt19937 generator(seed);
-    for (T& x : host) x = element<T>(generator() / 1073741824.0 - 2);
-    if (count > 0) backend.upload(there(), host.data(), count * sizeof(T));
+    for (T& x : host_) x = element<T>(generator() / 1073741824.0 - 2);
+    backend.upload(there(), host_.data(), count * sizeof(T));
   }
   T* there() const { return device_->data() + moved_; }
-  T* here() { return host.data(); }
+  T* here() { return host_.data(); }
 
   /// Where the sides differ, with the first such place.
   void check() const {
     const std::vector<T> device = device_->values();
     std::size_t differ = 0, first = 0;
-    for (std::size_t i = host.size(); i-- > 0;) {
-      const double a = number(device[i + moved_]), b = number(host[i]);
+    for (std::size_t i = host_.size(); i-- > 0;) {
+      const double a = number(device[i + moved_]), b = number(host_[i]);
       if (std::fabs(a - b) <= kTolerance<T> * std::max(1.0, std::fabs(b))) continue;
       ++differ;
       first = i;
     }
     INFO(name_ << "[" << first << "] is " << number(device[first + moved_]) << " and should be "
-               << number(host[first]) << "; " << differ << " of " << host.size() << " differ");
+               << number(host_[first]) << "; " << differ << " of " << host_.size() << " differ");
     CHECK(differ == 0);
   }
 
  private:
   const char* name_;
   bool moved_;
-
- public:
-  std::vector<T> host;
-
- private:
+  std::vector<T> host_;
   std::unique_ptr<DeviceArray<T>> device_;
 };
+
+/// The sides of an array, for what makes a task of either.
+constexpr auto kHere = [](auto& array) { return array.here(); };
+constexpr auto kThere = [](auto& array) { return array.there(); };
 
 struct Fixture {
   std::unique_ptr<workbook::Backend> backend = workbook::make_cpu_backend();
@@ -179,12 +179,12 @@ TEST_CASE("09: kernels of bias_gelu's backward pass on the CPU device") {
       const std::size_t n = f.size(rows, columns), width = f.size(1, columns);
       auto grad = f.array<T>("grad", n), x = f.array<T>("x", n), bias = f.array<T>("bias", width),
            dx = f.array<T>("dx", n), dbias = f.array<T>("dbias", width);
-      WorkbookBiasGelu here = {use_tanh, kType<T>,    rows,      columns,      1,      grad.here(),
-                               x.here(), bias.here(), dx.here(), dbias.here(), nullptr};
-      WorkbookBiasGelu there = {
-          use_tanh,     kType<T>,  rows,         columns,    workbook_parts_cuda(kType<T>, rows, columns),
-          grad.there(), x.there(), bias.there(), dx.there(), dbias.there(),
-          nullptr};
+      const auto task = [&](auto side, int parts) {
+        return WorkbookBiasGelu{use_tanh, kType<T>,   rows,     columns,     parts,  side(grad),
+                                side(x),  side(bias), side(dx), side(dbias), nullptr};
+      };
+      WorkbookBiasGelu here = task(kHere, 1),
+                       there = task(kThere, workbook_parts_cuda(kType<T>, rows, columns));
       std::vector<Sum> sums(width);
       here.partial = sums.data();
       DeviceArray<Sum> partial(*f.backend, f.size(there.parts, columns), "partial");
@@ -213,28 +213,20 @@ TEST_CASE("09: kernels of the norms on the CPU device") {
       auto x = f.array<T>("x", n), residual = f.array<T>("residual", n), weight = f.array<T>("weight", width),
            bias = f.array<T>("bias", width), y = f.array<T>("y", n), sum = f.array<T>("sum", n);
       const bool adds = kind == kResidualRmsNorm;
-      const WorkbookNorm here = {kind,
-                                 kType<T>,
-                                 rows,
-                                 columns,
-                                 1e-5f,
-                                 x.here(),
-                                 adds ? residual.here() : nullptr,
-                                 weight.here(),
-                                 adds ? nullptr : bias.here(),
-                                 y.here(),
-                                 adds ? sum.here() : nullptr};
-      const WorkbookNorm there = {kind,
-                                  kType<T>,
-                                  rows,
-                                  columns,
-                                  1e-5f,
-                                  x.there(),
-                                  adds ? residual.there() : nullptr,
-                                  weight.there(),
-                                  adds ? nullptr : bias.there(),
-                                  y.there(),
-                                  adds ? sum.there() : nullptr};
+      const auto task = [&](auto side) {
+        return WorkbookNorm{kind,
+                            kType<T>,
+                            rows,
+                            columns,
+                            1e-5f,
+                            side(x),
+                            adds ? side(residual) : nullptr,
+                            side(weight),
+                            adds ? nullptr : side(bias),
+                            side(y),
+                            adds ? side(sum) : nullptr};
+      };
+      const WorkbookNorm here = task(kHere), there = task(kThere);
       workbook_norm_cpu(&here, 0, rows);
       f.run([&] { return workbook_norm_cuda(&there, nullptr); });
       y.check();
@@ -258,38 +250,26 @@ TEST_CASE("09: kernels of the norms' backward pass on the CPU device") {
       auto grad = f.array<T>("grad", n), grad_sum = f.array<T>("grad_sum", n), x = f.array<T>("x", n),
            weight = f.array<T>("weight", width), bias = f.array<T>("bias", width), dx = f.array<T>("dx", n),
            dweight = f.array<T>("dweight", width), dbias = f.array<T>("dbias", width);
-      WorkbookNormBackward here = {kind,
-                                   kType<T>,
-                                   rows,
-                                   columns,
-                                   std::min(rows, 64),
-                                   1e-5f,
-                                   grad.here(),
-                                   adds && rows > 40 ? grad_sum.here() : nullptr,
-                                   x.here(),
-                                   weight.here(),
-                                   bias.here(),
-                                   dx.here(),
-                                   dweight.here(),
-                                   adds ? nullptr : dbias.here(),
-                                   nullptr,
-                                   nullptr};
-      WorkbookNormBackward there = {kind,
+      const bool has_grad_sum = adds && rows > 40;  // with and without
+      const auto task = [&](auto side) {
+        return WorkbookNormBackward{kind,
                                     kType<T>,
                                     rows,
                                     columns,
-                                    0,
+                                    std::min(rows, 64),
                                     1e-5f,
-                                    grad.there(),
-                                    adds && rows > 40 ? grad_sum.there() : nullptr,
-                                    x.there(),
-                                    weight.there(),
-                                    bias.there(),
-                                    dx.there(),
-                                    dweight.there(),
-                                    adds ? nullptr : dbias.there(),
+                                    side(grad),
+                                    has_grad_sum ? side(grad_sum) : nullptr,
+                                    side(x),
+                                    side(weight),
+                                    side(bias),
+                                    side(dx),
+                                    side(dweight),
+                                    adds ? nullptr : side(dbias),
                                     nullptr,
                                     nullptr};
+      };
+      WorkbookNormBackward here = task(kHere), there = task(kThere);
       there.parts = workbook_norm_parts_cuda(&there);
       std::vector<float> sums(f.size(2 * here.parts, columns));
       here.partial = sums.data();
@@ -316,13 +296,17 @@ TEST_CASE("09: kernels of quantisation on the CPU device") {
     auto x = f.array<T>("x", n);
     auto q = f.array<signed char>("q", n);
     auto scales = f.array<float>("scales", f.size(1, rows));
-    const WorkbookQuantize here = {kType<T>, rows * columns, 0.05f, 3, x.here(), q.here()};
-    const WorkbookQuantize there = {kType<T>, rows * columns, 0.05f, 3, x.there(), q.there()};
+    const auto task = [&](auto side) {
+      return WorkbookQuantize{kType<T>, rows * columns, 0.05f, 3, side(x), side(q)};
+    };
+    const WorkbookQuantize here = task(kHere), there = task(kThere);
     workbook_quantize_cpu(&here, 0, rows * columns);
     f.run([&] { return workbook_quantize_cuda(&there, nullptr); });
     q.check();
-    const WorkbookQuantizeRows rows_here = {kType<T>, rows, columns, x.here(), q.here(), scales.here()};
-    const WorkbookQuantizeRows rows_there = {kType<T>, rows, columns, x.there(), q.there(), scales.there()};
+    const auto rows_task = [&](auto side) {
+      return WorkbookQuantizeRows{kType<T>, rows, columns, side(x), side(q), side(scales)};
+    };
+    const WorkbookQuantizeRows rows_here = rows_task(kHere), rows_there = rows_task(kThere);
     workbook_quantize_rows_cpu(&rows_here, 0, rows);
     f.run([&] { return workbook_quantize_rows_cuda(&rows_there, nullptr); });
     q.check();
@@ -348,18 +332,20 @@ TEST_CASE("09: kernels of reductions on the CPU device") {
       const std::size_t lines = f.size(outer, inner), n = lines * f.size(1, size);
       auto x = f.array<T>("x", n), out = f.array<T>("out", lines), grad = f.array<T>("grad", lines),
            dx = f.array<T>("dx", n);
-      const WorkbookReduction here = {kind, kType<T>, outer, size, inner, 1, x.here(), out.here(), nullptr};
-      WorkbookReduction there = {kind, kType<T>, outer, size, inner, 1, x.there(), out.there(), nullptr};
+      const auto task = [&](auto side) {
+        return WorkbookReduction{kind, kType<T>, outer, size, inner, 1, side(x), side(out), nullptr};
+      };
+      WorkbookReduction here = task(kHere), there = task(kThere);
       there.parts = workbook_reduction_parts_cuda(&there);
       const DeviceArray<Sum> partial(*f.backend, lines * f.size(1, there.parts), "partial");
       there.partial = partial.data();
       workbook_reduction_cpu(&here, 0, static_cast<int>(lines));
       f.run([&] { return workbook_reduction_cuda(&there, nullptr); });
       out.check();
-      const WorkbookReductionBackward back_here = {kind,  kType<T>,    outer,    size,
-                                                   inner, grad.here(), x.here(), dx.here()};
-      const WorkbookReductionBackward back_there = {kind,  kType<T>,     outer,     size,
-                                                    inner, grad.there(), x.there(), dx.there()};
+      const auto back = [&](auto side) {
+        return WorkbookReductionBackward{kind, kType<T>, outer, size, inner, side(grad), side(x), side(dx)};
+      };
+      const WorkbookReductionBackward back_here = back(kHere), back_there = back(kThere);
       workbook_reduction_backward_cpu(&back_here, 0, static_cast<int>(n));
       f.run([&] { return workbook_reduction_backward_cuda(&back_there, nullptr); });
       dx.check();

@@ -271,8 +271,9 @@ def check_navigation(driver, folder):
         labels = [e.text for e in driver.find_elements(By.CSS_SELECTOR, "#nav-tree .label a")]
         return [label for label in labels if label in wanted]
 
-    until(lambda: labels_shown() == wanted)  # while the tree slides open, a label that is cut off has no text
-    expect("the tree shows the book in order", labels_shown() == wanted, labels_shown())
+    # While the tree slides open, a label that is cut off has no text.
+    in_order = until(lambda: labels_shown() == wanted)
+    expect("the tree shows the book in order", in_order, labels_shown())
 
 
 def check_figures(driver, folder):

@@ -40,6 +40,8 @@ __global__ void wrong_calls(const float* x, const float* dy, float* dx, int n, D
   dx[i] = dropout(dy[i] * gelu_slope(x[i]), number<16>(dropout.random(call), at.number));
 }
 
+static_assert(kTableFactors == kFactors);
+
 __global__ void table_factors(const float* factors, float* out, unsigned neighbour) {
   __shared__ Table table;
   table.copy(factors);

@@ -24,8 +24,11 @@ enum class Shared { kFour, kEight, kSixteen, kHalves, kSevenRounds };
 void draw_kept(signed char* kept, int n, Shared shared, double p, unsigned long long seed,
                unsigned long long offset);
 
+/// Floats of a table.
+constexpr int kTableFactors = 2305;
+
 /// The factors of 6_table, with a scale of 1, for each bfloat16 as the lower and as the upper half of a word,
-/// whose other half is `neighbour`: 2 * 65,536 of them. `factors` is scratch memory, kFactors floats.
+/// whose other half is `neighbour`: 2 * 65,536 of them. `factors` is scratch memory, kTableFactors floats.
 void table_factors(float* factors, float* out, unsigned neighbour);
 
 /// Mistakes of a backward pass with the numbers of the forward pass.
