@@ -124,14 +124,26 @@ inline int check_alike(const char* op, Inputs inputs, bool float64 = true) {
 
 // --- Memory ---
 
-/// empty_like(), but with elements of another type.
-inline Tensor empty_like(const Tensor& t, ScalarType type) {
+/// Memory for a result as PyTorch's empty_like() gives it, with elements of `type`. PyTorch's own is called
+/// where it has to choose the strides: by way of the dispatcher, which finds each operator by its name, it
+/// takes 0.7 us longer (a third of a call of gelu() on a CPU).
+inline Tensor new_like(const Tensor& t, ScalarType type) {
   using torch::stable::detail::from;
+  if (t.is_contiguous()) {
+    std::int32_t on = 0;
+    AtenTensorHandle made = nullptr;
+    TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_type(t.get(), &on));
+    const auto type_number = torch::stable::detail::to<std::int32_t>(from(type));
+    TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(t.dim(), t.sizes().data(), t.strides().data(),
+                                                    type_number, on, t.get_device_index(), &made));
+    return Tensor(made);
+  }
   const StableIValue none = from(std::nullopt);
   std::array<StableIValue, 6> stack = {from(t), from(std::optional(type)), none, none, none, none};
   TORCH_ERROR_CODE_CHECK(torch_call_dispatcher("aten::empty_like", "", stack.data(), TORCH_ABI_VERSION));
   return torch::stable::detail::to<Tensor>(stack[0]);
 }
+inline Tensor new_like(const Tensor& t) { return new_like(t, t.scalar_type()); }
 
 /// `t`, copied unless it is contiguous. PyTorch's own is a call by way of its dispatcher, which finds each
 /// operator by its name, even if nothing is to be done.
@@ -141,7 +153,7 @@ inline Tensor contiguous_of(const Tensor& t) { return t.is_contiguous() ? t : to
 /// whatever order the dimensions are.
 inline Tensor like(const Tensor& t, const Tensor& result) {
   if (t.strides().equals(result.strides())) return t;
-  Tensor copy = empty_like(result, t.scalar_type());
+  Tensor copy = new_like(result, t.scalar_type());
   torch::stable::copy_(copy, t);
   return copy;
 }
@@ -154,8 +166,7 @@ struct RowResult {
   RowResult(const Tensor& input, const Tensor& input_rows)
       : RowResult(input, input_rows, input.scalar_type()) {}
   RowResult(const Tensor& input, const Tensor& input_rows, ScalarType type)
-      : result(empty_like(input, type)),
-        rows(result.is_contiguous() ? result : empty_like(input_rows, type)) {}
+      : result(new_like(input, type)), rows(result.is_contiguous() ? result : new_like(input_rows, type)) {}
   /// To be called when `rows` has been computed.
   Tensor finished() {
     if (!result.is_contiguous()) torch::stable::copy_(result, rows);

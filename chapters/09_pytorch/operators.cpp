@@ -41,7 +41,7 @@ std::vector<Tensor> elementwise(const char* op, int formula, Inputs inputs, int 
   std::vector<Tensor> results, copies;
   void* out[2] = {};
   for (int k = 0; k < count; ++k) {
-    results.push_back(torch::stable::empty_like(inputs.begin()[layout].tensor));
+    results.push_back(new_like(inputs.begin()[layout].tensor));
     out[k] = results.back().data_ptr();
   }
   const void* in[3] = {};
@@ -113,10 +113,10 @@ std::tuple<Tensor, Tensor> bias_gelu_backward(const Tensor& grad, const Tensor& 
   const int type = check_bias(op, {"x", x}, {"bias", bias});
   check_alike(op, {{"x", x}, {"grad", grad}});
   const Tensor added = contiguous_of(bias);
-  Tensor dbias = torch::stable::empty_like(added);
+  Tensor dbias = new_like(added);
   if (x.numel() == 0) {  // no row: the sums are 0
     torch::stable::zero_(dbias);
-    return {torch::stable::empty_like(x), dbias};
+    return {new_like(x), dbias};
   }
   const Tensor x_rows = contiguous_of(x), grad_rows = contiguous_of(grad);
   RowResult dx(x, x_rows);
@@ -158,7 +158,7 @@ Tensor gelu_dropout_of(const char* op, const Tensor* grad, const Tensor& x, cons
   if (seed.device() != x.device())
     refuse(op, "x and seed must be on the same device, but are on ", Place{x}, " and ", Place{seed});
   if (!(p >= 0 && p <= 1)) refuse(op, "p must be from 0 to 1, not ", p);
-  Tensor result = torch::stable::empty_like(x);
+  Tensor result = new_like(x);
   const std::int64_t n = result.numel();
   if (n == 0) return result;
   const Tensor from = like(x, result), grads = grad ? like(*grad, result) : from;

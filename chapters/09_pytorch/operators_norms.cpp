@@ -29,7 +29,9 @@ Rows check_norm(const char* op, const Input& x, const Tensor& weight, const Tens
 }
 
 /// A normalised result is contiguous, whatever the input is, as PyTorch's are.
-Tensor contiguous_like(const Tensor& x) { return torch::stable::new_empty(x, x.sizes()); }
+Tensor contiguous_like(const Tensor& x) {
+  return x.is_contiguous() ? new_like(x) : torch::stable::new_empty(x, x.sizes());
+}
 
 void run_norm(const char* op, const WorkbookNorm& task, const Tensor& y) {
   if (task.rows == 0) return;

@@ -10,7 +10,7 @@ Tensor quantize_int8(const Tensor& x, double scale, double zero_point) {
   const char* op = "quantize_int8";
   const int type = type_of(op, {"x", x}, false);
   check_size(op, {"x", x});
-  Tensor q = empty_like(x, ScalarType::Char);
+  Tensor q = new_like(x, ScalarType::Char);
   const std::int64_t n = q.numel();
   if (n == 0) return q;
   const Tensor from = like(x, q);

@@ -76,7 +76,7 @@ Tensor reduce_backward(const char* op, int kind, const Tensor& grad, const Tenso
   if (!grad.sizes().equals(lines.shape))
     refuse(op, "grad must have the shape of the result, that of x without dimension ", dim, ", but is ",
            Shape{grad}, " for ", Shape{x});
-  if (x.numel() == 0) return torch::stable::empty_like(x);
+  if (x.numel() == 0) return new_like(x);
   const Tensor from = contiguous_of(x), grads = contiguous_of(grad);
   RowResult dx(x, from);
   const WorkbookReductionBackward task = {kind,
