@@ -10,9 +10,9 @@ from checks import expect
 import torch
 import torch.nn.functional as F
 import workbook_ops
+from cases import DEVICES
 from workbook_ops import kernels
 
-DEVICES = ("cpu", "cuda") if workbook_ops.CUDA_AVAILABLE else ("cpu",)
 TYPES = (torch.float32, torch.bfloat16)
 UNIT, BFLOAT16 = 2.0**-24, 2.0**-8  # half an ulp of 1
 

@@ -21,6 +21,8 @@ import torch
 import torch.nn.functional as F
 import workbook_ops
 
+GPUS = torch.cuda.device_count() if workbook_ops.CUDA_AVAILABLE else 0
+DEVICES = ("cpu", *("cuda", "cuda:1")[:GPUS])  # the second GPU is never the current one
 UNIT = {torch.float64: 2.0**-53, torch.float32: 2.0**-24, torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8}
 SMALLEST = {torch.float64: 5e-324, torch.float32: 2.0**-149, torch.float16: 2.0**-24,
             torch.bfloat16: 2.0**-133}

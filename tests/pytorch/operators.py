@@ -16,12 +16,11 @@ import torch
 import torch._inductor.config
 import torch.nn.functional as F
 import workbook_ops
-from cases import (CASES, SHORT_TYPES, SMALLEST, TYPES, UNIT, call, inputs_of, kept, mean_abs_case, slope,
-                   slope_bound, sum_of_squares_case)
+from cases import (CASES, DEVICES, SHORT_TYPES, SMALLEST, TYPES, UNIT, call, inputs_of, kept, mean_abs_case,
+                   slope, slope_bound, sum_of_squares_case)
 from torch._subclasses import FakeTensorMode
 from workbook_ops import kernels, operators
 
-DEVICES = ("cpu", "cuda") if workbook_ops.CUDA_AVAILABLE else ("cpu",)
 SHAPES = [*((n,) for n in (0, 1, 2, 3, 5, 31, 33, 127, 257, 1023)),
           (0, 3), (3, 0), (7, 33), (33, 7), (513, 3)]
 LARGE = (129, 1025)  # several threads, and several parts of the column sums
@@ -900,6 +899,8 @@ def main():
     check_compiled_quantisation()
     check_compiled_linear()
     check_compiled_autocast()
+    if workbook_ops.CUDA_AVAILABLE:
+        expect("the current GPU is still the first", torch.cuda.current_device() == 0)
     print("PyTorch", torch.__version__, "on", " and ".join(DEVICES))
 
 
