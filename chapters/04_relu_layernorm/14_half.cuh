@@ -99,12 +99,12 @@ __device__ inline float row_sum(float value) {
   return blockDim.x < 32 ? lanes_sum(value, blockDim.x) : block_sum_by_warps(value);
 }
 
-/// y = the normalised row of relu(x) for T = __half or __nv_bfloat16: blockDim.x threads per row, as for
-/// row_sum(), and blockDim.y rows per block, one if a row has several warps; a thread has
-/// `Elements` of its row, columns <= Elements * blockDim.x. `Bits` is uint4, for arrays and rows that begin
-/// at multiples of 16 bytes, or T. Traffic: reads 2 bytes and writes 2 bytes per element, and reads weight
-/// and bias once per row, or once per warp if it has several rows.
-template <class T, class Bits, int Elements>
+/// y = the normalised row of relu(x), or with `ReluLast` relu of the normalised row of x, for T = __half or
+/// __nv_bfloat16: blockDim.x threads per row, as for row_sum(), and blockDim.y rows per block, one if a row
+/// has several warps; a thread has `Elements` of its row, columns <= Elements * blockDim.x. `Bits` is uint4,
+/// for arrays and rows that begin at multiples of 16 bytes, or T. Traffic: reads 2 bytes and writes 2 bytes
+/// per element, and reads weight and bias once per row, or once per warp if it has several rows.
+template <class T, class Bits, int Elements, bool ReluLast>
 __global__ void __launch_bounds__(kHalfThreads, kHalfBlocks<Bits, Elements>)
     half_rows(const T* __restrict__ x, const T* __restrict__ weight, const T* __restrict__ bias,
               T* __restrict__ y, int rows, int columns, float epsilon) {
@@ -123,7 +123,7 @@ __global__ void __launch_bounds__(kHalfThreads, kHalfBlocks<Bits, Elements>)
   float sum = 0.0f;
 #pragma unroll
   for (int j = 0; j < kPieces; ++j) {
-    relu_in_place(held[j]);
+    if constexpr (!ReluLast) relu_in_place(held[j]);
     const Floats values(held[j]);
 #pragma unroll
     for (const float value : values.of) sum += value;
@@ -152,7 +152,10 @@ __global__ void __launch_bounds__(kHalfThreads, kHalfBlocks<Bits, Elements>)
 #pragma unroll
     for (int e = 0; e < P::kCount; ++e)
       values.of[e] = affine(values.of[e] - mean, inverse, scales.of[e], shifts.of[e]);
-    out[i] = values.rounded();
+    P result;
+    result.bits = values.rounded();
+    if constexpr (ReluLast) relu_in_place(result);
+    out[i] = result.bits;
   }
 }
 
@@ -174,13 +177,13 @@ inline dim3 rows_block(int columns, int each, int access, int most) {
 inline int half_elements(int columns) { return columns <= 16 * 16 ? 16 : 32; }
 
 /// half_rows() for rows that fits_registers() accepts: T is __half or __nv_bfloat16.
-template <class T>
+template <class T, bool ReluLast>
 void launch_half_rows(const T* x, const T* weight, const T* bias, T* y, int rows, int columns,
                       float epsilon) {
   const bool eight = columns % 8 == 0 && are_aligned(x, weight, bias, y);
   const int each = half_elements(columns), access = eight ? 16 : 2;
-  const auto of_eight = each == 16 ? half_rows<T, uint4, 16> : half_rows<T, uint4, 32>;
-  const auto of_one = each == 16 ? half_rows<T, T, 16> : half_rows<T, T, 32>;
+  const auto of_eight = each == 16 ? half_rows<T, uint4, 16, ReluLast> : half_rows<T, uint4, 32, ReluLast>;
+  const auto of_one = each == 16 ? half_rows<T, T, 16, ReluLast> : half_rows<T, T, 32, ReluLast>;
   const dim3 block = rows_block(columns, each, access, kHalfThreads);
   launch(eight ? of_eight : of_one, ceil_div(rows, block.y), block, x, weight, bias, y, rows, columns,
          epsilon);
@@ -190,7 +193,7 @@ template <class T>
 struct HalfRows {
   static void run(const Data& data) {
     const Halves<T> a = half_arrays<T>(data);
-    launch_half_rows<T>(a.x, a.weight, a.bias, a.y, data.shape.dims[0], data.shape.dims[1], kEpsilon);
+    launch_half_rows<T, false>(a.x, a.weight, a.bias, a.y, data.shape.dims[0], data.shape.dims[1], kEpsilon);
   }
   /// Weight and bias are read once per row, or per warp: the first time from memory, then from a cache.
   static Traffic traffic(const Shape& s) {

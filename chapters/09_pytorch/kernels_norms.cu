@@ -59,14 +59,14 @@ __global__ void __launch_bounds__(kMostThreads)
 /// Launches a stage of chapter 04 if one is for such rows.
 template <class T>
 bool launch_stage(LayerNormRelu, const Forward<T>& a, const WorkbookNorm& task, bool wide) {
-  if constexpr (sizeof(T) == 4) {
-    if (is_short(task.columns) || task.columns > 1024 * kHeld) return false;
+  if (is_short(task.columns) || task.columns > 1024 * kHeld) return false;
+  if constexpr (sizeof(T) == 4)
     launch(wide ? stages::one_read<float4, true, true> : stages::one_read<float, true, true>, task.rows,
            stages::row_threads(task.columns, kHeld, 1024), a.x, a.weight, a.bias, a.y, task.columns,
            task.epsilon);
-    return true;
-  }
-  return false;
+  else
+    stages::launch_half_rows<T, true>(a.x, a.weight, a.bias, a.y, task.rows, task.columns, task.epsilon);
+  return true;
 }
 
 template <class T>
@@ -90,7 +90,7 @@ bool launch_stage(ReluLayerNorm, const Forward<T>& a, const WorkbookNorm& task, 
       return false;
   } else {
     if (is_short(columns) || columns > 1024 * kHeld) return false;
-    stages::launch_half_rows<T>(a.x, a.weight, a.bias, a.y, rows, columns, task.epsilon);
+    stages::launch_half_rows<T, false>(a.x, a.weight, a.bias, a.y, rows, columns, task.epsilon);
   }
   return true;
 }
