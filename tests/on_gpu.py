@@ -139,7 +139,9 @@ def pytorch_tasks(programs, options):
     checker = ROOT / "tests" / "pytorch" / "check_ops.py"
     folder = programs.parent / "tests" / "pytorch"
     answers = ROOT / "tests" / "pytorch" / "check_exercises.py"
-    return [Task("pytorch", "operators", [sys.executable, checker, folder], 300),
+    sanitizer = find_sanitizer()
+    memcheck = ["--memcheck", sanitizer] if sanitizer else []
+    return [Task("pytorch", "operators", [sys.executable, checker, folder, *memcheck], 600),
             Task("pytorch", "answers to 09.1", [sys.executable, answers, "--gpu", "1_operator"], 300)]
 
 
@@ -285,7 +287,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=min(16, os.cpu_count() or 1), metavar="N",
                         help="commands at the same time (default: at most 16)")
     parser.add_argument("--limit", type=float, metavar="SECONDS",
-                        help="for every command (default: 120 to 300, as the part needs)")
+                        help="for every command (default: 120 to 600, as the part needs)")
     options = parser.parse_args()
     if options.jobs < 1:
         parser.error("--jobs: expected at least 1")

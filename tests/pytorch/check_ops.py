@@ -4,6 +4,8 @@
                                                         rewriting.py and operators.py
     python3 tests/pytorch/check_ops.py FOLDER --cuda    compiles its GPU side for one architecture
 
+With --memcheck PROGRAM, which is compute-sanitizer, each operator also runs under its memcheck.
+
 Exit status 4 where there is no Python with PyTorch 2.10 or newer, or no nvcc for --cuda.
 """
 
@@ -24,6 +26,7 @@ import attention, rewriting, operators
 for tests in (attention, rewriting, operators):
     tests.main()
 """
+MEMCHECK = "import attention, operators; attention.check_values(); operators.call_samples()"
 NVCC = pathlib.Path("/usr/local/cuda/bin/nvcc")
 
 
@@ -40,6 +43,7 @@ def main():
     parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path, help="of the build")
     parser.add_argument("--cuda", action="store_true", help="the GPU side alone: it is compiled, not run")
+    parser.add_argument("--memcheck", metavar="PROGRAM", help="compute-sanitizer")
     arguments = parser.parse_args()
     folder = arguments.folder.resolve()
     python = torch_python()
@@ -52,7 +56,13 @@ def main():
                    "PYTHONPYCACHEPREFIX": str(folder / "pycache")}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     # Not captured: what is tested shows as it goes.
-    sys.exit(subprocess.run([python, "-c", TESTS], env=environment).returncode)
+    status = subprocess.run([python, "-c", TESTS], env=environment).returncode
+    if status == 0 and arguments.memcheck:
+        # Each tensor has memory of its own then, so that an access beside it is seen.
+        environment["PYTORCH_NO_CUDA_MEMORY_CACHING"] = "1"
+        sanitizer = [arguments.memcheck, "--tool", "memcheck", "--error-exitcode", "1"]
+        status = subprocess.run([*sanitizer, python, "-c", MEMCHECK], env=environment).returncode
+    sys.exit(status)
 
 
 main()

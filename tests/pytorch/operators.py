@@ -635,6 +635,14 @@ def samples():
                             (kernels.residual_rms_norm_backward, (y, None, x, weight)))
 
 
+def call_samples():
+    """All samples in one process, for compute-sanitizer."""
+    for operator, inputs in samples():
+        operator(*inputs)
+    if workbook_ops.CUDA_AVAILABLE:
+        torch.cuda.synchronize()
+
+
 def strides_of(results):
     """Those of dimensions that have more than one element."""
     results = results if isinstance(results, (tuple, list)) else (results,)
