@@ -815,6 +815,9 @@ def check_second_derivatives():
             dual = torch.autograd.forward_ad.make_dual(x, torch.ones_like(x))
             said = message(lambda: call(case.call, (dual, *inputs[1:])))
         expect(f"{case.name}: a derivative in forward mode raises", "jvp" in said, said)
+        rest = [each.detach() for each in inputs[1:]]
+        said = message(lambda: torch.func.grad(lambda t: call(case.call, (t, *rest))[0].sum())(x))
+        expect(f"{case.name}: a derivative by torch.func raises", "setup_context" in said, said)
 
 
 def check_autograd():
