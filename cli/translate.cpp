@@ -345,7 +345,7 @@ class Translator {
     bool is_pack = false;
   };
 
-  /// Whether a range has more than qualifiers, so that a word behind it is a parameter's name.
+  /// Whether a range has more than qualifiers, so that a word after it is a parameter's name.
   bool has_type(int begin, int end) const {
     for (int i = begin; i < end; ++i)
       if (text(i) != "const" && text(i) != "volatile" && text(i) != "struct" && text(i) != "enum")
@@ -576,7 +576,7 @@ class Translator {
     replace(i, fmt::format("::published::refuse({}, \"{}\", {})", what.str(), *token(i).file, line));
   }
 
-  /// Where the constraints of the operands are, such as "=r", behind the instructions of an asm statement.
+  /// Where the constraints of the operands are, such as "=r", after the instructions of an asm statement.
   std::vector<int> constraints_of(int begin, int end) const {
     std::vector<int> found;
     int section = 0;

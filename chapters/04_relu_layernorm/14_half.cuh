@@ -44,15 +44,14 @@ __device__ const typename PairOf<T>::Pair& pair_at(const T& element) {
 }
 
 /// x = max(x, 0) for the elements of one access; a NaN stays one.
-template <class T, class Bits>
-__device__ void relu_in_place(Pack<T, Bits>& x) {
+template <class T, int Count>
+__device__ void relu_in_place(T (&x)[Count]) {
   const T zero = from_float<T>(0.0f);
-  if constexpr (x.kCount == 1) {
-    x.element[0] = __hmax_nan(x.element[0], zero);
+  if constexpr (Count == 1) {
+    x[0] = __hmax_nan(x[0], zero);
   } else {
 #pragma unroll
-    for (int e = 0; e < x.kCount; e += 2)
-      pair_at(x.element[e]) = __hmax2_nan(pair_at(x.element[e]), {zero, zero});
+    for (int e = 0; e < Count; e += 2) pair_at(x[e]) = __hmax2_nan(pair_at(x[e]), {zero, zero});
   }
 }
 
@@ -123,7 +122,7 @@ __global__ void __launch_bounds__(kHalfThreads, kHalfBlocks<Bits, Elements>)
   float sum = 0.0f;
 #pragma unroll
   for (int j = 0; j < kPieces; ++j) {
-    if constexpr (!ReluLast) relu_in_place(held[j]);
+    if constexpr (!ReluLast) relu_in_place(held[j].element);
     const Floats values(held[j]);
 #pragma unroll
     for (const float value : values.of) sum += value;
@@ -154,7 +153,7 @@ __global__ void __launch_bounds__(kHalfThreads, kHalfBlocks<Bits, Elements>)
       values.of[e] = affine(values.of[e] - mean, inverse, scales.of[e], shifts.of[e]);
     P result;
     result.bits = values.rounded();
-    if constexpr (ReluLast) relu_in_place(result);
+    if constexpr (ReluLast) relu_in_place(result.element);
     out[i] = result.bits;
   }
 }

@@ -65,10 +65,7 @@ class RowSums {
 template <int Width, class T>
 __device__ void relu_vector(Vector<Width, T>& v) {
   if constexpr (sizeof(T) == 2) {
-    const T zero = from_float<T>(0.0f);
-#pragma unroll
-    for (int j = 0; j < Width; j += 2)
-      stages::pair_at(v.element[j]) = __hmax2_nan(stages::pair_at(v.element[j]), {zero, zero});
+    stages::relu_in_place(v.element);
   } else {
 #pragma unroll
     for (int j = 0; j < Width; ++j) v.element[j] = stages::relu(v.element[j]);

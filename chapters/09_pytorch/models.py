@@ -52,7 +52,7 @@ class Mlp(nn.Module):
 
 
 class Block(nn.Module):
-    """A block of a transformer: attention with a causal mask, and an MLP, each behind a norm. The next block
+    """A block of a transformer: attention with a causal mask, and an MLP, each after a norm. The next block
     adds its result to the residual."""
 
     def __init__(self, width, d=64):

@@ -43,7 +43,7 @@ struct Version {
 ///     predictions[] name, unit (may be empty), predicted ("16.0", "nan", a word), counted ("right"; of a
 ///                   number also "more", "fewer" and "no number", of a word "other" and "no answer"), near
 ///                   (the right number where the predicted one is only near enough; else empty), slip (what
-///                   is known of the mistake behind the number; may be empty)
+///                   is known of the mistake that led to the number; may be empty)
 ///     notes[]       what works but is fragile, of all cases; only at the end
 ///     learnt, lesson
 ///

@@ -108,7 +108,7 @@ ByPointer<Parameters...> by_pointer(void (*kernel)(Parameters...), Configuration
   return {kernel, configuration};
 }
 
-/// A __device__ variable: the translation puts one of these behind each.
+/// A __device__ variable: the translation puts one of these after each.
 struct Variable {
   template <class T>
   Variable(const char* name, T& variable) {

@@ -45,6 +45,8 @@ def main():
     parser.add_argument("--cuda", action="store_true", help="the GPU side alone: it is compiled, not run")
     parser.add_argument("--memcheck", metavar="PROGRAM", help="compute-sanitizer")
     arguments = parser.parse_args()
+    if arguments.cuda and arguments.memcheck:
+        parser.error("with --cuda nothing runs that --memcheck could check")
     folder = arguments.folder.resolve()
     python = torch_python()
     if arguments.cuda:

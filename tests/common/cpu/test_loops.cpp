@@ -126,7 +126,7 @@ TEST_CASE_METHOD(Findings, "loops: in a function that is not inlined") {
   CHECK_FALSE(counts.approximate);
 }
 
-TEST_CASE_METHOD(Findings, "finding: an element behind a __shared__ array, where another begins") {
+TEST_CASE_METHOD(Findings, "finding: an element after a __shared__ array, where another begins") {
   const auto out = zeros<float>(kLanes);
   const std::string message =
       finding([&](bool mended) { test_kernels::into_the_next_array(out->data(), mended); });

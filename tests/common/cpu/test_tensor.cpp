@@ -278,7 +278,7 @@ TEST_CASE_METHOD(Tensor, "finding: a wait for the wrong stage") {
              ContainsSubstring("asynchronous copy not waited for: kernel pipelined"));
 }
 
-TEST_CASE_METHOD(Tensor, "finding: no barrier behind the wait, so that others' copies may be under way") {
+TEST_CASE_METHOD(Tensor, "finding: no barrier after the wait, so that others' copies may be under way") {
   const std::string message = of_pipeline(PipelineMistake::kBarrierBeforeWait);
   CHECK_THAT(message, ContainsSubstring("asynchronous copy not waited for: kernel pipelined"));
   CHECK_THAT(message, ContainsSubstring("thread (0,0,0) of block (0,0,0) reads tile_a[1] at line "));
