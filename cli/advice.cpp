@@ -18,7 +18,9 @@ const Frequent kFrequent[] = {
     {R"(\w\s*(<[^<>\n]*>)?\s*<<<)",
      "A kernel is started with launch(kernel, grid, block, arguments...), which stands for kernel<<<grid, "
      "block>>>(arguments...). With dynamic shared memory it is launch_shared(kernel, grid, block, bytes, "
-     "arguments...)."},
+     "arguments...).",
+     "In a message, published_start_KERNEL(...) is the launch KERNEL<<<...>>>(...): what follows the "
+     "configuration has to be the kernel's arguments."},
     {R"(extern\s+__shared__)",
      "Dynamic shared memory is float* s = dynamic_shared<float>(); here, and launch_shared(kernel, grid, "
      "block, bytes, arguments...) says how large it is."},
@@ -30,6 +32,11 @@ const Frequent kFrequent[] = {
      "In a kernel, CUDA has its own functions without std::, such as min, max, fmaxf, sqrtf and expf."},
     {R"(call of overloaded (?:'|‘)(min|max)\(|call to '(min|max)' is ambiguous)",
      "min and max need two operands of one type, as under nvcc: write max(x, 0.0f), or cast one."},
+    {R"((thrust|cub|cuda/std|cutlass|cute)/\S+(?:: No such file|' file not found)|CUB runs on a GPU alone)",
+     "Libraries of kernels, such as Thrust, CUB and libcu++, are not there on the CPU device, where "
+     "your own kernels run."},
+    {R"(error: expected (?:'|‘)\}(?:'|’))",
+     "A brace { is not closed, in this file or in one that it includes."},
     {R"(out of memory allocating|virtual memory exhausted|Killed signal terminated program|std::bad_alloc)",
      "The compiler ran out of memory, and was stopped: does the file include something that has no end, or "
      "does a template or a constexpr function expand without end?"},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <numeric>
 #include <tuple>
 
@@ -120,6 +121,21 @@ std::vector<ExerciseFiles> all_exercises(const fs::path& root, const std::vector
   return all;
 }
 
+namespace {
+
+/// The exercises of the chapter whose number a word begins with, as "4", "04" and "04.9" do.
+std::vector<std::string> exercises_of(const std::string& word, const std::vector<std::string>& ids) {
+  const std::size_t digits = std::min(word.find_first_not_of("0123456789"), word.size());
+  if (digits == 0 || digits > 2) return {};
+  const std::string chapter = (digits == 1 ? "0" : "") + word.substr(0, digits) + ".";
+  std::vector<std::string> found;
+  std::copy_if(ids.begin(), ids.end(), std::back_inserter(found),
+               [&](const std::string& id) { return id.starts_with(chapter); });
+  return found;
+}
+
+}  // namespace
+
 const ExerciseFiles& exercise_named(const std::string& name, const fs::path& folder,
                                     const std::vector<ExerciseFiles>& exercises) {
   std::vector<std::string> ids;
@@ -127,8 +143,14 @@ const ExerciseFiles& exercise_named(const std::string& name, const fs::path& fol
     if (means(name, folder, exercise)) return exercise;
     ids.push_back(exercise.id());
   }
-  throw UsageError(fmt::format("there is no exercise \"{}\"; the nearest: {} (./workbook list shows all)",
-                               name, fmt::join(nearest(name, ids, 3), ", ")));
+  const std::vector<std::string> of_chapter = exercises_of(name, ids);
+  const bool is_number = name.find_first_not_of("0123456789.") == std::string::npos;
+  throw UsageError(fmt::format(
+      "there is no exercise \"{}\"; {} (./workbook list shows all)", name,
+      is_number && !of_chapter.empty()
+          ? fmt::format("its chapter has {}", fmt::join(of_chapter, ", "))
+          : fmt::format("the nearest: {}",
+                        fmt::join(nearest(name, of_chapter.empty() ? ids : of_chapter, 3), ", "))));
 }
 
 std::vector<std::string> nearest(const std::string& word, const std::vector<std::string>& words,

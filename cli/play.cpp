@@ -139,14 +139,16 @@ bool build_play(const Workbook& workbook, const std::string& file, const PlayReq
     update_file(workbook.build / "play.cu", wrapper(file));
   const Build build = build_locked_target(workbook, target);
   if (build.done) return true;
-  fmt::print(stderr, "{}", build.errors);
-  if (build.errors.find("undefined reference to `cpu::play()'") != std::string::npos)
+  const bool lacks_play = build.errors.find("undefined reference to `cpu::play()'") != std::string::npos ||
+                          (!is_program && file_text(file).find("play") == std::string::npos);
+  if (lacks_play)
     fmt::print(
-        stderr, "\n{}",
+        stderr, "{}\n",
         wrapped(fmt::format(
                     "{} needs a function void play() in namespace DEVICE, or a main; docs/play.md says more.",
                     file),
                 0));
+  fmt::print(stderr, "{}", build.errors);
   return false;
 }
 

@@ -96,7 +96,7 @@ ExitStatus diff_command(const Workbook& workbook, const std::string& name, bool 
   require_workbook_folder(workbook.state_folder);
   replace_file(plain, plain_solution_of(file_text(exercise.solution)));
   const Outcome outcome =
-      run_limited({"diff", "-u", "--label", workbook.shown(exercise.file), "--label",
+      run_limited({"diff", "-u", "--strip-trailing-cr", "--label", workbook.shown(exercise.file), "--label",
                    workbook.shown(exercise.solution), exercise.file.string(), plain.string()},
                   {});
   std::error_code error;

@@ -270,6 +270,11 @@ def fit_for_phone(figure):
         axes.set_title(axes.get_title().replace("= ", "=\n"), fontsize=8)
         axes.set_title(wrapped(axes.get_title(loc="left"), 60), fontsize=8, loc="left")
         axes.set_xlabel(wrapped(axes.get_xlabel(), 46), x=1, ha="right")
+        if is_of_bars(axes):
+            names = [wrapped(label.get_text(), 24) for label in axes.get_yticklabels()]
+            axes.set_yticks(axes.get_yticks(), names)
+            for label, name in zip(axes.get_yticklabels(), names):
+                label.set_fontsize(8 if "\n" in name else 10)
         legend = axes.get_legend()
         if legend:
             texts = [text.get_text() for text in legend.get_texts()]
@@ -358,6 +363,10 @@ def name_rows(axes, names):
 
 
 BEHIND_BAR = "behind a bar"  # marks such a text
+
+
+def is_of_bars(axes):
+    return any(text.get_gid() == BEHIND_BAR for text in axes.texts)
 
 
 def write_behind(axes, text, x, y):
@@ -920,7 +929,7 @@ def main():
         fail(2, bad)
     except OSError as error:
         fail(3, f"{error.filename or out}: {error.strerror}")
-    report(f"{len(drawn)} figures in {out}")
+    report(f"{len(drawn)} figure{'s' * (len(drawn) != 1)} in {out}")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,9 @@
 /// The C layer between the operators (operators*.cpp) and the code that computes (cpu_*.cpp, kernels*.cu).
 /// Pointers are raw, and no PyTorch header is needed, so a C++ program or ctypes can call it too. Arrays are
 /// contiguous. Sizes are below 2^31. Functions of the GPU side return 0, or 1 with a message in
-/// workbook_error(); they only start kernels on `stream`, a cudaStream_t, and wait for nothing.
+/// workbook_error(); they only start kernels on `stream`, a cudaStream_t, and wait for nothing. Functions
+/// without a stream, of numbers of parts and of floats, ask the current device, and throw gpu::Error where it
+/// has none.
 #pragma once
 
 extern "C" {

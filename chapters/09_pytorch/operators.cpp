@@ -8,7 +8,7 @@ using namespace workbook_ops;
 
 namespace {
 
-/// The same for x, its gradient where there is one, and a bias over the last dimension.
+/// Checks x and a bias over its last dimension. Returns their type.
 int check_bias(const char* op, const Input& x, const Input& bias) {
   const int type = type_of(op, x);
   check_same_type_and_device(op, x, bias);

@@ -78,14 +78,16 @@ Tensor run_attention(const char* op, const Tensor& q, const Tensor& k, const Ten
   task.k = keys.data_ptr();
   task.v = v ? values.data_ptr() : nullptr;
   task.out = result.data_ptr();
-  Tensor scratch = result;  // is replaced if there is one
-  if (const long long floats = v ? workbook_attention_scratch(&task) : 0) {
-    scratch = torch::stable::new_empty(q, {floats}, ScalarType::Float);
-    task.scratch = scratch.data_ptr();
-  }
   run_on(
       op, result, 0, 1, [](int, int) {},
-      [&](void* stream) { return workbook_attention_cuda(&task, stream); });
+      [&](void* stream) {
+        Tensor scratch = result;  // is replaced if there is one
+        if (const long long floats = v ? workbook_attention_scratch(&task) : 0) {
+          scratch = torch::stable::new_empty(q, {floats}, ScalarType::Float);
+          task.scratch = scratch.data_ptr();
+        }
+        return workbook_attention_cuda(&task, stream);
+      });
   return result;
 }
 

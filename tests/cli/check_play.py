@@ -132,6 +132,7 @@ with tempfile.TemporaryDirectory() as folder:
     sentence = f"{path} is not UTF-8 text (it begins with a UTF-16 byte order mark): save it as UTF-8."
     expect("a file in UTF-16", done.returncode == 1 and said == sentence, said)
 play("no play()", "", 1, "needs a function void play() in namespace DEVICE")
+play("a kernel alone", "__global__ void k() {}", 1, "needs a function void play() in namespace DEVICE")
 play("another device", FILE, 2, "--device tpu: cpu or gpu", options=["--device", "tpu"])
 
 

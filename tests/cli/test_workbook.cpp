@@ -472,6 +472,11 @@ TEST_CASE("frequent compiler errors are followed by advice") {
   has("no member named 'max' in namespace 'std'", "without std::");
   has("call of overloaded ‘max(float&, int)’ is ambiguous", "of one type");
   has("call to 'max' is ambiguous", "of one type");
+  has("expected ‘}’ at end of input", "not closed");
+  has("fatal error: thrust/sort.h: No such file or directory", "Libraries of kernels");
+  has("fatal error: 'cuda/std/array' file not found", "Libraries of kernels");
+  CHECK_THAT(advice_on("too few arguments\n  3 |   twice<<<1, 32>>>(x);\n", true),
+             ContainsSubstring("the launch KERNEL<<<...>>>(...)"));
   CHECK(advice_on("f.cuh:3:9: error: expected ‘;’ before ‘}’ token\n  3 |   x = 1 << 2 }\n").empty());
 }
 

@@ -407,6 +407,12 @@ def check_linear():
             gradients = torch.autograd.grad(y.sum(), (x, weight, bias))
         types = (y.dtype, *(each.dtype for each in gradients))
         expect(f"linear_gelu, {backend}: autocast", types == (torch.bfloat16, *[torch.float32] * 3), types)
+    gradients = []
+    for in_autocast in (False, True):
+        y = workbook_ops.linear_gelu(x, weight, bias, backend="custom")
+        with torch.autocast("cpu", torch.bfloat16, enabled=in_autocast):
+            gradients.append(torch.autograd.grad(y.sum(), (x, weight, bias)))
+    expect("linear_gelu, custom: a backward pass under autocast", all(map(torch.equal, *gradients)))
 
 
 # Rows, inputs and outputs, and whether they suit the kernels for compute capability 9.0. In the last two,
@@ -818,6 +824,9 @@ def check_second_derivatives():
         rest = [each.detach() for each in inputs[1:]]
         said = message(lambda: torch.func.grad(lambda t: call(case.call, (t, *rest))[0].sum())(x))
         expect(f"{case.name}: a derivative by torch.func raises", "setup_context" in said, said)
+        rows = torch.vmap(lambda t: call(case.call, (t, *rest))[0], randomness="different")
+        said = message(lambda: rows(inputs[0]))
+        expect(f"{case.name}: a gradient through torch.vmap raises", "setup_context" in said, said)
 
 
 def check_autograd():

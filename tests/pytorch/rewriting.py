@@ -16,7 +16,7 @@ from checks import expect
 import torch
 import torch.nn.functional as F
 import workbook_ops
-from torch import nn
+from torch import nn, Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 
@@ -99,6 +99,38 @@ def shared_weight(model, x):
     return F.linear(y, model.up.weight.t())
 
 
+class Optional(Block):
+    """Does something else where its second argument is None."""
+
+    def forward(self, x, scale=None):
+        return super().forward(2 * x if scale is None else x * scale)
+
+
+def frozen_encoder(model, x):
+    with torch.no_grad():
+        x = model.up(x)
+    return F.gelu(model.down(x))
+
+
+def without_gradient(model, x):
+    y = model.up(x)
+    with torch.no_grad():
+        return F.gelu(y)
+
+
+def skips_at_random(model, x):
+    return x if torch.rand(()).item() < 0.5 else F.gelu(model.up(x))
+
+
+class TimesTen(Tensor):
+    """A weight whose linear is another one, as a quantised weight's is."""
+
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        result = super().__torch_function__(function, types, args, kwargs)
+        return 10 * result.as_subclass(Tensor) if function is F.linear else result
+
+
 class OfThisPackage(nn.Module):
     """Has operators and modules of this package already."""
 
@@ -166,6 +198,13 @@ CASES = {
              ["1: 0 has hooks or a forward of its own"]),
     "noise": Case(lambda: Model(lambda m, x: F.gelu(m.up(x)) + torch.rand(32), up=up()), [],
                   ["the model itself: its forward makes tensors that do not depend on its inputs"]),
+    "an argument that is None": Case(Optional, ["up, act"]),
+    "a part without gradients":
+        Case(lambda: Model(frozen_encoder, up=up(), down=nn.Linear(32, 8)), [],
+             ["the model itself: its forward changes the mode of autograd or autocast"]),
+    "a decision at random":
+        Case(lambda: Model(skips_at_random, up=nn.Linear(8, 8)), [],
+             ["the model itself: its forward draws random numbers"]),
     "an attribute": Case(lambda: Model(remembers, up=up()), [],
                          ["the model itself: its forward sets the attribute last"]),
     "a layer of torch.nn":
@@ -242,6 +281,15 @@ def check_order():
            report.replaced == ["up, gelu"] and torch.allclose(y, wanted, atol=1e-6), report)
 
 
+def check_class_of_weight():
+    model = nn.Sequential(up(), nn.GELU())
+    model[0].weight = nn.Parameter(model[0].weight.detach().as_subclass(TimesTen))
+    wanted = model(torch.ones(2, 8))
+    report = workbook_ops.rewrite(model)
+    expect("a weight of another class", torch.equal(model(torch.ones(2, 8)), wanted)
+           and report.left == ["1: 0 has a TimesTen, which may have a linear of its own"], report)
+
+
 def check_again():
     model = nn.Sequential(up(), nn.GELU())
     workbook_ops.rewrite(model)
@@ -252,6 +300,13 @@ def check_again():
     workbook_ops.rewrite(block)
     x = torch.ones(2, 8)
     expect("arguments by name", torch.equal(block(x, scale=0.0), x) and torch.equal(block(x=x, scale=0.0), x))
+    torch.manual_seed(0)
+    old = Optional().eval()
+    new = copy.deepcopy(old)
+    workbook_ops.rewrite(new)
+    both = [[each(x), each(x, None), each(x, scale=None), each(x, 3.0), each(x, scale=3.0)]
+            for each in (old, new)]
+    expect("an argument that is None in one call and given in another", same(*both), both)
 
 
 def check_saved():
@@ -291,6 +346,9 @@ def check_backend():
         compiled = torch.compile(copy.deepcopy(model), backend=backend, fullgraph=True)
         # Dropout draws other numbers when compiled.
         expect(f"backend: {name}", same(results(model, False), results(compiled, False)))
+    half_frozen = Model(without_gradient, up=up())
+    y = torch.compile(half_frozen, backend=backend)(torch.ones(2, 8))
+    expect("backend: a GELU without gradients after a Linear that has some", not y.requires_grad, y)
     rewritten = nn.Sequential(Block(), Block())
     reference = copy.deepcopy(rewritten)
     workbook_ops.rewrite(rewritten)
@@ -304,6 +362,7 @@ def main():
         check_case(name, case)
     check_modes()
     check_order()
+    check_class_of_weight()
     check_again()
     check_saved()
     check_readmes()

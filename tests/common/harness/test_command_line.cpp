@@ -409,6 +409,7 @@ TEST_CASE("the workbook refuses what it does not know") {
   check_refused(workbook_program("run 99"), 2, {"there is no chapter \"99\"", "01_multiply_add"});
   check_refused(workbook_program("run ''"), 2, {"there is no chapter \"\""});
   check_refused(workbook_program("check 01.1_fues"), 2, {"01.1_fues", "the nearest: 01.1_fuse"});
+  check_refused(workbook_program("check 00"), 2, {"its chapter has 00.1_guard, 00.2_grid, 00.3_coalesce"});
   check_refused(workbook_program("check 1_fuse"), 2,
                 {"the nearest: 01.1_fuse"});  // not in the chapter's folder
   check_refused(workbook_program("check 01.1 01.1"), 2, {"check takes [EXERCISE]"});

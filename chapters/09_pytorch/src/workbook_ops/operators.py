@@ -22,6 +22,14 @@ def _in_autocast(tensor):
             else tensor.is_cpu and torch.is_autocast_enabled("cpu"))  # of other devices it knows nothing
 
 
+def _wanted_outside(tensor):
+    """Whether a tensor in torch.vmap, which itself never wants a gradient, is of one that does."""
+    functorch = torch._C._functorch
+    while functorch.is_functorch_wrapped_tensor(tensor):
+        tensor = functorch.get_unwrapped(tensor)
+    return tensor.requires_grad
+
+
 def _prepared(*tensors):
     """The tensors as the operator takes them, and whether autograd must know of the call.
 
@@ -37,6 +45,8 @@ def _prepared(*tensors):
                 return _prepared(*(each.to(widest) for each in tensors))
             dtype = tensor.dtype
         wanted = wanted or tensor.requires_grad
+    if not wanted and torch._C._are_functorch_transforms_active():
+        wanted = any(map(_wanted_outside, tensors))
     wanted = wanted and torch.is_grad_enabled()
     if forward_ad._current_level >= 0:  # in forward mode, where autograd raises that there is no derivative
         wanted = wanted or any(forward_ad.unpack_dual(tensor).tangent is not None for tensor in tensors)
@@ -363,12 +373,13 @@ class _LinearGelu(_Function):
     @staticmethod
     def backward(ctx, grad):
         x, weight, bias = ctx.saved_tensors
-        product = F.linear(x, weight)
-        dproduct, dbias = _gradient(kernels.bias_gelu_backward, grad, product, bias, ctx.tanh)
-        need_x, need_weight, *_ = ctx.needs_input_grad
-        dx = dproduct @ weight if need_x else None
-        rows = dproduct.flatten(0, -2) if dproduct.dim() > 1 else dproduct.unsqueeze(0)
-        dweight = rows.t() @ x.reshape(len(rows), weight.shape[1]) if need_weight else None
+        with torch.autocast(x.device.type, enabled=False):  # the types are those of the forward pass
+            product = F.linear(x, weight)
+            dproduct, dbias = _gradient(kernels.bias_gelu_backward, grad, product, bias, ctx.tanh)
+            need_x, need_weight, *_ = ctx.needs_input_grad
+            dx = dproduct @ weight if need_x else None
+            rows = dproduct.flatten(0, -2) if dproduct.dim() > 1 else dproduct.unsqueeze(0)
+            dweight = rows.t() @ x.reshape(len(rows), weight.shape[1]) if need_weight else None
         return dx, dweight, dbias, None
 
 

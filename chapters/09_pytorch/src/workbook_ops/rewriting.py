@@ -2,6 +2,8 @@
 
 import dataclasses
 import functools
+import inspect
+import random
 import types
 from typing import Any, Callable
 
@@ -61,7 +63,28 @@ def _name(node):
     return node.target if node.op == "call_module" else node.name
 
 
-def _reason_to_leave(node, linear, modules):
+# What changes the mode of autograd or autocast, in a graph of torch.compile
+_CHANGES = {torch._C._set_grad_enabled, torch.amp.autocast_mode._enter_autocast,
+            torch.amp.autocast_mode._exit_autocast, torch.autograd.grad_mode._enter_inference_mode,
+            torch.autograd.grad_mode._exit_inference_mode}
+
+
+def _changes_between(first, last):
+    while (first := first.next) is not last:
+        if first.op == "call_function" and first.target in _CHANGES:
+            return True
+    return False
+
+
+def _parameters(graph_module, linear, modules):
+    """Those of the weight and the bias that the graph gets from the model."""
+    if linear.op == "call_module":
+        return [modules[linear.target].weight, modules[linear.target].bias]
+    return [functools.reduce(getattr, each.target.split("."), graph_module)
+            for each in linear.all_input_nodes if each.op == "get_attr"]
+
+
+def _reason_to_leave(graph_module, node, linear, modules):
     """Why a GELU and what comes before it cannot be one operator; None if they can."""
     if not isinstance(linear, fx.Node) or not _is(linear, nn.Linear, F.linear, modules):
         return "its input does not come from a Linear"
@@ -70,6 +93,11 @@ def _reason_to_leave(node, linear, modules):
     for each in (linear, node):
         if each.op == "call_module" and _is_altered(modules[each.target]):
             return f"{_name(each)} has hooks or a forward of its own, which would not be called"
+    for tensor in _parameters(graph_module, linear, modules):
+        if type(tensor) not in (nn.Parameter, torch.Tensor, type(None)):
+            return f"{_name(linear)} has a {type(tensor).__name__}, which may have a linear of its own"
+    if _changes_between(linear, node):
+        return "the mode of autograd or autocast changes between it and the Linear"
     return None
 
 
@@ -90,7 +118,7 @@ def _fuse(graph_module, prefix=""):
         if not _is(node, nn.GELU, F.gelu, modules):
             continue
         linear = _argument(node, 0, "input")
-        reason = _reason_to_leave(node, linear, modules)
+        reason = _reason_to_leave(graph_module, node, linear, modules)
         if reason:
             report.left.append(f"{prefix}{_name(node)}: {reason}")
             continue
@@ -124,6 +152,11 @@ class _NotTraced(Exception):
     """Says why a module has no graph that does the same."""
 
 
+def _modes():
+    return (torch.is_grad_enabled(), torch.is_inference_mode_enabled(), torch.is_autocast_enabled("cpu"),
+            torch.is_autocast_enabled("cuda"))
+
+
 class _Tracer(fx.Tracer):
     proxy_buffer_attributes = True  # what a forward does to a buffer in place belongs to the graph
 
@@ -131,6 +164,21 @@ class _Tracer(fx.Tracer):
         super().__init__()
         self.opened = set()  # names of the modules whose forward is in the graph
         self.closed = set()  # of those with modules in them that are called as a whole
+        self.absent = set()  # names of the arguments that were None
+        self.modes = {_modes()}
+
+    def create_args_for_root(self, *args, **kwargs):
+        """Arguments that are None by default are None in the graph: a placeholder never is."""
+        function, values = super().create_args_for_root(*args, **kwargs)
+        for i, value in enumerate(values):
+            if isinstance(value, fx.Proxy) and value.node.args == (None,):
+                self.absent.add(value.node.target)
+                values[i] = None
+        return function, values
+
+    def create_node(self, *args, **kwargs):
+        self.modes.add(_modes())
+        return super().create_node(*args, **kwargs)
 
     def is_leaf_module(self, module, name):
         leaf = _is_altered(module) or super().is_leaf_module(module, name)
@@ -158,9 +206,15 @@ def _restore(module, before):
     return [name for _, name in changed]
 
 
+def _random_state():
+    """Of what a forward may draw from, in a form that can be compared."""
+    on_gpus = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
+    return random.getstate(), *(state.tolist() for state in (torch.get_rng_state(), *on_gpus))
+
+
 def _trace(module):
     """The graph of a module, and its tracer. \\raises _NotTraced"""
-    tracer, before = _Tracer(), _attributes(module)
+    tracer, before, drawn = _Tracer(), _attributes(module), _random_state()
     try:
         graph = tracer.trace(module)
     except Exception as error:  # a forward of any kind may raise any
@@ -172,6 +226,10 @@ def _trace(module):
         raise _NotTraced("its forward makes tensors that do not depend on its inputs")
     if changed:
         raise _NotTraced(f"its forward sets the attribute {changed[0]}")
+    if len(tracer.modes) > 1:  # a graph has no torch.no_grad()
+        raise _NotTraced("its forward changes the mode of autograd or autocast")
+    if _random_state() != drawn:  # what was drawn decided what the graph is
+        raise _NotTraced("its forward draws random numbers while it is traced")
     return graph, tracer
 
 
@@ -183,7 +241,7 @@ class _Forward:
             each.training = training
         graph, tracer = _trace(module)
         graph_module = fx.GraphModule(module, graph, type(module).__name__)
-        self.opened, self.closed = tracer.opened, tracer.closed
+        self.opened, self.closed, self.absent = tracer.opened, tracer.closed, tracer.absent
         self.report = _fuse(graph_module, prefix)
         self.code = graph_module.code
         self.function = type(graph_module).forward
@@ -194,10 +252,14 @@ def _exchange_forward(module, evaluation, training):
     in_evaluation, in_training = evaluation.function, training.function
     # Tracing has made constants of self.training. They are right while all modules have the same mode.
     watched = sorted(evaluation.opened | training.opened) if evaluation.code != training.code else []
+    # So is what forward does where an argument is None, while the same arguments are None.
+    _, *names = inspect.signature(original).parameters
+    absent = evaluation.absent
 
     @functools.wraps(original)
     def forward(self, *args, **kwargs):
-        if any(self.get_submodule(name).training is not self.training for name in watched):
+        if (any((value is None) != (name in absent) for name, value in (*zip(names, args), *kwargs.items()))
+                or any(self.get_submodule(name).training is not self.training for name in watched)):
             return original(self, *args, **kwargs)
         return (in_training if self.training else in_evaluation)(self, *args, **kwargs)
 
@@ -252,9 +314,11 @@ def rewrite(model: nn.Module) -> Report:
     gradients. A pattern is left where something else needs the Linear's result, and where a hook or a
     parametrisation would not be called.
 
-    What ``forward`` reads of attributes other than ``training`` is fixed by this call, and what it does
-    besides computing, such as printing, is left out. So rewrite a model when it is complete. It can be copied
-    but not pickled; save its state_dict.
+    What ``forward`` reads of attributes other than ``training`` is fixed by this call, so is what it decides
+    by the types of its arguments or by torch.is_grad_enabled(), and what it does besides computing, such as
+    printing, is left out. So rewrite a model when it is complete. Where other arguments are None than by
+    default, the old ``forward`` is called. The model can be copied by copy.deepcopy but not pickled; save its
+    state_dict. Replicas of nn.DataParallel would compute with the parameters of the first.
     """
     report = Report()
     _rewrite(model, "", report)
