@@ -9,15 +9,40 @@
 
 #ifdef __CUDACC__
 #include "gelu.hpp"  // the chapters' GELU, in float32
+#elif defined __FMA__
+#include "cpu_erf.hpp"
 #endif
 
 namespace workbook_ops {
 
-// --- GELU, as common/kernels/gelu.hpp has it ---
+// --- GELU, as common/kernels/gelu.hpp has it, with the limits at infinities ---
+
+constexpr int kFar =
+    40;  // GELU is 0 below minus this, and its slope is 0 or 1 beyond: a product with infinity is NaN
+
+template <class C>
+__device__ inline C not_below(C v) {
+  return v < C(-kFar) ? C(-kFar) : v;
+}
+template <class C>
+__device__ inline C not_beyond(C v) {
+  return v > C(kFar) ? C(kFar) : not_below(v);
+}
+
+template <class C>
+__device__ inline C erf_of(C v) {
+  return std::erf(v);
+}
+#if defined __FMA__ && !defined __CUDACC__
+template <>
+inline float erf_of(float v) {
+  return fast_erf(v);
+}
+#endif
 
 template <class C>
 __device__ inline C normal_distribution(C v) {
-  return C(0.5) * (1 + std::erf(v * C(0.70710678118654752440)));
+  return C(0.5) * (1 + erf_of(v * C(0.70710678118654752440)));
 }
 
 /// tanh(sqrt(2 / pi) (v + 0.044715 v^3)).
@@ -28,26 +53,30 @@ __device__ inline C gelu_tanh_part(C v) {
 
 template <class C>
 __device__ inline C gelu(C v) {
+  v = not_below(v);
   return v * normal_distribution(v);
 }
 template <class C>
 __device__ inline C gelu_slope(C v) {
+  v = not_beyond(v);
   return normal_distribution(v) + v * C(0.39894228040143267794) * std::exp(C(-0.5) * v * v);
 }
 template <class C>
 __device__ inline C gelu_tanh(C v) {
+  v = not_below(v);
   return C(0.5) * v * (1 + gelu_tanh_part(v));
 }
 template <class C>
 __device__ inline C gelu_tanh_slope(C v) {
+  v = not_beyond(v);
   const C t = gelu_tanh_part(v);
   return C(0.5) * (1 + t) + C(0.5) * v * (1 - t * t) * C(0.79788456080286535588) * (1 + C(0.134145) * v * v);
 }
 #ifdef __CUDACC__
-__device__ inline float gelu(float v) { return gpu::gelu(v); }
-__device__ inline float gelu_slope(float v) { return gpu::gelu_slope(v); }
-__device__ inline float gelu_tanh(float v) { return gpu::gelu_tanh(v); }
-__device__ inline float gelu_tanh_slope(float v) { return gpu::gelu_tanh_slope(v); }
+__device__ inline float gelu(float v) { return gpu::gelu(not_below(v)); }
+__device__ inline float gelu_slope(float v) { return gpu::gelu_slope(not_beyond(v)); }
+__device__ inline float gelu_tanh(float v) { return gpu::gelu_tanh(not_below(v)); }
+__device__ inline float gelu_tanh_slope(float v) { return gpu::gelu_tanh_slope(not_beyond(v)); }
 #endif
 
 // --- The formulas ---

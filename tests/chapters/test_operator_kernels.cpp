@@ -2,13 +2,16 @@
 // loops of its CPU side give, which tests/pytorch compares with PyTorch.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <memory>
 #include <random>
 #include <stdexcept>
 #include <type_traits>
 #include <vector>
 
+#include "../chapters/09_pytorch/cpu_erf.hpp"
 #include "../chapters/09_pytorch/formulas.hpp"
 #include "../chapters/09_pytorch/interface.hpp"
 #include "catch.hpp"
@@ -350,6 +353,26 @@ TEST_CASE("09: kernels of reductions on the CPU device") {
       f.run([&] { return workbook_reduction_backward_cuda(&back_there, nullptr); });
       dx.check();
     });
+}
+
+/// Units in the last place of a float between two values.
+double units(double a, float b) {
+  const float to = static_cast<float>(a);
+  return std::abs(a - b) / (std::nextafter(std::abs(to), 2.0f) - std::abs(to));
+}
+
+TEST_CASE("erf: at most 1.22 units in the last place off, at most one from glibc's") {
+  double most = 0, most_from_glibc = 0;
+  for (std::uint32_t bits = 0x30000000; bits < 0x40900000; bits += 61) {  // from 5e-10 to 4.5
+    const float x = std::bit_cast<float>(bits);
+    most = std::max(most, units(std::erf(double{x}), workbook_ops::fast_erf(x)));
+    most_from_glibc = std::max(most_from_glibc, units(std::erf(x), workbook_ops::fast_erf(x)));
+  }
+  CHECK(most < 1.22);
+  CHECK(most_from_glibc <= 1);
+  for (const float x : {0.0f, -0.0f, 1e-40f, -0.7f, -3.0f, 9.0f, -9.0f, INFINITY, -INFINITY})
+    CHECK(workbook_ops::fast_erf(x) == Approx(std::erf(x)).epsilon(1e-6));
+  CHECK(std::isnan(workbook_ops::fast_erf(NAN)));
 }
 
 }  // namespace

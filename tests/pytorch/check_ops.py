@@ -1,8 +1,10 @@
 """The operators of chapter 09: values, gradients, fakes and errors, in a Python that has PyTorch.
 
     python3 tests/pytorch/check_ops.py FOLDER           builds the package in FOLDER, runs attention.py,
-                                                        rewriting.py and operators.py
-    python3 tests/pytorch/check_ops.py FOLDER --cuda    compiles its GPU side for one architecture
+                                                        rewriting*.py and operators.py
+    python3 tests/pytorch/check_ops.py FOLDER --cuda    compiles its GPU side for one architecture python3
+    tests/pytorch/check_ops.py FOLDER --all     2,000 random forwards and all states of the models, with
+                                                        and without `rewrite`
 
 With --memcheck PROGRAM, which is compute-sanitizer, each operator also runs under its memcheck.
 
@@ -22,9 +24,14 @@ from package import build, torch_python
 # In one process, because importing PyTorch and its compiler takes seconds. The first has several threads, and
 # the last turns warnings into errors.
 TESTS = """
-import attention, rewriting, operators
-for tests in (attention, rewriting, operators):
+import attention, rewriting, rewriting_around, rewriting_models, rewriting_fuzz, operators
+for tests in (attention, rewriting, rewriting_around, rewriting_models, rewriting_fuzz, operators):
     tests.main()
+"""
+ALL = """
+import rewriting_fuzz, rewriting_models
+rewriting_fuzz.main(2000, 7)
+rewriting_models.main(["--all"])
 """
 MEMCHECK = "import attention, operators; attention.check_values(); operators.call_samples()"
 NVCC = pathlib.Path("/usr/local/cuda/bin/nvcc")
@@ -44,6 +51,7 @@ def main():
     parser.add_argument("folder", type=pathlib.Path, help="of the build")
     parser.add_argument("--cuda", action="store_true", help="the GPU side alone: it is compiled, not run")
     parser.add_argument("--memcheck", metavar="PROGRAM", help="compute-sanitizer")
+    parser.add_argument("--all", action="store_true", help="what takes long, alone")
     arguments = parser.parse_args()
     if arguments.cuda and arguments.memcheck:
         parser.error("with --cuda nothing runs that --memcheck could check")
@@ -58,7 +66,7 @@ def main():
                    "PYTHONPYCACHEPREFIX": str(folder / "pycache")}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     # Not captured: what is tested shows as it goes.
-    status = subprocess.run([python, "-c", TESTS], env=environment).returncode
+    status = subprocess.run([python, "-c", ALL if arguments.all else TESTS], env=environment).returncode
     if status == 0 and arguments.memcheck:
         # Each tensor has memory of its own then, so that an access beside it is seen.
         environment["PYTORCH_NO_CUDA_MEMORY_CACHING"] = "1"

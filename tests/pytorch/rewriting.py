@@ -1,373 +1,809 @@
-"""What check_ops.py runs in the Python that has PyTorch: `rewrite` and `backend` on models, results compared
-with those of the models as they were."""
+"""What check_ops.py runs in the Python that has PyTorch: `rewrite` on one method at a time, compared with the
+method as it was. What surrounds a model is in rewriting_around.py, whole models in rewriting_models.py."""
 
+import asyncio
 import contextlib
 import copy
 import functools
-import io
+import importlib.util
+import inspect
+import linecache
 import pathlib
-import re
+import random
 import sys
-from typing import Callable, NamedTuple
+import tempfile
+import traceback
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from checks import expect
 
 import torch
 import torch.nn.functional as F
+import torch.utils.checkpoint
 import workbook_ops
-from torch import nn, Tensor
+from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
+X = torch.randn(4, 8, generator=torch.Generator().manual_seed(0))
+LIMIT = 1e-5
 
-class Calls(TorchDispatchMode):
-    """Counts the calls of the library's forward operators."""
 
-    count = 0
+class Operators(TorchDispatchMode):
+    """Collects the names of the library's forward operators that are called."""
+
+    def __init__(self):
+        super().__init__()
+        self.names = []
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         name = str(function)
-        self.count += name.startswith("workbook_ops.") and "backward" not in name
+        if name.startswith("workbook_ops.") and "backward" not in name:
+            self.names.append(name.split(".")[1])
         return function(*args, **(kwargs or {}))
 
 
-# --- Models ---
-
-
-class Model(nn.Module):
-    """A model of layers by name; `forward` gets the model and x."""
-
-    def __init__(self, forward, **layers):
-        super().__init__()
-        self.function = forward
-        for name, layer in layers.items():
-            self.add_module(name, layer)
-
-    def forward(self, x):
-        return self.function(self, x)
-
-
-class Block(nn.Module):
-    """The second half of a transformer's block, with a dropout that reads self.training."""
-
-    def __init__(self, approximate="none"):
-        super().__init__()
-        self.norm, self.up, self.act = nn.LayerNorm(8), nn.Linear(8, 32), nn.GELU(approximate)
-        self.down = nn.Linear(32, 8)
-
-    def forward(self, x, scale=1.0):
-        y = self.down(self.act(self.up(self.norm(x))))
-        return x + scale * F.dropout(y, 0.5, self.training)
-
-
-class Branching(nn.Module):
-    """Cannot be traced as a whole; its blocks can."""
-
+class Base(nn.Module):
     def __init__(self):
         super().__init__()
-        self.blocks = nn.ModuleList([Block(), Block("tanh")])
+        self.fc, self.out, self.act = nn.Linear(8, 8), nn.Linear(8, 8), nn.GELU()
+        self.norm, self.relu, self.rms = nn.LayerNorm(8), nn.ReLU(), nn.RMSNorm(8, eps=1e-6)
 
-    def forward(self, x):
-        for block in self.blocks:
-            x = block(x) if x.sum() < 1e9 else x
+
+def gradients(model, result):
+    model.zero_grad()
+    if isinstance(result, torch.Tensor) and result.requires_grad:
+        torch.manual_seed(2)
+        (result * torch.randn_like(result)).sum().backward()
+    return [each.grad for each in model.parameters()]
+
+
+def raised(function):
+    try:
+        function()
+    except Exception as error:
+        return type(error), str(error)
+    return None
+
+
+def check(make, operators, reason="", call=lambda model: model(X), change=None, train=True, dropout=False):
+    """The model computes what it did, by these operators or so many `linear_gelu`, and the report has the
+    reason. `change` is done to both models after `rewrite`."""
+    operators = ["bias_gelu"] * operators if isinstance(operators, int) else operators
+    torch.manual_seed(0)
+    before = make().train(train)
+    after = copy.deepcopy(before)
+    report = str(workbook_ops.rewrite(after, dropout))
+    values, states = [], []
+    for each in (before, after):
+        if change:
+            change(each)
+        torch.manual_seed(1)
+        random.seed(1)
+        values.append(call(each))
+        states.append((torch.get_rng_state().tolist(), random.getstate()))
+    assert states[0] == states[1] or dropout, "other random numbers were drawn"
+    torch.testing.assert_close(*values[::-1], rtol=LIMIT, atol=LIMIT)
+    for old, new in zip(*(gradients(each, value) for each, value in zip((before, after), values))):
+        torch.testing.assert_close(new, old, rtol=1e-4, atol=LIMIT)
+    with Operators() as called:
+        call(after)
+    assert called.names == operators, (called.names, report)
+    assert reason in report, report
+    return after
+
+
+def forward(function, operators, reason="", base=Base, **options):
+    """The same for a class with this forward."""
+    return check(type("M", (base,), {"forward": function}), operators, reason, **options)
+
+
+# --- Forms of the pattern ---
+
+
+def test_expressions():
+    forward(lambda self, x: self.out(self.act(self.fc(x))), 1, "replaced M.forward (rewriting.py:")
+
+    def several(self, x):
+        a = nn.functional.gelu(F.linear(x, self.fc.weight, self.fc.bias))
+        b = F.gelu(self.fc(x), approximate="tanh")
+        return a + b + F.gelu(F.linear(x, bias=None, weight=self.fc.weight))
+
+    forward(several, 3)
+
+    def conditional(self, x):
+        if x.shape[0] > 100:
+            return self.act(self.fc(x))
+        x = self.act(self.fc(x)) if self.training else x
+        while x.dim() > 5:
+            x = self.fc(x)
         return x
 
+    forward(conditional, 1)
 
-class Counting(Block):
+    def named(self, x):
+        return self.act(h := self.fc(x)) + h
+
+    forward(named, 0, "its input gets a name, h")
+
+    def by_keyword(self, x):
+        return F.gelu(input=self.fc(x))
+
+    forward(by_keyword, 0, "its input is no positional argument")
+
+
+def test_statements():
+
+    def several(self, x):
+        x = self.fc(x)
+        x = self.act(x)
+        hidden: torch.Tensor = self.out(x)
+        residual = x
+        """nothing"""
+        return F.gelu(hidden) + residual
+
+    forward(several, 2)
+
+    def used_again(self, x):
+        h = self.fc(x)
+        y = self.act(h)
+        return y + h
+
+    line = inspect.getsourcelines(used_again)[1] + 3
+    forward(used_again, 0, f"self.act: the result of self.fc is used again at line {line}")
+
+    def changed_between(self, x):
+        h = self.fc(x)
+        h.mul_(2)
+        y = self.act(h)
+        return y
+
+    no_grad = torch.no_grad()(lambda model: model(X.clone()))
+    forward(changed_between, 0, "goes through something else first", call=no_grad)
+
+    def computed_before(self, x):
+        h = self.fc(x)
+        y = x.mul_(2) + self.act(h)
+        return y
+
+    forward(computed_before, 0, "something else is computed before it", call=no_grad)
+
+    def augmented(self, x):
+        h = self.fc(x)
+        x += self.act(h)
+        g = self.out(x)
+        y = self.act(g)
+        del g
+        return y
+
+    forward(augmented, 1, "the result of self.out is used again", call=no_grad)
+
+
+class Layers(Base):
     def __init__(self):
         super().__init__()
-        self.register_buffer("calls", torch.zeros(()))
+        self.layers = nn.ModuleList(nn.Linear(8, 8) for _ in range(3))
+        self.acts = nn.ModuleList(nn.GELU() for _ in range(3))
+
+
+def test_loops():
+
+    def loop(self, x):
+        for layer in self.layers:
+            x = layer(x)
+            x = self.act(x)
+        several = [self.act(layer(x)) for layer in self.layers]
+        return sum(several) + self.acts[1](self.layers[0](x))
+
+    forward(loop, 7, base=Layers)
+
+
+def test_errors_between():
+
+    def handled(self, x):
+        try:
+            x = self.fc(x)
+            x = self.act(x)
+        except RuntimeError:
+            return x
+        try:
+            return self.out(self.act(self.fc(x)))
+        finally:
+            pass
+
+    forward(handled, 1, "an error would leave another x to line")
+
+    def suppressed(self, x):
+        with contextlib.suppress(ValueError):
+            x = self.fc(x)
+            x = self.act(x)
+        return x
+
+    forward(suppressed, 0, "an error would leave another x to line")
+
+
+def test_variables_that_others_see():
+
+    def captured(self, x):
+        h = self.fc(x)
+        x = self.act(h)
+
+        def later():
+            return h
+
+        return x + later()
+
+    forward(captured, 0, "h belongs to the function at line")
+
+    def looks(self, x):
+        h = self.fc(x)
+        x = self.act(h)
+        return x + len(locals())
+
+    forward(looks, 0, "the method looks at its own variables")
+
+
+def test_generators():
+
+    class Parts(Base):
+
+        def parts(self, x):
+            h = self.fc(x)
+            yield self.act(h)
+            yield self.act(self.out(x))
+
+        def forward(self, x):
+            return sum(self.parts(x))
+
+    check(Parts, 2)
+
+    async def later(self, x):
+        await asyncio.sleep(0)
+        return self.act(self.fc(x))
+
+    forward(later, 1, call=lambda model: asyncio.run(model(X)))
+
+
+# --- The other patterns ---
+
+
+def test_relu_of_sum():
+
+    def several(self, x):
+        n = 2
+        y = F.relu(self.fc(x) + x)
+        y = y + self.out(x)
+        y = self.relu(y)
+        y = self.relu(y + n)
+        return torch.relu(y + y[:1])  # broadcast: left
+
+    forward(several, ["add_relu", "add_relu"])
+    forward(lambda self, x: nn.ReLU(inplace=True)(self.fc(x) + x), 0)  # a module made in the call
+
+    def in_place(self, x):
+        y = self.fc(x)
+        y += x
+        return self.relu(y)
+
+    forward(in_place, 0)
+
+
+def test_norms_and_relu():
+    forward(lambda self, x: F.relu(self.norm(x)), ["layer_norm_relu"])
+    no_grad = torch.no_grad()(lambda model: model(X.clone()))
+    forward(lambda self, x: self.norm(self.relu(x)), 0)
+    check(type("M", (Base,), {
+        "forward": lambda self, x: self.norm(self.relu(x))
+    }), ["relu_layer_norm"],
+          call=no_grad)
+
+    def changes_x_later(self, x):
+        x = self.fc(x)
+        x += self.norm(F.relu(x))
+        return x
+
+    forward(changes_x_later, 0)
+    forward(changes_x_later, ["relu_layer_norm"], call=no_grad)
+
+    def functional(self, x):
+        return F.layer_norm(F.relu(x), (8,), None, self.fc.bias, 1e-3)
+
+    forward(functional, ["relu_layer_norm"], call=no_grad)
+
+    def in_place(self, x):
+        return self.norm(F.relu(x, inplace=True))
+
+    forward(in_place, 0, call=no_grad)
+    check(lambda: nn.Sequential(nn.Linear(8, 8), nn.LayerNorm(8), nn.ReLU(), nn.Linear(8, 8), nn.GELU()),
+          ["layer_norm_relu", "bias_gelu"])
+    check(lambda: nn.Sequential(nn.ReLU(), nn.LayerNorm((4, 8)), nn.ReLU()), ["relu_layer_norm"],
+          call=no_grad)
+    autocast = torch.autocast("cpu", torch.bfloat16)(lambda model: model(X))
+    forward(lambda self, x: F.relu(self.norm(self.fc(x))), 0,
+            call=autocast)  # which PyTorch computes in float32
+
+
+class Decoder(Base):
+    """A block as in Llama: the sum is the next residual too."""
 
     def forward(self, x):
-        self.calls.add_(1)
-        return super().forward(x) + self.calls
+        residual = x
+        x = self.fc(x)
+        x = residual + x
+        residual = x
+        x = self.rms(x)
+        x = self.act(self.out(x))
+        return residual + x
 
 
-def changes_its_input(model, x):
-    y = model.up(x)
-    x.zero_()
-    return F.gelu(y)
+def test_residual_and_norm():
+    check(Decoder, ["residual_rms_norm", "bias_gelu"], "residual + x, self.rms")
+    check(Decoder, ["residual_rms_norm"],
+          call=lambda model: model(X.clone()),
+          change=lambda model: setattr(model, "act", nn.SiLU()))
+    check(Decoder, 1, change=lambda model: model.rms.register_forward_hook(lambda m, i, o: o * 2) and None)
+    forward(lambda self, x: self.rms(x + self.fc(x)), ["residual_rms_norm"])
+
+    def without_eps(self, x):
+        s = x + self.fc(x)
+        return F.rms_norm(s, (8,), self.rms.weight)
+
+    forward(without_eps, ["residual_rms_norm"])
+
+    def into_attribute(self, x):
+        s = x + self.fc(x)
+        self.kept = self.rms(s)
+        return self.kept + s
+
+    forward(into_attribute, ["residual_rms_norm"])
+
+    def in_try(self, x):
+        s = x
+        try:
+            s = x + self.fc(x)
+            y = self.rms(s)
+        except ValueError:
+            return s
+        return y + s
+
+    forward(in_try, 0, "an error would leave another s to line")
+
+    def both_in_one(self, x):
+        s = x + self.fc(x)
+        return self.rms(s) + s
+
+    forward(both_in_one, 0, "is used again")
 
 
-def remembers(model, x):
-    model.last = F.gelu(model.up(x))
-    return model.last
+def test_dropout():
+    for train in (True, False):
+
+        def drop(self, x):
+            return F.dropout(self.act(self.fc(x)), 0.5, self.training)
+
+        forward(drop, 1, train=train)
+        torch.manual_seed(0)
+        model = type("M", (Base,), {"forward": drop})().train(train)
+        workbook_ops.rewrite(model, dropout=True)
+        with Operators() as called:
+            y = model(X.repeat(100, 1))
+        assert called.names == ["gelu_dropout" if train else "gelu"], called.names
+        kept = (y != 0).float().mean().item()
+        assert abs(kept - (0.5 if train else 1.0)) < 0.05, kept
+    forward(lambda self, x: F.dropout(self.act(x), 0.0), ["gelu"], dropout=True)
 
 
-def shared_weight(model, x):
-    y = F.gelu(F.linear(x, model.up.weight, model.up.bias), approximate="tanh")
-    return F.linear(y, model.up.weight.t())
+# --- Classes that say the same ---
 
 
-class Optional(Block):
-    """Does something else where its second argument is None."""
-
-    def forward(self, x, scale=None):
-        return super().forward(2 * x if scale is None else x * scale)
-
-
-def frozen_encoder(model, x):
-    with torch.no_grad():
-        x = model.up(x)
-    return F.gelu(model.down(x))
+class GeluOfSomebody(nn.Module):
+    def forward(self, hidden):
+        """The same."""
+        return nn.functional.gelu(hidden, approximate="tanh")
 
 
-def without_gradient(model, x):
-    y = model.up(x)
-    with torch.no_grad():
-        return F.gelu(y)
+class NearlyGelu(nn.Module):
+    def forward(self, hidden):
+        return nn.functional.gelu(hidden, approximate="tanh") + 0
 
 
-def skips_at_random(model, x):
-    return x if torch.rand(()).item() < 0.5 else F.gelu(model.up(x))
+class Kept(nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.kept = function
+
+    def forward(self, x):
+        return self.kept(x)
 
 
-class TimesTen(Tensor):
+class Rms(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gain, self.small = nn.Parameter(torch.linspace(0.5, 2, 8)), 1e-6
+
+    def forward(self, h):
+        kind = h.dtype
+        h = h.to(torch.float32)
+        v = h.pow(2).mean(-1, keepdim=True)
+        h = h * torch.rsqrt(v + self.small)
+        return self.gain * h.to(kind)
+
+
+def test_classes_of_somebody():
+
+    def with_act(act):
+        def make():
+            model = type("M", (Base,), {"forward": lambda self, x: self.act(self.fc(x))})()
+            model.act = act()
+            return model
+
+        return make
+
+    check(with_act(GeluOfSomebody), 1)
+    check(lambda: nn.Sequential(nn.Linear(8, 8), GeluOfSomebody()), 1)
+    check(with_act(NearlyGelu), 0, "a NearlyGelu is not known to be GELU")
+    check(with_act(lambda: Kept(functools.partial(F.gelu, approximate="tanh"))), 1)
+    check(with_act(lambda: Kept(F.gelu)), 0, change=lambda model: setattr(model.act, "kept", F.silu))
+    check(with_act(lambda: Kept(F.silu)), 0)
+
+    class Other(Decoder):
+
+        def __init__(self):
+            super().__init__()
+            self.rms = Rms()
+
+    check(Other, ["residual_rms_norm", "bias_gelu"])
+
+
+# --- What a method is besides its statements ---
+
+
+def test_inheritance():
+
+    class A(Base):
+
+        def forward(self, x):
+            return self.act(self.fc(x))
+
+    class B(A):
+        pass
+
+    class C(A):
+
+        def forward(self, x):
+            return self.act(self.out(super().forward(x)))
+
+    check(B, 1)
+    check(C, 1)  # that of A, which super() finds in A, stays as it is
+
+
+class Mangled(Base):
+    def __init__(self):
+        super().__init__()
+        self.__hidden = nn.Linear(8, 8)
+
+    def __inner(self, x):
+        return self.act(self.__hidden(x))
+
+    def forward(self, x):
+        return self.__inner(x) + self.act(self.__hidden(x))
+
+
+def test_names_and_closures():
+    check(Mangled, 2)
+    scale, calls = 2.0, []
+
+    class M(Base):
+
+        def forward(self, x):
+            nonlocal scale
+            scale += 0.0
+            calls.append(__class__)
+            return self.act(self.fc(x)) * scale
+
+    check(M, 1)
+    assert set(calls) == {M}
+    scale = 3.0
+    check(M, 1)
+
+
+def test_signature():
+
+    class M(Base):
+        def forward(self, x: torch.Tensor, /, factor: float = 2.0, *args, flag: bool = False,
+                    **kwargs) -> torch.Tensor:
+            """A text.
+
+              With a line of its own.
+            """
+            text = """
+        indented
+"""
+            assert len(text) == 18
+            return self.act(self.fc(x)) * factor * (3 if flag is True else 1)
+
+    after = check(M, 1, call=lambda model: model(X, 3.0, flag=True))
+    assert inspect.signature(after.forward) == inspect.signature(M().forward)
+    assert after.forward.__doc__ == M.forward.__doc__
+    assert inspect.getsource(after.forward) == inspect.getsource(M.forward)
+    assert after.forward.__func__.__qualname__ == M.forward.__qualname__
+
+
+def test_decorated():
+
+    def twice(function):
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            return function(*args, **kwargs) * 2
+
+        return wrapper
+
+    @torch.no_grad()
+    @twice
+    def decorated(self, x):
+        return self.act(self.fc(x))
+
+    assert not forward(decorated, 1)(X).requires_grad
+
+    @torch.compile(backend="eager")
+    def compiled(self, x):
+        return self.act(self.fc(x))
+
+    forward(compiled, 0, "compiled by torch.compile")
+
+    @functools.lru_cache(1)
+    def cached(self, x):
+        return self.act(self.fc(x))
+
+    forward(cached, 0, "not a function")
+
+
+def test_sources_that_are_not_there():
+
+    class N(Base):
+        forward, other = (lambda self, x: self.act(self.fc(x))), (lambda self, x: 1)
+
+    check(N, 0, "several functions begin on its line")
+    space = {"Base": Base}
+    exec("class M(Base):\n    def forward(self, x):\n        return self.act(self.fc(x))\n", space)
+    check(space["M"], 0, "there is no source of it")
+    text = ("from rewriting import Base\nclass M(Base):\n"
+            "    def forward(self, x):\n        return self.act(self.fc(x))\n")
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "edited.py")
+        path.write_text(text)
+        spec = importlib.util.spec_from_file_location("edited", path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        path.write_text(text.replace("(self.fc(x))", "(self.fc(x)) + 1"))
+        linecache.checkcache()
+        check(module.M, 0, "its source is not what was compiled")
+
+
+def test_traceback():
+
+    class M(Base):
+
+        def forward(self, x):
+            x = self.fc(x)
+            x = self.act(x)
+            return self.missing(self.act(self.fc(x)))
+
+    old = M()
+    new = copy.deepcopy(old)
+    workbook_ops.rewrite(new)
+    lines = []
+    for each in (old, new):
+        for argument in (X, X[:, :3]):
+            try:
+                each(argument)
+            except (AttributeError, RuntimeError) as error:
+                frames = traceback.extract_tb(error.__traceback__)
+                lines.append([(frame.lineno, frame.line) for frame in frames
+                              if frame.filename == __file__][1:])
+    assert lines[0] == lines[2] and len(lines[1]) == 1, lines
+    # Where the shapes are wrong, the Linear that waited is called in the line of the activation.
+    assert lines[3][0][0] - lines[1][0][0] in (0, 1), lines
+
+
+# --- What decides at run time ---
+
+
+def test_regions():
+
+    def autocast_off(self, x):
+        with torch.autocast("cpu", enabled=False):
+            return F.gelu(self.fc(x.float()))
+
+    forward(autocast_off, 1, call=torch.autocast("cpu", torch.bfloat16)(lambda model: model(X)))
+
+    def frozen(self, x):
+        with torch.no_grad():
+            x = self.fc(x)
+            x = self.act(x)
+        return self.out(x)
+
+    forward(frozen, 1)
+
+    def forces(self, x):
+        with torch.enable_grad():
+            x = x.detach().requires_grad_()
+            return torch.autograd.grad(self.act(self.fc(x)).sum(), x)[0]
+
+    forward(forces, 1, call=torch.no_grad()(lambda model: model(X)))
+
+    def penalty(self, x):  # a second derivative
+        x = x.detach().requires_grad_()
+        return torch.autograd.grad(self.act(self.fc(x)).sum(), x, create_graph=True)[0].square().sum()
+
+    forward(penalty, 1)
+
+    def half_frozen(self, x):
+        h = self.fc(x)
+        with torch.no_grad():
+            return self.act(h)
+
+    assert not forward(half_frozen, 0)(X).requires_grad
+
+
+def test_saved_for_backward():
+
+    def saved(self, x):
+        return self.out(
+            torch.utils.checkpoint.checkpoint(lambda x: self.act(self.fc(x)), x, use_reentrant=False))
+
+    model, sizes = forward(saved, 1), []
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: sizes.append(t.numel()) or t, lambda t: t):
+        model(torch.randn(4096, 8, requires_grad=True))
+    assert sum(sizes) <= 2 * 4096 * 8 + 200, sizes
+
+
+def test_decisions():
+
+    def depth(self, x):
+        return x if random.random() < 0.5 else x + self.act(self.fc(x))
+
+    forward(depth, 2, call=lambda model: torch.stack([random.seed(1), *map(model, [X] * 5)][1:]))
+
+    class M(Base):
+
+        def __init__(self):
+            super().__init__()
+            self.aux, self.cache, self.drop = [], {}, nn.Dropout(0.5)
+
+        def forward(self, x, gate=False):
+            if "h" in self.cache:
+                x = x + self.cache["h"]
+            try:
+                if x.shape[0] > 2 and torch.is_tensor(x) and type(x) is torch.Tensor:
+                    x = x * 2
+            except Exception:
+                pass
+            h = self.act(self.fc(x * x.mask if hasattr(x, "mask") else x))
+            self.aux.append(h.square().mean())
+            self.cache["h"] = h.detach()
+            return F.dropout(h * 2 if gate is True else h, 0.5, self.drop.training)
+
+    after = check(M,
+                  3,
+                  call=lambda model: torch.stack([model(X, True) for _ in range(3)]),
+                  change=lambda model: model.drop.eval())
+    assert after.aux[0].requires_grad
+
+
+class Lora(nn.Module):
+    def __init__(self, linear):
+        super().__init__()
+        self.linear, self.weight, self.bias = linear, linear.weight, linear.bias
+
+    def forward(self, x):
+        return self.linear(x) + 1
+
+
+class TimesTen(torch.Tensor):
     """A weight whose linear is another one, as a quantised weight's is."""
 
     @classmethod
     def __torch_function__(cls, function, types, args=(), kwargs=None):
+        if function is torch.Tensor.__deepcopy__:
+            return args[0].detach().as_subclass(torch.Tensor).clone().as_subclass(cls).requires_grad_()
         result = super().__torch_function__(function, types, args, kwargs)
-        return 10 * result.as_subclass(Tensor) if function is F.linear else result
+        return 10 * result.as_subclass(torch.Tensor) if function is F.linear else result
 
 
-class OfThisPackage(nn.Module):
-    """Has operators and modules of this package already."""
-
-    def __init__(self):
-        super().__init__()
-        self.norm, self.up = workbook_ops.ResidualRMSNorm(8), nn.Linear(8, 32)
-
-    def forward(self, x):
-        y, total = self.norm(x, workbook_ops.mul_tanh(a=x, b=x))
-        return workbook_ops.bias_gelu(F.gelu(self.up(y)), self.up.bias).sum() + total
+def of_another_class(model):
+    model.fc.weight = nn.Parameter(model.fc.weight.detach().as_subclass(TimesTen))
 
 
-def up():
-    return nn.Linear(8, 32)
+def test_changed_later():
+
+    class M(Base):
+        alpha = 1.0
+
+        def forward(self, x):
+            return self.alpha * self.act(self.fc(x))
+
+    def normed(model):
+        nn.utils.parametrizations.weight_norm(model.fc)
+        model.fc.parametrizations.weight.original0.data.mul_(2)
+
+    check(M, 1, change=lambda model: setattr(model, "alpha", 0.1))
+    for change in (lambda model: model.act.register_forward_hook(lambda m, i, o: o * 2) and None,
+                   lambda model: model.fc.register_forward_pre_hook(lambda m, i: (i[0] * 2,)) and None,
+                   lambda model: nn.utils.weight_norm(model.fc) and None, normed, of_another_class,
+                   lambda model: setattr(model, "fc", Lora(model.fc)),
+                   lambda model: setattr(model, "act", nn.ReLU()),
+                   lambda model: setattr(model.fc, "forward", lambda x: x)):
+        check(M, 0, change=change)
+
+    def make():
+        return nn.Sequential(nn.Linear(8, 8), nn.GELU(), nn.Linear(8, 8))
+
+    check(make, 1, change=lambda model: model.append(model[0]))
+    check(make, 0, change=lambda model: model.__setitem__(1, nn.SiLU()))
+    check(make, 0, change=lambda model: model.__delitem__(0))
 
 
-def altered(change):
-    model = nn.Sequential(up(), nn.GELU())
-    change(model)
-    return model
+def test_changed_before():
+
+    def model_with(change):
+        def make():
+            model = type("M", (Base,), {"forward": lambda self, x: self.act(self.fc(x))})()
+            change(model)
+            return model
+
+        return make
+
+    check(model_with(lambda model: model.act.register_forward_hook(lambda m, i, o: o * 2)), 0,
+          "left M.forward (rewriting.py:")
+    check(model_with(of_another_class), 0, "self.fc has a TimesTen")
+    model = nn.Sequential(nn.Linear(8, 8), nn.GELU())
+    nn.utils.parametrizations.weight_norm(model[0])
+    assert "left 1: 0 is a ParametrizedLinear, not a Linear" in str(workbook_ops.rewrite(model))
 
 
-class Case(NamedTuple):
-    model: Callable[[], nn.Module]
-    replaced: list[str]
-    left: list[str] = []  # how the entries begin
+def test_operands_that_do_not_suit():
+
+    class M(Base):
+
+        def __init__(self):
+            super().__init__()
+            self.w, self.b = nn.Parameter(torch.randn(8)), nn.Parameter(torch.randn(1))
+
+        def forward(self, x):
+            return F.gelu(F.linear(x, self.w)).sum() + F.gelu(F.linear(x, self.fc.weight, self.b))
+
+    check(M, 0)
+    nested = torch.nested.nested_tensor([torch.randn(3, 8), torch.randn(5, 8)], layout=torch.jagged)
+    check(lambda: nn.Sequential(nn.Linear(8, 8), nn.GELU()),
+          0,
+          call=lambda model: model(nested).values().detach())
+    model = nn.Sequential(nn.Linear(8, 8), nn.GELU())
+    after = copy.deepcopy(model)
+    workbook_ops.rewrite(after)
+    for wrong in (X[:, :3], X.double(), X.long(), torch.tensor(1.0), None):
+        errors = [raised(lambda: each(wrong)) for each in (model, after)]
+        assert errors[0] == errors[1] and errors[0], errors
 
 
-NO_LINEAR = "its input does not come from a Linear"
-CASES = {
-    "modules": Case(lambda: nn.Sequential(up(), nn.GELU(), nn.Linear(32, 8)), ["0, 1"]),
-    "modules, tanh": Case(lambda: nn.Sequential(up(), nn.GELU("tanh")), ["0, 1"]),
-    "functions": Case(lambda: Model(lambda m, x: F.gelu(m.up(x)), up=up()), ["up, gelu"]),
-    "functions that share a weight": Case(lambda: Model(shared_weight, up=up()), ["linear, gelu"]),
-    "one Linear called twice":
-        Case(lambda: Model(lambda m, x: F.gelu(m.up(x)) + F.gelu(m.up(-x), approximate="tanh"), up=up()),
-             ["up, gelu", "up, gelu_1"]),
-    "a transformer's blocks": Case(lambda: nn.Sequential(Block(), Block("tanh")),
-                                   ["0.up, 0.act", "1.up, 1.act"]),
-    "children of what cannot be traced":
-        Case(Branching, ["blocks.0.up, blocks.0.act", "blocks.1.up, blocks.1.act"],
-             ["the model itself: it cannot be traced (TraceError: "]),
-    "operators of this package": Case(OfThisPackage, ["up, gelu"]),
-    "a buffer that forward changes": Case(Counting, ["up, act"]),
-    "the Linear's result used twice":
-        Case(lambda: Model(lambda m, x: (lambda y: F.gelu(y) + y)(m.up(x)), up=up()), [],
-             ["gelu: the result of the Linear is used elsewhere as well"]),
-    "another input": Case(lambda: nn.Sequential(nn.LayerNorm(8), nn.GELU()), [], [f"1: {NO_LINEAR}"]),
-    "no bias": Case(lambda: nn.Sequential(nn.Linear(8, 32, bias=False), nn.GELU()), ["0, 1"]),
-    "functions without a bias":
-        Case(lambda: Model(lambda m, x: F.gelu(F.linear(x, m.up.weight)) + m.up.bias, up=up()),
-             ["linear, gelu"]),
-    "a subclass": Case(lambda: nn.Sequential(type("Mine", (nn.Linear,), {})(8, 32), nn.GELU()),
-                       ["linear, 1"]),
-    "a weight norm": Case(lambda: altered(lambda m: nn.utils.parametrizations.weight_norm(m[0])), [],
-                          [f"1: {NO_LINEAR}"]),
-    "a hook": Case(lambda: altered(lambda m: m[0].register_forward_hook(lambda _, x, y: 2 * y)), [],
-                   ["1: 0 has hooks or a forward of its own"]),
-    "a block with a hook":
-        Case(lambda: altered(lambda m: (m.insert(0, Block()),
-                                        m[0].register_forward_hook(lambda _, x, y: 2 * y))),
-             ["1, 2", "0.up, 0.act"]),
-    "another forward":
-        Case(lambda: altered(lambda m: setattr(m[0], "forward", lambda x: x)), [],
-             ["1: 0 has hooks or a forward of its own"]),
-    "noise": Case(lambda: Model(lambda m, x: F.gelu(m.up(x)) + torch.rand(32), up=up()), [],
-                  ["the model itself: its forward makes tensors that do not depend on its inputs"]),
-    "an argument that is None": Case(Optional, ["up, act"]),
-    "a part without gradients":
-        Case(lambda: Model(frozen_encoder, up=up(), down=nn.Linear(32, 8)), [],
-             ["the model itself: its forward changes the mode of autograd or autocast"]),
-    "a decision at random":
-        Case(lambda: Model(skips_at_random, up=nn.Linear(8, 8)), [],
-             ["the model itself: its forward draws random numbers"]),
-    "an attribute": Case(lambda: Model(remembers, up=up()), [],
-                         ["the model itself: its forward sets the attribute last"]),
-    "a layer of torch.nn":
-        Case(lambda: nn.Sequential(nn.TransformerEncoderLayer(8, 2, 32, activation="gelu", batch_first=True)),
-             [], ["0: torch.fx does not look into TransformerEncoderLayer of torch.nn"]),
-}
-
-
-# --- Comparisons ---
-
-
-def results(model, training):
-    """The output for fixed inputs, and the gradients of all parameters."""
-    model.train(training)
-    torch.manual_seed(1)
-    x = torch.randn(2, 5, 8, requires_grad=True)
-    y = model(x)
-    y.square().sum().backward()
-    gradients = [x.grad, *(each.grad for each in model.parameters())]
-    model.zero_grad()
-    return [y, *gradients]
-
-
-def same(ones, others):
-    return all(one is other or torch.allclose(one, other, atol=1e-5, rtol=1e-4)
-               for one, other in zip(ones, others, strict=True))
-
-
-def check_case(name, case):
-    torch.manual_seed(0)
-    model = case.model()
-    before, names = copy.deepcopy(model), list(model.state_dict())
-    model.train(False)
-    report = workbook_ops.rewrite(model)
-    expect(f"{name}: {len(report.replaced)} replaced, {len(report.left)} left",
-           report.replaced == case.replaced and len(report.left) == len(case.left)
-           and all(map(str.startswith, report.left, case.left)), report)
-    expect("... the class, the mode and the state are as before",
-           type(model) is type(before) and not model.training and names == list(model.state_dict()))
-    for each in (model, copy.deepcopy(model)):
-        reference = copy.deepcopy(before)
-        right = [same(results(each, training), results(reference, training)) for training in (True, False)]
-        expect("... so are results and gradients", all(right), right)
-    counts = []
-    for each in (before, model):
-        with Calls() as calls:
-            each(torch.randn(2, 5, 8))
-        counts.append(calls.count)
-    expect("... the operator is called", counts[1] - counts[0] == len(case.replaced), counts)
-
-
-def check_modes():
-    """A frozen block keeps its mode, though the model is in training."""
-    torch.manual_seed(0)
-    model = nn.Sequential(Block(), Block())
-    before = copy.deepcopy(model)
-    workbook_ops.rewrite(model)
-    outputs = []
-    for each in (model, before):
-        each.train()
-        each[1].eval()
-        torch.manual_seed(1)
-        outputs.append(each(torch.ones(2, 8)))
-    expect("a model with a frozen block", torch.allclose(*outputs, atol=1e-6), outputs)
-
-
-def check_order():
-    model = Model(changes_its_input, up=up())
-    wanted = model(torch.ones(2, 8))
-    report = workbook_ops.rewrite(model)
-    with torch.no_grad():
-        y = model(torch.ones(2, 8))
-    expect("an input that is changed before the GELU",
-           report.replaced == ["up, gelu"] and torch.allclose(y, wanted, atol=1e-6), report)
-
-
-def check_class_of_weight():
-    model = nn.Sequential(up(), nn.GELU())
-    model[0].weight = nn.Parameter(model[0].weight.detach().as_subclass(TimesTen))
-    wanted = model(torch.ones(2, 8))
-    report = workbook_ops.rewrite(model)
-    expect("a weight of another class", torch.equal(model(torch.ones(2, 8)), wanted)
-           and report.left == ["1: 0 has a TimesTen, which may have a linear of its own"], report)
-
-
-def check_again():
-    model = nn.Sequential(up(), nn.GELU())
-    workbook_ops.rewrite(model)
-    report = workbook_ops.rewrite(model)
-    expect("a second call says that there was a first one",
-           str(report) == "left the model itself: its forward has been exchanged before", report)
-    block = Block()
-    workbook_ops.rewrite(block)
-    x = torch.ones(2, 8)
-    expect("arguments by name", torch.equal(block(x, scale=0.0), x) and torch.equal(block(x=x, scale=0.0), x))
-    torch.manual_seed(0)
-    old = Optional().eval()
-    new = copy.deepcopy(old)
-    workbook_ops.rewrite(new)
-    both = [[each(x), each(x, None), each(x, scale=None), each(x, 3.0), each(x, scale=3.0)]
-            for each in (old, new)]
-    expect("an argument that is None in one call and given in another", same(*both), both)
-
-
-def check_saved():
-    """A state that was saved before is loaded after, and the other way round."""
-    torch.manual_seed(0)
-    old, new = Block().eval(), Block().eval()
-    workbook_ops.rewrite(new)
-    new.load_state_dict(old.state_dict())
-    x = torch.randn(3, 8)
-    expect("a state from before rewrite()", torch.allclose(old(x), new(x), atol=1e-6))
-    fresh = Block().eval()
-    fresh.load_state_dict(new.state_dict())
-    expect("a state from after rewrite()", torch.allclose(fresh(x), new(x), atol=1e-6))
-
-
-def check_readmes():
-    """The examples of the READMEs print the output that stands below them."""
-    root = pathlib.Path(__file__).resolve().parents[2]
-    for page in (root / "README.md", root / "chapters/09_pytorch/README.md"):
-        block = r"((?:(?!```).*\n)*)```\n"
-        quoted = re.findall(f"^```python\n{block}\n```text\n{block}", page.read_text(), re.M)
-        for code, wanted in quoted:
-            printed = io.StringIO()
-            with contextlib.redirect_stdout(printed):
-                exec(code, {"torch": torch, "workbook_ops": workbook_ops})
-            expect(f"{page.relative_to(root)}: the output of an example", printed.getvalue() == wanted,
-                   printed.getvalue())
-        expect("... there is one", quoted)
-
-
-def check_backend():
-    backend = functools.partial(workbook_ops.backend, inner="aot_eager")
-    torch.manual_seed(0)
-    encoder = nn.TransformerEncoderLayer(8, 2, 32, dropout=0.0, activation="gelu", batch_first=True)
-    for name, model in (("a transformer's blocks", nn.Sequential(Block(), Block("tanh"))),
-                        ("a layer of torch.nn", encoder)):
-        compiled = torch.compile(copy.deepcopy(model), backend=backend, fullgraph=True)
-        # Dropout draws other numbers when compiled.
-        expect(f"backend: {name}", same(results(model, False), results(compiled, False)))
-    half_frozen = Model(without_gradient, up=up())
-    y = torch.compile(half_frozen, backend=backend)(torch.ones(2, 8))
-    expect("backend: a GELU without gradients after a Linear that has some", not y.requires_grad, y)
-    rewritten = nn.Sequential(Block(), Block())
-    reference = copy.deepcopy(rewritten)
-    workbook_ops.rewrite(rewritten)
-    compiled = torch.compile(rewritten, backend="aot_eager", fullgraph=True)
-    expect("torch.compile takes a rewritten model", same(results(reference, False), results(compiled, False)))
+def run(tests):
+    """Runs the functions test_... of a module."""
+    for name, test in list(tests.items()):
+        if name.startswith("test_") and inspect.isfunction(test):
+            with contextlib.ExitStack() as stack:
+                stack.callback(torch._dynamo.reset)
+                try:
+                    test()
+                    said = ""
+                except Exception:
+                    said = traceback.format_exc(limit=-3)
+            expect(f"rewrite: {name.removeprefix('test_').replace('_', ' ')}", not said, said)
 
 
 def main():
     torch.set_num_threads(1)
-    for name, case in CASES.items():
-        check_case(name, case)
-    check_modes()
-    check_order()
-    check_class_of_weight()
-    check_again()
-    check_saved()
-    check_readmes()
-    check_backend()
+    run(globals())
 
 
 if __name__ == "__main__":
+    sys.modules["rewriting"] = sys.modules["__main__"]
     main()

@@ -10,15 +10,16 @@ for that reads other bytes; expand a tensor first if you want it (it is copied).
 and no elements at all, but at most 2^31 - 1; the result has the strides that empty_like() gives for the first
 input, and is contiguous if it is normalised, reduced, or of attention.
 
-Gradients work as usual; a second derivative raises a RuntimeError, and so does a gradient of attention. A
-wrong type, shape or device raises a RuntimeError that says what is wrong and what is accepted. On a GPU,
-kernels run on the current stream and can be captured in a CUDA graph. torch.compile(fullgraph=True) takes all
-operators as they are. Under autocast they compute in the type of their inputs; inputs of different types are
-cast to the widest one first. Only linear_gelu computes in autocast's type, as PyTorch's linear does.
+Gradients work as usual; a gradient of attention raises. A wrong type, shape or device raises a RuntimeError
+that says what is wrong and what is accepted, a wrong option a ValueError. On a GPU, kernels run on the
+current stream and can be captured in a CUDA graph. torch.compile(fullgraph=True) takes all operators as they
+are. Under autocast they compute in the type of their inputs; inputs of different types are cast to the widest
+one first. Only linear_gelu computes in autocast's type, as PyTorch's linear does.
 
 LinearGELU, LayerNormReLU, ReLULayerNorm, ResidualRMSNorm and GELUDropout are modules of these operators.
 
-`rewrite` puts `linear_gelu` into a model that has Linear and GELU, and `backend` does so in torch.compile.
+`rewrite` puts operators into a model that exists (`restore` takes them out), `backend` puts `linear_gelu`
+into what torch.compile sees, and `fuse` into a graph of torch.fx.
 
 CUDA_AVAILABLE: whether there is a GPU that these operators can use. `kernels` has the bare operators.
 """
@@ -28,17 +29,18 @@ from typing import Any
 import torch
 
 from . import kernels
+from .graphs import backend, fuse
 from .modules import GELUDropout, LayerNormReLU, LinearGELU, ReLULayerNorm, ResidualRMSNorm
 from .operators import (add_mul_exp, add_relu, attention, attention_scores, bias_gelu, gelu, gelu_dropout,
                         layer_norm_relu, linear_gelu, mean_abs, mul_tanh, multiply_add, quantize_int8,
                         quantize_rows, relu_layer_norm, residual_rms_norm, sum_of_squares)
-from .rewriting import Report, backend, rewrite
+from .rewriting import Report, restore, rewrite
 
 __all__ = ["CUDA_AVAILABLE", "GELUDropout", "LayerNormReLU", "LinearGELU", "ReLULayerNorm", "Report",
            "ResidualRMSNorm", "add_mul_exp", "add_relu", "attention", "attention_scores", "backend",
-           "bias_gelu", "gelu", "gelu_dropout", "kernels", "layer_norm_relu", "linear_gelu", "mean_abs",
-           "mul_tanh", "multiply_add", "quantize_int8", "quantize_rows", "relu_layer_norm",
-           "residual_rms_norm", "rewrite", "sum_of_squares"]
+           "bias_gelu", "fuse", "gelu", "gelu_dropout", "kernels", "layer_norm_relu", "linear_gelu",
+           "mean_abs", "mul_tanh", "multiply_add", "quantize_int8", "quantize_rows", "relu_layer_norm",
+           "residual_rms_norm", "restore", "rewrite", "sum_of_squares"]
 
 CUDA_AVAILABLE: bool
 

@@ -30,7 +30,28 @@ def _wanted_outside(tensor):
     return tensor.requires_grad
 
 
-def _prepared(*tensors):
+def _check_mode(tensors, wanted):
+    """Raises where a derivative is wanted that is not there: of torch.func, or in forward mode."""
+    if forward_ad._current_level >= 0:
+        wanted = wanted or any(forward_ad.unpack_dual(each).tangent is not None for each in tensors)
+    elif torch._C._are_functorch_transforms_active():
+        wanted = wanted or any(map(_wanted_outside, tensors)) and torch.is_grad_enabled()
+    else:
+        return
+    if wanted:
+        raise RuntimeError("workbook_ops: derivatives by torch.func (grad, vjp, jvp and the like), through "
+                           "torch.vmap and in forward mode are not supported: use backward() or "
+                           "torch.autograd.grad, or PyTorch's own operators")
+
+
+def _check_tensors(op, *tensors):
+    for i, tensor in enumerate(tensors):
+        if not isinstance(tensor, Tensor):
+            raise RuntimeError(f"{op}: tensor {i + 1} of {len(tensors)} must be a Tensor, not "
+                               f"{type(tensor).__name__}")
+
+
+def _prepared(op, *tensors):
     """The tensors as the operator takes them, and whether autograd must know of the call.
 
     Under autocast, tensors of different types become those of the widest, as for PyTorch's own addcmul.
@@ -38,18 +59,16 @@ def _prepared(*tensors):
     dtype, wanted = None, False
     for tensor in tensors:
         if not isinstance(tensor, Tensor):
-            return tensors, False  # the operator says which argument is wrong
+            _check_tensors(op, *tensors)
         if tensor.dtype is not dtype:
             if dtype is not None and _in_autocast(tensors[0]):
                 widest = torch.promote_types(dtype, tensor.dtype)
-                return _prepared(*(each.to(widest) for each in tensors))
+                return _prepared(op, *(each.to(widest) for each in tensors))
             dtype = tensor.dtype
         wanted = wanted or tensor.requires_grad
-    if not wanted and torch._C._are_functorch_transforms_active():
-        wanted = any(map(_wanted_outside, tensors))
     wanted = wanted and torch.is_grad_enabled()
-    if forward_ad._current_level >= 0:  # in forward mode, where autograd raises that there is no derivative
-        wanted = wanted or any(forward_ad.unpack_dual(tensor).tangent is not None for tensor in tensors)
+    if torch._C._are_functorch_transforms_active() or forward_ad._current_level >= 0:
+        _check_mode(tensors, wanted)
     if wanted and torch.compiler.is_compiling():
         # If one tensor is two of the inputs, torch.compile of PyTorch 2.11 drops one of its gradients
         # (pytorch#181146). Two views of it are two tensors.
@@ -92,43 +111,46 @@ class _Function(torch.autograd.Function):
         return cls._direct(*inputs)
 
 
-class _Once(_Function):
-    """A backward operator whose own derivative raises. Without it, PyTorch would take that for 0."""
-
-    @staticmethod
-    def forward(ctx, operator, *inputs):
-        return operator(*inputs)
-
-    @staticmethod
-    def backward(ctx, *_):
-        raise RuntimeError("workbook_ops: a second derivative is not implemented")
-
-
-def _gradient(operator, *inputs):
-    """Calls a backward operator. torch.compile itself refuses second derivatives."""
-    if torch.is_grad_enabled() and not torch.compiler.is_compiling():  # that is, with create_graph=True
-        return _Once.apply(operator, *inputs)
+def _gradient(operator, by_pytorch, *inputs):
+    """Calls a backward operator; for a second derivative (create_graph=True), PyTorch's own operators
+    instead. torch.compile itself refuses second derivatives."""
+    if torch.is_grad_enabled() and not torch.compiler.is_compiling():
+        return by_pytorch(*inputs)
     return operator(*inputs)
 
 
-def _pair(forward, backward, tensors, saved):
+def _derivative(function, tensors):
+    """A backward operator of PyTorch's own. It gets the gradient, then what `function` gets, which begins
+    with so many tensors, and can be differentiated again."""
+
+    def backward(grad, *inputs):
+        with torch.autocast(grad.device.type, enabled=False), torch.enable_grad():
+            result = function(*inputs)
+        wanted = [each for each in inputs[:tensors] if each.requires_grad]
+        found = iter(torch.autograd.grad(result, wanted, grad, create_graph=True))
+        return tuple(next(found) if each.requires_grad else None for each in inputs[:tensors])
+
+    return backward
+
+
+def _pair(forward, backward, by_pytorch, tensors, saved):
     """An autograd Function of a forward and a backward operator, whose first `tensors` inputs are tensors.
 
     The backward operator reads, between the gradient and those inputs that are no tensors, the first `saved`
-    inputs, or the result if that is 0. It returns the gradients of the first inputs; the others have none.
+    inputs, or the result if that is None. It returns the gradients of the first inputs; the others have none.
     """
 
     class Pair(_Function):
         @staticmethod
         def forward(ctx, *inputs):
             result = forward(*inputs)
-            ctx.save_for_backward(*(inputs[:saved] if saved else (result,)))
+            ctx.save_for_backward(*((result,) if saved is None else inputs[:saved]))
             ctx.options = inputs[tensors:]
             return result
 
         @staticmethod
         def backward(ctx, grad):
-            gradients = _gradient(backward, grad, *ctx.saved_tensors, *ctx.options)
+            gradients = _gradient(backward, by_pytorch, grad, *ctx.saved_tensors, *ctx.options)
             gradients = (gradients,) if isinstance(gradients, Tensor) else gradients
             return *gradients, *(None for _ in range(tensors + len(ctx.options) - len(gradients)))
 
@@ -136,6 +158,10 @@ def _pair(forward, backward, tensors, saved):
 
 
 # --- Elementwise ---
+
+
+def _multiply_add_backward(grad, q, k):
+    return grad * k, grad * q
 
 
 class _MultiplyAdd(_Function):
@@ -149,14 +175,14 @@ class _MultiplyAdd(_Function):
     def backward(ctx, grad):
         q, k = ctx.saved_tensors
         if q is not None and k is not None:
-            return *_gradient(kernels.multiply_add_backward, grad, q, k), grad
+            return *_gradient(kernels.multiply_add_backward, _multiply_add_backward, grad, q, k), grad
         return None if k is None else grad * k, None if q is None else grad * q, grad
 
 
 @_traceable
 def multiply_add(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """``q * k + v``. All three have one shape. Saves q if k needs a gradient, and k if q does."""
-    (q, k, v), wanted = _prepared(q, k, v)
+    (q, k, v), wanted = _prepared("multiply_add", q, k, v)
     return _MultiplyAdd.apply(q, k, v) if wanted else kernels.multiply_add(q, k, v)
 
 
@@ -165,32 +191,49 @@ def _twice(operator):
     return lambda *inputs: (operator(*inputs),) * 2
 
 
-_AddMulExp = _pair(kernels.add_mul_exp, _twice(kernels.add_mul_exp_backward), tensors=2, saved=0)
-_AddRelu = _pair(kernels.add_relu, _twice(kernels.add_relu_backward), tensors=2, saved=0)
-_MulTanh = _pair(kernels.mul_tanh, kernels.mul_tanh_backward, tensors=2, saved=2)
-_Gelu = _pair(kernels.gelu, kernels.gelu_backward, tensors=1, saved=1)
-_BiasGelu = _pair(kernels.bias_gelu, kernels.bias_gelu_backward, tensors=2, saved=2)
-_GeluDropout = _pair(kernels.gelu_dropout, kernels.gelu_dropout_backward, tensors=2, saved=2)
+def _gelu_of(x, tanh):
+    return F.gelu(x, approximate="tanh" if tanh else "none")
+
+
+def _gelu_dropout_of(x, seed, p, tanh):
+    with torch.no_grad():
+        kept = kernels.gelu_dropout(torch.ones_like(x), seed, p, tanh)  # gelu(1) / (1 - p), or 0
+        scales = kept / _gelu_of(torch.ones_like(x), tanh)
+    return _gelu_of(x, tanh) * scales
+
+
+_AddMulExp = _pair(kernels.add_mul_exp, _twice(kernels.add_mul_exp_backward),
+                   _twice(lambda grad, result: 2 * grad * result), tensors=2, saved=None)
+_AddRelu = _pair(kernels.add_relu, _twice(kernels.add_relu_backward),
+                 _twice(lambda grad, result: torch.ops.aten.threshold_backward(grad, result, 0)), tensors=2,
+                 saved=None)
+_MulTanh = _pair(kernels.mul_tanh, kernels.mul_tanh_backward, _derivative(lambda a, b: torch.tanh(a * b), 2),
+                 tensors=2, saved=2)
+_Gelu = _pair(kernels.gelu, kernels.gelu_backward, _derivative(_gelu_of, 1), tensors=1, saved=1)
+_bias_gelu_by_pytorch = _derivative(lambda x, bias, tanh: _gelu_of(x + bias, tanh), 2)
+_BiasGelu = _pair(kernels.bias_gelu, kernels.bias_gelu_backward, _bias_gelu_by_pytorch, tensors=2, saved=2)
+_GeluDropout = _pair(kernels.gelu_dropout, kernels.gelu_dropout_backward, _derivative(_gelu_dropout_of, 1),
+                     tensors=2, saved=2)
 
 
 @_traceable
 def add_mul_exp(x: Tensor, y: Tensor) -> Tensor:
     """``exp((x + y) * 2)``. Both have one shape. Saves the result."""
-    (x, y), wanted = _prepared(x, y)
+    (x, y), wanted = _prepared("add_mul_exp", x, y)
     return _AddMulExp.apply(x, y) if wanted else kernels.add_mul_exp(x, y)
 
 
 @_traceable
 def add_relu(a: Tensor, b: Tensor) -> Tensor:
     """``relu(a + b)``; a NaN stays one. Both have one shape. Saves the result."""
-    (a, b), wanted = _prepared(a, b)
+    (a, b), wanted = _prepared("add_relu", a, b)
     return _AddRelu.apply(a, b) if wanted else kernels.add_relu(a, b)
 
 
 @_traceable
 def mul_tanh(a: Tensor, b: Tensor) -> Tensor:
     """``tanh(a * b)``. Both have one shape. Saves a and b."""
-    (a, b), wanted = _prepared(a, b)
+    (a, b), wanted = _prepared("mul_tanh", a, b)
     return _MulTanh.apply(a, b) if wanted else kernels.mul_tanh(a, b)
 
 
@@ -198,7 +241,7 @@ def mul_tanh(a: Tensor, b: Tensor) -> Tensor:
 def gelu(x: Tensor, approximate: Approximation = "none") -> Tensor:
     """``torch.nn.functional.gelu(x, approximate=approximate)``. Saves x."""
     tanh = _use_tanh("gelu", approximate)
-    (x,), wanted = _prepared(x)
+    (x,), wanted = _prepared("gelu", x)
     return _Gelu.apply(x, tanh) if wanted else kernels.gelu(x, tanh)
 
 
@@ -209,7 +252,7 @@ def bias_gelu(x: Tensor, bias: Tensor, approximate: Approximation = "none") -> T
     The gradient of bias is the sum of that of x over all other dimensions, in float32 for 16-bit types.
     """
     tanh = _use_tanh("bias_gelu", approximate)
-    (x, bias), wanted = _prepared(x, bias)
+    (x, bias), wanted = _prepared("bias_gelu", x, bias)
     return _BiasGelu.apply(x, bias, tanh) if wanted else kernels.bias_gelu(x, bias, tanh)
 
 
@@ -227,7 +270,7 @@ def gelu_dropout(x: Tensor, p: float = 0.5, training: bool = True,
         raise ValueError(f"gelu_dropout: p must be from 0 to 1, not {p}")
     if not training or p == 0:
         return gelu(x, approximate)
-    (x,), wanted = _prepared(x)
+    (x,), wanted = _prepared("gelu_dropout", x)
     seed = torch.randint(2**62, (), device=getattr(x, "device", None))
     return _GeluDropout.apply(x, seed, p, tanh) if wanted else kernels.gelu_dropout(x, seed, p, tanh)
 
@@ -235,8 +278,18 @@ def gelu_dropout(x: Tensor, p: float = 0.5, training: bool = True,
 # --- Norms ---
 
 
-_LayerNormRelu = _pair(kernels.layer_norm_relu, kernels.layer_norm_relu_backward, tensors=3, saved=3)
-_ReluLayerNorm = _pair(kernels.relu_layer_norm, kernels.relu_layer_norm_backward, tensors=3, saved=2)
+def _relu_layer_norm_backward(grad, x, weight, eps):
+    bias = torch.zeros_like(weight).requires_grad_()  # whose value does not matter
+    return _derivative(lambda x, weight, bias: F.layer_norm(F.relu(x), weight.shape, weight, bias, eps),
+                       3)(grad, x, weight, bias)
+
+
+_LayerNormRelu = _pair(
+    kernels.layer_norm_relu, kernels.layer_norm_relu_backward,
+    _derivative(lambda x, weight, bias, eps: F.relu(F.layer_norm(x, weight.shape, weight, bias, eps)), 3),
+    tensors=3, saved=3)
+_ReluLayerNorm = _pair(kernels.relu_layer_norm, kernels.relu_layer_norm_backward, _relu_layer_norm_backward,
+                       tensors=3, saved=2)
 
 
 def _layer_norm(op, function, operator, x, normalized_shape, weight, bias, eps):
@@ -247,7 +300,7 @@ def _layer_norm(op, function, operator, x, normalized_shape, weight, bias, eps):
     if isinstance(x, Tensor):
         weight = x.new_ones(shape) if weight is None else weight
         bias = x.new_zeros(shape) if bias is None else bias
-    inputs, wanted = _prepared(x, weight, bias)
+    inputs, wanted = _prepared(op, x, weight, bias)
     return function.apply(*inputs, eps) if wanted else operator(*inputs, eps)
 
 
@@ -274,6 +327,12 @@ def relu_layer_norm(x: Tensor, normalized_shape: int | Sequence[int], weight: Te
                        weight, bias, eps)
 
 
+def _residual_rms_norm_backward(grad, grad_sum, sum_, weight, eps):
+    by_pytorch = _derivative(lambda x, weight: F.rms_norm(x, weight.shape, weight, eps), 2)
+    of_sum, of_weight = by_pytorch(grad, sum_, weight)
+    return (of_sum if grad_sum is None else grad_sum if of_sum is None else of_sum + grad_sum), of_weight
+
+
 class _ResidualRmsNorm(_Function):
     @staticmethod
     def forward(ctx, x, residual, weight, eps):
@@ -288,7 +347,8 @@ class _ResidualRmsNorm(_Function):
         if grad is None:  # only the sum is used
             return grad_sum, grad_sum, None, None
         sum_, weight = ctx.saved_tensors
-        dx, dweight = _gradient(kernels.residual_rms_norm_backward, grad, grad_sum, sum_, weight, ctx.eps)
+        dx, dweight = _gradient(kernels.residual_rms_norm_backward, _residual_rms_norm_backward, grad,
+                                grad_sum, sum_, weight, ctx.eps)
         return dx, dx, dweight, None
 
 
@@ -300,7 +360,7 @@ def residual_rms_norm(x: Tensor, residual: Tensor, weight: Tensor,
     The sum is rounded to the type of x before it is normalised; it is the residual of the next block. Saves
     sum and weight. x and residual have one shape, weight has that of their last dimensions.
     """
-    inputs, wanted = _prepared(x, residual, weight)
+    inputs, wanted = _prepared("residual_rms_norm", x, residual, weight)
     return _ResidualRmsNorm.apply(*inputs, eps) if wanted else kernels.residual_rms_norm(*inputs, eps)
 
 
@@ -314,6 +374,7 @@ def quantize_int8(x: Tensor, scale: float, zero_point: float) -> Tensor:
     Computed in float32 with a true division and rounded to the nearest, to even in the middle. A scale should
     be positive; others give what the division gives. x must not be float64.
     """
+    _check_tensors("quantize_int8", x)
     return kernels.quantize_int8(x, scale, zero_point)
 
 
@@ -325,20 +386,23 @@ def quantize_rows(x: Tensor) -> tuple[Tensor, Tensor]:
     largest absolute value of the row divided by 127, where a NaN is ignored, or 1 if that is 0. x is near
     ``q * scales.unsqueeze(-1)``. x must not be float64.
     """
-    return kernels.quantize_rows(x.detach() if isinstance(x, Tensor) else x)
+    _check_tensors("quantize_rows", x)
+    return kernels.quantize_rows(x.detach())
 
 
 # --- Reductions ---
 
 
-_SumOfSquares = _pair(kernels.sum_of_squares, kernels.sum_of_squares_backward, tensors=1, saved=1)
-_MeanAbs = _pair(kernels.mean_abs, kernels.mean_abs_backward, tensors=1, saved=1)
+_SumOfSquares = _pair(kernels.sum_of_squares, kernels.sum_of_squares_backward,
+                      _derivative(lambda x, dim: x.square().sum(dim), 1), tensors=1, saved=1)
+_MeanAbs = _pair(kernels.mean_abs, kernels.mean_abs_backward,
+                 _derivative(lambda x, dim: x.abs().mean(dim), 1), tensors=1, saved=1)
 
 
 @_traceable
 def sum_of_squares(x: Tensor, dim: int) -> Tensor:
     """``x.square().sum(dim)``, summed in float32 for 16-bit types and rounded once. Saves x."""
-    (x,), wanted = _prepared(x)
+    (x,), wanted = _prepared("sum_of_squares", x)
     return _SumOfSquares.apply(x, dim) if wanted else kernels.sum_of_squares(x, dim)
 
 
@@ -348,7 +412,7 @@ def mean_abs(x: Tensor, dim: int) -> Tensor:
 
     The slope at 0 is 0, and the mean of no elements is NaN, as in PyTorch.
     """
-    (x,), wanted = _prepared(x)
+    (x,), wanted = _prepared("mean_abs", x)
     return _MeanAbs.apply(x, dim) if wanted else kernels.mean_abs(x, dim)
 
 
@@ -363,6 +427,12 @@ def _in_autocast_type(x, *others):
     return tuple(each if each.dtype == torch.float64 else each.to(dtype) for each in (x, *others))
 
 
+def _is_trained_in_autocast(x, *others):
+    return (torch.is_grad_enabled() and isinstance(x, Tensor) and _in_autocast(x)
+            and all(isinstance(each, Tensor) for each in others)
+            and any(each.requires_grad for each in (x, *others)))
+
+
 class _LinearGelu(_Function):
     @staticmethod
     def forward(ctx, x, weight, bias, tanh):
@@ -374,12 +444,14 @@ class _LinearGelu(_Function):
     def backward(ctx, grad):
         x, weight, bias = ctx.saved_tensors
         with torch.autocast(x.device.type, enabled=False):  # the types are those of the forward pass
-            product = F.linear(x, weight)
-            dproduct, dbias = _gradient(kernels.bias_gelu_backward, grad, product, bias, ctx.tanh)
+            dproduct, dbias = _gradient(kernels.bias_gelu_backward, _bias_gelu_by_pytorch, grad,
+                                        F.linear(x, weight), bias, ctx.tanh)
             need_x, need_weight, *_ = ctx.needs_input_grad
             dx = dproduct @ weight if need_x else None
-            rows = dproduct.flatten(0, -2) if dproduct.dim() > 1 else dproduct.unsqueeze(0)
-            dweight = rows.t() @ x.reshape(len(rows), weight.shape[1]) if need_weight else None
+            dweight = None
+            if need_weight:
+                rows = dproduct.flatten(0, -2) if dproduct.dim() > 1 else dproduct.unsqueeze(0)
+                dweight = rows.t() @ x.reshape(len(rows), weight.shape[1])
         return dx, dweight, dbias, None
 
 
@@ -403,8 +475,8 @@ def _may_be_fused(x, weight, bias):
     if not (isinstance(x, Tensor) and x.is_cuda and isinstance(weight, Tensor) and isinstance(bias, Tensor)):
         return False
     shape, sizes = x.shape, weight.shape
-    return (len(shape) > 0 and len(sizes) == 2 and shape[-1] == sizes[1] and x.numel() > 0
-            and bias.dim() == 1 and bias.numel() == sizes[0] > 0 and weight.dtype == bias.dtype == x.dtype)
+    return (len(shape) > 0 and len(sizes) == 2 and shape[-1] == sizes[1] and x.numel() > 0 and
+            bias.dim() == 1 and bias.numel() == sizes[0] > 0 and weight.dtype == bias.dtype == x.dtype)
 
 
 def _suits_hopper(x, weight):
@@ -468,7 +540,11 @@ def linear_gelu(x: Tensor, weight: Tensor, bias: Tensor | None = None, approxima
         raise ValueError(f'linear_gelu: backend must be "auto", "cublas" or "custom", not {backend!r}')
     if bias is None and isinstance(weight, Tensor) and weight.dim() == 2:
         bias = weight.new_zeros(len(weight))
-    inputs, wanted = _prepared(*_in_autocast_type(x, weight, bias))
+    if backend != "custom" and _is_trained_in_autocast(x, weight, bias):
+        product = F.linear(x, weight)  # autocast keeps its copy of the weight for other calls
+        inputs, _ = _prepared("linear_gelu", product, bias.to(product.dtype))
+        return _BiasGelu.apply(*inputs, tanh)
+    inputs, wanted = _prepared("linear_gelu", *_in_autocast_type(x, weight, bias))
     fused = not wanted and _may_be_fused(*inputs)
     if backend == "auto" and fused and _is_faster(*inputs[:2], tanh):
         backend = "custom"
@@ -485,7 +561,7 @@ def linear_gelu(x: Tensor, weight: Tensor, bias: Tensor | None = None, approxima
 
 
 def _without_gradient(op, instead, *tensors):
-    tensors, wanted = _prepared(*tensors)
+    tensors, wanted = _prepared(op, *tensors)
     if wanted:
         raise RuntimeError(f"{op}: its gradient is not implemented: call it under torch.no_grad(), or use "
                            f"{instead}")

@@ -1,17 +1,21 @@
-"""A Linear and its GELU become `linear_gelu`: in a model (`rewrite`), or in torch.compile (`backend`)."""
+"""`rewrite`: a model's methods with operators in them.
+
+A module gets a class derived from its own, in which the methods that have a pair of the table are those of
+the class with helpers in front of the two calls. Nothing is run and nothing is recorded.
+"""
 
 import dataclasses
-import functools
-import inspect
-import random
+import operator
+import os
 import types
-from typing import Any, Callable
+from typing import Any
 
 import torch
-import torch.nn.functional as F
-from torch import fx, nn
+from torch import nn
 
-from .operators import linear_gelu
+from . import formulas, patterns
+from .finding import Changes, Finder, Pair, called
+from .source import Left, closure_of, codes_in, contents, place, unwrapped, with_changes, wrapped_again
 
 
 @dataclasses.dataclass
@@ -19,307 +23,258 @@ class Report:
     """What `rewrite` has done. Its str() is a line for each entry."""
 
     replaced: list[str] = dataclasses.field(default_factory=list)
-    """``"fc1, act"``: the Linear and the GELU that are one operator now."""
+    """``"Block.forward (file.py:31) self.fc, self.act in blocks.0 and 11 more"``: two calls that are one
+    operator now; ``"0, 1"`` in an nn.Sequential."""
     left: list[str] = dataclasses.field(default_factory=list)
-    """``"fc2, act: REASON"``: a GELU, or a whole module, that is as it was."""
-
-    def add(self, other: "Report") -> None:
-        """Adds the entries that are new."""
-        self.replaced += [entry for entry in other.replaced if entry not in self.replaced]
-        self.left += [entry for entry in other.left if entry not in self.left]
+    """The same, ``": REASON"`` and the modules: a GELU, or a pair, that is as it was."""
 
     def __str__(self) -> str:
-        return "\n".join([f"replaced {entry}" for entry in self.replaced] +
-                         [f"left {entry}" for entry in self.left])
+        return "\n".join([f"replaced {entry}"
+                          for entry in self.replaced] + [f"left {entry}"
+                                                         for entry in self.left]) or "nothing to replace"
 
 
-# --- The pattern in a graph ---
+class _Entries(dict[tuple[bool, str], list[str]]):
+    """(whether it is replaced, what): the names of the modules."""
+
+    def add(self, replaced: bool, what: str, name: str) -> None:
+        self.setdefault((replaced, what), []).append(name)
+
+    def report(self) -> Report:
+        result = Report()
+        for (replaced, what), names in self.items():
+            where = f" in {names[0]}" if names[0] else ""
+            more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+            (result.replaced if replaced else result.left).append(f"{what}{where}{more}")
+        return result
 
 
-def _is_altered(module):
-    """Whether a call of it does more than the forward of its class."""
-    return bool(module._forward_hooks or module._forward_pre_hooks or module._backward_hooks
-                or module._backward_pre_hooks or "forward" in vars(module))
+# --- The derived class ---
 
 
-def _argument(node, index, name, default=None):
-    return node.args[index] if len(node.args) > index else node.kwargs.get(name, default)
+class Rewritten:
+    """Stands before the class of a module that was rewritten."""
+
+    _workbook_class: type[nn.Module]
+    _workbook_dropout: bool
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Does not ask the module's class, for which this is no new subclass."""
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Copied and pickled as an object of its class, which is rewritten when it has got its state."""
+        reduced = super().__reduce_ex__(max(protocol, 2))
+        if not isinstance(reduced, tuple):
+            return reduced
+        function, args, *rest = reduced
+        cls, original = type(self), self._workbook_class
+        args = tuple(original if each is cls else each for each in args)
+        return _made_again, (self._workbook_dropout, function, *args), *rest
+
+    def __setstate__(self, state: Any) -> None:
+        if hasattr(super(), "__setstate__"):
+            super().__setstate__(state)  # type: ignore[misc]
+        else:
+            self.__dict__.update(state)
+        _rewrite_module(self, "", self._workbook_dropout, _learned_names(self), _Entries())
 
 
-def _is(node, kind, function, modules):
-    """Whether the node calls that function, or a module of exactly that class: a subclass may do more."""
-    if node.op == "call_module":
-        return type(modules[node.target]) is kind
-    return node.op == "call_function" and node.target is function
+def _made_again(dropout, function, *args):
+    module = function(*args)
+    module.__class__ = _derived(type(module), {}, dropout)
+    return module
 
 
-def _approximation(node, modules):
-    if node.op == "call_module":
-        return modules[node.target].approximate
-    return _argument(node, 1, "approximate", "none")
+_classes: dict[Any, type] = {}
 
 
-def _name(node):
-    return node.target if node.op == "call_module" else node.name
+def _derived(cls, methods, dropout):
+    """A subclass with these methods, made without the metaclass's or the class's knowing."""
+    key = cls, tuple(sorted((name, id(method)) for name, method in methods.items())), dropout
+    if key not in _classes:
+        inside = {
+            **methods, "__module__": cls.__module__,
+            "__qualname__": cls.__qualname__,
+            "__doc__": cls.__doc__,
+            "_workbook_class": cls,
+            "_workbook_dropout": dropout
+        }
+        _classes[key] = type.__new__(type(cls), cls.__name__, (Rewritten, cls), inside)
+    return _classes[key]
 
 
-# What changes the mode of autograd or autocast, in a graph of torch.compile
-_CHANGES = {torch._C._set_grad_enabled, torch.amp.autocast_mode._enter_autocast,
-            torch.amp.autocast_mode._exit_autocast, torch.autograd.grad_mode._enter_inference_mode,
-            torch.autograd.grad_mode._exit_inference_mode}
+def _class_of(module):
+    return getattr(type(module), "_workbook_class", type(module))
 
 
-def _changes_between(first, last):
-    while (first := first.next) is not last:
-        if first.op == "call_function" and first.target in _CHANGES:
-            return True
-    return False
+# --- Methods ---
 
 
-def _parameters(graph_module, linear, modules):
-    """Those of the weight and the bias that the graph gets from the model."""
-    if linear.op == "call_module":
-        return [modules[linear.target].weight, modules[linear.target].bias]
-    return [functools.reduce(getattr, each.target.split("."), graph_module)
-            for each in linear.all_input_nodes if each.op == "get_attr"]
+def _learned_names(model):
+    """Learns the classes of a model. Returns names of which the source of a method with a pair has at least
+    one: the other methods are not read."""
+    for module in model.modules():
+        formulas.learn(module)
+    names = {each.__name__ for each in patterns.ROWS if not isinstance(each, type)}
+    for path, module in model.named_modules(remove_duplicate=False):
+        if type(module) in patterns.ROWS or "gelu" in type(module).__name__.lower():
+            names.update(path.split(".")[-2:])
+    return names
 
 
-def _reason_to_leave(graph_module, node, linear, modules):
-    """Why a GELU and what comes before it cannot be one operator; None if they can."""
-    if not isinstance(linear, fx.Node) or not _is(linear, nn.Linear, F.linear, modules):
-        return "its input does not come from a Linear"
-    if len(linear.users) > 1:
-        return "the result of the Linear is used elsewhere as well"
-    for each in (linear, node):
-        if each.op == "call_module" and _is_altered(modules[each.target]):
-            return f"{_name(each)} has hooks or a forward of its own, which would not be called"
-    for tensor in _parameters(graph_module, linear, modules):
-        if type(tensor) not in (nn.Parameter, torch.Tensor, type(None)):
-            return f"{_name(linear)} has a {type(tensor).__name__}, which may have a linear of its own"
-    if _changes_between(linear, node):
-        return "the mode of autograd or autocast changes between it and the Linear"
-    return None
+def _may_have_pairs(function, module, names):
+    mentioned = {name for each in codes_in(function.__code__) for name in each.co_names + each.co_freevars}
+    values = [vars(module).get(each) for each in mentioned]
+    values += [
+        contents(closure_of(function).get(each))
+        if each in closure_of(function) else function.__globals__.get(each) for each in mentioned
+    ]
+    return bool(mentioned & names) or any(
+        type(each) in patterns.FUNCTIONS and each in patterns.ROWS for each in values)
 
 
-def _operands(graph, linear, modules):
-    """x, weight and bias as nodes before the Linear. The bias may be None."""
-    if linear.op == "call_module":
-        has_bias = modules[linear.target].bias is not None
-        return (_argument(linear, 0, "input"), graph.get_attr(f"{linear.target}.weight"),
-                graph.get_attr(f"{linear.target}.bias") if has_bias else None)
-    return tuple(_argument(linear, i, name) for i, name in enumerate(("input", "weight", "bias")))
+def _methods(cls):
+    """(name, class that has it, function) of all that a class has from classes other than nn.Module."""
+    seen = set()
+    for each in cls.__mro__[:cls.__mro__.index(nn.Module)]:
+        for name, value in vars(each).items():
+            if name not in seen and (isinstance(value, types.FunctionType) or name == "forward"):
+                yield name, each, value
+            seen.add(name)
 
 
-def _fuse(graph_module, prefix=""):
-    """Replaces the pattern in a graph, and reports the names of the nodes behind `prefix`."""
-    report, graph = Report(), graph_module.graph
-    modules = dict(graph_module.named_modules(remove_duplicate=False))  # a shared module has several names
-    for node in list(graph.nodes):
-        if not _is(node, nn.GELU, F.gelu, modules):
-            continue
-        linear = _argument(node, 0, "input")
-        reason = _reason_to_leave(graph_module, node, linear, modules)
-        if reason:
-            report.left.append(f"{prefix}{_name(node)}: {reason}")
-            continue
-        # In the place of the Linear: what follows may change x.
-        with graph.inserting_before(linear):
-            operands = *_operands(graph, linear, modules), _approximation(node, modules)
-            fused = graph.call_function(linear_gelu, operands)
-        node.replace_all_uses_with(fused)
-        graph.erase_node(node)
-        graph.erase_node(linear)
-        report.replaced.append(f"{prefix}{_name(linear)}, {prefix}{_name(node)}")
-    graph.lint()
-    graph_module.recompile()
-    return report
+_HELPERS = "_workbook_first", "_workbook_second", "_workbook_made", "_workbook_add"
+_changed: dict[Any, Any] = {}  # (method, its pairs, with dropout): the method with helpers
 
 
-def backend(graph_module: fx.GraphModule, example_inputs: list[Any], inner: str = "inductor",
-            **options: Any) -> Callable[..., Any]:
-    """A backend of torch.compile: ``torch.compile(model, backend=workbook_ops.backend)``.
+def _with_helpers(method, chain, pairs: list[Pair], dropout):
+    key = method, tuple((place(each.first), place(each.second), each.made) for each in pairs), dropout
+    if key not in _changed:
+        helpers = patterns.HELPERS[dropout]
+        values = dict(zip(_HELPERS, (helpers.first, helpers.second, helpers.made, operator.add)))
+        _changed[key] = wrapped_again(chain, with_changes(chain[-1], Changes(pairs, *_HELPERS), values))
+    return _changed[key]
 
-    It puts `linear_gelu` into the graph and leaves the rest to the backend `inner`.
-    """
-    _fuse(graph_module)
-    return torch._dynamo.lookup_backend(inner)(graph_module, example_inputs, **options)
+
+def _why_not_now(module):
+    """Why calls of a module that the table knows are not fused as it is; None if they may be."""
+    if not isinstance(module, nn.Module):
+        return None
+    if not patterns.is_plain(module):
+        return "has hooks or a forward of its own"
+    kinds = [
+        type(each).__name__ for each in module._parameters.values()
+        if each is not None and not patterns.is_ordinary(each)
+    ]
+    return f"has a {kinds[0]}" if kinds else None
+
+
+def _rewritten_method(method, owner, name, module, dropout, names, add):
+    """The method with helpers, or None. \\raises Left"""
+    chain = unwrapped(method)
+    if not _may_have_pairs(chain[-1], module, names):
+        return None
+    finder = Finder(chain[-1], module, patterns.HELPERS[dropout].patterns)
+    where = f"{owner}.{name} ({os.path.basename(chain[-1].__code__.co_filename)}:"
+    for call, reason in finder.left:
+        add(False, f"{where}{call.lineno}) {called(call)}: {reason}")
+    if finder.pairs and name in vars(module):
+        raise Left(f"the module has a {name} of its own")
+    for pair in finder.pairs:
+        calls = [each for each in (pair.first, pair.second) if hasattr(each, "func")]
+        reasons = [
+            f": {called(each)} {reason}" for each in calls
+            if (reason := _why_not_now(finder.resolve(each.func)))
+        ]
+        add(not reasons, f"{where}{pair.second.lineno}) {pair}{''.join(reasons[:1])}")
+    return _with_helpers(method, chain, finder.pairs, dropout) if finder.pairs else None
+
+
+def _sequential_pairs(module, name, dropout, add):
+    """Whether an nn.Sequential has a pair among its children."""
+    children, found, taken = list(module._modules.items()), False, None
+    for (a, one), (b, two) in zip(children, children[1:]):
+        rows = patterns.row_of(one), patterns.row_of(two)
+        kinds = tuple(row and row.kind for row in rows)
+        prefix = f"{name}." if name else ""
+        if kinds in patterns.HELPERS[dropout].patterns and one is not taken:
+            reasons = [
+                f": {each} {reason}" for each, child in ((a, one), (b, two))
+                if (reason := _why_not_now(child))
+            ]
+            add(not reasons, f"{prefix}{a}, {prefix}{b}{''.join(reasons[:1])}")
+            found, taken = True, two
+        elif kinds[1] == "gelu":
+            add(False, f"{prefix}{b}: {a} is a {type(one).__name__}, not a Linear")
+    return found
 
 
 # --- A model ---
 
 
-class _NotTraced(Exception):
-    """Says why a module has no graph that does the same."""
-
-
-def _modes():
-    return (torch.is_grad_enabled(), torch.is_inference_mode_enabled(), torch.is_autocast_enabled("cpu"),
-            torch.is_autocast_enabled("cuda"))
-
-
-class _Tracer(fx.Tracer):
-    proxy_buffer_attributes = True  # what a forward does to a buffer in place belongs to the graph
-
-    def __init__(self):
-        super().__init__()
-        self.opened = set()  # names of the modules whose forward is in the graph
-        self.closed = set()  # of those with modules in them that are called as a whole
-        self.absent = set()  # names of the arguments that were None
-        self.modes = {_modes()}
-
-    def create_args_for_root(self, *args, **kwargs):
-        """Arguments that are None by default are None in the graph: a placeholder never is."""
-        function, values = super().create_args_for_root(*args, **kwargs)
-        for i, value in enumerate(values):
-            if isinstance(value, fx.Proxy) and value.node.args == (None,):
-                self.absent.add(value.node.target)
-                values[i] = None
-        return function, values
-
-    def create_node(self, *args, **kwargs):
-        self.modes.add(_modes())
-        return super().create_node(*args, **kwargs)
-
-    def is_leaf_module(self, module, name):
-        leaf = _is_altered(module) or super().is_leaf_module(module, name)
-        if not leaf:
-            self.opened.add(name)
-        elif any(module.children()):
-            self.closed.add(name)
-        return leaf
-
-
-def _attributes(module):
-    return {(each, name): value for each in module.modules()
-            for name, value in [*vars(each).items(), *each._parameters.items(), *each._buffers.items()]}
-
-
-def _restore(module, before):
-    """Takes back what tracing has set. Returns the names."""
-    changed = [(each, name) for (each, name), value in _attributes(module).items()
-               if before.get((each, name), before) is not value]
-    for each, name in changed:
-        if (each, name) in before:
-            setattr(each, name, before[each, name])
-        else:
-            delattr(each, name)
-    return [name for _, name in changed]
-
-
-def _random_state():
-    """Of what a forward may draw from, in a form that can be compared."""
-    on_gpus = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
-    return random.getstate(), *(state.tolist() for state in (torch.get_rng_state(), *on_gpus))
-
-
-def _trace(module):
-    """The graph of a module, and its tracer. \\raises _NotTraced"""
-    tracer, before, drawn = _Tracer(), _attributes(module), _random_state()
-    try:
-        graph = tracer.trace(module)
-    except Exception as error:  # a forward of any kind may raise any
-        said = str(error).partition("\n")[0]
-        raise _NotTraced(f"it cannot be traced ({type(error).__name__}: {said})") from None
-    finally:
-        changed = _restore(module, before)
-    if any(name.startswith("_tensor_constant") for name in changed):  # torch.rand(3) would never change again
-        raise _NotTraced("its forward makes tensors that do not depend on its inputs")
-    if changed:
-        raise _NotTraced(f"its forward sets the attribute {changed[0]}")
-    if len(tracer.modes) > 1:  # a graph has no torch.no_grad()
-        raise _NotTraced("its forward changes the mode of autograd or autocast")
-    if _random_state() != drawn:  # what was drawn decided what the graph is
-        raise _NotTraced("its forward draws random numbers while it is traced")
-    return graph, tracer
-
-
-class _Forward:
-    """The forward of a module for one mode, training or evaluation, with the pattern replaced."""
-
-    def __init__(self, module, training, prefix):
-        for each in module.modules():
-            each.training = training
-        graph, tracer = _trace(module)
-        graph_module = fx.GraphModule(module, graph, type(module).__name__)
-        self.opened, self.closed, self.absent = tracer.opened, tracer.closed, tracer.absent
-        self.report = _fuse(graph_module, prefix)
-        self.code = graph_module.code
-        self.function = type(graph_module).forward
-
-
-def _exchange_forward(module, evaluation, training):
-    original = type(module).forward
-    in_evaluation, in_training = evaluation.function, training.function
-    # Tracing has made constants of self.training. They are right while all modules have the same mode.
-    watched = sorted(evaluation.opened | training.opened) if evaluation.code != training.code else []
-    # So is what forward does where an argument is None, while the same arguments are None.
-    _, *names = inspect.signature(original).parameters
-    absent = evaluation.absent
-
-    @functools.wraps(original)
-    def forward(self, *args, **kwargs):
-        if (any((value is None) != (name in absent) for name, value in (*zip(names, args), *kwargs.items()))
-                or any(self.get_submodule(name).training is not self.training for name in watched)):
-            return original(self, *args, **kwargs)
-        return (in_training if self.training else in_evaluation)(self, *args, **kwargs)
-
-    module.forward = types.MethodType(forward, module)
-
-
-def _rewrite(module, prefix, report):
-    where = prefix.removesuffix(".") or "the model itself"
-    if "forward" in vars(module):
-        report.left.append(f"{where}: its forward has been exchanged before")
+def _rewrite_module(module, name, dropout, names, entries):
+    cls = _class_of(module)
+    if cls in patterns.ROWS:
         return
-    modes = {each: each.training for each in module.modules()}
-    try:
-        forwards = [_Forward(module, training, prefix) for training in (False, True)]
-    except _NotTraced as error:
-        report.left.append(f"{where}: {error}")
-        return _rewrite_children(module, prefix, report)
-    finally:
-        for each, mode in modes.items():
-            each.training = mode
-    for each in forwards:
-        report.add(each.report)
-    if any(each.report.replaced for each in forwards):
-        _exchange_forward(module, *forwards)
-    for name in sorted(forwards[0].closed | forwards[1].closed):
-        _rewrite_closed(module.get_submodule(name), f"{prefix}{name}", report)
+    if isinstance(module, torch.jit.ScriptModule):
+        return entries.add(False, "a ScriptModule has no source", name)
+    if isinstance(module, torch.fx.GraphModule):
+        return entries.add(False, "a GraphModule is changed by fuse()", name)
+    if nn.utils.parametrize.is_parametrized(module):
+        return entries.add(False, "torch.nn.utils.parametrize has made its class", name)
+    methods: dict[str, Any] = {}
+    for method, owner, function in _methods(cls):
+        if function is nn.Sequential.forward:
+            if method not in vars(module) and _sequential_pairs(
+                    module, name, dropout, lambda replaced, what: entries.add(replaced, what, "")):
+                methods[method] = patterns.HELPERS[dropout].sequential
+            continue
+        try:
+            if not isinstance(function, types.FunctionType):
+                raise Left(f"it is a {type(function).__name__}, not a function")
+            changed = _rewritten_method(function, owner.__name__, method, module, dropout, names,
+                                        lambda replaced, what: entries.add(replaced, what, name))
+        except Left as reason:
+            if method == "forward":
+                entries.add(False, f"{owner.__name__}.forward: {reason}", name)
+            continue
+        if changed is not None:
+            methods[method] = changed
+    if methods:
+        module.__class__ = _derived(cls, methods, dropout)
 
 
-def _rewrite_children(module, prefix, report):
-    for name, child in module.named_children():
-        if isinstance(child, (nn.ModuleList, nn.ModuleDict)):
-            _rewrite_children(child, f"{prefix}{name}.", report)
-        else:
-            _rewrite_closed(child, f"{prefix}{name}", report)
+def rewrite(model: nn.Module, dropout: bool = False) -> Report:
+    """Makes one operator of each Linear whose result goes into a GELU and nowhere else, and of other pairs,
+    in place, and reports what it did.
 
+    The pairs: Linear and GELU, LayerNorm and ReLU, ReLU and LayerNorm, a sum and ReLU, a sum and RMSNorm;
+    with dropout=True also GELU and dropout, whose random numbers are not those of PyTorch. Modules and
+    functions count, in one expression or in two statements that follow each other, in forward and in other
+    methods, and in nn.Sequential. A class of somebody's counts if its forward says the same in the words of
+    a known formula.
 
-def _rewrite_closed(module, name, report):
-    """A module that is called as a whole: because of a hook, or because another one cannot be traced."""
-    if not fx.Tracer().is_leaf_module(module, name):
-        _rewrite(module, f"{name}.", report)
-    elif any(type(each) is nn.Linear for each in module.children()):
-        kind = type(module).__name__
-        report.left.append(f"{name}: torch.fx does not look into {kind} of torch.nn; torch.compile does")
+    Nothing of the model is run. The source of a method is compiled again with a guard at the two calls; it
+    decides each time. Where it finds modules of PyTorch's own classes without hooks or parametrisations, and
+    tensors that the operator takes, it calls the operator; otherwise it makes the two calls as they stand
+    there. So the model can be changed, copied, pickled, compiled and trained as before. A method whose
+    source is not to be had, or where the result is used again, stays as it was; the report says why.
 
+    The modules get classes derived from their own: ``type(module) is C`` does not hold any more, isinstance
+    does. A ``forward`` that is given to the class later is not seen. `restore` takes everything back.
 
-def rewrite(model: nn.Module) -> Report:
-    """Replaces each Linear that only a GELU follows by `linear_gelu`, in place, and reports what it did.
-
-    Modules and functions count, ``nn.Linear`` and ``F.linear``, ``nn.GELU`` and ``F.gelu`` of both kinds. The
-    model keeps its class, its parameters and its state_dict: only ``forward`` is exchanged, in the largest
-    modules that torch.fx can trace. Training and evaluation each have their graph, so both work, and so do
-    gradients. A pattern is left where something else needs the Linear's result, and where a hook or a
-    parametrisation would not be called.
-
-    What ``forward`` reads of attributes other than ``training`` is fixed by this call, so is what it decides
-    by the types of its arguments or by torch.is_grad_enabled(), and what it does besides computing, such as
-    printing, is left out. So rewrite a model when it is complete. Where other arguments are None than by
-    default, the old ``forward`` is called. The model can be copied by copy.deepcopy but not pickled; save its
-    state_dict. Replicas of nn.DataParallel would compute with the parameters of the first.
+    \\raises TypeError if the model is no nn.Module
     """
-    report = Report()
-    _rewrite(model, "", report)
-    return report
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"rewrite: model must be an nn.Module, not {type(model).__name__}")
+    entries, names = _Entries(), _learned_names(model)
+    for name, module in model.named_modules():
+        _rewrite_module(module, name, dropout, names, entries)
+    return entries.report()
+
+
+def restore(model: nn.Module) -> None:
+    """Gives the modules back the classes that they had before `rewrite`."""
+    for module in model.modules():
+        if isinstance(module, Rewritten):
+            module.__class__ = _class_of(module)
