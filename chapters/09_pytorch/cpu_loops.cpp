@@ -315,8 +315,11 @@ void workbook_gelu_dropout_cpu(const WorkbookGeluDropout* task, int begin, int e
     run(Gelu(), GeluBackward());
 }
 
+#ifndef WORKBOOK_OPS_BUILT_FOR
+#define WORKBOOK_OPS_BUILT_FOR ""
+#endif
+const char* workbook_built_for() { return WORKBOOK_OPS_BUILT_FOR; }
+
 #ifndef WORKBOOK_OPS_CUDA
-int workbook_has_cuda() { return 0; }
-int workbook_has_hopper() { return 0; }
 const char* workbook_error() { return ""; }
 #endif

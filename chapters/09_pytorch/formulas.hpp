@@ -10,7 +10,7 @@
 #ifdef __CUDACC__
 #include "gelu.hpp"  // the chapters' GELU, in float32
 #elif defined __FMA__
-#include "cpu_erf.hpp"
+#include "cpu_gelu.hpp"
 #endif
 
 namespace workbook_ops {
@@ -30,19 +30,8 @@ __device__ inline C not_beyond(C v) {
 }
 
 template <class C>
-__device__ inline C erf_of(C v) {
-  return std::erf(v);
-}
-#if defined __FMA__ && !defined __CUDACC__
-template <>
-inline float erf_of(float v) {
-  return fast_erf(v);
-}
-#endif
-
-template <class C>
 __device__ inline C normal_distribution(C v) {
-  return C(0.5) * (1 + erf_of(v * C(0.70710678118654752440)));
+  return C(0.5) * (1 + std::erf(v * C(0.70710678118654752440)));
 }
 
 /// tanh(sqrt(2 / pi) (v + 0.044715 v^3)).
@@ -72,6 +61,10 @@ __device__ inline C gelu_tanh_slope(C v) {
   const C t = gelu_tanh_part(v);
   return C(0.5) * (1 + t) + C(0.5) * v * (1 - t * t) * C(0.79788456080286535588) * (1 + C(0.134145) * v * v);
 }
+#if defined __FMA__ && !defined __CUDACC__
+inline float gelu(float v) { return cpu_gelu(v); }
+inline float gelu_slope(float v) { return cpu_gelu_slope(v); }
+#endif
 #ifdef __CUDACC__
 __device__ inline float gelu(float v) { return gpu::gelu(not_below(v)); }
 __device__ inline float gelu_slope(float v) { return gpu::gelu_slope(not_beyond(v)); }

@@ -201,11 +201,10 @@ struct WorkbookAttention {
 int workbook_attention_cuda(const struct WorkbookAttention* task, void* stream);
 long long workbook_attention_scratch(const struct WorkbookAttention* task);
 
-/// 1 if the library was built with its GPU side.
-int workbook_has_cuda();
-
-/// 1 if that has the kernels for compute capability 9.0, of linear_gelu and attention in bfloat16.
-int workbook_has_hopper();
+/// What its GPU side was built for, as nvcc names it, with spaces between: sm_90 is machine code for that
+/// compute capability, compute_80 is PTX, which the driver compiles for it and newer ones; sm_90a has the
+/// kernels of linear_gelu and attention with wgmma and the TMA. Empty without a GPU side.
+const char* workbook_built_for();
 
 /// The message of this thread's last error.
 const char* workbook_error();

@@ -183,6 +183,4 @@ int workbook_parts_cuda(int type, int rows, int columns) {
   return wanted < most ? wanted : most;
 }
 
-int workbook_has_cuda() { return 1; }
-
 const char* workbook_error() { return last_error.c_str(); }

@@ -85,11 +85,3 @@ int workbook_linear_gelu_cuda(const WorkbookLinearGelu* task, void* stream) {
       run_linear_gelu<workbook_ops::BiasGelu>(*task);
   });
 }
-
-int workbook_has_hopper() {
-#ifdef WORKBOOK_OPS_HOPPER
-  return 1;
-#else
-  return 0;
-#endif
-}

@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "../chapters/09_pytorch/cpu_erf.hpp"
+#include "../chapters/09_pytorch/cpu_gelu.hpp"
 #include "../chapters/09_pytorch/formulas.hpp"
 #include "../chapters/09_pytorch/interface.hpp"
 #include "catch.hpp"
@@ -355,24 +355,29 @@ TEST_CASE("09: kernels of reductions on the CPU device") {
     });
 }
 
-/// Units in the last place of a float between two values.
-double units(double a, float b) {
-  const float to = static_cast<float>(a);
-  return std::abs(a - b) / (std::nextafter(std::abs(to), 2.0f) - std::abs(to));
-}
-
-TEST_CASE("erf: at most 1.22 units in the last place off, at most one from glibc's") {
-  double most = 0, most_from_glibc = 0;
-  for (std::uint32_t bits = 0x30000000; bits < 0x40900000; bits += 61) {  // from 5e-10 to 4.5
-    const float x = std::bit_cast<float>(bits);
-    most = std::max(most, units(std::erf(double{x}), workbook_ops::fast_erf(x)));
-    most_from_glibc = std::max(most_from_glibc, units(std::erf(x), workbook_ops::fast_erf(x)));
+TEST_CASE("GELU of the CPU's loops: at most 1.4 v 2^-24 off, 10 units in the last place from -3 on") {
+  double most = 0, most_units = 0, most_of_slope = 0;
+  for (std::uint32_t bits = 0x30000000; bits < 0x42000000; bits += 61) {  // from 5e-10 to 32
+    const float size = std::bit_cast<float>(bits);
+    for (const float v : {size, -size}) {
+      const double distribution = 0.5 * std::erfc(-double{v} * std::sqrt(0.5));
+      const double error = std::abs(workbook_ops::cpu_gelu(v) - v * distribution);
+      most = std::max(most, error / (size * 0x1p-24));
+      if (v > -3) most_units = std::max(most_units, error / std::abs(v * distribution) / 0x1p-23);
+      const double slope =
+          distribution + v * std::exp(-0.5 * double{v} * v) / std::sqrt(2 * 3.14159265358979323846);
+      most_of_slope = std::max(most_of_slope, std::abs(workbook_ops::cpu_gelu_slope(v) - slope) / 0x1p-24);
+    }
   }
-  CHECK(most < 1.22);
-  CHECK(most_from_glibc <= 1);
-  for (const float x : {0.0f, -0.0f, 1e-40f, -0.7f, -3.0f, 9.0f, -9.0f, INFINITY, -INFINITY})
-    CHECK(workbook_ops::fast_erf(x) == Approx(std::erf(x)).epsilon(1e-6));
-  CHECK(std::isnan(workbook_ops::fast_erf(NAN)));
+  CHECK(most < 1.4);
+  CHECK(most_units < 10);
+  CHECK(most_of_slope < 4);
+  for (const float v : {0.0f, 1e-40f, 9.0f, 100.0f, INFINITY})
+    CHECK(workbook_ops::cpu_gelu(v) == (v == 1e-40f ? 5e-41f : v));
+  for (const float v : {-0.0f, -9.0f, -100.0f, -INFINITY}) CHECK(workbook_ops::cpu_gelu(v) == 0);
+  CHECK(workbook_ops::cpu_gelu_slope(INFINITY) == 1);
+  CHECK(workbook_ops::cpu_gelu_slope(-INFINITY) == 0);
+  CHECK((std::isnan(workbook_ops::cpu_gelu(NAN)) && std::isnan(workbook_ops::cpu_gelu_slope(NAN))));
 }
 
 }  // namespace

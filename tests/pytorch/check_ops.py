@@ -24,9 +24,11 @@ from package import build, torch_python
 # In one process, because importing PyTorch and its compiler takes seconds. The first has several threads, and
 # the last turns warnings into errors.
 TESTS = """
-import attention, rewriting, rewriting_around, rewriting_models, rewriting_fuzz, operators
+import attention, rewriting, rewriting_around, rewriting_models, rewriting_fuzz, operators, workbook_ops
 for tests in (attention, rewriting, rewriting_around, rewriting_models, rewriting_fuzz, operators):
     tests.main()
+if workbook_ops.CUDA_AVAILABLE:
+    rewriting_models.main(["--device", "cuda"])
 """
 ALL = """
 import rewriting_fuzz, rewriting_models
@@ -41,9 +43,10 @@ def compile_cuda(python, folder):
     if run("sh", "-c", "command -v nvcc").returncode != 0 and not NVCC.exists():
         skip("there is no nvcc")
     package = build(python, folder, "-DWORKBOOK_OPS_CUDA=ON", "-DCMAKE_CUDA_ARCHITECTURES=90-real")
-    loaded = run(python, "-c", "from workbook_ops import kernels; print(kernels.BUILT_WITH_CUDA)",
+    loaded = run(python, "-c", "import workbook_ops; print(*workbook_ops.BUILT_FOR)",
                  env={**os.environ, "PYTHONPATH": str(package)})
-    expect("the library with its GPU side can be loaded", loaded.stdout == "True\n", loaded.stderr)
+    built_for = loaded.stdout == "cpu sm_90 sm_90a\n"
+    expect("the library with its GPU side can be loaded, and says so", built_for, loaded.stderr)
 
 
 def main():

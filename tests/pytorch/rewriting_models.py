@@ -326,7 +326,8 @@ def timm(name, **options):
 
 
 def timm_convnext():
-    return importlib.import_module("timm.models").ConvNeXt(num_classes=5, depths=(1, 1), dims=(16, 32))
+    sizes = {"depths": (1, 1, 1, 1), "dims": (8, 16, 16, 32)}
+    return importlib.import_module("timm.models").ConvNeXt(num_classes=5, conv_mlp=True, **sizes)
 
 
 WHISPER = {
@@ -501,9 +502,14 @@ def outcome(model, inputs, state, steps):
         "types": [each.dtype for each in results],
         "losses": losses,
         "gradients": gradients,
-        "random": (torch.get_rng_state().tolist(), random.getstate()),
+        "random": [*map(torch.Tensor.tolist, generators()), random.getstate()],
         "saved": saved.bytes()
     }
+
+
+def generators():
+    on_gpu = [torch.cuda.get_rng_state()] if torch.cuda.is_available() else []
+    return [torch.get_rng_state(), *on_gpu]
 
 
 def outcome_or_error(*arguments):

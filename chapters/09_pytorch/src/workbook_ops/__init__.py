@@ -21,7 +21,9 @@ LinearGELU, LayerNormReLU, ReLULayerNorm, ResidualRMSNorm and GELUDropout are mo
 `rewrite` puts operators into a model that exists (`restore` takes them out), `backend` puts `linear_gelu`
 into what torch.compile sees, and `fuse` into a graph of torch.fx.
 
-CUDA_AVAILABLE: whether there is a GPU that these operators can use. `kernels` has the bare operators.
+CUDA_AVAILABLE: whether there is a GPU that these operators can use. BUILT_FOR: "cpu" and what the GPU side
+was built for, such as "sm_90" (machine code) or "compute_80" (PTX, which the driver compiles for newer
+cards at the first use of a kernel). `kernels` has the bare operators.
 """
 
 from typing import Any
@@ -36,12 +38,13 @@ from .operators import (add_mul_exp, add_relu, attention, attention_scores, bias
                         quantize_rows, relu_layer_norm, residual_rms_norm, sum_of_squares)
 from .rewriting import Report, restore, rewrite
 
-__all__ = ["CUDA_AVAILABLE", "GELUDropout", "LayerNormReLU", "LinearGELU", "ReLULayerNorm", "Report",
-           "ResidualRMSNorm", "add_mul_exp", "add_relu", "attention", "attention_scores", "backend",
+__all__ = ["BUILT_FOR", "CUDA_AVAILABLE", "GELUDropout", "LayerNormReLU", "LinearGELU", "ReLULayerNorm",
+           "Report", "ResidualRMSNorm", "add_mul_exp", "add_relu", "attention", "attention_scores", "backend",
            "bias_gelu", "fuse", "gelu", "gelu_dropout", "kernels", "layer_norm_relu", "linear_gelu",
            "mean_abs", "mul_tanh", "multiply_add", "quantize_int8", "quantize_rows", "relu_layer_norm",
            "residual_rms_norm", "restore", "rewrite", "sum_of_squares"]
 
+BUILT_FOR = kernels.BUILT_FOR
 CUDA_AVAILABLE: bool
 
 

@@ -43,8 +43,11 @@ import torch.nn.functional as F
 
 C_LAYER = str(pathlib.Path(__file__).parent / "_operators.so")
 torch.ops.load_library(C_LAYER)
-BUILT_WITH_CUDA = bool(ctypes.CDLL(C_LAYER).workbook_has_cuda())
-BUILT_FOR_HOPPER = bool(ctypes.CDLL(C_LAYER).workbook_has_hopper())  # compute capability 9.0
+_built_for = ctypes.CDLL(C_LAYER).workbook_built_for
+_built_for.restype = ctypes.c_char_p
+BUILT_FOR = ("cpu", *_built_for().decode().split())
+BUILT_WITH_CUDA = len(BUILT_FOR) > 1
+BUILT_FOR_HOPPER = "sm_90a" in BUILT_FOR
 
 _ops = torch.ops.workbook_ops
 multiply_add = _ops.multiply_add.default

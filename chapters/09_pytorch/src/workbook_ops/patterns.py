@@ -131,9 +131,9 @@ def _is_special():
         return True
     if torch.compiler.is_compiling():
         return False
-    modes = range(torch._C._len_torch_function_stack())
-    return (torch._C._get_tracing_state() is not None
-            or any(type(torch._C._get_function_stack_at(i)) not in _HARMLESS_MODES for i in modes))
+    depth = torch._C._len_torch_function_stack()
+    return torch._C._get_tracing_state() is not None or depth > 0 and any(
+        type(torch._C._get_function_stack_at(i)) not in _HARMLESS_MODES for i in range(depth))
 
 
 def is_ordinary(tensor: Any) -> bool:
@@ -146,15 +146,20 @@ def _fit(x, *others):
     """Whether they are ordinary tensors on one device. One that is None does not count."""
     if not is_ordinary(x) or _is_special():
         return False
+    device = x.get_device()  # -1 for the CPU
     for each in others:
-        if each is not None and not (is_ordinary(each) and each.device == x.device):
+        if each is not None and not (is_ordinary(each) and each.get_device() == device):
             return False
     return True
 
 
+def _in_autocast(x):
+    return torch.is_autocast_enabled("cuda" if x.is_cuda else "cpu")
+
+
 def _are_alike(x, *others):
     """Whether they fit, have one type, and autocast would not change it."""
-    if not _fit(x, *others) or torch.is_autocast_enabled(x.device.type):
+    if not _fit(x, *others) or _in_autocast(x):
         return False
     for each in others:
         if each is not None and each.dtype is not x.dtype:
@@ -181,7 +186,7 @@ def _linear_gelu(x, weight, bias, approximate):
         return None
     if bias is not None and (bias.dtype is not dtype or tuple(bias.shape) != (sizes[0],)):
         return None
-    if x.dtype is not dtype and not torch.is_autocast_enabled(x.device.type):
+    if x.dtype is not dtype and not _in_autocast(x):
         return None
     if not torch.compiler.is_compiling() and x.numel() // sizes[1] * max(sizes) > _MOST_ELEMENTS:
         return None
