@@ -391,6 +391,13 @@ def test_dropout():
         assert abs(kept - (0.5 if train else 1.0)) < 0.05, kept
     forward(lambda self, x: F.dropout(self.act(x), 0.0), ["gelu"], dropout=True)
 
+    def in_statements(self, x):
+        x = self.fc(x)
+        x = self.act(x)
+        x = F.dropout(x, 0.0)
+        return self.out(x)
+    forward(in_statements, ["gelu"], dropout=True)
+
 
 # --- Classes that say the same ---
 

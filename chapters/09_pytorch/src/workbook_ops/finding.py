@@ -194,10 +194,12 @@ class Finder:
                 self._take(
                     Pair(each.args[0], each), None if self._has_pure_options(each) else
                     "its other arguments are computed after the first call")
-        for each in ast.walk(self.node):
-            for block in ("body", "orelse", "finalbody"):
-                if isinstance(getattr(each, block, None), list):
-                    self._search(getattr(each, block))
+        fields = "body", "orelse", "finalbody"
+        blocks = [getattr(each, name) for each in ast.walk(self.node) for name in fields
+                  if isinstance(getattr(each, name, None), list)]
+        for only in (("dropout",), ("gelu", "relu", "layer_norm", "rms_norm")):
+            for block in blocks:
+                self._search(block, only)
         for each in calls:
             if place(each) not in self._taken and (place(each) in self._reasons or self._is_gelu(each)):
                 self.left.append((each, self._reasons.get(place(each)) or self._why(each)))
@@ -217,8 +219,9 @@ class Finder:
             self._taken |= places
             self.pairs.append(pair)
 
-    def _search(self, statements):
-        """Two statements of one block, with nothing between them but other names for what is there."""
+    def _search(self, statements, only):
+        """Two statements of one block, with nothing between them but other names for what is there; the
+        second call has one of these kinds."""
         for i, statement in enumerate(statements):
             inner, name = _assigned(statement)
             if not isinstance(inner, (ast.Call, ast.BinOp)):
@@ -230,13 +233,14 @@ class Finder:
                     names.append(other)
                 elif not (_is_text(later) or isinstance(value, (ast.Name, ast.Constant))
                           and other not in names and getattr(value, "id", None) not in names):
-                    self._try_statements(names, statement, inner, later)
+                    self._try_statements(names, statement, inner, later, only)
                     break
 
-    def _try_statements(self, names, statement, inner, later):
+    def _try_statements(self, names, statement, inner, later, only):
         outer = next((each for each in ast.walk(later)
                       if isinstance(each, ast.Call) and each.args and isinstance(each.args[0], ast.Name)
-                      and each.args[0].id in names and self._may_be_pair(inner, each)), None)
+                      and each.args[0].id in names and self.kind(each) in only
+                      and self._may_be_pair(inner, each)), None)
         if outer is None:
             return
         pattern = self.known.get((self.kind(inner), self.kind(outer)))

@@ -193,18 +193,17 @@ def _rewritten_method(method, owner, name, module, dropout, names, add):
 def _sequential_pairs(module, name, dropout, add):
     """Whether an nn.Sequential has a pair among its children."""
     children, found, taken = list(module._modules.items()), False, None
-    for (a, one), (b, two) in zip(children, children[1:]):
-        rows = patterns.row_of(one), patterns.row_of(two)
-        kinds = tuple(row and row.kind for row in rows)
-        prefix = f"{name}." if name else ""
-        if kinds in patterns.HELPERS[dropout].patterns and one is not taken:
+    known, modules = patterns.HELPERS[dropout].patterns, list(module._modules.values())
+    for i, ((a, one), (b, two)) in enumerate(zip(children, children[1:])):
+        row, prefix = patterns.row_of(one), f"{name}." if name else ""
+        if row and one is not taken and patterns.is_pair(known, row.kind, two, modules[i + 2:]):
             reasons = [
                 f": {each} {reason}" for each, child in ((a, one), (b, two))
                 if (reason := _why_not_now(child))
             ]
             add(not reasons, f"{prefix}{a}, {prefix}{b}{''.join(reasons[:1])}")
             found, taken = True, two
-        elif kinds[1] == "gelu":
+        elif (not row or row.kind != "linear") and getattr(patterns.row_of(two), "kind", None) == "gelu":
             add(False, f"{prefix}{b}: {a} is a {type(one).__name__}, not a Linear")
     return found
 
