@@ -17,8 +17,8 @@ namespace workbook_ops {
 
 // --- GELU, as common/kernels/gelu.hpp has it, with the limits at infinities ---
 
-constexpr int kFar =
-    40;  // GELU is 0 below minus this, and its slope is 0 or 1 beyond: a product with infinity is NaN
+/// GELU is 0 below -kFar, and its slope is 0 or 1 beyond kFar. A product with an infinity would be NaN.
+constexpr int kFar = 40;
 
 template <class C>
 __device__ inline C not_below(C v) {

@@ -33,9 +33,8 @@ def _changes_between(first, last):
 
 class _Graph:
     def __init__(self, graph_module: fx.GraphModule) -> None:
-        self.graph_module, self.graph = graph_module, graph_module.graph
-        self.modules = dict(
-            graph_module.named_modules(remove_duplicate=False))  # a shared one has several names
+        self.graph = graph_module.graph
+        self.modules = dict(graph_module.named_modules(remove_duplicate=False))  # shared: several names
 
     def called(self, node):
         """The function or the module that a node calls."""

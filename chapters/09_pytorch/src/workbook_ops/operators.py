@@ -31,13 +31,11 @@ def _wanted_outside(tensor):
 
 
 def _check_mode(tensors, wanted):
-    """Raises where a derivative is wanted that is not there: of torch.func, or in forward mode."""
+    """In forward mode, or in a transform of torch.func: raises where a derivative is wanted."""
     if forward_ad._current_level >= 0:
         wanted = wanted or any(forward_ad.unpack_dual(each).tangent is not None for each in tensors)
-    elif torch._C._are_functorch_transforms_active():
-        wanted = wanted or any(map(_wanted_outside, tensors)) and torch.is_grad_enabled()
     else:
-        return
+        wanted = wanted or any(map(_wanted_outside, tensors)) and torch.is_grad_enabled()
     if wanted:
         raise RuntimeError("workbook_ops: derivatives by torch.func (grad, vjp, jvp and the like), through "
                            "torch.vmap and in forward mode are not supported: use backward() or "
@@ -475,8 +473,8 @@ def _may_be_fused(x, weight, bias):
     if not (isinstance(x, Tensor) and x.is_cuda and isinstance(weight, Tensor) and isinstance(bias, Tensor)):
         return False
     shape, sizes = x.shape, weight.shape
-    return (len(shape) > 0 and len(sizes) == 2 and shape[-1] == sizes[1] and x.numel() > 0 and
-            bias.dim() == 1 and bias.numel() == sizes[0] > 0 and weight.dtype == bias.dtype == x.dtype)
+    return (len(shape) > 0 and len(sizes) == 2 and shape[-1] == sizes[1] and x.numel() > 0
+            and bias.dim() == 1 and bias.numel() == sizes[0] > 0 and weight.dtype == bias.dtype == x.dtype)
 
 
 def _suits_hopper(x, weight):
