@@ -63,8 +63,7 @@ class Block(nn.Module):
 
     def forward(self, x, residual):
         y, residual = self.norms[0](x, residual)
-        # By unbind: torch.fx would replace the unpacking of a tensor by three indices, with slow gradients.
-        q, k, v = self.qkv(y).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4).unbind(0)
+        q, k, v = self.qkv(y).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
         y = F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).flatten(-2)
         y, residual = self.norms[1](self.out(y), residual)
         return self.mlp(y), residual

@@ -2,9 +2,9 @@
 
     python3 tests/pytorch/check_ops.py FOLDER           builds the package in FOLDER, runs attention.py,
                                                         rewriting*.py and operators.py
-    python3 tests/pytorch/check_ops.py FOLDER --cuda    compiles its GPU side for one architecture python3
-    tests/pytorch/check_ops.py FOLDER --all     2,000 random forwards and all states of the models, with
-                                                        and without `rewrite`
+    python3 tests/pytorch/check_ops.py FOLDER --cuda    compiles its GPU side for one architecture
+    python3 tests/pytorch/check_ops.py FOLDER --all     2,000 random forwards and all states of the models,
+                                                        with and without `rewrite`
 
 With --memcheck PROGRAM, which is compute-sanitizer, each operator also runs under its memcheck.
 

@@ -67,9 +67,7 @@ def _by_formula(approximate):
     """Autocast would compute parts of the formula in float32."""
 
     def read(attributes, module, x):
-        if torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda"):
-            return None
-        return x, approximate
+        return None if torch._C._is_any_autocast_enabled() else (x, approximate)
 
     return read
 
@@ -87,7 +85,13 @@ def _read_transposed_linear(attributes, module, x):
     return x, weight.t(), bias
 
 
-_FORMULAS: list[tuple[str, types.FunctionType, Callable[..., Any]]] = [
+def _read_called(kind, attributes, module, x):
+    found = patterns.read(module.__dict__.get(attributes["function"]), (x,), {})
+    return found[1] if found is not None and found[0] == kind else None
+
+
+_FORMULAS: list[tuple[str | None, types.FunctionType, Callable[..., Any]]] = [
+    (None, _calls_an_attribute, _read_called),
     ("gelu", _gelu, lambda attributes, module, x: (x, "none")),
     ("gelu", _gelu_tanh, lambda attributes, module, x: (x, "tanh")),
     ("gelu", _gelu_by_tanh, _by_formula("tanh")),
@@ -96,15 +100,6 @@ _FORMULAS: list[tuple[str, types.FunctionType, Callable[..., Any]]] = [
     ("rms_norm", _rms_norm, _read_rms_norm),
     ("linear", _transposed_linear, _read_transposed_linear),
 ]
-
-
-def _read_attribute(kind, name):
-
-    def read(module, x):
-        found = patterns.read(module.__dict__.get(name), (x,), {})
-        return found[1] if found is not None and found[0] == kind else None
-
-    return read
 
 
 # --- Whether a forward says the same ---
@@ -174,30 +169,37 @@ class _Comparison:
         }
 
 
+@functools.cache
+def _formula_of(forward):
+    """(kind, how it is read, attributes) of the formula that a forward is; None if it is none of them. The
+    kind is None where the forward calls an attribute, which may be one function or another."""
+    try:
+        for kind, formula, read in _FORMULAS:
+            found = _Comparison(formula, forward)
+            if found.same:
+                return kind, read, found.attributes()
+    except Left:
+        pass
+    return None
+
+
 def learn(module: nn.Module) -> None:
     """Puts the class of the module into the table, if its forward is one of the formulas."""
     cls = type(module)
     if isinstance(module, torch.jit.ScriptModule) or cls in patterns.ROWS or not isinstance(
-            cls.forward, types.FunctionType) or any(module.children()):
+            cls.forward, types.FunctionType) or any(module.children()) or _lines(cls.forward) > 12:
         return
-    needs = (cls, "forward", cls.forward),
-    if _lines(cls.forward) > 12:
+    formula = _formula_of(cls.forward)
+    if formula is None:
         return
-    try:
-        attribute = _Comparison(_calls_an_attribute, cls.forward)
-        if attribute.same:
-            name = attribute.attributes()["function"]
-            found = patterns.read(module.__dict__.get(name), (None,), {})
-            if found is not None:
-                patterns.ROWS[cls] = patterns.Row(found[0], _read_attribute(found[0], name), needs)
+    kind, read, attributes = formula
+    if kind is None:
+        found = patterns.read(module.__dict__.get(attributes["function"]), (None,), {})
+        if found is None:
             return
-        for kind, formula, read in _FORMULAS:
-            found = _Comparison(formula, cls.forward)
-            if found.same:
-                patterns.ROWS[cls] = patterns.Row(kind, functools.partial(read, found.attributes()), needs)
-                return
-    except Left:
-        return
+        kind, read = found[0], functools.partial(read, found[0])
+    needs = (cls, "forward", cls.forward),
+    patterns.ROWS[cls] = patterns.Row(kind, functools.partial(read, attributes), needs)
 
 
 def _lines(function):

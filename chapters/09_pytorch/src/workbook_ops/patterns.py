@@ -153,13 +153,9 @@ def _fit(x, *others):
     return True
 
 
-def _in_autocast(x):
-    return torch.is_autocast_enabled("cuda" if x.is_cuda else "cpu")
-
-
 def _are_alike(x, *others):
     """Whether they fit, have one type, and autocast would not change it."""
-    if not _fit(x, *others) or _in_autocast(x):
+    if not _fit(x, *others) or operators.in_autocast(x):
         return False
     for each in others:
         if each is not None and each.dtype is not x.dtype:
@@ -186,7 +182,7 @@ def _linear_gelu(x, weight, bias, approximate):
         return None
     if bias is not None and (bias.dtype is not dtype or tuple(bias.shape) != (sizes[0],)):
         return None
-    if x.dtype is not dtype and not _in_autocast(x):
+    if x.dtype is not dtype and not operators.in_autocast(x):
         return None
     if not torch.compiler.is_compiling() and x.numel() // sizes[1] * max(sizes) > _MOST_ELEMENTS:
         return None
@@ -236,24 +232,20 @@ class Pattern(NamedTuple):
     """The operator of a pair. It gets the operands of both calls and returns None where it does not apply."""
 
     operator: Callable[..., Any]
-    saves: str
     has_both: bool = False
     """Whether it returns the results of both calls, that of the second one first."""
 
 
 Patterns = dict[tuple[str, str], Pattern]
 PATTERNS: Patterns = {
-    ("linear", "gelu"): Pattern(_linear_gelu, "bias and GELU read and write the product once"),
-    ("sum", "relu"): Pattern(_add_relu, "the sum's way to memory and back"),
-    ("layer_norm", "relu"): Pattern(_layer_norm_relu, "the normalised rows' way to memory and back"),
-    ("relu", "layer_norm"): Pattern(_relu_layer_norm, "the way of relu(x) to memory and back"),
-    ("sum", "rms_norm"): Pattern(_residual_rms_norm, "reading the sum again", has_both=True),
+    ("linear", "gelu"): Pattern(_linear_gelu),
+    ("sum", "relu"): Pattern(_add_relu),
+    ("layer_norm", "relu"): Pattern(_layer_norm_relu),
+    ("relu", "layer_norm"): Pattern(_relu_layer_norm),
+    ("sum", "rms_norm"): Pattern(_residual_rms_norm, has_both=True),
 }
 # Its random numbers are not PyTorch's, so it is there for who asks for it.
-WITH_DROPOUT: Patterns = {
-    **PATTERNS, ("gelu", "dropout"): Pattern(_gelu_dropout,
-                                             "the mask, and the way of gelu(x) to memory and back")
-}
+WITH_DROPOUT: Patterns = {**PATTERNS, ("gelu", "dropout"): Pattern(_gelu_dropout)}
 
 # --- What stands in a forward that was rewritten ---
 
