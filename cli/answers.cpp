@@ -18,11 +18,14 @@ using nlohmann::json;
 
 constexpr int kAnswersSchema = 1;
 
-/// The answers on disk; nothing when the file is damaged.
+/// The answers on disk; nothing when the file is damaged. \throws MachineError where it cannot be read, or is
+/// of a newer version
 std::optional<AllAnswers> read_answers(const fs::path& file) {
   if (!file_exists(file)) return AllAnswers();
   try {
     const json root = json::parse(file_text(file));
+    refuse_newer(root.at("schema").get<long long>(), kAnswersSchema,
+                 ".workbook/predictions.json, what you have predicted");
     if (root.at("schema") != kAnswersSchema) return std::nullopt;
     return root.at("answers").get<AllAnswers>();
   } catch (const json::exception&) {

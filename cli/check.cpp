@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <nlohmann/json.hpp>
 
 #include "config.hpp"
@@ -13,13 +14,12 @@
 #include "lesson.hpp"
 #include "process.hpp"
 #include "pytorch.hpp"
+#include "read_file.hpp"
 #include "result_file.hpp"
 #include "verdict.hpp"
 
 namespace workbook {
 namespace {
-
-namespace fs = std::filesystem;
 
 std::string program(const char* prefix, const ExerciseFiles& exercise) {
   return fmt::format("{}_{}_{}", prefix, exercise.chapter, exercise.name);
@@ -32,21 +32,25 @@ bool is_readers(const Build& build, const ExerciseFiles& exercise) {
          build.failed.ends_with(program("check", exercise) + " ");
 }
 
-/// Makes the build compile the reader's file again if its content has changed since the last build, whatever
-/// its time says.
-void stamp(const Workbook& workbook, const ExerciseFiles& exercise) {
-  const fs::path file = workbook.build / "readers" / fmt::format("{}_{}", exercise.chapter, exercise.name);
-  const std::string content = content_stamp(exercise.file);
-  if (file_exists(file) && file_text(file) == content) return;
-  std::error_code error;
-  fs::create_directories(file.parent_path(), error);  // a build from before there were stamps has none
-  replace_file(file, content);
+/// \throws MachineError where it was not the reader's file that ended a judging program
+void require_judged(const std::string& text, const Outcome& outcome, const ResultFile& result) {
+  if (outcome.end == Outcome::End::kSignal && outcome.code == SIGKILL)
+    throw MachineError("the system has killed the program that judges: has this machine too little memory?");
+  // The reader's code may end the program with any status, too.
+  if (outcome.end != Outcome::End::kExited || outcome.code != kMachineLacks) return;
+  result.require_space();
+  const auto data = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (data.is_object() && data.contains("lacks")) throw MachineError(data["lacks"].get<std::string>());
 }
 
 Verdict judged_in_python(const Workbook& workbook, const ExerciseFiles& exercise) {
   const std::string python = python_with_pytorch();
   const ResultFile result(workbook.state_folder);
   const Outcome outcome = run_limited(python_judge(python, exercise, result.path()), python_judging_limits());
+  // It writes before it loads the reader's file.
+  if (result.text().empty() && outcome.end != Outcome::End::kTooLong)
+    throw MachineError(fmt::format("the program that judges did not start:\n{}", outcome.output));
+  require_judged(result.text(), outcome, result);
   return verdict_of(result.text(), outcome);
 }
 
@@ -55,6 +59,9 @@ Verdict judged(const Workbook& workbook, const ExerciseFiles& exercise) {
     return {false,
             fmt::format("  The file is not there. ./workbook reset {} restores it.\n", exercise.number()),
             "the file is not there"};
+  if (const FileContent content = read_file(exercise.file); !content.problem.empty())
+    return {false, wrapped(fmt::format("The file cannot be read: {}.", content.problem), 2),
+            "cannot be read"};
   if (exercise.is_python()) return judged_in_python(workbook, exercise);
   const std::string errors = build_judge(workbook, exercise);
   if (!errors.empty())
@@ -64,8 +71,7 @@ Verdict judged(const Workbook& workbook, const ExerciseFiles& exercise) {
   const ResultFile result(workbook.state_folder);
   const Outcome outcome =
       run_limited({judge_program(workbook, exercise), "reader", result.path()}, judging_limits());
-  // The program ends so when it cannot write its result, and the reader's code may end it so as well.
-  if (outcome.end == Outcome::End::kExited && outcome.code == kMachineLacks) result.require_space();
+  require_judged(result.text(), outcome, result);
   return verdict_of(result.text(), outcome);
 }
 
@@ -148,10 +154,11 @@ std::string judge_program(const Workbook& workbook, const ExerciseFiles& exercis
 std::string build_judge(const Workbook& workbook, const ExerciseFiles& exercise) {
   if (const std::string fault = encoding_fault(exercise.file, workbook.shown(exercise.file)); !fault.empty())
     return wrapped(fault, 0);
-  stamp(workbook, exercise);
+  require_readable(exercise.file);
   const Build build = build_target(workbook, program("check", exercise));
   if (build.done) return "";
-  if (is_readers(build, exercise)) return build.errors.empty() ? "It cannot be built.\n" : build.errors;
+  require_compiler_ran(build);
+  if (is_readers(build, exercise)) return build.errors;
   throw MachineError(
       fmt::format("the workbook cannot be built, and it is not your file's fault:\n{}", build.errors));
 }

@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <numeric>
+#include <sstream>
 #include <tuple>
 
 #include "harness/errors.hpp"
 #include "harness/files.hpp"
+#include "read_file.hpp"
 
 namespace workbook {
 namespace {
@@ -26,7 +27,7 @@ int leading_number(const std::string& name) { return std::atoi(name.c_str()); }
 /// "### Exercise 04.1: tree" and "### Exercise 04.4: conflicts". None where there is no page.
 std::vector<int> numbers_on_page(const fs::path& root, const std::string& chapter) {
   const std::string heading = "### Exercise " + chapter.substr(0, chapter.find('_')) + ".";
-  std::ifstream page(root / "docs" / (chapter + ".md"));
+  std::istringstream page(read_file(root / "docs" / (chapter + ".md")).text);
   std::vector<int> numbers;
   for (std::string line; std::getline(page, line);)
     if (line.starts_with(heading)) numbers.push_back(leading_number(line.substr(heading.size())));

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "harness/errors.hpp"
+#include "say.hpp"
 
 namespace workbook {
 
@@ -22,7 +23,7 @@ Lock::Lock(const std::filesystem::path& file)
     if (flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
     poll(nullptr, 0, kPauseMs);
   }
-  fmt::print(stderr, "workbook: another ./workbook is at work here; waiting for it ...\n");
+  say("workbook: another ./workbook is at work here; waiting for it ...\n");
   while (flock(descriptor_, LOCK_EX) != 0 && errno == EINTR) {
   }
 }

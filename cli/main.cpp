@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "advice.hpp"
 #include "check.hpp"
 #include "harness/backend.hpp"
 #include "harness/device_kind.hpp"
@@ -21,6 +22,7 @@
 #include "process.hpp"
 #include "renamed.hpp"
 #include "run.hpp"
+#include "say.hpp"
 #include "study.hpp"
 #include "view.hpp"
 #include "watch.hpp"
@@ -356,8 +358,7 @@ int completion_command(const Workbook& workbook, const std::string& shell) {
 /// The workbook, with the reader's files where they belong.
 Workbook opened_workbook() {
   Workbook workbook = find_workbook();
-  for (const std::string& line : move_renamed_files(workbook.root, workbook.exercises))
-    fmt::print(stderr, "{}\n", line);
+  for (const std::string& line : move_renamed_files(workbook.root, workbook.exercises)) say("{}\n", line);
   return workbook;
 }
 
@@ -402,7 +403,14 @@ int run(int argc, const char* const* argv) {
     return kDone;
   }
 
-  // The launcher asks `workbook chapters COMMAND ...` which chapters it must build for `workbook COMMAND
+  // The launcher asks `workbook blames LOG` whose fault a build is that has failed.
+  if (first == "blames" && argc == 3) {
+    const std::string log = file_text(argv[2]), lack = lack_in(log);
+    if (!lack.empty()) say("{}", complaint("workbook", lack));
+    return names_place(log) ? kWrong : kMachineLacks;
+  }
+
+  // It asks `workbook chapters COMMAND ...` which chapters it must build for `workbook COMMAND
   // ...`.
   const bool asks_for_chapters = first == "chapters" && argc > 2;
   if (asks_for_chapters) --argc, ++argv;
@@ -423,9 +431,15 @@ int run(int argc, const char* const* argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto complain = [](const std::exception& error, int status) {
+  const auto complain = [&](const std::exception& error, int status) {
     fflush(stdout);
-    fmt::print(stderr, "{}", complaint("workbook", error.what()));
+    std::string message = error.what();
+    for (int i = 1; i < argc; ++i) {  // names of files, which may have line breaks
+      const std::string word = argv[i], shown = workbook::printable(word);
+      for (auto at = message.find(word); word != shown && at != message.npos; at = message.find(word, at))
+        message.replace(at, word.size(), shown), at += shown.size();
+    }
+    say("{}", complaint("workbook", message));
     return status;
   };
   try {

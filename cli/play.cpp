@@ -4,12 +4,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
 #include <iomanip>
 #include <iostream>
 #include <optional>
 #include <regex>
 #include <sstream>
 
+#include "cpu/declarations.hpp"
 #include "harness/errors.hpp"
 #include "harness/files.hpp"
 #include "harness/model.hpp"
@@ -17,6 +20,7 @@
 #include "harness/terminal.hpp"
 #include "lock.hpp"
 #include "process.hpp"
+#include "say.hpp"
 
 namespace workbook {
 
@@ -35,8 +39,8 @@ void write_starter(const Workbook& workbook, const std::string& file) {
   if (!folder.empty() && !fs::is_directory(folder, error))
     throw UsageError(fmt::format("{} cannot be written: there is no folder {}", file, folder.string()));
   replace_file(file, file_text(workbook.root / "docs" / "starter.cu"));
-  fmt::print(stderr, "{}",
-             wrapped(fmt::format("{} is a starter: change anything in it, and play it again.", file), 0));
+  say("{}",
+      wrapped(fmt::format("{} is a starter: change anything in it, and play it again.", printable(file)), 0));
 }
 
 /// Offers a starter file where there is no file. \throws UsageError where it is not wanted, or where nobody
@@ -45,7 +49,7 @@ void offer_starter(const Workbook& workbook, const std::string& file) {
   const UsageError refused(
       fmt::format("{0} does not exist. This writes a starter file there: ./workbook play --new {0}", file));
   if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) throw refused;
-  fmt::print(stderr, "{} does not exist. Write a starter file there? [y/N] ", file);
+  say("{} does not exist. Write a starter file there? [y/N] ", printable(file));
   std::string answer;
   std::getline(std::cin, answer);
   if (answer != "y" && answer != "Y" && answer != "yes") throw refused;
@@ -54,9 +58,8 @@ void offer_starter(const Workbook& workbook, const std::string& file) {
 
 /// Whether the file has a main of its own, and is not one for play().
 bool has_main(const std::string& file) {
-  const std::string text = file_text(file);
-  static const std::regex main(R"((^|\n)[^\n/"]*\bmain\s*\()"), play(R"(#\s*include\s*["<]play\.hpp)");
-  return std::regex_search(text, main) && !std::regex_search(text, play);
+  static const std::regex play(R"(#\s*include\s*["<]play\.hpp)");
+  return !std::regex_search(file_text(file), play) && cpu::SourceText(file).calls_or_declares("main");
 }
 
 /// The options of the preprocessor for a source, as a compiler reads them from a file. A copy of the source
@@ -73,9 +76,14 @@ std::string preprocessor_options(const PlayRequest& request, const std::string& 
   return text.str();
 }
 
-/// The text of a file that the build compiles, which includes the reader's.
+/// The text of a file that the build compiles, which includes the reader's. \throws UsageError for a name
+/// that no #include can have
 std::string wrapper(const std::string& source) {
-  return fmt::format("#include \"{}\"\n// {}\n", fs::canonical(source).string(), content_stamp(source));
+  const std::string name = fs::canonical(source).string();
+  if (name.find_first_of("\"\n") != std::string::npos)
+    throw UsageError(fmt::format(
+        "{}: no #include can name a path with a quotation mark or a line break: rename it", printable(name)));
+  return fmt::format("#include \"{}\"\n", name);
 }
 
 /// A number that --set gives another value, and whether it was that of a macro.
@@ -83,6 +91,19 @@ struct Setting {
   std::string name, value;
   bool is_macro = false;
 };
+
+/// \throws UsageError for anything but NAME=NUMBER
+Setting setting_of(const std::string& text) {
+  static const std::regex form(R"(([A-Za-z_]\w*)=([-+]?(\d+|0[xX][\da-fA-F]+)[uUlL]*|)"
+                               R"([-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?[fF]?))");
+  std::smatch parts;
+  if (!std::regex_match(text, parts, form))
+    throw UsageError(fmt::format("--set {}: expected NAME=NUMBER, such as B=2", printable(text)));
+  errno = 0;
+  if (parts[3].matched && (std::strtoull(parts.str(3).c_str(), nullptr, 0), errno == ERANGE))
+    throw UsageError(fmt::format("--set {}: no integer type of C++ has that number", text));
+  return {parts[1], parts[2]};
+}
 
 /// The text of a source, in which macros that it defines as numbers have the values of --set.
 std::string with_macros(std::string text, std::vector<Setting>& settings) {
@@ -99,8 +120,7 @@ std::string with_macros(std::string text, std::vector<Setting>& settings) {
 /// Writes what the build of a program depends on (cmake/Play.cmake).
 void write_program(const Workbook& workbook, const std::string& file, const PlayRequest& request) {
   std::vector<Setting> settings;
-  for (const std::string& each : request.constants)
-    settings.push_back({each.substr(0, each.find('=')), each.substr(each.find('=') + 1)});
+  for (const std::string& each : request.constants) settings.push_back(setting_of(each));
   std::vector<std::string> sources = request.more_files;
   sources.insert(sources.begin(), file);
   for (std::size_t i = 0; i < kMostFiles; ++i) {
@@ -129,7 +149,7 @@ void write_program(const Workbook& workbook, const std::string& file, const Play
 bool build_play(const Workbook& workbook, const std::string& file, const PlayRequest& request,
                 bool is_program) {
   if (const std::string fault = encoding_fault(file, file); !fault.empty()) {
-    fmt::print(stderr, "{}", wrapped(fault, 0));
+    say("{}", wrapped(fault, 0));
     return false;
   }
   const std::string target = is_program ? "published" : "play";
@@ -139,16 +159,16 @@ bool build_play(const Workbook& workbook, const std::string& file, const PlayReq
     update_file(workbook.build / "play.cu", wrapper(file));
   const Build build = build_locked_target(workbook, target);
   if (build.done) return true;
+  require_compiler_ran(build);
   const bool lacks_play = build.errors.find("undefined reference to `cpu::play()'") != std::string::npos ||
                           (!is_program && file_text(file).find("play") == std::string::npos);
   if (lacks_play)
-    fmt::print(
-        stderr, "{}\n",
+    say("{}\n",
         wrapped(fmt::format(
                     "{} needs a function void play() in namespace DEVICE, or a main; docs/play.md says more.",
-                    file),
+                    printable(file)),
                 0));
-  fmt::print(stderr, "{}", build.errors);
+  say("{}", build.errors);
   return false;
 }
 
@@ -171,13 +191,13 @@ int play_command(const Workbook& workbook, const std::string& file, const PlayRe
                                  kMostFiles - 1));
   for (const std::string& each : request.more_files)
     if (!fs::is_regular_file(each, error)) throw UsageError(fmt::format("--with {}: it is not a file", each));
+  require_readable(file);
+  for (const std::string& each : request.more_files) require_readable(each);
   const bool is_program =
       has_main(file) || std::any_of(request.more_files.begin(), request.more_files.end(), has_main);
   if (!is_program && request.is_for_main()) throw UsageError(fmt::format("{}; {} has none", kForMain, file));
   if (!request.model.empty()) card_for(request.model);
-  for (const std::string& each : request.constants)
-    if (!std::regex_match(each, std::regex(R"([A-Za-z_]\w*=[\w.+-]+)")))
-      throw UsageError(fmt::format("--set {}: expected NAME=NUMBER, such as B=2", each));
+  for (const std::string& each : request.constants) setting_of(each);
   std::vector<std::string> call = {(workbook.build / "bin" / (is_program ? "published" : "play")).string(),
                                    file, "--device", text_of(request.device)};
   if (request.launches) call.insert(call.end(), {"--launches", std::to_string(request.launches)});

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -78,13 +79,24 @@ std::optional<json> counts_of(const Workbook& workbook, const std::string& chapt
   std::set<std::string> stages;
   for (const Question& question : lesson.questions) stages.insert(question.stage);
   call.push_back(fmt::format("{}", fmt::join(stages, ",")));
-  const Outcome outcome = run_limited(call, {});
-  if (outcome.end == Outcome::End::kExited && outcome.code == kWrong) {
-    fmt::print("{}\nThere is nothing to compare with until this stage is right again.\n", outcome.output);
+  const std::chrono::seconds time = time_limit(kUsualTime);
+  const Outcome outcome = run_limited(call, {.time = time});
+  const bool ended = outcome.end == Outcome::End::kExited,
+             killed = outcome.end == Outcome::End::kSignal && outcome.code == SIGKILL;  // by the system
+  if (!killed && (!ended || outcome.code == kWrong)) {
+    const char* const why =
+        outcome.end == Outcome::End::kTooLong ? "it has an infinite loop?" : "it crashes?";
+    if (!ended)
+      fmt::print("{}\n{}", outcome.output,
+                 wrapped(fmt::format("{} did not come to its end in {}: did you change a stage, and {}",
+                                     chapter, duration_text(time), why),
+                         0));
+    fmt::print("{}\nThere is nothing to compare with until this stage is right again.\n",
+               ended ? outcome.output : "");
     return std::nullopt;
   }
   const json runs = json::parse(file.text(), nullptr, /*allow_exceptions=*/false);
-  if (outcome.end != Outcome::End::kExited || outcome.code != 0 || !runs.is_array() || runs.empty())
+  if (outcome.code != 0 || !runs.is_array() || runs.empty())
     throw MachineError(fmt::format("{} printed no counts:\n{}", chapter, outcome.output));
   return runs[0];
 }

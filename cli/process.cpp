@@ -11,17 +11,21 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cmath>
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <set>
 
 #include "harness/errors.hpp"
 #include "harness/exit_status.hpp"
 #include "harness/run_play.hpp"
 #include "harness/terminal.hpp"
+#include "plural.hpp"
+#include "read_file.hpp"
+#include "say.hpp"
 
 namespace workbook {
 namespace {
@@ -65,13 +69,13 @@ void require_whole_program(const std::string& path) {
 /// Turns a forked child into the program.
 [[noreturn]] void become(char* const* argv, const Limits& limits, int output) {
   setpgid(0, 0);  // so that its children can be ended with it
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  prctl(PR_SET_PDEATHSIG, limits.signal_of_end);
   dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
   dup2(output, STDOUT_FILENO);
   dup2(output, STDERR_FILENO);
   // In case the parent dies and nobody watches the time.
   const auto seconds = std::max(limits.time, limits.silence).count();
-  if (seconds > 0) limit(RLIMIT_CPU, static_cast<std::size_t>(seconds) + 1);
+  if (seconds > 0) limit(RLIMIT_CPU, static_cast<std::size_t>((seconds + 1) * sysconf(_SC_NPROCESSORS_ONLN)));
   limit(RLIMIT_DATA, limits.memory_bytes);
   limit(RLIMIT_FSIZE, limits.file_bytes);
   const rlimit no_core = {0, 0};
@@ -118,9 +122,7 @@ bool has_ended(pid_t child, Outcome& outcome) {
 
 /// The parent of a process; 0 when there is no such process any more.
 pid_t parent_of(pid_t process) {
-  std::ifstream file(fmt::format("/proc/{}/stat", process));
-  std::string stat;
-  std::getline(file, stat);
+  const std::string stat = read_file(fmt::format("/proc/{}/stat", process)).text;
   // "PID (NAME) STATE PARENT ...", and the name may have brackets and spaces.
   const auto after_name = stat.rfind(')');
   if (after_name == std::string::npos) return 0;
@@ -181,18 +183,45 @@ class EndingSignals {
   struct sigaction before_[std::size(kSignals)] = {};
 };
 
+/// Says that a program was stopped.
+std::string too_long_text(const std::string& name) {
+  return fmt::format(
+      "{} was still running after {}, and was stopped: is there an infinite loop? "
+      "WORKBOOK_MINUTES={} lets it run for longer",
+      printable(name), duration_text(time_limit(kUsualTime)), 2 * kUsualTime.count());
+}
+
 }  // namespace
 
+std::chrono::seconds time_limit(std::chrono::seconds usual) {
+  constexpr double kMost = 1e6;  // about two years
+  const char* const text = std::getenv("WORKBOOK_MINUTES");
+  if (!text) return usual;
+  char* end = nullptr;
+  const double minutes = std::strtod(text, &end);
+  if (end == text || *end || !(minutes > 0 && minutes <= kMost))
+    throw MachineError(fmt::format(
+        "WORKBOOK_MINUTES is '{}': expected for how many minutes a program may run, such as 30 or 0.5",
+        printable(text)));
+  return std::chrono::seconds(static_cast<long long>(std::ceil(60 * minutes)));
+}
+
+std::string duration_text(std::chrono::seconds time) {
+  const auto seconds = time.count();
+  return seconds % 60 ? plural(seconds, "second") : plural(seconds / 60, "minute");
+}
+
+/// More than a program has with its debug information.
+constexpr std::size_t kMostProgramBytes = std::size_t{1} << 30;
+
 bool is_whole_program(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
+  const std::string bytes = read_file(file, kMostProgramBytes).text;
+  if (bytes.starts_with("#!")) return true;
   Elf64_Ehdr header = {};
-  in.read(reinterpret_cast<char*>(&header), sizeof header);
-  if (in.gcount() >= 2 && std::memcmp(&header, "#!", 2) == 0) return true;
-  if (!in || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return false;
+  if (bytes.size() < sizeof header || !bytes.starts_with(ELFMAG)) return false;
+  std::memcpy(&header, bytes.data(), sizeof header);
   // The table of sections is the last part of a file that a linker writes.
-  std::error_code error;
-  const auto bytes = std::filesystem::file_size(file, error);
-  return !error && bytes >= header.e_shoff + std::uintmax_t{header.e_shnum} * header.e_shentsize;
+  return bytes.size() >= header.e_shoff + std::size_t{header.e_shnum} * header.e_shentsize;
 }
 
 Outcome run_limited(const std::vector<std::string>& words, const Limits& limits) {
@@ -254,7 +283,7 @@ void end_by(const Interrupted& interrupted) {
   _exit(kMachineLacks);  // the signal is blocked
 }
 
-pid_t start_program(const std::vector<std::string>& words) {
+pid_t start_program(const std::vector<std::string>& words, std::chrono::seconds time) {
   require_whole_program(words[0]);
   std::vector<std::string> own = words;
   const std::vector<char*> argv = argv_of(own);
@@ -263,6 +292,7 @@ pid_t start_program(const std::vector<std::string>& words) {
   if (child < 0) throw MachineError(fmt::format("{} does not start: {}", words[0], strerror(errno)));
   if (child > 0) return child;
   prctl(PR_SET_PDEATHSIG, SIGTERM);
+  alarm(static_cast<unsigned>(time.count()));
   execute(argv.data());
   dprintf(STDERR_FILENO, "workbook: %s does not start: %s\n", argv[0], strerror(errno));
   _exit(kMachineLacks);
@@ -273,13 +303,18 @@ int status_of_program(pid_t child, const std::string& name) {
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFEXITED(status)) return WEXITSTATUS(status);
-  if (WTERMSIG(status) == SIGPIPE) return kDone;  // whoever read the output has seen enough
-  fmt::print(stderr, "workbook: {} was ended by signal {}\n", name, WTERMSIG(status));
+  if (WTERMSIG(status) == SIGPIPE) end_by({SIGPIPE});
+  if (WTERMSIG(status) == SIGALRM) {
+    say("{}", complaint("workbook", too_long_text(name)));
+    return kWrong;
+  }
+  say("workbook: {} was ended by signal {}\n", name, WTERMSIG(status));
   return kWrong;
 }
 
 int run_readers_program(const std::vector<std::string>& words, const std::string& file,
                         const std::function<void()>& started) {
+  const auto deadline = Clock::now() + time_limit(kUsualTime);
   Pipe done;
   fcntl(done.write_end, F_SETFD, 0);
   setenv(kDoneVariable, std::to_string(done.write_end).c_str(), /*overwrite=*/1);
@@ -302,22 +337,28 @@ int run_readers_program(const std::vector<std::string>& words, const std::string
       end_all(child, others);
       throw Interrupted{ending_signal};
     }
+    if (Clock::now() > deadline) {
+      end_all(child, others);
+      say("{}", complaint("play", too_long_text(file)));
+      return kWrong;
+    }
   }
   end_all(child, others);  // children that it left running
   if (said.empty()) drain(done.read_end, said);
-  if (outcome.end == Outcome::End::kSignal && outcome.code == SIGPIPE) return kDone;  // as above
+  if (outcome.end == Outcome::End::kSignal && outcome.code == SIGPIPE) end_by({SIGPIPE});
   if (outcome.end != Outcome::End::kSignal && !said.empty()) return outcome.code;
   const std::string how =
       outcome.end == Outcome::End::kSignal
-          ? fmt::format("{} was ended by signal {} ({})", file, outcome.code, strsignal(outcome.code))
+          ? fmt::format("{} was ended by signal {} ({})", printable(file), outcome.code,
+                        strsignal(outcome.code))
           : fmt::format("The program ended itself with exit status {}: does {} call _exit?", outcome.code,
-                        file);
-  fmt::print(stderr, "{}", wrapped(how, 0));
+                        printable(file));
+  say("{}", wrapped(how, 0));
   return kWrong;
 }
 
 int run_program(const std::vector<std::string>& words) {
-  return status_of_program(start_program(words), words[0]);
+  return status_of_program(start_program(words, time_limit(kUsualTime)), words[0]);
 }
 
 }  // namespace workbook

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstddef>
 #include <filesystem>
 #include <functional>
@@ -20,7 +21,16 @@ struct Limits {
   std::size_t memory_bytes = 0;     ///< of writable memory
   std::size_t output_bytes = 0;     ///< of standard output and error together
   std::size_t file_bytes = 0;       ///< of any file that it writes
+  int signal_of_end = SIGKILL;      ///< what it gets when this program is gone
 };
+
+/// How long a program with the reader's code may run: WORKBOOK_MINUTES of the environment, or `usual`.
+/// \throws MachineError where the variable has another value than a number of minutes
+std::chrono::seconds time_limit(std::chrono::seconds usual);
+/// The usual limit for programs that do not judge: those of `run`, `predict` and `play`
+constexpr std::chrono::minutes kUsualTime{30};
+/// "30 minutes", "45 seconds"
+std::string duration_text(std::chrono::seconds time);
 
 /// How a program ended.
 struct Outcome {
@@ -50,12 +60,14 @@ Outcome run_limited(const std::vector<std::string>& words, const Limits& limits)
 [[noreturn]] void end_by(const Interrupted& interrupted);
 
 /// Runs a program on this program's terminal, and waits for it. Returns its exit status, 1 when a signal
-/// ended it. The program gets SIGTERM when this one ends first. \throws MachineError when no process can be
-/// created
+/// ended it or it took longer than time_limit(kUsualTime), which a line says. Where SIGPIPE has ended it,
+/// since nobody reads on, that signal ends this program, too. The program gets SIGTERM when this one ends
+/// first. \throws MachineError when no process can be created
 int run_program(const std::vector<std::string>& words);
 
-/// The first half of run_program: when it returns, the program's file may be replaced. \throws MachineError
-pid_t start_program(const std::vector<std::string>& words);
+/// The first half of run_program, which lets it run for `time`; 0 means no limit. When it returns, the
+/// program's file may be replaced. \throws MachineError
+pid_t start_program(const std::vector<std::string>& words, std::chrono::seconds time = {});
 /// The second half: waits for it. Messages call it `name`.
 int status_of_program(pid_t child, const std::string& name);
 

@@ -69,7 +69,8 @@ std::vector<std::string> python_judge(const std::string& python, const ExerciseF
 }
 
 Limits python_judging_limits() {
-  return {.time = std::chrono::minutes(5),
+  // The judge gives each answer the tenth part.
+  return {.time = 10 * time_limit(std::chrono::seconds(30)),
           .memory_bytes = std::min(std::size_t{8} << 30, most_memory()),
           .output_bytes = std::size_t{1} << 20,
           .file_bytes = std::size_t{64} << 20};

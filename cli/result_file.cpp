@@ -1,9 +1,14 @@
 #include "result_file.hpp"
 
 #include <fmt/format.h>
+#include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdlib>
+#include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "harness/errors.hpp"
 #include "harness/files.hpp"
@@ -12,7 +17,27 @@ namespace workbook {
 
 namespace fs = std::filesystem;
 
-ResultFile::ResultFile(const fs::path& folder) : folder_(folder / fmt::format("result-{}", getpid())) {
+namespace {
+
+constexpr std::string_view kPrefix = "result-";
+
+/// Removes what programs have left that were killed.
+void remove_left(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> left;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with(kPrefix)) continue;
+    const pid_t owner = std::atoi(name.c_str() + kPrefix.size());
+    if (owner > 0 && kill(owner, 0) != 0 && errno == ESRCH) left.push_back(entry->path());
+  }
+  for (const fs::path& each : left) fs::remove_all(each, error);
+}
+
+}  // namespace
+
+ResultFile::ResultFile(const fs::path& folder) : folder_(folder / fmt::format("{}{}", kPrefix, getpid())) {
+  remove_left(folder);
   remove();
   require_space();
 }

@@ -10,6 +10,7 @@
 #include "harness/files.hpp"
 #include "harness/options.hpp"
 #include "process.hpp"
+#include "say.hpp"
 
 namespace workbook {
 
@@ -187,9 +188,10 @@ int plots_command(const Workbook& workbook, const std::string& folder, bool comp
          {std::vector<std::string>{"--json", (counts / (chapter + ".json")).string()},
           {"--trace", traces.back()}}) {
       const Outcome outcome =
-          run_limited({program(workbook, chapter), "--device", "cpu", option[0], option[1]}, {});
+          run_limited({program(workbook, chapter), "--device", "cpu", option[0], option[1]},
+                      {.time = time_limit(kUsualTime)});
       if (outcome.end == Outcome::End::kExited && outcome.code == 0) continue;
-      fmt::print(stderr, "{}", outcome.output);
+      say("{}\n{} did not come to its end.\n", outcome.output, chapter);
       return kWrong;
     }
   }

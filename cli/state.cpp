@@ -11,6 +11,7 @@
 #include "harness/files.hpp"
 #include "lock.hpp"
 #include "renamed.hpp"
+#include "say.hpp"
 
 namespace workbook {
 namespace {
@@ -31,10 +32,7 @@ int hint_count(const json& value) {
 /// written it
 State parsed(const std::string& text) {
   const json root = json::parse(text);
-  if (root.at("schema").is_number_integer() && root.at("schema") > kSchema)
-    throw MachineError(
-        "a newer version of the workbook has written .workbook/state.json, what you have solved: update this "
-        "one, or move that file away");
+  refuse_newer(root.at("schema").get<long long>(), kSchema, ".workbook/state.json, what you have solved");
   if (root.at("schema") != kSchema) throw json::other_error::create(501, "unknown schema", &root);
   State state;
   for (const auto& [key, value] : root.at("exercises").items()) {
@@ -59,9 +57,6 @@ std::string text_of(const State& state) {
 /// The state on disk; nothing when the file is damaged.
 std::optional<State> read_state(const fs::path& file) {
   if (!file_exists(file)) return State();
-  std::error_code error;
-  if (!fs::is_regular_file(file, error))  // to read a pipe, for example, would take for ever
-    throw MachineError(fmt::format("{} is not a regular file: move it away", file.string()));
   try {
     return parsed(file_text(file));
   } catch (const json::exception&) {
@@ -78,17 +73,22 @@ State state_or_anew(const fs::path& file) {
 
 }  // namespace
 
+void refuse_newer(long long schema, long long known, const char* file) {
+  if (schema <= known) return;
+  throw MachineError(fmt::format(
+      "a newer version of the workbook has written {}: update this one, or move that file away", file));
+}
+
 void set_aside(const fs::path& file, const char* what_then) {
   fs::path aside;
   for (int i = 1; aside.empty() || file_exists(aside); ++i)
     aside = fmt::format("{}.damaged-{}", file.string(), i);
   std::error_code error;
   fs::rename(file, aside, error);
-  fmt::print(stderr,
-             "workbook: {} is damaged; it is now {}.\n"
-             "          {}\n",
-             (file.parent_path().filename() / file.filename()).string(),
-             error ? "still there, since it cannot be renamed" : aside.filename().string(), what_then);
+  say("workbook: {} is damaged; it is now {}.\n"
+      "          {}\n",
+      (file.parent_path().filename() / file.filename()).string(),
+      error ? "still there, since it cannot be renamed" : aside.filename().string(), what_then);
 }
 
 State load_state(const fs::path& folder) {

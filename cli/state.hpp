@@ -29,6 +29,9 @@ State load_state(const std::filesystem::path& folder);
 void change_standing(const std::filesystem::path& folder, const std::string& key,
                      const std::function<void(Standing&)>& change);
 
+/// \throws MachineError for a file with a `schema` above the one that is `known`; `file` names it
+void refuse_newer(long long schema, long long known, const char* file);
+
 /// Gives a damaged file another, unused name, and says so and `what_then` on standard error. The caller holds
 /// the lock.
 void set_aside(const std::filesystem::path& file, const char* what_then);

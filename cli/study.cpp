@@ -116,6 +116,11 @@ ExitStatus reset_command(const Workbook& workbook, const std::string& name) {
     replace_file(kept, file_text(exercise.file));
     fmt::print("Your {} is kept as {}.\n", exercise.file.filename().string(), workbook.shown(kept));
   }
+  if (std::error_code error; fs::is_symlink(exercise.file, error)) {
+    fmt::print("{} was a link to {}, which stays as it is.\n", file,
+               fs::read_symlink(exercise.file, error).string());
+    fs::remove(exercise.file, error);
+  }
   replace_file(exercise.file, skeleton);
   change_standing(workbook.state_folder, exercise.key(), [](Standing& standing) { standing = Standing(); });
   fmt::print("{} is as it was in the beginning.\n", file);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <iomanip>
 #include <optional>
 #include <set>
@@ -60,6 +62,17 @@ const std::set<std::string_view> kOfDevice = {
 /// Functions whose third argument here is the array's name.
 const std::set<std::string_view> kAllocations = {"cudaMalloc", "cudaMallocManaged", "cudaMallocAsync",
                                                  "cudaMallocFromPoolAsync", "cudaHostRegister"};
+
+/// The last words of integer types: their bits, and whether they have a sign where no other word says so.
+struct Integer {
+  int bits;
+  bool has_sign;
+};
+const std::map<std::string_view, Integer> kIntegers = {
+    {"bool", {1, false}},    {"char", {8, true}},       {"short", {16, true}},     {"int", {32, true}},
+    {"long", {64, true}},    {"unsigned", {32, false}}, {"size_t", {64, false}},   {"uint", {32, false}},
+    {"int8_t", {8, true}},   {"int16_t", {16, true}},   {"int32_t", {32, true}},   {"int64_t", {64, true}},
+    {"uint8_t", {8, false}}, {"uint16_t", {16, false}}, {"uint32_t", {32, false}}, {"uint64_t", {64, false}}};
 
 /// Words that end the type of a parameter without a name.
 const std::set<std::string_view> kTypeWords = {"int",      "float", "double", "bool",    "char",
@@ -137,7 +150,7 @@ class Translator {
 
   [[noreturn]] void refuse(int i, const std::string& why) const {
     const Token& at = token(std::clamp(i, 0, count() - 1));
-    throw UsageError(fmt::format("{}:{}: {}", *at.file, at.line, why));
+    throw UsageError(fmt::format("{}:{}: error: {}", *at.file, at.line, why));
   }
 
   void match_brackets() {
@@ -459,8 +472,24 @@ class Translator {
     const std::string* const value = constants_.value(text(i));
     if (!value || text(i + 1) != "=" || token(i + 2).kind != TokenKind::kNumber) return;
     if (!is_word(i - 1) && text(i - 1) != ",") return;
+    require_held(i, *value);
     replace(i + 2, *value);
     constants_.note_used(text(i));
+  }
+
+  /// \throws UsageError where the variable at `i` is an integer that cannot be that number
+  void require_held(int i, const std::string& value) const {
+    const auto type = kIntegers.find(text(i - 1));
+    if (type == kIntegers.end()) return;
+    bool has_sign = type->second.has_sign;
+    for (int j = i - 1; kIntegers.contains(text(j)); --j) has_sign = has_sign && text(j) != "unsigned";
+    const double most = std::exp2(type->second.bits - has_sign), least = has_sign ? -most : 0;
+    const bool is_whole =
+        value.find_first_of("xX") != std::string::npos || value.find_first_of(".eEfF") == std::string::npos;
+    const double number = std::strtod(value.c_str(), nullptr);
+    if (!is_whole || number < least || number >= most)
+      refuse(i, fmt::format("--set {}={}: the variable is a whole number from {:.0f} to {:.0f}", text(i),
+                            value, least, most - 1));
   }
 
   /// `extern __shared__ T name[];` and other arrays in shared memory.
@@ -725,7 +754,7 @@ void Constants::require_all_used() const {
   for (const auto& [name, value] : values_)
     if (!used_.contains(name))
       throw UsageError(
-          fmt::format("--set {}={}: no variable {} starts with a number, and no source defines "
+          fmt::format("error: --set {}={}: no variable {} starts with a number, and no source defines "
                       "such a macro",
                       name, value, name));
 }

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "harness/files.hpp"
+#include "say.hpp"
 #include "translate.hpp"
 
 namespace {
@@ -19,11 +20,14 @@ std::map<std::string, std::string> read_constants(const char* settings) {
   return constants;
 }
 
+/// More than a file has with all that it includes.
+constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    fmt::print(stderr, "usage: translate SETTINGS PREPROCESSED...\n");
+    workbook::say("usage: translate SETTINGS PREPROCESSED...\n");
     return 2;
   }
   try {
@@ -31,11 +35,11 @@ int main(int argc, char** argv) {
     for (int i = 2; i < argc; ++i) {
       const std::filesystem::path preprocessed = argv[i];
       workbook::update_file(std::filesystem::path(preprocessed).replace_extension(".cpp"),
-                            workbook::translated(workbook::file_text(preprocessed), constants));
+                            workbook::translated(workbook::file_text(preprocessed, kMostBytes), constants));
     }
     constants.require_all_used();
   } catch (const std::exception& error) {
-    fmt::print(stderr, "{}\n", error.what());
+    workbook::say("{}\n", error.what());
     return 1;
   }
   return 0;

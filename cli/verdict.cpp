@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <map>
@@ -184,7 +183,7 @@ std::string end_text(const Outcome& outcome, const std::string& at) {
   switch (outcome.end) {
     case Outcome::End::kTooLong:
       return fmt::format("It was still running after {}, {}, and was stopped: is there an infinite loop?",
-                         plural(judging_time().count(), "second"), when);
+                         duration_text(judging_time()), when);
     case Outcome::End::kTooMuchOutput:
       return fmt::format(
           "It was stopped after {} KiB of output, {}: does a loop print in each iteration, or without end?",
@@ -242,11 +241,7 @@ Verdict broken_off(const json& verdict, const Outcome& outcome) {
 
 }  // namespace
 
-std::chrono::seconds judging_time() {
-  const char* const given = std::getenv("WORKBOOK_JUDGING_SECONDS");
-  const int seconds = given ? std::atoi(given) : 0;
-  return std::chrono::seconds(seconds > 0 ? seconds : 10);
-}
+std::chrono::seconds judging_time() { return time_limit(std::chrono::seconds(10)); }
 
 Verdict verdict_of(const std::string& text, const Outcome& outcome) {
   const json verdict = json::parse(text, nullptr, /*allow_exceptions=*/false);

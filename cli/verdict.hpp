@@ -9,8 +9,7 @@
 
 namespace workbook {
 
-/// The most time that judging one exercise may take: 10 seconds, or WORKBOOK_JUDGING_SECONDS of the
-/// environment. Solutions take one or two seconds.
+/// The most time that judging one exercise may take: time_limit(10 seconds). Solutions take one or two.
 std::chrono::seconds judging_time();
 
 /// The result of a check.

@@ -14,6 +14,7 @@
 #include "play.hpp"
 #include "process.hpp"
 #include "result_file.hpp"
+#include "say.hpp"
 #include "skeleton.hpp"
 #include "verdict.hpp"
 
@@ -139,7 +140,7 @@ ExitStatus view_exercise(const Workbook& workbook, const ViewRequest& request,
         fmt::format("{} is in Python, and view shows what the lines of a kernel cost", exercise.id()));
   const std::string errors = build_judge(workbook, exercise);
   if (!errors.empty()) {
-    fmt::print(stderr, "{}\n{} does not compile.\n", errors, workbook.shown(exercise.file));
+    say("{}\n{} does not compile.\n", errors, workbook.shown(exercise.file));
     return kWrong;
   }
   const ResultFile result(workbook.state_folder);
@@ -153,7 +154,7 @@ ExitStatus view_exercise(const Workbook& workbook, const ViewRequest& request,
     throw UsageError(why);
   }
   if (!data.contains("launches")) {  // the program did not come to its end
-    fmt::print(stderr, "{}", verdict_of(result.text(), outcome).text);
+    say("{}", verdict_of(result.text(), outcome).text);
     return kWrong;
   }
   fmt::print("{}", outcome.output);  // the reader's own

@@ -4,14 +4,21 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <csignal>
+#include <set>
 #include <sstream>
 
 #include "advice.hpp"
+#include "build_inputs.hpp"
 #include "config.hpp"
+#include "cpu/declarations.hpp"
 #include "harness/errors.hpp"
+#include "harness/files.hpp"
 #include "harness/memory_limit.hpp"
+#include "harness/terminal.hpp"
 #include "lock.hpp"
 #include "process.hpp"
+#include "say.hpp"
 
 namespace workbook {
 
@@ -38,27 +45,8 @@ bool is_about_wrapper(const std::string& line, const fs::path& build) {
   return names_includer && *file.lexically_normal().lexically_relative(build).begin() != "..";
 }
 
-/// Whether a line is Make's own: "make[2]: ...", "[ 50%] Building ..." or "Consolidate compiler ...".
-bool is_makes(const std::string& line) {
-  return line.starts_with("make[") || line.starts_with("make: ") || line.starts_with("gmake[") ||
-         line.starts_with("gmake: ") || line.starts_with("Consolidate compiler generated ") ||
-         (line.starts_with("[") && line.find("%] ") == 4);
-}
-
-/// The target in Make's line about a failure, "make[2]: *** [FILE:LINE: TARGET] Error 1", with a space after
-/// it as in Ninja's lines; empty for other lines.
-std::string target_failed_in_make(const std::string& line) {
-  const std::string mark = "*** [";
-  const auto begin = line.find(mark);
-  const auto end = line.rfind("] Error ");
-  if (!is_makes(line) || begin == std::string::npos || end == std::string::npos) return "";
-  const std::string inside = line.substr(begin + mark.size(), end - begin - mark.size());
-  const auto colon = inside.rfind(": ");
-  return (colon == std::string::npos ? inside : inside.substr(colon + 2)) + " ";
-}
-
-/// The output of compilers and linkers: the build tool's output without its own lines. For each failure,
-/// Ninja prints the target and the command first, and Make prints the target at the end.
+/// The output of compilers and linkers: Ninja's without its own lines. For each failure, it prints the target
+/// and the command first.
 Build failed_build(const std::string& output, const Workbook& workbook) {
   const std::string mark = "FAILED: ";
   Build build;
@@ -70,15 +58,15 @@ Build failed_build(const std::string& output, const Workbook& workbook) {
     } else if (line.starts_with(mark)) {
       if (build.failed.empty()) build.failed = line.substr(mark.size());
       command_follows = true;
-    } else if (build.failed.empty() && !target_failed_in_make(line).empty()) {
-      build.failed = target_failed_in_make(line);
-    } else if (!line.starts_with(kNinjaStatus) && !line.starts_with("ninja: ") && !is_makes(line) &&
+    } else if (!line.starts_with(kNinjaStatus) && !line.starts_with("ninja: ") &&
                !is_about_wrapper(line, workbook.build)) {
       build.errors += line + "\n";
     }
   }
-  if (build.failed.empty()) build.errors = output;  // it was Ninja or Make that failed
-  build.errors = without(build.errors, workbook.root.string() + "/");
+  if (build.failed.empty()) build.errors = output;  // it was Ninja that failed
+  build.errors = without(printable(build.errors, "\n\t"), workbook.root.string() + "/");
+  build.lack = lack_in(build.errors);
+  build.names_place = names_place(build.errors);
   build.errors += advice_on(build.errors, build.failed.find("published") != std::string::npos);
   return build;
 }
@@ -102,10 +90,22 @@ void require_own_build() {
                   program.string(), kRoot));
 }
 
-/// The command that builds a target with the generator that this build was configured with.
-std::vector<std::string> build_command(const Workbook& workbook, const std::string& target) {
-  if (std::string(kGenerator) == "Ninja") return {"ninja", "-C", workbook.build.string(), target};
-  return {"cmake", "--build", workbook.build.string(), "--target", target};
+/// Ninja's run, which builds a target from what the files contain now.
+Outcome run_ninja(const Workbook& workbook, const std::string& target) {
+  constexpr int kMostRounds = 3;  // in one, a file may change after a compiler has read it
+  say("{}", said_of_times(keep_build_true(workbook.build)));
+  Outcome outcome;
+  for (int i = 0; i < kMostRounds; ++i) {
+    // A build of everything may take long on a slow machine, but each file ends with a line of Ninja's. The
+    // memory is that of each compiler: `#include "/dev/zero"` would take all.
+    outcome = run_limited({"ninja", "-C", workbook.build.string(), target},
+                          {.silence = std::chrono::minutes(5),
+                           .memory_bytes = std::min(kCompilerMemory, most_memory()),
+                           .output_bytes = 4u << 20,
+                           .signal_of_end = SIGTERM});  // which it hands on to its compilers
+    if (keep_build_true(workbook.build).outdated.empty()) break;
+  }
+  return outcome;
 }
 
 }  // namespace
@@ -147,6 +147,30 @@ Workbook find_workbook() {
 
 fs::path build_lock(const Workbook& workbook) { return workbook.build / "workbook.lock"; }
 
+void require_readable(const fs::path& source) {
+  std::set<fs::path> seen;
+  std::vector<fs::path> open = {source};
+  while (!open.empty()) {
+    const fs::path file = open.back();
+    open.pop_back();
+    if (!seen.insert(file).second) continue;
+    file_text(file);
+    const cpu::SourceText text(file.string());
+    for (const std::string& name : text.included()) {
+      const fs::path included = (file.parent_path() / name).lexically_normal();
+      std::error_code error;
+      if (fs::exists(included, error)) open.push_back(included);
+    }
+  }
+}
+
+void require_compiler_ran(const Build& build) {
+  if (build.names_place) return;
+  throw MachineError(fmt::format("the compiler did not judge your file: {}\n{}",
+                                 build.lack.empty() ? "it names no place in a source" : build.lack,
+                                 build.errors));
+}
+
 Build build_target(const Workbook& workbook, const std::string& target) {
   const Lock lock(build_lock(workbook));
   return build_locked_target(workbook, target);
@@ -154,26 +178,18 @@ Build build_target(const Workbook& workbook, const std::string& target) {
 
 Build build_locked_target(const Workbook& workbook, const std::string& target) {
   setenv("NINJA_STATUS", kNinjaStatus, 1);
-  setenv("LC_ALL", "C", 1);                  // Make translates its words
+  setenv("LC_ALL", "C", 1);                  // compilers translate their words
   setenv("PWD", workbook.build.c_str(), 1);  // the name that compilers give their folder: it may be a link's
-  // A build of everything may take long on a slow machine, but each file ends with a line of Ninja's or
-  // Make's. The memory is that of each compiler: `#include "/dev/zero"` would take all.
-  const auto build_it = [&] {
-    return run_limited(build_command(workbook, target),
-                       {.silence = std::chrono::minutes(5),
-                        .memory_bytes = std::min(std::size_t{4} << 30, most_memory()),
-                        .output_bytes = 4u << 20});
-  };
-  Outcome outcome = build_it();
+  Outcome outcome = run_ninja(workbook, target);
   const fs::path program = workbook.build / "bin" / target;
   std::error_code error;
   if (fs::is_regular_file(program, error) && !is_whole_program(program)) {  // Ninja looks at its time alone
     fs::remove(program, error);
-    outcome = build_it();
+    outcome = run_ninja(workbook, target);
   }
-  if (outcome.end == Outcome::End::kExited && outcome.code == 0)
-    return {.done = true, .failed = "", .errors = ""};
+  if (outcome.end == Outcome::End::kExited && outcome.code == 0) return {.done = true};
   Build build = failed_build(outcome.output, workbook);
+  build.names_place |= outcome.end == Outcome::End::kTooLong || outcome.end == Outcome::End::kTooMuchOutput;
   if (outcome.end == Outcome::End::kTooLong)
     build.errors += "The compiler was still running after five minutes, and was stopped.\n";
   if (outcome.end == Outcome::End::kTooMuchOutput)

@@ -2,6 +2,7 @@
 /// Shared by the commands: paths, chapters and exercises, building a target.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -36,15 +37,27 @@ std::string version();
 /// The workbook at the path that was configured.
 Workbook find_workbook();
 
+/// The memory that a compiler may take: `#include "/dev/zero"` would take all.
+constexpr std::size_t kCompilerMemory = std::size_t{4} << 30;
+
 /// The result of a build.
 struct Build {
   bool done = false;
-  std::string failed;  ///< the first target that could not be built
-  std::string errors;  ///< the compiler's output, with paths relative to the root, and advice on it
+  std::string failed = {};  ///< the first target that could not be built
+  std::string errors = {};  ///< the compiler's output, with paths relative to the root, and advice on it
+  std::string lack = {};    ///< what the compiler lacked on this machine; empty where nothing is known
+  bool names_place =
+      false;  ///< the compiler or the linker ran, lacked nothing, and names a place in a source
 };
-/// Builds a target, one build at a time. \throws MachineError when Ninja, or CMake in a build with another
-/// generator, cannot be started
+/// \throws MachineError where a build has failed for another reason than what is in a source
+void require_compiler_ran(const Build& build);
+
+/// Builds a target, one build at a time. \throws MachineError when Ninja cannot be started
 Build build_target(const Workbook& workbook, const std::string& target);
+
+/// \throws MachineError where a source, or a file beside it that it includes in quotes, cannot be read to its
+/// end: a compiler would wait for a pipe for ever
+void require_readable(const std::filesystem::path& source);
 
 /// The file of the lock that a build holds.
 std::filesystem::path build_lock(const Workbook& workbook);

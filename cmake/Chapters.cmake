@@ -2,9 +2,6 @@
 
 # Messages and debug information name sources relative to the project, wherever it was built.
 set(WORKBOOK_PREFIX_MAP -ffile-prefix-map=${CMAKE_SOURCE_DIR}/= -ffile-prefix-map=${CMAKE_BINARY_DIR}=)
-if(NOT CMAKE_GENERATOR MATCHES Ninja) # Make compiles in a folder of its own for each target
-  list(APPEND WORKBOOK_PREFIX_MAP -ffile-prefix-map=$<TARGET_PROPERTY:BINARY_DIR>=)
-endif()
 
 set(WORKBOOK_CXX_WARNINGS -Wall -Wextra)
 

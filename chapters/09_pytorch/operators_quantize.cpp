@@ -7,9 +7,14 @@ using namespace workbook_ops;
 namespace {
 
 Tensor quantize_int8(const Tensor& x, double scale, double zero_point) {
+  constexpr double kLeastFloat = 1.4e-45, kMostFloat = 3.4e38;
   const char* op = "quantize_int8";
   const int type = type_of(op, {"x", x}, false);
   check_size(op, {"x", x});
+  if (!(scale >= kLeastFloat && scale <= kMostFloat))
+    refuse(op, "scale must be a positive number of float32, from 1.4e-45 to 3.4e38, not ", scale);
+  if (!(zero_point >= -128 && zero_point <= 127))
+    refuse(op, "zero_point must be from -128 to 127, not ", zero_point);
   Tensor q = new_like(x, ScalarType::Char);
   const std::int64_t n = q.numel();
   if (n == 0) return q;

@@ -12,6 +12,7 @@
 #include "cpu/names.hpp"
 #include "cpu/runtime.hpp"
 #include "cpu/stop.hpp"
+#include "say.hpp"
 
 namespace cpu {
 
@@ -29,7 +30,7 @@ extern "C" {
 [[noreturn]] void workbook_assert_fail(const char* condition, const char* file, unsigned line,
                                        const char* function) {
   if (!cpu::grid_runs) {  // host code
-    fmt::print(stderr, "{}:{}: {}: Assertion `{}' failed.\n", file, line, function, condition);
+    workbook::say("{}:{}: {}: Assertion `{}' failed.\n", file, line, function, condition);
     std::abort();
   }
   cpu::stop_launch({"assertion failed",

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <cstdlib>
 #include <deque>
 #include <latch>
 #include <new>
+#include <string_view>
 #include <thread>
 #include <unordered_set>
 #include <vector>
@@ -29,13 +31,6 @@ std::deque<Device> devices;
 
 /// Kernels whose last attempt was thrown away because blocks depended on each other.
 std::unordered_set<const void*> kernels_in_order;
-
-unsigned wanted_cores() {
-  const char* text = std::getenv("WORKBOOK_CORES");
-  const unsigned long wanted = text ? std::strtoul(text, nullptr, 10) : 0;
-  const unsigned long cores = wanted ? wanted : std::thread::hardware_concurrency();
-  return static_cast<unsigned>(std::min<unsigned long>(cores, kMostWorkers));
-}
 
 /// Whether an attempt may succeed and would pay, as far as one can know before. `accesses` is what the blocks
 /// are expected to make.
@@ -134,6 +129,15 @@ class Attempt {
 
 }  // namespace
 
+std::optional<unsigned> wanted_cores() {
+  const char* const text = std::getenv("WORKBOOK_CORES");
+  const std::string_view number = text ? text : "0";
+  unsigned wanted = 0;
+  const auto [end, error] = std::from_chars(number.begin(), number.end(), wanted);
+  if (error != std::errc() || end != number.end()) return std::nullopt;
+  return std::min(wanted ? wanted : std::thread::hardware_concurrency(), kMostWorkers);
+}
+
 SpreadRule& spread_rule() {
   static SpreadRule rule;
   return rule;
@@ -142,7 +146,7 @@ SpreadRule& spread_rule() {
 bool run_on_cores(std::size_t first, long long accesses_before) {
   Device& caller = device();
   const std::size_t blocks = caller.launch.blocks() - first;
-  const auto workers = static_cast<unsigned>(std::min<std::size_t>(wanted_cores(), blocks));
+  const auto workers = static_cast<unsigned>(std::min<std::size_t>(wanted_cores().value_or(1), blocks));
   const double expected = static_cast<double>(accesses_before) / static_cast<double>(first);
   if (!worth_trying(caller, expected * static_cast<double>(blocks), workers)) return false;
 

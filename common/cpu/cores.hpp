@@ -15,10 +15,15 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 namespace cpu {
 
-/// Where grids are spread. WORKBOOK_CORES in the environment gives the number of cores; 1 means never.
+/// How many cores grids are spread over, 1 means none: WORKBOOK_CORES of the environment, or as many as the
+/// machine has, which 0 stands for. Nothing when that is no whole number.
+std::optional<unsigned> wanted_cores();
+
+/// Where grids are spread.
 struct SpreadRule {
   /// Accesses that the grid must be expected to make: fewer would not pay for the threads.
   long long least_accesses = 300'000;

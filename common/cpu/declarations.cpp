@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <iterator>
 #include <string_view>
 
 #include "cpu/source_line.hpp"
@@ -72,10 +71,7 @@ std::size_t after_raw_literal(const std::string& text, std::size_t at) {
 
 }  // namespace
 
-SourceText::SourceText(const std::string& file) {
-  std::ifstream stream = source_file(file);
-  read_tokens({std::istreambuf_iterator<char>(stream), {}});
-}
+SourceText::SourceText(const std::string& file) { read_tokens(source_text(file)); }
 
 /// Identifiers, numbers and literals are a token each, and so is every other character. Comments and
 /// directives are none.
@@ -141,6 +137,12 @@ void SourceText::read_tokens(const std::string& text) {
       at = advance(at, end);
     }
   }
+}
+
+bool SourceText::calls_or_declares(const std::string& function) const {
+  for (std::size_t i = 0; i < tokens_.size(); ++i)
+    if (text(i) == function && text(i + 1) == "(") return true;
+  return false;
 }
 
 /// The text of a token; empty past the last one.

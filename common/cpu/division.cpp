@@ -11,6 +11,7 @@
 #include "cpu/names.hpp"
 #include "cpu/source_line.hpp"
 #include "cpu/stop.hpp"
+#include "say.hpp"
 
 namespace cpu {
 namespace {
@@ -19,7 +20,7 @@ void divided_by_zero(const void* return_address) {
   const auto instruction = reinterpret_cast<std::uintptr_t>(return_address);
   if (!grid_runs) {  // host code, which the processor's division would end on most machines
     const SourceLine& place = source_line(instruction);
-    fmt::print(stderr, "{}:{}: host code divides an integer by zero\n", place.file, place.line);
+    workbook::say("{}:{}: host code divides an integer by zero\n", place.file, place.line);
     signal(SIGFPE, SIG_DFL);
     raise(SIGFPE);
   }

@@ -15,6 +15,7 @@
 #include "cpu/names.hpp"
 #include "cpu/source_line.hpp"
 #include "cpu/stop.hpp"
+#include "say.hpp"
 
 namespace cpu {
 
@@ -39,7 +40,7 @@ namespace {
 
 /// Ends the launch with a finding if a kernel calls `function`; if host code does, says where.
 void end_program(const char* function, const std::string& place) {
-  if (!grid_runs) return fmt::print(stderr, "{}: host code calls {}\n", place, function);
+  if (!grid_runs) return workbook::say("{}: host code calls {}\n", place, function);
   stop_launch(
       {"host function in a kernel",
        fmt::format("  {} calls {} at {}", running_thread_name(), function, place),
@@ -57,6 +58,10 @@ void end_program(const char* function, const void* return_address) {
 }
 
 }  // namespace
+
+void refuse_end_in_kernel(const char* function, const void* return_address) {
+  if (grid_runs) end_program(function, return_address);
+}
 
 void abort_in_line(const char* file, int line) {
   end_program("abort()", file, line);

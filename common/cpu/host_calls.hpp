@@ -12,6 +12,9 @@ namespace cpu {
 /// then.
 void refuse_in_kernel(const char* does, const void* return_address, const char* look_at);
 
+/// Ends the launch with a finding if a kernel is what has called `function`, which ends a program.
+void refuse_end_in_kernel(const char* function, const void* return_address);
+
 /// The finding that host code has called `what`, which only kernels may call. \throws Finding
 [[noreturn]] void throw_called_by_host(const char* what, const void* return_address);
 

@@ -5,14 +5,15 @@
 
 #include <cctype>
 #include <filesystem>
-#include <fstream>
 #include <mutex>
+#include <sstream>
 #include <unordered_map>
 #include <vector>
 
 #include "cpu/addr2line.hpp"
 #include "cpu/function_name.hpp"
 #include "cpu/symbols.hpp"
+#include "read_file.hpp"
 
 namespace cpu {
 namespace {
@@ -60,13 +61,14 @@ bool is_kernel_file(const std::string& file) {
          file.find("/include/c++/") == std::string::npos;
 }
 
-std::ifstream source_file(const std::string& name) {
-  std::ifstream file(name);
+std::string source_text(const std::string& name) {
+  workbook::FileContent file = workbook::read_file(name);
   const std::filesystem::path program = program_path();
-  for (auto folder = program.parent_path(); !file && folder != folder.parent_path();
+  for (auto folder = program.parent_path(); !file.problem.empty() && folder != folder.parent_path();
        folder = folder.parent_path())
-    file = std::ifstream(folder / std::filesystem::path(name).relative_path());  // "/x" is the build's x
-  return file;
+    file =
+        workbook::read_file(folder / std::filesystem::path(name).relative_path());  // "/x" is the build's x
+  return file.text;
 }
 
 namespace {
@@ -86,7 +88,7 @@ bool declares(const std::string& line, const std::string& function) {
 /// begun lines before. Where the name is not found, that line.
 int line_of_name(const SourceLine& body) {
   constexpr int kMostLines = 40;  // of a declaration
-  std::ifstream file = source_file(body.file);
+  std::istringstream file(source_text(body.file));
   std::string line;
   int found = body.line;
   for (int number = 1; number <= body.line && std::getline(file, line); ++number)

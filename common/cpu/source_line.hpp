@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <fstream>
 #include <string>
 
 namespace cpu {
@@ -35,7 +34,7 @@ bool same_line(std::uintptr_t return_address, std::uintptr_t other);
 const SourceLine& function_at(const void* address);
 
 /// A source file by its name in the debug information, which is relative to the project: a folder above the
-/// program's. Not open where the sources are not there.
-std::ifstream source_file(const std::string& name);
+/// program's. Empty where the sources are not there.
+std::string source_text(const std::string& name);
 
 }  // namespace cpu

@@ -7,8 +7,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <vector>
+
+#include "read_file.hpp"
 
 namespace cpu {
 namespace {
@@ -33,9 +34,7 @@ T structure_at(const std::string& file, std::size_t offset) {
 
 /// A program without a symbol table has no symbols.
 Symbols read_symbols() {
-  const std::filesystem::path program = "/proc/self/exe";
-  std::string file(std::filesystem::file_size(program), '\0');
-  std::ifstream(program, std::ios::binary).read(file.data(), static_cast<std::streamsize>(file.size()));
+  const std::string file = workbook::read_file("/proc/self/exe", SIZE_MAX).text;
   Symbols found;
   const auto header = structure_at<ElfW(Ehdr)>(file, 0);
   const auto section = [&](unsigned i) {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "cpu/cores.hpp"
 #include "cpu/device.hpp"
 #include "cpu/fault.hpp"
 #include "cpu/memory.hpp"
@@ -22,8 +23,11 @@ class CpuBackend : public Backend {
              std::vector<std::string> noted)
       : each_launch_(std::move(each_launch)), detail_(detail), noted_(std::move(noted)) {
     if (!cpu::step_budget())
-      throw UsageError(fmt::format("WORKBOOK_STEPS={}: expected a whole number from 1 to 1e18",
-                                   std::getenv("WORKBOOK_STEPS")));
+      throw MachineError(fmt::format("WORKBOOK_STEPS={}: expected a whole number from 1 to 1e18",
+                                     std::getenv("WORKBOOK_STEPS")));
+    if (!cpu::wanted_cores())
+      throw MachineError(fmt::format("WORKBOOK_CORES={}: expected a whole number, 0 for all of the machine's",
+                                     std::getenv("WORKBOOK_CORES")));
     cpu::notes().take();  // of earlier backends
     cpu::device().printed = {};
   }

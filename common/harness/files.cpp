@@ -5,8 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
-#include <functional>
-#include <sstream>
+#include <utility>
 
 #include "harness/errors.hpp"
 
@@ -43,17 +42,11 @@ std::optional<std::string> make_folder(const fs::path& path) {
   return error ? error.message() : "it is not a folder";
 }
 
-std::string file_text(const fs::path& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (!file) throw MachineError(fmt::format("{} cannot be read ({})", path.string(), strerror(errno)));
-  return text.str();
-}
-
-std::string content_stamp(const fs::path& path) {
-  const std::string content = file_text(path);
-  return fmt::format("{} bytes, hash {:016x}", content.size(), std::hash<std::string>()(content));
+std::string file_text(const fs::path& path, std::size_t most) {
+  FileContent content = read_file(path, most);
+  if (!content.problem.empty())
+    throw MachineError(fmt::format("{} cannot be read ({})", path.string(), content.problem));
+  return std::move(content.text);
 }
 
 std::string encoding_fault(const fs::path& path, const std::string& name) {
@@ -64,9 +57,12 @@ std::string encoding_fault(const fs::path& path, const std::string& name) {
 }
 
 OutputFile::OutputFile(const fs::path& path)
-    : path_(target_of(path)),
-      partial_(fmt::format("{}.{}.partial", path_.string(), getpid())),
-      stream_(partial_) {
+    : path_(target_of(path)), partial_(fmt::format("{}.{}.partial", path_.string(), getpid())) {
+  std::error_code error;
+  if (const fs::file_status status = fs::status(path_, error);
+      fs::exists(status) && !fs::is_regular_file(status))
+    throw MachineError(fmt::format("{} cannot be written (it is not a regular file)", path.string()));
+  stream_.open(partial_);
   if (!stream_) throw cannot_be_written(path, errno);
 }
 

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "read_file.hpp"
+
 namespace workbook {
 
 /// Whether there is a file or folder of that name. \throws MachineError where that cannot be known
@@ -15,11 +17,8 @@ bool file_exists(const std::filesystem::path& path);
 /// Makes the folder, if it is not there. Returns what prevents that; nothing when it is there.
 std::optional<std::string> make_folder(const std::filesystem::path& path);
 
-/// The whole of a file. \throws MachineError when it cannot be read
-std::string file_text(const std::filesystem::path& path);
-
-/// A line of text that differs when the content of a file does. \throws MachineError when it cannot be read
-std::string content_stamp(const std::filesystem::path& path);
+/// The whole of a file, by read_file(). \throws MachineError when it cannot be read
+std::string file_text(const std::filesystem::path& path, std::size_t most = kMostFileBytes);
 
 /// Why no compiler can read a source file, in a sentence that calls it `name`; empty where nothing is known.
 /// \throws MachineError when it cannot be read
@@ -30,7 +29,7 @@ std::string encoding_fault(const std::filesystem::path& path, const std::string&
 class OutputFile {
  public:
   /// Opens the file for writing. A symbolic link is kept, and the file that it points to is replaced.
-  /// \throws MachineError when it cannot be opened
+  /// \throws MachineError when it cannot be opened, or is no regular file: not even root's device is replaced
   explicit OutputFile(const std::filesystem::path& path);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;

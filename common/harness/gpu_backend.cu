@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <map>
+#include <sstream>
 #include <vector>
 
 #include "gpu/buffer.hpp"
@@ -42,7 +42,7 @@ std::string version_text(int version) {
 
 /// "580.159.04", or "unknown" where the kernel module does not say.
 std::string driver_release() {
-  std::ifstream file("/sys/module/nvidia/version");
+  std::istringstream file(read_file("/sys/module/nvidia/version").text);
   std::string release;
   return file >> release ? release : "unknown";
 }

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <regex>
+#include <sstream>
 #include <tuple>
 #include <utility>
 
@@ -17,15 +17,17 @@
 #include "harness/derived_counts.hpp"
 #include "harness/terminal.hpp"
 #include "plural.hpp"
+#include "read_file.hpp"
 
 namespace workbook {
 namespace {
 
 using nlohmann::ordered_json;
 
-std::vector<std::string> text_lines(std::istream& text) {
+std::vector<std::string> text_lines(const std::string& text) {
+  std::istringstream stream(text);
   std::vector<std::string> lines;
-  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
   return lines;
 }
 
@@ -34,8 +36,7 @@ const std::vector<std::string>& source_lines(const std::string& name) {
   static std::map<std::string, std::vector<std::string>> known;
   const auto [found, is_new] = known.try_emplace(name);
   if (!is_new || name.empty()) return found->second;
-  std::ifstream file = cpu::source_file(name);
-  found->second = text_lines(file);
+  found->second = text_lines(cpu::source_text(name));
   return found->second;
 }
 
@@ -252,8 +253,7 @@ class ShownFiles {
     std::error_code error;
     readers_ = std::filesystem::weakly_canonical(readers, error).string();
     name_ = readers;
-    std::ifstream file(readers);
-    whole_ = text_lines(file);
+    whole_ = text_lines(read_file(readers).text);
   }
 
   /// The number of the file in the page; notes that it shows the line.

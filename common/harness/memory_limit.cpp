@@ -5,8 +5,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
 #include <sstream>
+
+#include "read_file.hpp"
 
 namespace workbook {
 namespace {
@@ -23,14 +24,14 @@ constexpr GroupFiles kVersion2 = {"memory.max", "memory.current", "inactive_file
 
 /// The number in a file; `otherwise` where there is no file, or it says "max".
 std::size_t number_in(const fs::path& path, std::size_t otherwise) {
-  std::ifstream file(path);
+  std::istringstream file(read_file(path).text);
   std::size_t number = 0;
   return file >> number ? number : otherwise;
 }
 
 /// The number after `key` in a file of lines "key number"; 0 where there is none.
 std::size_t number_of(const fs::path& path, const std::string& key) {
-  std::ifstream file(path);
+  std::istringstream file(read_file(path).text);
   std::string word;
   for (std::size_t number = 0; file >> word >> number;)
     if (word == key) return number;
@@ -59,7 +60,7 @@ GroupMemory least_memory(const fs::path& mounted, const fs::path& path, const Gr
 
 /// A line of /proc/meminfo, in bytes.
 std::size_t machine_memory(const std::string& key) {
-  std::ifstream file("/proc/meminfo");
+  std::istringstream file(read_file("/proc/meminfo").text);
   std::string line;
   while (std::getline(file, line)) {
     std::istringstream words(line);
@@ -70,12 +71,7 @@ std::size_t machine_memory(const std::string& key) {
   return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-GroupMemory own_group_memory() {
-  std::ifstream file("/proc/self/cgroup");
-  std::ostringstream membership;
-  membership << file.rdbuf();
-  return group_memory("/sys/fs/cgroup", membership.str());
-}
+GroupMemory own_group_memory() { return group_memory("/sys/fs/cgroup", read_file("/proc/self/cgroup").text); }
 
 }  // namespace
 

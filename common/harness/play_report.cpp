@@ -18,6 +18,7 @@
 #include "harness/options.hpp"
 #include "harness/run_play.hpp"
 #include "harness/terminal.hpp"
+#include "say.hpp"
 
 namespace workbook {
 namespace {
@@ -111,7 +112,7 @@ std::optional<ExitStatus> parse_play_options(int argc, const char* const* argv, 
     if (options.lines) require_countable(options.device);
     if (options.lines && options.json) throw UsageError("--lines and --json exclude each other");
   } catch (const UsageError& error) {
-    fmt::print(stderr, "{}", complaint("play", error.what()));
+    say("{}", complaint("play", error.what()));
     return kBadUsage;
   }
   return std::nullopt;
@@ -155,7 +156,7 @@ void report_play(const PlayOptions& options, const std::string& device,
 /// Tells who has started the program that it comes to its end by itself, whatever its status.
 void tell_done() {
   const char* const pipe = std::getenv(kDoneVariable);
-  if (pipe && write(std::atoi(pipe), "", 1) != 1) fmt::print(stderr, "play: nobody waits for its end\n");
+  if (pipe && write(std::atoi(pipe), "", 1) != 1) say("play: nobody waits for its end\n");
 }
 
 }  // namespace workbook

@@ -5,12 +5,12 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <thread>
 
 #include "harness/backend.hpp"
 #include "harness/errors.hpp"
+#include "read_file.hpp"
 
 namespace workbook {
 namespace {
@@ -80,7 +80,7 @@ void leave_in_file(const std::string& path, const std::string& bytes) {
 std::string take_from_file(const std::string& path, std::chrono::milliseconds patience) {
   const auto end = std::chrono::steady_clock::now() + patience;
   while (std::chrono::steady_clock::now() < end) {
-    if (std::ifstream file(path, std::ios::binary); file) return {std::istreambuf_iterator<char>(file), {}};
+    if (const FileContent file = read_file(path); file.problem.empty()) return file.text;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   throw MachineError(fmt::format("--id-file {}: process 0 has not written it within {} s", path,

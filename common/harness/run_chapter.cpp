@@ -22,9 +22,21 @@
 #include "harness/take_turns.hpp"
 #include "harness/terminal.hpp"
 #include "plural.hpp"
+#include "read_file.hpp"
+#include "say.hpp"
 
 namespace workbook {
 namespace {
+
+/// Whether a file is empty, or has what --json or --trace writes: an object, or an array of such, with a
+/// schema and a chapter.
+bool is_of_workbook(const std::string& path) {
+  const FileContent content = read_file(path, std::size_t{1} << 30);
+  if (content.problem.empty() && content.text.empty()) return true;
+  const nlohmann::json data = nlohmann::json::parse(content.text, nullptr, /*allow_exceptions=*/false);
+  const nlohmann::json first = data.is_array() && !data.empty() ? data[0] : data;
+  return first.is_object() && first.contains("schema") && first.contains("chapter");
+}
 
 /// Opens the file that the reader named with `option` ("--json"), before any work is done for it.
 /// \throws UsageError
@@ -33,6 +45,10 @@ std::unique_ptr<OutputFile> open_output(const std::string& option, const std::st
   const auto status = std::filesystem::status(path, error);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
     throw UsageError(fmt::format("{} {}: that is no ordinary file; expected the path of one", option, path));
+  if (std::filesystem::exists(status) && !is_of_workbook(path))
+    throw UsageError(fmt::format(
+        "{} {}: that file is not one that a chapter has written, and stays; name another one, or delete it",
+        option, path));
   try {
     return std::make_unique<OutputFile>(path);
   } catch (const MachineError& failure) {
@@ -261,7 +277,7 @@ int run_with_dropout(const Options& options, Chapter cpu, const Chapter* gpu) {
 
 int run_chapter(int argc, const char* const* argv, const Chapter& cpu, const Chapter* gpu) {
   const auto complain = [&](const std::exception& error, int status) {
-    fmt::print(stderr, "{}", complaint(cpu.name, error.what()));
+    say("{}", complaint(cpu.name, error.what()));
     return status;
   };
   try {
@@ -278,7 +294,7 @@ int run_chapter(int argc, const char* const* argv, const Chapter& cpu, const Cha
   } catch (const std::bad_alloc&) {
     return complain(std::runtime_error("memory ran out: choose a smaller --size"), kMachineLacks);
   } catch (const std::exception& error) {  // several lines, where it is a finding of the CPU device
-    fmt::print(stderr, "{}", indented(fmt::format("{}: {}", cpu.name, error.what()), 0));
+    say("{}", indented(fmt::format("{}: {}", cpu.name, error.what()), 0));
     return kWrong;
   }
 }

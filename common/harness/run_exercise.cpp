@@ -25,6 +25,7 @@
 #include "harness/run_stage.hpp"
 #include "harness/source_check.hpp"
 #include "plural.hpp"
+#include "say.hpp"
 
 namespace workbook {
 namespace {
@@ -549,16 +550,32 @@ ExitStatus run_versions(GpuBackend& gpu, const std::string& path, bool timed, co
   return kDone;
 }
 
+/// Judges a version, but what this machine lacks for that is said in the file: the reader's code can end the
+/// program with any status. \throws MachineError where that cannot be written
+ExitStatus judge_or_say(const Exercise& exercise, const Version& version, const std::string& path) {
+  std::string lacks;
+  try {
+    judge(exercise, version, path);
+    return kDone;
+  } catch (const MachineError& error) {
+    lacks = error.what();
+  } catch (const std::bad_alloc&) {
+    lacks = "there is too little memory";
+  }
+  write_file(path, {{"lacks", lacks}});
+  return kMachineLacks;
+}
+
 /// Runs `work`, and reports a MachineError or UsageError of it in one line.
 template <class Work>
 int status_of(Work work) {
   try {
     return work();
   } catch (const MachineError& error) {
-    fmt::print(stderr, "{}\n", error.what());
+    say("{}\n", error.what());
     return kMachineLacks;
   } catch (const UsageError& error) {
-    fmt::print(stderr, "{}\n", error.what());
+    say("{}\n", error.what());
     return kBadUsage;
   }
 }
@@ -596,10 +613,7 @@ int judge_exercise(int argc, const char* const* argv, const Exercise& exercise, 
   cpu::set_names_syncwarp(std::string_view(exercise.lesson) >= kTeachesSyncwarp && !exercise.blocks);
   if (views)
     return status_of([&] { return view_or_refuse(exercise, *version, argv[2], argc == 5 ? argv[4] : ""); });
-  return status_of([&] {
-    judge(exercise, *version, argv[2]);
-    return kDone;
-  });
+  return status_of([&] { return judge_or_say(exercise, *version, argv[2]); });
 }
 
 int time_exercise(int argc, const char* const* argv, const Exercise& exercise, const Version* versions,

@@ -14,18 +14,19 @@
 #include "harness/terminal.hpp"
 #include "play_memory.hpp"
 #include "plural.hpp"
+#include "say.hpp"
 
 namespace workbook {
 namespace {
 
 Backend* device = nullptr;  // the device that play() runs on; null outside of it
-FILE* out = stdout;         // for what play() prints, which must not be mixed with JSON
+bool prints_json = false;   // what play() prints goes to standard error then
 
 /// At the program's end: says so if the reader's code has ended it, which is a mistake whatever its status.
 void report_exit() {
   if (!device) return;
   fflush(stdout);
-  fmt::print(stderr, "\nThe program ended itself: does your file call exit?\n");
+  say("\nThe program ended itself: does your file call exit?\n");
   tell_done();
   std::_Exit(kWrong);
 }
@@ -36,8 +37,8 @@ ExitStatus play_on(Backend& backend, const PlayOptions& options, const std::func
                    const std::vector<LaunchCounts>& launches) {
   const std::string name = backend.info().name;
   device = &backend;
-  out = options.json ? stderr : stdout;
-  if (!options.json) fmt::print("{}, {}\n", options.file, name);
+  prints_json = options.json;
+  if (!options.json) fmt::print("{}, {}\n", printable(options.file), name);
   std::string finding, note_word;
   std::atexit(report_exit);
   try {
@@ -64,8 +65,7 @@ namespace play {
 void* allocate(const char* name, long long count, size_t element_size) {
   if (!name) throw std::invalid_argument("an Array has no name: its first argument is a null pointer");
   if (!device) {  // before main, where nobody would catch an exception
-    fmt::print(
-        stderr, "{}",
+    say("{}",
         wrapped(fmt::format("Array {} is a global variable: make it a local variable of play().", name), 0));
     tell_done();
     std::_Exit(kWrong);
@@ -88,9 +88,13 @@ void release(void* memory) {
 void upload(void* memory, const void* host, size_t bytes) { device->upload(memory, host, bytes); }
 void download(void* host, const void* memory, size_t bytes) { device->download(host, memory, bytes); }
 void print(const char* name, const double* first, int printed, int count) {
-  fmt::print(out, "{}:", name);
-  for (int i = 0; i < printed; ++i) fmt::print(out, " {:g}", first[i]);
-  fmt::print(out, "{}\n", printed < count ? " ..." : "");
+  std::string line = fmt::format("{}:", name);
+  for (int i = 0; i < printed; ++i) line += fmt::format(" {:g}", first[i]);
+  line += printed < count ? " ...\n" : "\n";
+  if (prints_json)
+    say("{}", line);
+  else
+    fmt::print("{}", line);
 }
 
 }  // namespace play
@@ -109,8 +113,7 @@ int run_checked(int argc, const char* const* argv, void (*cpu)(), void (*gpu)())
   }
   const GpuOrReason found = make_gpu_backend();
   if (!gpu || !found.backend) {
-    fmt::print(stderr, "{}",
-               complaint("play: --device gpu", found.backend ? "built without CUDA" : found.reason));
+    say("{}", complaint("play: --device gpu", found.backend ? "built without CUDA" : found.reason));
     return kMachineLacks;
   }
   return play_on(*found.backend, options, [&] { found.backend->run_uncounted(gpu); }, {});
@@ -126,7 +129,7 @@ int run_play(int argc, const char* const* argv, void (*cpu)(), void (*gpu)()) {
     status = run_checked(argc, argv, cpu, gpu);
     flush_standard_output();
   } catch (const std::exception& error) {  // of the reader's code, play_on() reports
-    fmt::print(stderr, "{}", complaint("play", error.what()));
+    say("{}", complaint("play", error.what()));
     status = kMachineLacks;
   }
   tell_done();

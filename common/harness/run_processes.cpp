@@ -14,6 +14,7 @@
 #include "harness/process_backend.hpp"
 #include "harness/run_stage.hpp"
 #include "harness/terminal.hpp"
+#include "say.hpp"
 
 namespace workbook {
 namespace {
@@ -86,7 +87,7 @@ int run_processes(int argc, const char* const* argv, const Chapter& chapter) {
       "also says where they meet; otherwise --id-file does, or NCCL_COMM_ID, which is\n"
       "the host and a free port of process 0.");
   const auto complain = [](const std::exception& error, int status) {
-    fmt::print(stderr, "{}", complaint(kName, error.what()));
+    say("{}", complaint(kName, error.what()));
     return status;
   };
   try {

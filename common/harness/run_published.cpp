@@ -41,6 +41,7 @@
 #include "harness/terminal.hpp"
 #include "plural.hpp"
 #include "published/runtime.hpp"
+#include "say.hpp"
 
 namespace workbook {
 namespace {
@@ -118,7 +119,7 @@ void report(const std::string& finding, std::string_view note_word) {
 [[noreturn]] void end_with(const std::string& finding, std::string_view note_word = "") {
   const auto lock =
       published::lock_device();  // for ever: no other thread may end the program as if all were well
-  if (!session) fmt::print(stderr, "{}", complaint("play", finding + "\n  outside of main"));
+  if (!session) say("{}", complaint("play", finding + "\n  outside of main"));
   report(finding, note_word);
   tell_done();
   std::_Exit(kWrong);
@@ -129,7 +130,7 @@ void report_exit(int status, void*) {
   const auto lock = published::lock_device();
   if (!session) return;
   std::fflush(stdout);
-  if (status != 0) fmt::print(stderr, "\nThe program ended itself with status {}.\n", status);
+  if (status != 0) say("\nThe program ended itself with status {}.\n", status);
   report("", "");
   tell_done();
   std::_Exit(status == 0 ? kDone : kWrong);
@@ -172,9 +173,8 @@ DeviceLock use_device(const char* what) {
     std::this_thread::sleep_for(std::chrono::seconds(20));  // not for ever: a destructor may wait for it
     lock.lock();
   }
-  fmt::print(
-      stderr, "{}",
-      workbook::complaint("play", fmt::format("{} outside of main: the CPU device is not there then", what)));
+  workbook::say("{}", workbook::complaint(
+                          "play", fmt::format("{} outside of main: the CPU device is not there then", what)));
   workbook::tell_done();
   std::_Exit(workbook::kWrong);
 }
@@ -365,8 +365,7 @@ void run(const cpu::Launch& launch, const Arguments& arguments, int gpu, const P
   const int most = s.options.launches;
   if (++s.launch_count != most) return;
   std::fflush(stdout);
-  fmt::print(stderr, "\nThe program was ended after {} launch{} (--launches).\n", most,
-             most == 1 ? "" : "es");
+  workbook::say("\nThe program was ended after {} launch{} (--launches).\n", most, most == 1 ? "" : "es");
   workbook::report("", "");
   workbook::tell_done();
   std::_Exit(workbook::kDone);
@@ -725,8 +724,7 @@ int run_main(Session& s, int (*main)(int, char**, char**)) {
   std::fflush(stdout);
   if (s.exit_status) status = *s.exit_status;
   if (finding.empty() && status != 0)
-    fmt::print(stderr, "\n{} {}.\n", s.exit_status ? "The program ended itself with status" : "main returned",
-               status);
+    say("\n{} {}.\n", s.exit_status ? "The program ended itself with status" : "main returned", status);
   const std::string leak =
       s.arrays.empty() || !finding.empty() || status != 0 || s.options.json ? "" : not_freed();
   report(finding, note_word);
@@ -739,8 +737,8 @@ int run_main(Session& s, int (*main)(int, char**, char**)) {
 /// The user's exit(): main ends here, as its return would, so that the report can still use all static
 /// objects.
 extern "C" [[noreturn]] void published_exit(int status) {
-  const bool ends_main =
-      session && session->in_main && session->thread == std::this_thread::get_id() && !cpu::grid_runs;
+  cpu::refuse_end_in_kernel("exit()", CALLER);
+  const bool ends_main = session && session->in_main && session->thread == std::this_thread::get_id();
   if (!ends_main) std::exit(status);
   session->exit_status = status;
   std::longjmp(session->end_of_main, 1);
@@ -768,17 +766,17 @@ int run_published(int argc, const char* const* argv, int (*main)(int, char**, ch
         s.json_output = dup(STDOUT_FILENO);
         dup2(STDERR_FILENO, STDOUT_FILENO);
       } else {
-        fmt::print("{}, {}\n", s.options.file, s.backend->info().name);
+        fmt::print("{}, {}\n", printable(s.options.file), s.backend->info().name);
       }
       on_exit(report_exit, nullptr);
       status = run_main(s, main);
     }
     flush_standard_output();
   } catch (const UsageError& error) {
-    fmt::print(stderr, "{}", complaint("play", error.what()));
+    say("{}", complaint("play", error.what()));
     status = kBadUsage;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "{}", complaint("play", error.what()));
+    say("{}", complaint("play", error.what()));
   }
   tell_done();
   return status;

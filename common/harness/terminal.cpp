@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "say.hpp"
+
 namespace workbook {
 namespace {
 
@@ -73,7 +75,23 @@ std::string indented(const std::string& text, std::size_t indent, std::size_t wi
   return out;
 }
 
-std::string complaint(const std::string& program, const std::string& message) {
+std::string printable(const std::string& name, std::string_view kept) {
+  std::string shown;
+  for (const char c : name) {
+    if (kept.find(c) != kept.npos)
+      shown += c;
+    else if (c == '\n')
+      shown += "\\n";
+    else if (const auto code = static_cast<unsigned char>(c); code < ' ' || code == 0x7f)
+      shown += fmt::format("\\x{:02x}", code);
+    else
+      shown += c;
+  }
+  return shown;
+}
+
+std::string complaint(const std::string& program, const std::string& text) {
+  const std::string message = printable(text, "\n\t");
   const std::size_t end = message.find('\n');
   const std::string rest = end == std::string::npos ? "" : message.substr(end + 1) + "\n";
   return wrapped(fmt::format("{}: {}", program, message.substr(0, end)), 0) + rest;
@@ -125,14 +143,14 @@ std::string Table::text() const {
 Progress::Progress() : terminal_(takes_escapes(STDERR_FILENO)), start_(std::chrono::steady_clock::now()) {}
 
 Progress::~Progress() {
-  if (shown_) fmt::print(stderr, "\r\033[K");
+  if (shown_) say("\r\033[K");
 }
 
 void Progress::say(const std::string& what) {
   using namespace std::chrono_literals;
   if (!terminal_ || (!shown_ && std::chrono::steady_clock::now() - start_ < 1s)) return;
   shown_ = true;
-  fmt::print(stderr, "\r\033[K{} ...", what);
+  workbook::say("\r\033[K{} ...", what);
   fflush(stderr);
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace workbook {
@@ -27,8 +28,12 @@ std::string wrapped(const std::string& text, std::size_t indent, std::size_t wid
 /// wrapped, and continued where the line's own indentation ends.
 std::string indented(const std::string& text, std::size_t indent, std::size_t width = line_width());
 
+/// A name as it may be shown: control characters, which could change the terminal's settings or begin a line,
+/// as escape sequences of C ("\x1b", "\n"). Those in `kept` stay.
+std::string printable(const std::string& name, std::string_view kept = "");
+
 /// The line or lines that tell the reader what `program` refuses or lacks: the first line of the message
-/// wrapped, others, which may be a compiler's, as they are.
+/// wrapped, others, which may be a compiler's, as they are, but all printable.
 std::string complaint(const std::string& program, const std::string& message);
 
 /// "75%" for 0.75.

@@ -28,7 +28,7 @@ import torch  # noqa: E402
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 GIVEN = FOLDER.parents[1] / "chapters" / "09_pytorch" / "exercises"  # has given.py
-SECONDS = int(os.environ.get("WORKBOOK_JUDGING_SECONDS", "0")) or 30  # for one answer
+SECONDS = 60 * float(os.environ.get("WORKBOOK_MINUTES", "0.5"))  # for one answer
 DONE, BAD_USAGE = 0, 2
 sys.path.insert(0, str(GIVEN))
 
@@ -210,7 +210,7 @@ def judge(exercise, answer, result, seconds=SECONDS):
         trace.seek(0)
         written = json.loads(pathlib.Path(result).read_text()) if pathlib.Path(result).exists() else {}
         if status is None:
-            ended = f"Still running after {seconds} s, and stopped: an infinite loop?"
+            ended = f"Still running after {seconds:g} s, and stopped: an infinite loop?"
             _note_end(verdict, ended, trace.read())
         elif status != 0 and written.get("status") == "running":
             _note_end(verdict, _ended(status), trace.read())

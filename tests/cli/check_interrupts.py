@@ -67,13 +67,22 @@ def interrupt(what, *arguments):
 
 
 def kill_launcher():
-    """Nothing of a launcher that was killed holds the lock that the next one waits for."""
-    program = subprocess.Popen([COPY / "workbook", "run", "01"], start_new_session=True,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    expect("the launcher compiles", wait_until(compiles_endlessly, 300), compilers())
-    program.kill()
-    program.wait()
-    expect("SIGKILL ends its compilers, too", wait_until(lambda: not compilers(), 10), "\n".join(compilers()))
+    """Nothing of a launcher that was killed holds its caller's streams, or the lock of the next one."""
+    for number in (signal.SIGKILL, signal.SIGQUIT):
+        program = subprocess.Popen([COPY / "workbook", "run", "01"], start_new_session=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        expect("the launcher compiles", wait_until(compiles_endlessly, 300), compilers())
+        time.sleep(1.5)  # it shows how far it has come
+        program.send_signal(number)
+        begin = time.monotonic()
+        os.waitid(os.P_PID, program.pid, os.WEXITED | os.WNOWAIT)  # it stays a zombie
+        for stream in (program.stdout, program.stderr):
+            stream.read()  # until nobody holds it
+        seconds = time.monotonic() - begin
+        expect(f"{number.name} leaves nobody that holds its streams", seconds < 5, f"{seconds:.1f} s")
+        program.wait()
+        left = wait_until(lambda: not compilers(), 10)
+        expect("... and ends its compilers, too", left, "\n".join(compilers()))
 
 
 def check_damaged(name, content, *command):
@@ -96,7 +105,7 @@ DAMAGES = (lambda whole: b"", lambda whole: bytes(len(whole)), lambda whole: who
 
 
 def including(file, name):
-    return f'#include "{name}"\n{file}'
+    return f"#include <{name}>\n{file}"  # in quotes, it would be refused at once
 
 
 exercise, stage = EXERCISE.read_text(), STAGE.read_text()

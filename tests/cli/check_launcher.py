@@ -16,8 +16,8 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from checks import ROOT, copy_tree, expect, run
 
-TOOLS = ("sh dirname sed cat sort head id nproc grep env tr uname printf ls rm mkdir readlink sleep kill "
-         "find ninja git cmake c++ g++ flock setsid").split()
+TOOLS = ("sh dirname sed cat cmp cut fold sort head tail id nproc grep env tr uname printf ls rm mkdir "
+         "mkfifo mv readlink sleep kill timeout wc find ninja git cmake c++ g++ flock setsid").split()
 
 
 def which(tool):

@@ -4,6 +4,7 @@ python3 tests/cli/check_published.py COPY: the copy of the tree that tests/cli/c
 """
 
 import json
+import os
 import pathlib
 import re
 import sys
@@ -44,7 +45,7 @@ int main(int argc, char** argv) {
 """
 
 
-def play(what, source, status, *texts, options=(), command="play", never=None):
+def play(what, source, status, *texts, options=(), command="play", never=None, **environment):
     """Plays `source`, expects that exit status, those texts and not `never`, and returns standard output."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "mine.cu"
@@ -55,7 +56,7 @@ def play(what, source, status, *texts, options=(), command="play", never=None):
         (path.parent / "include" / "size.cpp").write_text("int size() { return 10; }\n")
         (path.parent / "include" / "main.cpp").write_text(MAIN)
         words = [str(each).replace("FOLDER", folder) for each in options]
-        done = run(COPY / "workbook", command, path, *words)
+        done = run(COPY / "workbook", command, path, *words, env={**os.environ, **environment})
     output = done.stdout + done.stderr
     lacking = missing(texts, output)
     expect(what, done.returncode == status and not lacking and not (never and never in output),
@@ -143,6 +144,8 @@ BACK = "cudaMemcpy(y.data(), d_y, bytes, cudaMemcpyDeviceToHost);"
 
 # --- What runs ---
 
+for begin in ("/* what it does */ ", 'const char* name = "x"; ', "/* main( */ // main(\n"):
+    play(f"a main after {begin.strip()}", SAXPY.replace("int main(", begin + "int main("), 0, "y[999] = 8")
 play("launches with the same counts share a row", SAXPY, 0, "y[999] = 8",
      "saxpy 3 4 256 64 250 100% 32 125 100% 0", never="not freed")
 play("arguments of main", SAXPY, 0, "y[63] = 8", "saxpy 3 1 256", options=["--", 64])
@@ -155,6 +158,12 @@ play("... or a macro", MACRO, 0, "y[108] = 8", "mine.cu:28", options=["--set", "
 play("... that is not there", SAXPY, 1,
      "--set M=32: no variable M starts with a number, and no source defines such a macro",
      options=["--set", "M=32"])
+for value, text in (("99999999999999999999", "no integer type of C++ has that number"),
+                    ("3000000000", "mine.cu:11: error: --set N=3000000000: the variable is a whole number "
+                     "from -2147483648 to 2147483647"), ("2.5", "the variable is a whole number"),
+                    ("x", "expected NAME=NUMBER")):
+    play(f"... or is not {value}", SAXPY, 1 if ":" in text or "whole" in text else 2, text,
+         options=["--set", f"N={value}"])
 AGAIN = changed(("i < 3", "i < 50"), ("y[i] = a * x[i] + y[i];", "y[i] = a * x[i] + i;"))
 play("a launch that changes nothing is not run again", AGAIN, 0, "y[999] = 1001", "saxpy 50 4 256",
      "49 of 50 launches were not run again")
@@ -789,6 +798,10 @@ play("inline PTX", changed(("y[i] = a", 'asm volatile("discard.L2 [%0], 128;" ::
      "unsupported instruction: kernel saxpy", "inline PTX: discard.L2 [%0], 128 at", "line 7")
 play("a status of main", changed(("return 0", "return 7")), 1, "main returned 7.", "saxpy 3 4 256")
 play("a program that ends itself", changed(("return 0", "exit(0)")), 0, "saxpy 3 4 256")
+play("... from a kernel", changed(("if (i < n)", "if (i == 40) exit(0);\n  if (i < n)")), 1,
+     "host function in a kernel: kernel saxpy", "thread (40,0,0) of block (0,0,0) calls exit()")
+play("a launch without end", changed(("(n + 255) / 256, 256", "2147483647, 1024")), 1,
+     "mine.cu was still running after 3 seconds, and was stopped", WORKBOOK_MINUTES="0.05")
 play("... with a status", changed(("return 0", "exit(5)")), 1, "The program ended itself with status 5.",
      "saxpy 3")
 play("an exception that nobody catches", changed(("return 0", "throw 1")), 1, "main ended with an exception")

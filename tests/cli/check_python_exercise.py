@@ -48,7 +48,7 @@ def verdicts():
     call("so is a file with a mistake", ["check", "09.3"], NOT_YET, "it is not Python: line 1")
     FILE.write_text("def fuse(graph_module):\n    while True:\n        pass\n")
     call("a loop without end is stopped", ["check", "09.3"], NOT_YET, "Still running after 3 s",
-         "It was in line", WORKBOOK_JUDGING_SECONDS="3")
+         "It was in line", WORKBOOK_MINUTES="0.05")
     FILE.write_text(solution)
     call("the solution is accepted", ["check", "09.3"], SOLVED, "Solved.", "./workbook diff 09.3")
     call("... and so it stands in the list", ["list"], SOLVED, "[x] 09.3_rewrite")

@@ -23,7 +23,7 @@ FILE = CHAPTER / "exercises/1_fuse.cuh"
 STATE = COPY / ".workbook"
 SKELETON = FILE.read_text()
 SOLVED, NOT_YET, BAD_USAGE, BROKEN = range(4)
-SHORT = {**os.environ, "WORKBOOK_JUDGING_SECONDS": "2"}  # for what never ends
+SHORT = {**os.environ, "WORKBOOK_MINUTES": "0.03"}  # for what never ends
 
 
 def workbook(*arguments, folder=COPY, environment=None):
@@ -295,6 +295,35 @@ def solve():
     kept = [path for path in kept if path.read_text().startswith("// mine")]
     expect("... keeps what was there", len(kept) == 1 and FILE.read_text() == SKELETON, kept)
     call("... and is not solved", ["list"], SOLVED, "[ ] 01.1_fuse")
+    FILE.with_suffix(".mine").write_text("mine\n")
+    FILE.unlink()
+    FILE.symlink_to("1_fuse.mine")
+    call("a link", ["reset", "01.1"], SOLVED, "kept as", "was a link to 1_fuse.mine, which stays as it is")
+    expect("... is replaced, not what it leads to",
+           not FILE.is_symlink() and FILE.with_suffix(".mine").read_text() == "mine\n", FILE)
+    FILE.with_suffix(".mine").unlink()
+
+
+def streams_and_files():
+    played = STATE / "mine.cu"
+    played.write_text("int main() { for (int i = 0; i < 9; ++i) __builtin_puts(\"x\"); }\n")
+    run_01 = ["run", "01", "--size", "64", "--device", "cpu"]
+    for command in (["list"], run_01, ["play", played], ["--version"], ["doctor"], ["hint", "01.1"]):
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = subprocess.run([COPY / "workbook", *command], stdin=subprocess.DEVNULL, stdout=writer)
+        os.close(writer)
+        ended = done.returncode == -signal.SIGPIPE
+        expect(f"where nobody reads, SIGPIPE ends {command[0]}", ended, done.returncode)
+    written = STATE / "written.json"
+    right, refused = (SOLVED, "2_fused"), (BAD_USAGE, "stays")
+    # None: what the last run has written
+    for content, says in (("", right), (None, right), ("[1]", refused), ("int main() {}\n", refused)):
+        if content is not None:
+            written.write_text(content)
+        for option in ("--json", "--trace"):
+            call(f"{option} to {content!r}", [*run_01, option, written], *says)
+        expect("... is left as it is", says == right or written.read_text() == content, content)
 
 
 def broken():
@@ -332,6 +361,7 @@ def main():
     kernel_disasters()
     disasters()
     solve()
+    streams_and_files()
     broken()
 
 

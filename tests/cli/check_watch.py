@@ -111,7 +111,7 @@ def stops_and_goes_on():
 
 def leaves_while_it_compiles():
     for what, key in (("q", "q"), ("Ctrl-C", "\x03"), ("Ctrl-D", "\x04")):
-        FILE.write_text(f'#include "{ENDLESS}"\n')
+        FILE.write_text(f'#include <{ENDLESS}>\n')
         terminal = Terminal()
         terminal.shows("it begins to check", "1_fuse.cuh")
         wait_until("the compiler runs", compiler_runs)

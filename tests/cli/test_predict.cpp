@@ -201,7 +201,7 @@ TEST_CASE("predict: damaged answers are set aside, and answers that are no UTF-8
   const fs::path file = place.state / "predictions.json";
   int damaged = 0;
   for (const std::string text :
-       {"", "{", "[]", R"({"schema": 2, "answers": {}})",
+       {"", "{", "[]", R"({"schema": 0, "answers": {}})",
         R"({"schema": 1, "answers": {"00_first_kernel": 7}})",
         R"({"schema": 1, "answers": {"00_first_kernel": {"1_one_block read": 32}}})"}) {
     std::ofstream(file) << text;
@@ -209,6 +209,9 @@ TEST_CASE("predict: damaged answers are set aside, and answers that are no UTF-8
     CHECK_FALSE(fs::exists(file));
     CHECK(file_text(fs::path(file.string() + ".damaged-" + std::to_string(++damaged))) == text);
   }
+  std::ofstream(file) << R"({"schema": 2, "answers": {}})";
+  CHECK_THROWS_WITH(load_answers(place.state), ContainsSubstring("a newer version"));
+  fs::remove(file);
   keep_answer(place.state, kChapter, "1_one_block read", "\xff");
   CHECK(load_answers(place.state).at(kChapter).size() == 1);
   CHECK_THAT(place.session("q\n"), ContainsSubstring("Not quite: it is 32.0."));

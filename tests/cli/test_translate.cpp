@@ -111,10 +111,10 @@ TEST_CASE("translate: what is not understood is refused with its line") {
       return error.what();
     }
   };
-  CHECK(said("\n\nvoid f() { k<<<1, 2; }") == "mine.cu:3: <<< without >>>");
-  CHECK(said("\nvoid f() { k<<<1, 2>>>; }") == "mine.cu:2: no ( behind >>>");
+  CHECK(said("\n\nvoid f() { k<<<1, 2; }") == "mine.cu:3: error: <<< without >>>");
+  CHECK(said("\nvoid f() { k<<<1, 2>>>; }") == "mine.cu:2: error: no ( behind >>>");
   CHECK(has(said("__global__ void k() { extern __shared__ int s; }"),
-            "mine.cu:1: extern __shared__ needs an array"));
+            "mine.cu:1: error: extern __shared__ needs an array"));
   CHECK_THROWS_AS(of("int main() {}", {{"B", "1"}}), UsageError);
 }
 

@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -25,6 +27,7 @@
 #include "paths.hpp"
 #include "process.hpp"
 #include "renamed.hpp"
+#include "result_file.hpp"
 #include "skeleton.hpp"
 #include "state.hpp"
 #include "verdict.hpp"
@@ -193,7 +196,7 @@ TEST_CASE("a state that a newer version has written, or that is no file, is left
   CHECK(file_text(file) == newer);
   fs::remove(file);
   REQUIRE(mkfifo(file.c_str(), 0600) == 0);
-  CHECK_THROWS_WITH(load_state(folder.path), ContainsSubstring("not a regular file"));
+  CHECK_THROWS_WITH(load_state(folder.path), ContainsSubstring("it is a pipe"));
 }
 
 TEST_CASE("two programs that change the state at once lose nothing, and a third sees no half of it") {
@@ -414,6 +417,52 @@ TEST_CASE("a program that another program runs on its terminal ends when that on
   CHECK(kill(child, 0) != 0);
 }
 
+TEST_CASE("a program on its terminal has a limit in minutes, which the environment sets") {
+  const auto limit = [](const char* text) {
+    setenv("WORKBOOK_MINUTES", text, 1);
+    return time_limit(std::chrono::seconds(10));
+  };
+  const char* const before = std::getenv("WORKBOOK_MINUTES");
+  const std::string kept = before ? before : "";
+  CHECK(limit("0.5") == std::chrono::seconds(30));
+  CHECK(limit("0.01") == std::chrono::seconds(1));
+  for (const char* wrong : {"", "x", "3x", "0", "-1", "nan", "1e99"})
+    CHECK_THROWS_WITH(limit(wrong), ContainsSubstring("WORKBOOK_MINUTES is '" + std::string(wrong) + "'"));
+  limit("0.01");
+  CHECK(run_program({"sleep", "60"}) == kWrong);
+  unsetenv("WORKBOOK_MINUTES");
+  CHECK(time_limit(std::chrono::seconds(10)) == std::chrono::seconds(10));
+  if (before) setenv("WORKBOOK_MINUTES", kept.c_str(), 1);
+}
+
+TEST_CASE("a result that a program has left that was killed is removed, that of another program is not") {
+  const Folder folder;
+  const pid_t ended = fork();
+  if (ended == 0) _exit(0);
+  waitpid(ended, nullptr, 0);
+  const fs::path left = folder.path / fmt::format("result-{}", ended), others = folder.path / "result-1";
+  fs::create_directory(left);
+  fs::create_directory(others);
+  const ResultFile result(folder.path);
+  CHECK_FALSE(fs::exists(left));
+  CHECK(fs::exists(others));
+}
+
+TEST_CASE("a compiler that lacked something does not judge a file") {
+  for (const char* lacking : {"f.cuh:9: fatal error: error writing to /tmp/x.s: No space left on device",
+                              "c++: fatal error: Killed signal terminated program cc1plus",
+                              "f.cuh:1:1: error: Too many open files"})
+    CHECK_FALSE(lack_in(lacking).empty());
+  CHECK(lack_in("f.cuh:3:9: error: expected ‘;’ before ‘}’ token").empty());
+  for (const char* judged : {"f.cuh:3:9: error: expected ‘;’", "f.cuh:3: fatal error: x.h: No such file",
+                             "f.cuh:(.text+0x9): undefined reference to `f()'"})
+    CHECK(names_place(judged));
+  for (const char* not_run :
+       {"", "/bin/sh: 1: ccache: not found", "c++: fatal error: cannot execute ‘cc1plus’",
+        "ninja: error: opening build log"})
+    CHECK_FALSE(names_place(not_run));
+}
+
 TEST_CASE("a verdict is solved only when the program has said so and has ended well") {
   const Outcome well = {};
   CHECK(verdict_of(report(VerdictStatus::kSolved).dump(), well).solved);
@@ -591,6 +640,11 @@ TEST_CASE("every solution fits 80 columns when it is folded, and has the same wo
     ++solutions;
   }
   CHECK(solutions > 25);
+}
+
+TEST_CASE("names are shown without what would change the terminal") {
+  CHECK(printable("a\x1b[31m\nb\x7f é") == "a\\x1b[31m\\nb\\x7f é");
+  CHECK(complaint("workbook", "there is no \x1b[31m\nmore") == "workbook: there is no \\x1b[31m\nmore\n");
 }
 
 TEST_CASE("a refusal is wrapped, and what follows its first line stays as it is") {

@@ -13,6 +13,7 @@ Exit status 4 where there is no Python with PyTorch 2.10 or newer, or no nvcc fo
 
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
@@ -49,6 +50,19 @@ def compile_cuda(python, folder):
     expect("the library with its GPU side can be loaded, and says so", built_for, loaded.stderr)
 
 
+def check_damaged(python, package, folder):
+    """A library that was written in part would end Python without a word."""
+    damaged = folder / "damaged"
+    shutil.rmtree(damaged, ignore_errors=True)
+    shutil.copytree(package, damaged)
+    library = damaged / "workbook_ops" / "_operators.so"
+    for size in (library.stat().st_size // 2, 100, 0):
+        os.truncate(library, size)
+        done = run(python, "-c", "import workbook_ops", env={**os.environ, "PYTHONPATH": str(damaged)})
+        expect(f"a library of which {size} bytes are there is refused",
+               done.returncode == 1 and "_operators.so is damaged" in done.stderr, done.stderr)
+
+
 def main():
     parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path, help="of the build")
@@ -64,6 +78,7 @@ def main():
         return compile_cuda(python, folder)
     has_gpu = any(pathlib.Path("/dev").glob("nvidia[0-9]*"))
     package = build(python, folder, f"-DWORKBOOK_OPS_CUDA={'AUTO' if has_gpu else 'OFF'}")
+    check_damaged(python, package, folder)
     # PyTorch's modules are compiled once: pip has not done it, and PYTHONDONTWRITEBYTECODE may forbid it.
     environment = {**os.environ, "PYTHONPATH": f"{package}:{ROOT / 'tests' / 'pytorch'}",
                    "PYTHONPYCACHEPREFIX": str(folder / "pycache")}

@@ -2,6 +2,7 @@
 there is one, on a GPU."""
 
 import ctypes
+import math
 import os
 import pathlib
 import subprocess
@@ -542,9 +543,9 @@ def same_tensor(ours, wanted, strides):
 
 
 def quantisation_faults(x):
-    scales = (0.05, 0.25, 1.0, 1e-40, 1e-20, 3e38, 0.0, -0.5, float("inf"), float("nan"))
+    scales = (0.05, 0.25, 1.0, 1.4e-45, 1e-40, 1e-20, 3e38)
     strides = torch.empty_like(x).stride()
-    for scale, zero_point in ((scale, zero_point) for scale in scales for zero_point in (0, 3.0, -7.5)):
+    for scale, zero_point in ((scale, zero_point) for scale in scales for zero_point in (0, 127.0, -7.5)):
         if not same_tensor(workbook_ops.quantize_int8(x, scale, zero_point),
                            in_steps(x, scale, zero_point), strides):
             yield f"{list(x.shape)} {x.dtype} {x.device}, scale {scale}, zero point {zero_point}"
@@ -755,12 +756,31 @@ def check_errors():
             lambda x, y, half: workbook_ops.linear_gelu(x, half, y[:2], backend="custom"),
         "quantize_int8: x must be float32, float16 or bfloat16, not ":
             lambda x, y, half: workbook_ops.quantize_int8(x.double(), 1, 0),
+        "quantize_int8: scale must be a positive number of float32, from 1.4e-45 to 3.4e38, not 0":
+            lambda x, y, half: workbook_ops.quantize_int8(x, 0, 0),
+        "from 1.4e-45 to 3.4e38, not -1": lambda x, y, half: workbook_ops.quantize_int8(x, -1, 0),
+        "from 1.4e-45 to 3.4e38, not nan": lambda x, y, half: workbook_ops.quantize_int8(x, math.nan, 0),
+        "from 1.4e-45 to 3.4e38, not inf": lambda x, y, half: workbook_ops.quantize_int8(x, math.inf, 0),
+        "from 1.4e-45 to 3.4e38, not 1e-46": lambda x, y, half: workbook_ops.quantize_int8(x, 1e-46, 0),
+        "quantize_int8: zero_point must be from -128 to 127, not 128":
+            lambda x, y, half: workbook_ops.quantize_int8(x, 1, 128),
         "quantize_rows: x must be float32, float16 or bfloat16, not ":
             lambda x, y, half: workbook_ops.quantize_rows(x.double()),
         "quantize_rows: x must have at least one dimension, the last of which is a row":
             lambda x, y, half: workbook_ops.quantize_rows(y[0]),
         "seed must be one int64, but is ":
             lambda x, y, half: kernels.gelu_dropout(x, y, 0.5),
+        "gelu: x has 2147483648 elements; 2147483647 is the most":
+            lambda x, y, half: workbook_ops.gelu(y[:1].expand(2**31)),
+        "quantize_int8: x has 2147483648 elements":
+            lambda x, y, half: workbook_ops.quantize_int8(y[:1].expand(2**31), 1, 0),
+        "quantize_rows: x has 2147483648 elements":
+            lambda x, y, half: workbook_ops.quantize_rows(y[:1].expand(2**31)),
+        "mean_abs: x has 2147483648 elements":
+            lambda x, y, half: workbook_ops.mean_abs(y[:1].expand(2**31), 0),
+        "linear_gelu: the result has 2147483648 elements":
+            lambda x, y, half: kernels.linear_gelu(y[:1].expand(2**16, 1), y[:1].expand(2**15, 1),
+                                                   y[:1].expand(2**15)),
         "p must be from 0 to 1, not 1.5":
             lambda x, y, half: kernels.gelu_dropout(x, x.new_zeros((), dtype=torch.int64), 1.5),
         "weight must have the shape of the last dimensions of x, at least one, but is [2] for [2, 3]":
@@ -783,15 +803,8 @@ def check_errors():
     calls = {
         "a and b must be on the same device, but are on cpu and meta":
             lambda: workbook_ops.add_relu(x, x.to("meta")),
-        "2147483648 elements; 2147483647 is the most": lambda: workbook_ops.gelu(y[:1].expand(2**31)),
-        "quantize_int8: x has 2147483648 elements":
-            lambda: workbook_ops.quantize_int8(y[:1].expand(2**31), 1, 0),
-        "quantize_rows: x has 2147483648 elements": lambda: workbook_ops.quantize_rows(y[:1].expand(2**31)),
-        "mean_abs: x has 2147483648 elements": lambda: workbook_ops.mean_abs(y[:1].expand(2**31), 0),
         'backend must be "auto", "cublas" or "custom", not \'fast\'':
             lambda: workbook_ops.linear_gelu(x, x, y[:2], backend="fast"),
-        "linear_gelu: the result has 2147483648 elements":
-            lambda: kernels.linear_gelu(y[:1].expand(2**16, 1), y[:1].expand(2**15, 1), y[:1].expand(2**15)),
         "for argument 'dim' but instead found type 'tuple'": lambda: workbook_ops.mean_abs(x, (0, 1)),
         "quantize_rows: tensor 1 of 1 must be a Tensor, not float": lambda: workbook_ops.quantize_rows(1.0),
         "multiply_add: tensor 2 of 3 must be a Tensor, not float":

@@ -1,8 +1,10 @@
 // Replacing a file: whole or not at all.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 
 #include "catch.hpp"
@@ -81,6 +83,30 @@ TEST_CASE("the file that a symbolic link points to is replaced, not the link") {
   CHECK(fs::is_symlink(link));
   CHECK(file_text(target) == "new");
   CHECK(folder.count() == 2);
+}
+
+TEST_CASE("only regular files are read and replaced, and they are not too large") {
+  const Folder folder;
+  const fs::path path = folder.path / "x";
+  const auto problem = [&](const char* text) {
+    CHECK_THROWS_WITH(file_text(path), path.string() + " cannot be read (" + text + ")");
+  };
+  REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+  problem("it is a pipe, not a file");
+  CHECK_THROWS_WITH(workbook::replace_file(path, ""), ContainsSubstring("it is not a regular file"));
+  fs::remove(path);
+  fs::create_symlink("/dev/zero", path);
+  problem("it is a device, not a file");
+  CHECK_THROWS_WITH(workbook::replace_file(path, ""), ContainsSubstring("it is not a regular file"));
+  fs::remove(path);
+  fs::create_directory(path);
+  problem("it is a folder, not a file");
+  fs::remove(path);
+  std::ofstream(path) << "x";
+  fs::resize_file(path, workbook::kMostFileBytes);
+  CHECK(file_text(path).size() == workbook::kMostFileBytes);
+  fs::resize_file(path, workbook::kMostFileBytes + 1);
+  problem("it has more than 16 MiB, which is the most");
 }
 
 TEST_CASE("a file that cannot be read or written is an error of the machine") {

@@ -37,11 +37,25 @@ C_LAYER is the path of a library whose functions take plain pointers (interface.
 
 import ctypes
 import pathlib
+import struct
 
 import torch
 import torch.nn.functional as F
 
+
+def _require_whole(library):
+    """Refuses a file that was only written in part: the system would end Python without a word."""
+    with open(library, "rb") as file:
+        header = file.read(64).ljust(64)
+        length = file.seek(0, 2)
+    # An ELF file ends with the table of its sections, of which the header has place, size and number.
+    table, size, count = struct.unpack_from("<40xQ10xHH", header)
+    if not header.startswith(b"\x7fELF") or length < table + size * count:
+        raise ImportError(f"{library} is damaged: it is no whole library; install workbook_ops again")
+
+
 C_LAYER = str(pathlib.Path(__file__).parent / "_operators.so")
+_require_whole(C_LAYER)
 torch.ops.load_library(C_LAYER)
 _built_for = ctypes.CDLL(C_LAYER).workbook_built_for
 _built_for.restype = ctypes.c_char_p
@@ -92,10 +106,17 @@ def _check_pair(op, first, second, a, b):
                                                f"are on {a.device} and {b.device}")
 
 
+def _check_size(op, name, elements):
+    # torch.compile may not know the size; then the operator finds out.
+    torch._check(not isinstance(elements, int) or elements < 2**31,
+                 lambda: f"{op}: {name} has {elements} elements; {2**31 - 1} is the most: split it")
+
+
 def _check_type(op, name, a, float64=True):
     types, first = (_TYPES, "float64, ") if float64 else (_TYPES[1:], "")
     torch._check(a.dtype in types,
                  lambda: f"{op}: {name} must be {first}float32, float16 or bfloat16, not {a.dtype}")
+    _check_size(op, name, a.numel())
 
 
 def _check_alike(op, float64=True, **inputs):
@@ -268,6 +289,11 @@ def _(grad, grad_sum, sum, weight, eps=1e-5):
 @torch.library.register_fake("workbook_ops::quantize_int8")
 def _(x, scale, zero_point):
     _check_type("quantize_int8", "x", x, float64=False)
+    torch._check(1.4e-45 <= scale <= 3.4e38,
+                 lambda: "quantize_int8: scale must be a positive number of float32, from 1.4e-45 to 3.4e38, "
+                         f"not {scale}")
+    torch._check(-128 <= zero_point <= 127,
+                 lambda: f"quantize_int8: zero_point must be from -128 to 127, not {zero_point}")
     return torch.empty_like(x, dtype=torch.int8)
 
 
@@ -324,7 +350,9 @@ def _(x, weight, bias, tanh=False):
     torch._check(bias.dim() == 1 and bias.shape[0] == weight.shape[0],
                  lambda: f"{op}: bias must have the shape [{weight.shape[0]}], that of the first dimension "
                          f"of weight, but is {list(bias.shape)}")
-    return x.new_empty((*x.shape[:-1], weight.shape[0]))
+    result = x.new_empty((*x.shape[:-1], weight.shape[0]))
+    _check_size(op, "the result", result.numel())
+    return result
 
 
 # --- Attention ---

@@ -372,8 +372,8 @@ def residual_rms_norm(x: Tensor, residual: Tensor, weight: Tensor,
 def quantize_int8(x: Tensor, scale: float, zero_point: float) -> Tensor:
     """``clamp(round(x / scale + zero_point), -128, 127)`` as int8; a NaN becomes 0. Has no gradient.
 
-    Computed in float32 with a true division and rounded to the nearest, to even in the middle. A scale should
-    be positive; others give what the division gives. x must not be float64.
+    Computed in float32 with a true division and rounded to the nearest, to even in the middle. The scale must
+    be positive, and the zero point from -128 to 127. x must not be float64.
     """
     _check_tensors("quantize_int8", x)
     return kernels.quantize_int8(x, scale, zero_point)
