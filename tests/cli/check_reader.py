@@ -305,6 +305,9 @@ def solve():
 
 
 def streams_and_files():
+    for name in ("a\x1b[31m.cu", "a\nb.cu"):
+        said = call("a name that a terminal would obey", ["play", STATE / name], BAD_USAGE)
+        expect("... in C's escape sequences", name not in said and repr(name)[1:-1] in said, said)
     played = STATE / "mine.cu"
     played.write_text("int main() { for (int i = 0; i < 9; ++i) __builtin_puts(\"x\"); }\n")
     run_01 = ["run", "01", "--size", "64", "--device", "cpu"]

@@ -61,6 +61,7 @@ def test_class_and_state():
     rewrite(after), rewrite(after)
     assert type(after[2]).__mro__[2] is Plain and fused_calls(after) == 3
     assert raised(lambda: rewrite(5)) == (TypeError, "rewrite: model must be an nn.Module, not int")
+    assert raised(lambda: restore(5)) == (TypeError, "restore: model must be an nn.Module, not int")
     assert str(rewrite(nn.Linear(8, 8))) == "nothing to replace"
 
 

@@ -243,6 +243,11 @@ def _rewrite_module(module, name, dropout, names, entries):
         module.__class__ = _derived(cls, methods, dropout)
 
 
+def _require_module(function, model):
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"{function}: model must be an nn.Module, not {type(model).__name__}")
+
+
 def rewrite(model: nn.Module, dropout: bool = False) -> Report:
     """Makes one operator of each Linear whose result goes into a GELU and nowhere else, and of other pairs,
     in place, and reports what it did.
@@ -264,8 +269,7 @@ def rewrite(model: nn.Module, dropout: bool = False) -> Report:
 
     \\raises TypeError if the model is no nn.Module
     """
-    if not isinstance(model, nn.Module):
-        raise TypeError(f"rewrite: model must be an nn.Module, not {type(model).__name__}")
+    _require_module("rewrite", model)
     entries, names = _Entries(), _learned_names(model)
     for name, module in model.named_modules():
         _rewrite_module(module, name, dropout, names, entries)
@@ -273,7 +277,11 @@ def rewrite(model: nn.Module, dropout: bool = False) -> Report:
 
 
 def restore(model: nn.Module) -> None:
-    """Gives the modules back the classes that they had before `rewrite`."""
+    """Gives the modules back the classes that they had before `rewrite`.
+
+    \\raises TypeError if the model is no nn.Module
+    """
+    _require_module("restore", model)
     for module in model.modules():
         if isinstance(module, Rewritten):
             module.__class__ = _class_of(module)
