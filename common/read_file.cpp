@@ -4,8 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace workbook {
 namespace {
@@ -17,20 +19,28 @@ const char* kind_of(mode_t mode) {
   return "a device";
 }
 
+constexpr off_t kLeastBytes = 4095;
+
 FileContent read_descriptor(int file, std::size_t most) {
   struct stat status = {};
   if (fstat(file, &status) != 0) return {"", std::strerror(errno)};
   if (!S_ISREG(status.st_mode)) return {"", std::string("it is ") + kind_of(status.st_mode) + ", not a file"};
-  FileContent content;
-  char buffer[1 << 16];
-  for (ssize_t size; (size = read(file, buffer, sizeof buffer)) != 0;) {
+  const std::string too_large = "it has more than " + std::to_string(most >> 20) + " MiB, which is the most";
+  if (static_cast<std::size_t>(status.st_size) > most) return {"", too_large};
+  // Into memory of its own: a thread of the CPU device, which asks for a source line, has a small stack.
+  std::string text(static_cast<std::size_t>(std::max<off_t>(status.st_size, kLeastBytes)) + 1, '\0');
+  std::size_t used = 0;
+  for (;;) {
+    const ssize_t size = read(file, text.data() + used, text.size() - used);
     if (size < 0 && errno == EINTR) continue;
     if (size < 0) return {"", std::strerror(errno)};
-    content.text.append(buffer, static_cast<std::size_t>(size));
-    if (content.text.size() > most)
-      return {"", "it has more than " + std::to_string(most >> 20) + " MiB, which is the most"};
+    if (size == 0) break;
+    used += static_cast<std::size_t>(size);
+    if (used > most) return {"", too_large};
+    if (used == text.size()) text.resize(2 * used);  // files of /proc do not say their size
   }
-  return content;
+  text.resize(used);
+  return {std::move(text), ""};
 }
 
 }  // namespace
