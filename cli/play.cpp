@@ -12,11 +12,11 @@
 #include <regex>
 #include <sstream>
 
-#include "cpu/declarations.hpp"
 #include "harness/errors.hpp"
 #include "harness/files.hpp"
 #include "harness/model.hpp"
 #include "harness/note_words.hpp"
+#include "harness/source_check.hpp"
 #include "harness/terminal.hpp"
 #include "lock.hpp"
 #include "process.hpp"
@@ -58,8 +58,9 @@ void offer_starter(const Workbook& workbook, const std::string& file) {
 
 /// Whether the file has a main of its own, and is not one for play().
 bool has_main(const std::string& file) {
-  static const std::regex play(R"(#\s*include\s*["<]play\.hpp)");
-  return !std::regex_search(file_text(file), play) && cpu::SourceText(file).calls_or_declares("main");
+  static const std::regex main(R"(\bmain\s*\()"), play(R"(#\s*include\s*["<]play\.hpp)");
+  const std::string code = code_of(file_text(file));
+  return std::regex_search(code, main) && !std::regex_search(code, play);
 }
 
 /// The options of the preprocessor for a source, as a compiler reads them from a file. A copy of the source

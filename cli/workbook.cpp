@@ -5,16 +5,17 @@
 
 #include <algorithm>
 #include <csignal>
+#include <regex>
 #include <set>
 #include <sstream>
 
 #include "advice.hpp"
 #include "build_inputs.hpp"
 #include "config.hpp"
-#include "cpu/declarations.hpp"
 #include "harness/errors.hpp"
 #include "harness/files.hpp"
 #include "harness/memory_limit.hpp"
+#include "harness/source_check.hpp"
 #include "harness/terminal.hpp"
 #include "lock.hpp"
 #include "process.hpp"
@@ -154,10 +155,10 @@ void require_readable(const fs::path& source) {
     const fs::path file = open.back();
     open.pop_back();
     if (!seen.insert(file).second) continue;
-    file_text(file);
-    const cpu::SourceText text(file.string());
-    for (const std::string& name : text.included()) {
-      const fs::path included = (file.parent_path() / name).lexically_normal();
+    const std::string code = code_of(file_text(file));
+    static const std::regex include(R"re((^|\n)[ \t]*#[ \t]*include[ \t]*"([^"\n]+)")re");
+    for (std::sregex_iterator found(code.begin(), code.end(), include), end; found != end; ++found) {
+      const fs::path included = (file.parent_path() / found->str(2)).lexically_normal();
       std::error_code error;
       if (fs::exists(included, error)) open.push_back(included);
     }

@@ -139,12 +139,6 @@ void SourceText::read_tokens(const std::string& text) {
   }
 }
 
-bool SourceText::calls_or_declares(const std::string& function) const {
-  for (std::size_t i = 0; i < tokens_.size(); ++i)
-    if (text(i) == function && text(i + 1) == "(") return true;
-  return false;
-}
-
 /// The text of a token; empty past the last one.
 const std::string& SourceText::text(std::size_t token) const {
   static const std::string none;

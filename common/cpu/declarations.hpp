@@ -30,8 +30,6 @@ class SourceText {
   Specifiers lambda_specifiers(int line) const;
   /// Whether any declaration of a function with that name has __device__ or __global__.
   bool marks(const std::string& function) const;
-  /// Whether the name stands before a parenthesis, outside of comments, literals and directives.
-  bool calls_or_declares(const std::string& function) const;
   /// The files that it includes in quotes, as written there.
   const std::set<std::string>& included() const { return included_; }
 

@@ -10,9 +10,6 @@
 #include <vector>
 
 namespace workbook {
-namespace {
-
-/// The text with blanks in place of comments, strings and characters; but for what #include names.
 std::string code_of(const std::string& text) {
   std::string code = text;
   const auto blank = [&](std::size_t begin, std::size_t end) {
@@ -39,6 +36,8 @@ std::string code_of(const std::string& text) {
   }
   return code;
 }
+
+namespace {
 
 /// The names, numbers and other characters of a line.
 std::vector<std::string> words_of(const std::string& line) {

@@ -1,11 +1,14 @@
 /// \file
-/// Finds ways around the judge in the text of a file, before it runs. This is not a sandbox; it saves readers
-/// from wrong answers that look solved.
+/// Looks at the text of a file before it is compiled. Finds ways around the judge: this is not a sandbox; it
+/// saves readers from wrong answers that look solved.
 #pragma once
 
 #include <string>
 
 namespace workbook {
+
+/// The text with blanks in place of comments, strings and characters; but for what #include names.
+std::string code_of(const std::string& text);
 
 /// Why a file with this text is not judged, in one sentence: it includes what belongs to the workbook, hides
 /// its accesses from the CPU device, or changes the dialect. Empty when it is judged. Comments and string
