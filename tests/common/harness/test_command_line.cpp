@@ -436,7 +436,7 @@ TEST_CASE("WORKBOOK_STEPS is a number, also as 1e9, or is refused") {
   CHECK(with_steps("1000000000").status == 0);
   CHECK_THAT(with_steps("10").output, ContainsSubstring("10 steps"));
   for (const char* wrong : {"much", "-1", "0", "1e9x", "0.5", "1e300", "''"})
-    check_refused(with_steps(wrong), 2, {"WORKBOOK_STEPS=", "a whole number from 1"});
+    check_refused(with_steps(wrong), 3, {"WORKBOOK_STEPS=", "a whole number from 1"});
 }
 
 TEST_CASE("run takes options before, after and between chapters, and values that look like chapters") {
