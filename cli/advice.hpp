@@ -16,7 +16,7 @@ std::string advice_on(const std::string& errors, bool in_program = false);
 std::string lack_in(const std::string& errors);
 
 /// Whether the compiler or the linker lacked nothing and names a place in a source, or ran out of memory
-/// though there was enough, as for an #include without end. Otherwise it is not known to have run.
+/// though there was enough, as for an `#include` without end. Otherwise it is not known to have run.
 bool names_place(const std::string& errors);
 
 }  // namespace workbook

@@ -7,7 +7,7 @@
 
 namespace workbook {
 
-/// The text with blanks in place of comments, strings and characters; but for what #include names.
+/// The text with blanks in place of comments, strings and characters; but for what `#include` names.
 std::string code_of(const std::string& text);
 
 /// Why a file with this text is not judged, in one sentence: it includes what belongs to the workbook, hides
