@@ -357,11 +357,10 @@ class Comparison {
       const bool was_looked = memory_.folders.count(folder);
       std::error_code error;
       for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-        const auto inputs = inputs_of.find(entry->path().filename().string());
-        if (inputs == inputs_of.end()) continue;
         const std::string name = entry->path().string();
-        names.insert(name);
-        if (!was_looked || memory_.names.count(name)) continue;
+        names.insert(name);  // also those that nothing includes yet
+        const auto inputs = inputs_of.find(entry->path().filename().string());
+        if (inputs == inputs_of.end() || !was_looked || memory_.names.count(name)) continue;
         for (const int input : inputs->second) hidden_[input].insert(folder);
       }
     }

@@ -133,6 +133,15 @@ def check_play():
     judged("... and in an earlier one, when it appears there", *options, status=0, says="it is 3")
 
 
+def check_nothing_is_built_again():
+    """Nothing is built twice."""
+    target = ["ninja", "-C", COPY / "build", "check_01_multiply_add_1_fuse"]
+    put(EXERCISE, SOLUTION.replace("#pragma once", '#pragma once\n#include "pack.hpp"'), 0)
+    is_solved("a file that includes a header for the first time is solved")
+    done = run(*target)
+    expect("... and nothing is left to build", "Building" not in done.stdout, done.stdout)
+
+
 def check_costs():
     """The comparison takes at most 50 ms."""
     times = []
@@ -149,6 +158,7 @@ def main():
     check_headers()
     check_stage()
     check_play()
+    check_nothing_is_built_again()
     check_costs()
     check_clock()
     put(EXERCISE, skeleton, 0)

@@ -61,6 +61,12 @@ class Machine:
         (folder / "tree" / "build" / "pytorch").mkdir(parents=True)
         (folder / "tree" / "build" / "pytorch" / "_operators.so").touch()
         shutil.copy(ROOT / "workbook", folder / "tree")
+        # The launcher's own program has been compiled.
+        for name in ("cli/build_inputs.cpp", "common/read_file.cpp"):
+            (folder / "tree" / name).parent.mkdir()
+            (folder / "tree" / name).touch()
+        (folder / "tree" / "build" / "build_inputs.source").touch()
+        self.executable(folder / "tree" / "build" / "build_inputs", NINJA)
 
     @staticmethod
     def executable(path, text):
