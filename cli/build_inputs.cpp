@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -253,9 +255,10 @@ struct Memory {
     for (const std::string& name : folders) file << "folder " << name << "\n";
     for (const std::string& name : names) file << "name " << name << "\n";
     file.close();
-    std::error_code error;
-    if (file) fs::rename(partial, path, error);
-    if (!file || error) throw std::runtime_error(path.string() + " cannot be written");
+    if (file && std::rename(partial.c_str(), path.c_str()) == 0) return;
+    const std::string why = std::strerror(errno);
+    unlink(partial.c_str());
+    throw std::runtime_error(path.string() + " cannot be written (" + why + ")");
   }
 };
 
