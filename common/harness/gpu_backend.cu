@@ -14,6 +14,7 @@
 #include "harness/errors.hpp"
 #include "harness/gpus.hpp"
 #include "harness/model.hpp"
+#include "read_file.hpp"
 
 namespace workbook {
 namespace {
