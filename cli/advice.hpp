@@ -1,6 +1,6 @@
 /// \file
-/// What a compiler's output says: advice on errors that are frequent in kernel files and programs, and whose
-/// fault they are.
+/// The meaning of a compiler's output: advice on errors that are frequent in kernel files and programs, and
+/// whose fault they are.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace workbook {
 /// In a program, which has a main of its own, the functions of the CUDA runtime are there.
 std::string advice_on(const std::string& errors, bool in_program = false);
 
-/// What the compiler lacked on this machine, by its output: memory, room on the disk. Empty where that shows
+/// The lack of a compiler on this machine, by its output: memory, room on the disk. Empty where that shows
 /// no such thing.
 std::string lack_in(const std::string& errors);
 

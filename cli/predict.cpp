@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstring>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -79,24 +80,18 @@ std::optional<json> counts_of(const Workbook& workbook, const std::string& chapt
   std::set<std::string> stages;
   for (const Question& question : lesson.questions) stages.insert(question.stage);
   call.push_back(fmt::format("{}", fmt::join(stages, ",")));
-  const std::chrono::seconds time = time_limit(kUsualTime);
-  const Outcome outcome = run_limited(call, {.time = time});
-  const bool ended = outcome.end == Outcome::End::kExited,
-             killed = outcome.end == Outcome::End::kSignal && outcome.code == SIGKILL;  // by the system
-  if (!killed && (!ended || outcome.code == kWrong)) {
-    const char* const why =
-        outcome.end == Outcome::End::kTooLong ? "it has an infinite loop?" : "it crashes?";
-    if (!ended)
-      fmt::print("{}\n{}", outcome.output,
-                 wrapped(fmt::format("{} did not come to its end in {}: did you change a stage, and {}",
-                                     chapter, duration_text(time), why),
-                         0));
-    fmt::print("{}\nThere is nothing to compare with until this stage is right again.\n",
-               ended ? outcome.output : "");
+  const Outcome outcome = run_limited(call, {.time = time_limit(kUsualTime)});
+  const bool is_too_long = outcome.end == Outcome::End::kTooLong,
+             crashes = outcome.end == Outcome::End::kSignal && outcome.code != SIGKILL;  // the system's
+  if (is_too_long || crashes || (outcome.end == Outcome::End::kExited && outcome.code == kWrong)) {
+    fmt::print("{}\n", outcome.output);
+    if (is_too_long) fmt::print("{}", wrapped(too_long_text(chapter) + ".", 0));
+    if (crashes) fmt::print("{} crashes: {}.\n", chapter, strsignal(outcome.code));
+    fmt::print("There is nothing to compare with until this stage is right again.\n");
     return std::nullopt;
   }
   const json runs = json::parse(file.text(), nullptr, /*allow_exceptions=*/false);
-  if (outcome.code != 0 || !runs.is_array() || runs.empty())
+  if (outcome.end != Outcome::End::kExited || outcome.code != 0 || !runs.is_array() || runs.empty())
     throw MachineError(fmt::format("{} printed no counts:\n{}", chapter, outcome.output));
   return runs[0];
 }

@@ -183,14 +183,6 @@ class EndingSignals {
   struct sigaction before_[std::size(kSignals)] = {};
 };
 
-/// Says that a program was stopped.
-std::string too_long_text(const std::string& name) {
-  return fmt::format(
-      "{} was still running after {}, and was stopped: is there an infinite loop? "
-      "WORKBOOK_MINUTES={} lets it run for longer",
-      printable(name), duration_text(time_limit(kUsualTime)), 2 * kUsualTime.count());
-}
-
 }  // namespace
 
 std::chrono::seconds time_limit(std::chrono::seconds usual) {
@@ -206,22 +198,29 @@ std::chrono::seconds time_limit(std::chrono::seconds usual) {
   return std::chrono::seconds(static_cast<long long>(std::ceil(60 * minutes)));
 }
 
+std::string too_long_text(const std::string& name) {
+  const std::chrono::duration<double, std::ratio<60>> limit = time_limit(kUsualTime);
+  return fmt::format(
+      "{} was still running after {}, and was stopped: is there an infinite loop? "
+      "WORKBOOK_MINUTES={:g} lets it run for longer",
+      printable(name), duration_text(time_limit(kUsualTime)), 2 * limit.count());
+}
+
 std::string duration_text(std::chrono::seconds time) {
   const auto seconds = time.count();
   return seconds % 60 ? plural(seconds, "second") : plural(seconds / 60, "minute");
 }
 
-/// More than a program has with its debug information.
-constexpr std::size_t kMostProgramBytes = std::size_t{1} << 30;
-
 bool is_whole_program(const std::filesystem::path& file) {
-  const std::string bytes = read_file(file, kMostProgramBytes).text;
-  if (bytes.starts_with("#!")) return true;
   Elf64_Ehdr header = {};
-  if (bytes.size() < sizeof header || !bytes.starts_with(ELFMAG)) return false;
-  std::memcpy(&header, bytes.data(), sizeof header);
+  const std::string begin = read_beginning(file, sizeof header).text;
+  if (begin.starts_with("#!")) return true;
+  if (begin.size() < sizeof header || !begin.starts_with(ELFMAG)) return false;
+  std::memcpy(&header, begin.data(), sizeof header);
   // The table of sections is the last part of a file that a linker writes.
-  return bytes.size() >= header.e_shoff + std::size_t{header.e_shnum} * header.e_shentsize;
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(file, error);
+  return !error && bytes >= header.e_shoff + std::uintmax_t{header.e_shnum} * header.e_shentsize;
 }
 
 Outcome run_limited(const std::vector<std::string>& words, const Limits& limits) {

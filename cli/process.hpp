@@ -29,6 +29,8 @@ struct Limits {
 std::chrono::seconds time_limit(std::chrono::seconds usual);
 /// The usual limit for programs that do not judge: those of `run`, `predict` and `play`
 constexpr std::chrono::minutes kUsualTime{30};
+/// Says that a program has run for time_limit(kUsualTime) and was stopped.
+std::string too_long_text(const std::string& name);
 /// "30 minutes", "45 seconds"
 std::string duration_text(std::chrono::seconds time);
 

@@ -21,5 +21,7 @@ struct FileContent {
 /// Reads a regular file of at most `most` bytes, through links. Anything else is not read: a pipe may never
 /// answer, and a device may never end.
 FileContent read_file(const std::filesystem::path& path, std::size_t most = kMostFileBytes);
+/// The first `bytes` bytes of a regular file, or all of a shorter one.
+FileContent read_beginning(const std::filesystem::path& path, std::size_t bytes);
 
 }  // namespace workbook
