@@ -46,13 +46,13 @@ inline float lower_tail(float size) {
 
 inline float cpu_gelu(float v) {
   const float size = size_up_to(kTail, v);
-  const float part = std::fabs(v) > kTail ? 0.0f : size * lower_tail(size);
-  return v < 0 ? -part : v - part;
+  const float tail = std::fabs(v) > kTail ? 0.0f : lower_tail(size);
+  return v < 0 ? -size * tail : std::fma(-size, tail, v);
 }
 
 inline float cpu_gelu_slope(float v) {
-  const float size = size_up_to(kTail, v),
-              far = size_up_to(13.0f, v);  // beyond 13 the density is below 1e-37
+  const float size = size_up_to(kTail, v);
+  const float far = std::fabs(v) > 13.0f ? 0.0f : std::fabs(v);  // there the density is below 1e-37
   const float tail = std::fabs(v) > kTail ? 0.0f : lower_tail(size);
   const float density = 0.398942280f * power_of_two(far * far * -0.721347520f);
   return (v < 0 ? tail : 1.0f - tail) + std::copysign(far * density, v);
