@@ -76,10 +76,8 @@ Verdict judged(const Workbook& workbook, const ExerciseFiles& exercise) {
 }
 
 void note(const Workbook& workbook, const ExerciseFiles& exercise, bool solved) {
-  change_standing(workbook.state_folder, exercise.key(), [&](Standing& standing) {
-    standing.solved = solved;
-    standing.was.clear();
-  });
+  change_standing(workbook.state_folder, exercise.key(),
+                  [&](Standing& standing) { standing.solved = solved; });
 }
 
 /// Builds and judges the reader's file of one exercise, prints the verdict, and records it. Returns kDone

@@ -20,7 +20,6 @@
 #include "play.hpp"
 #include "predict.hpp"
 #include "process.hpp"
-#include "renamed.hpp"
 #include "run.hpp"
 #include "say.hpp"
 #include "study.hpp"
@@ -355,13 +354,6 @@ int completion_command(const Workbook& workbook, const std::string& shell) {
   return kDone;
 }
 
-/// The workbook, with the reader's files where they belong.
-Workbook opened_workbook() {
-  Workbook workbook = find_workbook();
-  for (const std::string& line : move_renamed_files(workbook.root, workbook.exercises)) say("{}\n", line);
-  return workbook;
-}
-
 [[noreturn]] void refuse_command(const std::string& word) {
   std::vector<std::string> names;
   for (const LauncherCommand& command : kLauncherCommands) names.push_back(command.name);
@@ -392,7 +384,7 @@ std::optional<Arguments> parse_arguments(const Command& command, int argc, const
 
 int run(int argc, const char* const* argv) {
   const std::string first = argc > 1 ? argv[1] : "";
-  if (argc == 1) return overview_command(opened_workbook());
+  if (argc == 1) return overview_command(find_workbook());
   if (first == "help" || first == "--help" || first == "-h") {
     print_usage();
     return kDone;
@@ -423,7 +415,7 @@ int run(int argc, const char* const* argv) {
       fmt::print("{}\n", fmt::join(command->chapters(find_workbook(), *arguments), " "));
     return kDone;
   }
-  if (arguments) return command->run(opened_workbook(), *arguments);
+  if (arguments) return command->run(find_workbook(), *arguments);
   fmt::print("{}", help);
   return kDone;
 }

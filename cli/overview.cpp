@@ -7,7 +7,6 @@
 #include "harness/terminal.hpp"
 #include "lesson.hpp"
 #include "predict.hpp"
-#include "renamed.hpp"
 
 namespace workbook {
 namespace {
@@ -17,14 +16,6 @@ std::vector<const ExerciseFiles*> exercises_of(const Workbook& workbook, const s
   for (const ExerciseFiles& exercise : workbook.exercises)
     if (exercise.chapter == chapter) found.push_back(&exercise);
   return found;
-}
-
-/// Says what updates have changed in the exercises that the reader has worked on; nothing where nothing has.
-void print_changes(const Workbook& workbook, const State& state) {
-  const std::vector<std::string> changes = changes_for(state, workbook.root, workbook.exercises);
-  if (changes.empty()) return;
-  fmt::print("\nChanged by an update:\n");
-  for (const std::string& change : changes) fmt::print("{}", wrapped(change, 2));
 }
 
 /// "predictions made", "3 of 14 predictions made"; empty where there are none.
@@ -70,7 +61,6 @@ ExitStatus overview_command(const Workbook& workbook) {
     fmt::print("  {:18} {} of {} exercises solved{}{}\n", chapter, solved, exercises.size(),
                predicted.empty() ? "" : ", ", predicted);
   }
-  print_changes(workbook, state);
   fmt::print("\n");
   print_next_step(workbook, begun);
   fmt::print("\n./workbook --help shows all commands, ./workbook list all exercises.\n");
@@ -104,8 +94,7 @@ ExitStatus list_command(const Workbook& workbook, bool json) {
   if (json)
     fmt::print("{}\n", chapters.dump(2));
   else
-    print_changes(workbook, state);
-  return kDone;
+    return kDone;
 }
 
 }  // namespace workbook

@@ -10,7 +10,6 @@
 #include "harness/errors.hpp"
 #include "harness/files.hpp"
 #include "lock.hpp"
-#include "renamed.hpp"
 #include "say.hpp"
 
 namespace workbook {
@@ -36,21 +35,15 @@ State parsed(const std::string& text) {
   if (root.at("schema") != kSchema) throw json::other_error::create(501, "unknown schema", &root);
   State state;
   for (const auto& [key, value] : root.at("exercises").items()) {
-    Standing& standing = state[current_key(key)];  // two keys, an old one and its new one, may come together
-    standing.solved = value.at("solved").get<bool>() || standing.solved;
-    standing.hints = std::max(hint_count(value.at("hints")), standing.hints);
-    const std::string was = value.value("was", current_key(key) == key ? "" : key);
-    if (!was.empty()) standing.was = was;
+    state[key] = {value.at("solved").get<bool>(), hint_count(value.at("hints"))};
   }
   return state;
 }
 
 std::string text_of(const State& state) {
   json exercises = json::object();
-  for (const auto& [key, standing] : state) {
+  for (const auto& [key, standing] : state)
     exercises[key] = {{"solved", standing.solved}, {"hints", standing.hints}};
-    if (!standing.was.empty()) exercises[key]["was"] = standing.was;
-  }
   return json{{"schema", kSchema}, {"exercises", exercises}}.dump(2) + "\n";
 }
 

@@ -14,14 +14,12 @@ namespace workbook {
 struct Standing {
   bool solved = false;  ///< at the last check
   int hints = 0;        ///< shown so far
-  std::string was;      ///< the old key, of an exercise that an update has renamed since its last check
 };
 
 /// The standing of each exercise by ExerciseFiles::key(). Exercises that are missing have not been started.
 using State = std::map<std::string, Standing>;
 
-/// Reads `folder`/state.json; exercises that have been renamed are there by their current key. A damaged file
-/// is renamed, and a line on standard error says so.
+/// Reads `folder`/state.json. A damaged file is renamed, and a line on standard error says so.
 State load_state(const std::filesystem::path& folder);
 
 /// Changes the standing of one exercise on disk, under a lock. \throws MachineError when the folder cannot be

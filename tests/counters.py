@@ -61,6 +61,13 @@ def stages(program):
     return ready_stages(program, SHAPES.get(program.name, ("1024",))[0])
 
 
+def text_of(result):
+    """The JSON with a line for each kernel."""
+    kernels = result["kernels"].items()
+    rows = ",\n".join(f"  {json.dumps(name)}: {json.dumps(counts)}" for name, counts in kernels)
+    return json.dumps({**result, "kernels": {}}, indent=1).replace("{}", "{\n" + rows + "\n }") + "\n"
+
+
 def main():
     parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("programs", type=pathlib.Path, help="folder of the built programs")
@@ -76,7 +83,7 @@ def main():
             chapter, stage = name.split("/")
             counts = counts_of(programs / chapter, stage)
             result["kernels"][name] = {**counts, "gpu": card()["gpu"], "date": today}
-        arguments.output.write_text(json.dumps(result, indent=1) + "\n")
+        arguments.output.write_text(text_of(result))
         return
 
     counted = programs / "counted_kernels"
@@ -88,7 +95,7 @@ def main():
     result = {**card(), "date": today, "size": SIZE,
               "command": f"python3 tests/counters.py {arguments.programs} {arguments.output.name}",
               "metrics": METRICS, "kernels": kernels}
-    arguments.output.write_text(json.dumps(result, indent=1) + "\n")
+    arguments.output.write_text(text_of(result))
     print(f"{len(kernels)} kernels and stages stored in {arguments.output}")
 
 

@@ -29,8 +29,8 @@ struct RunningThread {
 };
 
 struct BlockState {
-  BlockState(LaunchState& launch, workbook::Counts& counts, RequestTrace& trace, SiteLog& site_log)
-      : races(launch), traffic(counts), log(traffic, trace, site_log, iterations) {}
+  BlockState(LaunchState& launch, workbook::Counts& counts, SiteLog& site_log)
+      : races(launch), traffic(counts), log(traffic, site_log, iterations) {}
 
   uint3 index{};           ///< blockIdx
   std::size_t number = 0;  ///< in the grid, linear

@@ -13,8 +13,4 @@ constexpr uint3 coordinates(unsigned number, const uint3& extent) {
   return {number % extent.x, number / extent.x % extent.y, number / extent.x / extent.y};
 }
 
-constexpr std::size_t linear_number(const uint3& at, const uint3& extent) {
-  return (std::size_t{at.z} * extent.y + at.y) * extent.x + at.x;
-}
-
 }  // namespace cpu

@@ -137,8 +137,8 @@ struct LaunchCounts {
   std::string kernel;  ///< with its template arguments: "fused<4>"
   Dim3 grid, block;
   Counts counts;
-  std::vector<TracedRequest> requests;  ///< of the first warp of the first block, where they are traced
   // Where instructions are logged:
+  std::vector<TracedRequest> requests;  ///< of the first warp of the first block
   std::vector<SiteCounts> sites;
   std::vector<WarpRequests> warps;
   bool ended_early = false;  ///< by a finding; the counts are those so far

@@ -11,7 +11,6 @@
 #include "cpu/block_state.hpp"
 #include "cpu/counts.hpp"
 #include "cpu/launch_state.hpp"
-#include "cpu/request_trace.hpp"
 #include "cpu/site_log.hpp"
 
 namespace cpu {
@@ -23,11 +22,10 @@ struct Device {
   workbook::Counts counts;
   /// Receives the counts of each launch, which then start again from 0.
   std::function<void(const workbook::LaunchCounts&)> each_launch;
-  RequestTrace trace;
   SiteLog site_log;
 
   LaunchState launch{};
-  BlockState block{launch, counts, trace, site_log};
+  BlockState block{launch, counts, site_log};
   std::shared_ptr<Scheduler> scheduler;  ///< made for the first launch
 
   /// The text that kernels have printed.

@@ -28,7 +28,6 @@ Gpus::Gpus(Device& caller, unsigned count, void (*body)(const void* what, int gp
     device.gpu = gpu;
     device.counts = {};
     device.each_launch = caller.each_launch;
-    device.trace.set_enabled(caller.trace.is_enabled());
     device.site_log.set_on(caller.site_log.is_on());
     device.printed = caller.printed;
     device.launch.number = caller.launch.number;

@@ -55,8 +55,7 @@ void RequestLog::add_to_other(Site& site, unsigned lane, const Position& positio
 /// Counts the request at `link` and takes it out of its list.
 void RequestLog::close(Site& site, OpenRequest** link) {
   OpenRequest* request = *link;
-  site_log_.is_on() || trace_.covers_running_thread() ? count_and_keep(site, *request)
-                                                      : count(site, *request);
+  site_log_.is_on() ? count_and_keep(site, *request) : count(site, *request);
   *link = request->next;
   --site.open;
   unused_.push_back(request);
@@ -77,8 +76,7 @@ void RequestLog::count_and_keep(Site& site, const OpenRequest& request) {
   const workbook::Counts own = traffic_.exchange({});
   all += own;
   traffic_.exchange(all);
-  if (trace_.covers_running_thread()) trace_.add(site, request, own);
-  if (site_log_.is_on()) site_log_.add(site, request, own);
+  site_log_.add(site, request, own);
 }
 
 void RequestLog::advance(const std::vector<const Position*>& stopped) {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "cpu/iterations.hpp"
-#include "cpu/request_trace.hpp"
 #include "cpu/site_log.hpp"
 #include "cpu/sites.hpp"
 #include "cpu/traffic_counter.hpp"
@@ -28,8 +27,8 @@ struct alignas(64) OpenRequest : Request {
 /// or the end.
 class RequestLog {
  public:
-  RequestLog(TrafficCounter& traffic, RequestTrace& trace, SiteLog& sites, const Iterations& iterations)
-      : traffic_(traffic), trace_(trace), site_log_(sites), iterations_(iterations) {}
+  RequestLog(TrafficCounter& traffic, SiteLog& sites, const Iterations& iterations)
+      : traffic_(traffic), site_log_(sites), iterations_(iterations) {}
 
   [[gnu::always_inline]] void add(Site& site, unsigned lane, const LaneFlow& flow, std::uintptr_t address) {
     OpenRequest** link = site.cursor_lane == lane ? &site.cursor->next : &site.first;
@@ -86,7 +85,6 @@ class RequestLog {
   void count_and_keep(Site& site, const OpenRequest& request);
 
   TrafficCounter& traffic_;
-  RequestTrace& trace_;
   SiteLog& site_log_;
   const Iterations& iterations_;
   std::vector<Site*> segment_;                                    // the sites that the segment has touched

@@ -1,13 +1,75 @@
 #include "cpu/site_log.hpp"
 
+#include <fmt/format.h>
+
+#include <optional>
 #include <utility>
 
 #include "cpu/device.hpp"
-#include "cpu/request_trace.hpp"
+#include "cpu/names.hpp"
 #include "cpu/source_line.hpp"
 
 namespace cpu {
 namespace {
+
+/// The address that a lane accesses; of an asynchronous copy the one that it reads, if it reads any.
+std::optional<std::uintptr_t> address_of(const Site& site, const Request& request, unsigned lane) {
+  const std::uintptr_t address = request.address[lane];
+  if (site.space != Space::kCopy) return address;
+  const Copy copy = unpacked_copy(address, site.size);
+  return copy.reads ? std::optional(copy.source) : std::nullopt;
+}
+
+/// The first address that one of the request's lanes accesses.
+std::optional<std::uintptr_t> first_address(const Site& site, const Request& request) {
+  for (const unsigned lane : lanes_of(request.mask))
+    if (const auto address = address_of(site, request, lane)) return address;
+  return std::nullopt;
+}
+
+workbook::RequestKind kind_of(const Site& site) {
+  if (site.space == Space::kCopy) return workbook::RequestKind::kCopy;
+  switch (site.kind) {
+    case AccessKind::kLoad:
+      return workbook::RequestKind::kLoad;
+    case AccessKind::kStore:
+      return workbook::RequestKind::kStore;
+    case AccessKind::kAtomic:
+      break;
+  }
+  return workbook::RequestKind::kAtomic;
+}
+
+workbook::MemorySpace space_of(const Site& site) {
+  return site.space == Space::kShared ? workbook::MemorySpace::kShared : workbook::MemorySpace::kGlobal;
+}
+
+/// The request as it is kept, which was counted as `cost`; nothing for copies that only fill with zeros,
+/// whose source need not be in an array.
+std::optional<workbook::TracedRequest> traced(const Site& site, const Request& request,
+                                              const workbook::Counts& cost) {
+  const std::optional<std::uintptr_t> first = first_address(site, request);
+  if (!first) return std::nullopt;
+  const SourceLine& place = source_line(site.instruction);
+  const NamedPlace array = array_at(*first);
+  const bool shared = site.space == Space::kShared;
+  workbook::TracedRequest traced = {.place = fmt::format("{}:{}", place.file, place.line),
+                                    .kind = kind_of(site),
+                                    .space = space_of(site),
+                                    .array = array.name,
+                                    .bytes = site.size,
+                                    .element = static_cast<unsigned>(array.element_size),
+                                    .start = shared ? 0 : static_cast<unsigned>(array.begin % 32),
+                                    .offsets = std::vector<long long>(kWarpSize, -1),
+                                    .sectors = cost.load_sectors + cost.store_sectors + cost.atomic_sectors,
+                                    .wavefronts = cost.shared_load_wavefronts + cost.shared_store_wavefronts};
+  // The sector of an element depends on where the array begins; shared memory begins with the array's.
+  const std::uintptr_t origin = shared ? array.begin : array.begin / 32 * 32;
+  for (const unsigned lane : lanes_of(request.mask))
+    if (const auto address = address_of(site, request, lane))
+      traced.offsets[lane] = static_cast<long long>(*address - origin);
+  return traced;
+}
 
 workbook::SiteCounts site_at(std::uintptr_t instruction, workbook::RequestKind kind) {
   const SourceLine& place = source_line(instruction);
@@ -56,11 +118,14 @@ void SiteLog::keep(std::size_t site_index, const Site& site, const Request& requ
   kept.site = site_index;
   kept.block = block;
   kept.warp = warp;
-  if (kept.executed++ >= static_cast<long long>(workbook::kMostLoggedExecutions)) return;
+  const bool is_of_site = kept.executed++ < static_cast<long long>(workbook::kMostLoggedExecutions),
+             is_of_warp = block == 0 && warp == 0 && requests_.size() < workbook::kMostTracedRequests;
+  if (!is_of_site && !is_of_warp) return;
   auto one = traced(site, request, cost);
   if (!one) return;
   one->unfinished = unfinished_;
-  kept.first.push_back(std::move(*one));
+  if (is_of_warp) requests_.push_back(*one);
+  if (is_of_site) kept.first.push_back(std::move(*one));
 }
 
 void SiteLog::add_barrier(std::uintptr_t instruction) {
@@ -87,6 +152,7 @@ void SiteLog::take(workbook::LaunchCounts& launch) {
   for (workbook::SiteCounts& site : sites_)
     if (all_approximate_ && site.kind != workbook::RequestKind::kBarrier) site.counts.approximate = true;
   launch.sites = std::exchange(sites_, {});
+  launch.requests = std::exchange(requests_, {});
   for (auto& [key, warp] : warps_) launch.warps.push_back(std::move(warp));
   clear();
 }
@@ -97,6 +163,7 @@ void SiteLog::clear() {
   barriers_.clear();
   approximate_.clear();
   warps_.clear();
+  requests_.clear();
   all_approximate_ = unfinished_ = false;
 }
 

@@ -1,5 +1,6 @@
 /// \file
-/// The cost of each instruction of a launch, and single requests of some warps, for `--lines` and `view`.
+/// The cost of each instruction of a launch, and single requests of some warps, for `--lines`, `--trace` and
+/// `view`.
 #pragma once
 
 #include <cstddef>
@@ -51,6 +52,7 @@ class SiteLog {
   std::unordered_map<std::uintptr_t, std::size_t> barriers_;  // the same, by instruction
   std::unordered_set<std::uintptr_t> approximate_;            // instructions
   std::map<WarpKey, workbook::WarpRequests> warps_;
+  std::vector<workbook::TracedRequest> requests_;  // of the first warp of the first block
 };
 
 }  // namespace cpu

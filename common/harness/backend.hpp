@@ -87,13 +87,12 @@ class Backend {
 /// The details of a launch that the CPU device keeps beside its counts.
 enum class Detail {
   kNone,
-  kFirstWarp,    ///< LaunchCounts::requests
-  kInstructions  ///< LaunchCounts::sites and warps, also of a launch that a finding ends
+  kInstructions  ///< LaunchCounts::requests, sites and warps, also of a launch that a finding ends
 };
 
 /// The CPU device: it runs and counts, and does not measure time. If `each_launch` is given, it is called
-/// with the counts of each launch, and run() returns none. These include the requests of one warp, or what
-/// each instruction costs, if `detail` says so. Findings of the kinds that `noted` names are notes:
+/// with the counts of each launch, and run() returns none. These include what each instruction costs, and
+/// requests, if `detail` says so. Findings of the kinds that `noted` names are notes:
 /// note_words() in note_words.hpp lists the names.
 std::unique_ptr<Backend> make_cpu_backend(std::function<void(const LaunchCounts&)> each_launch = {},
                                           Detail detail = Detail::kNone, std::vector<std::string> noted = {});

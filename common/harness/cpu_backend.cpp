@@ -81,7 +81,6 @@ class CpuBackend : public Backend {
   Counts run(const std::function<void()>& stage) override {
     cpu::device().counts = Counts();
     cpu::device().each_launch = each_launch_;
-    cpu::device().trace.set_enabled(detail_ == Detail::kFirstWarp);
     cpu::device().site_log.set_on(detail_ == Detail::kInstructions);
     cpu::notes().want(noted_);
     try {

@@ -117,7 +117,7 @@ int trace(const Chapter& chapter, const Options& options, const Shape& shape) {
   const std::unique_ptr<OutputFile> file = open_output("--trace", options.trace);
   std::vector<LaunchCounts> launches;
   const auto backend = make_cpu_backend([&](const LaunchCounts& launch) { launches.push_back(launch); },
-                                        Detail::kFirstWarp, options.notes);
+                                        Detail::kInstructions, options.notes);
   require_memory(chapter, shape, *backend, *backend);
   Problem problem(chapter, shape, *backend);
   std::vector<StageTrace> traces;

@@ -24,8 +24,8 @@ using namespace workbook;
 /// Traces every stage that suits the shape, and checks that each request that it stores is one of an array.
 void check_traces(const Chapter& chapter, const Shape& shape) {
   std::vector<LaunchCounts> launches;
-  const auto backend =
-      make_cpu_backend([&](const LaunchCounts& launch) { launches.push_back(launch); }, Detail::kFirstWarp);
+  const auto backend = make_cpu_backend([&](const LaunchCounts& launch) { launches.push_back(launch); },
+                                        Detail::kInstructions);
   Problem problem(chapter, shape, *backend);
   for (int i = 0; i < chapter.stage_count; ++i) {
     const Stage& stage = chapter.stages[i];

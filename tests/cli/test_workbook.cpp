@@ -26,7 +26,6 @@
 #include "lesson.hpp"
 #include "paths.hpp"
 #include "process.hpp"
-#include "renamed.hpp"
 #include "result_file.hpp"
 #include "skeleton.hpp"
 #include "state.hpp"
@@ -217,115 +216,6 @@ TEST_CASE("two programs that change the state at once lose nothing, and a third 
   CHECK(state["a/1"].hints == kChanges);
   CHECK(state["a/2"].hints == kChanges);
   CHECK_FALSE(fs::exists(folder.path / "state.json.damaged-1"));
-}
-
-TEST_CASE("what was solved under an exercise's old name counts") {
-  const Folder folder;
-  change_standing(folder.path, "05_linear_gelu/6_wmma", [](Standing& standing) { standing.solved = true; });
-  change_standing(folder.path, "05_linear_gelu/5_intensity", [](Standing& standing) { standing.hints = 1; });
-  State state = load_state(folder.path);
-  CHECK(state.size() == 2);
-  CHECK(state["06_tensor_cores/1_wmma"].solved);
-  CHECK(state["05_linear_gelu/5_intensity"].hints == 1);
-  // Both names, as an older and a newer program leave them.
-  std::ofstream(folder.path / "state.json")
-      << R"({"schema": 1, "exercises": {"05_linear_gelu/7_epilogue_bf16": {"solved": true, "hints": 2},
-             "06_tensor_cores/2_epilogue_bf16": {"solved": false, "hints": 1}}})";
-  state = load_state(folder.path);
-  CHECK(state.size() == 1);
-  CHECK(state["06_tensor_cores/2_epilogue_bf16"].solved);
-  CHECK(state["06_tensor_cores/2_epilogue_bf16"].hints == 2);
-  // Later changes count: the old name is gone from the file.
-  change_standing(folder.path, "06_tensor_cores/2_epilogue_bf16",
-                  [](Standing& standing) { standing.solved = false; });
-  CHECK_FALSE(load_state(folder.path)["06_tensor_cores/2_epilogue_bf16"].solved);
-}
-
-TEST_CASE("a file edited under an exercise's old name moves to the new one, over the skeleton alone") {
-  const Folder folder;
-  const fs::path old_file = folder.path / "chapters/05_linear_gelu/exercises/6_wmma.cuh",
-                 new_file = folder.path / "chapters/06_tensor_cores/exercises/1_wmma.cuh",
-                 solution = folder.path / "solutions/06_tensor_cores/1_wmma.cuh";
-  for (const fs::path& file : {old_file, new_file, solution}) fs::create_directories(file.parent_path());
-  const auto write = [](const fs::path& file, const std::string& text) { std::ofstream(file) << text; };
-  write(solution,
-        "/// Exercise 06.1\n// BEGIN SOLUTION\nright();\n// SKELETON\n// wrong();\n// END SOLUTION\n");
-  write(fs::path(solution).replace_extension(".check.cu"), "");
-  const std::string skeleton = "/// Exercise 06.1\nwrong();\n", edited = "/// Exercise 05.6\nmine();\n";
-  const std::vector<ExerciseFiles> exercises = all_exercises(folder.path, {"06_tensor_cores"});
-  REQUIRE(exercises.size() == 1);
-  const auto moved = [&] { return move_renamed_files(folder.path, exercises); };
-
-  write(new_file, skeleton);
-  CHECK(moved().empty());  // there is no old file
-  write(old_file, "/// Exercise 05.6\n  wrong();\n");
-  CHECK(moved().empty());  // the old skeleton, in which nothing was written
-  CHECK(file_text(new_file) == skeleton);
-
-  write(old_file, edited);
-  write(new_file, skeleton + "// mine too\n");
-  CHECK(moved().empty());
-  CHECK(file_text(old_file) == edited);
-  CHECK(file_text(new_file) == skeleton + "// mine too\n");
-
-  write(new_file, skeleton);
-  CHECK(moved() == std::vector<std::string>{
-                       "Your chapters/05_linear_gelu/exercises/6_wmma.cuh is now "
-                       "chapters/06_tensor_cores/exercises/1_wmma.cuh: the exercise has become 06.1."});
-  CHECK(file_text(new_file) == edited);
-  CHECK_FALSE(fs::exists(old_file));
-  CHECK(moved().empty());
-
-  write(old_file, edited);
-  fs::remove(new_file);  // a file that is not there can take it as well
-  CHECK(moved().size() == 1);
-  CHECK(file_text(new_file) == edited);
-}
-
-TEST_CASE("an exercise that an update renamed is named until it is checked again") {
-  const Folder folder;
-  const ExerciseFiles fuse{"01_multiply_add", "1_fuse", "", "", ""},
-      vectorise{"01_multiply_add", "3_vectorise", "", "", ""};
-  const auto changes = [&] { return changes_for(load_state(folder.path), folder.path, {fuse, vectorise}); };
-  CHECK(changes().empty());
-  std::ofstream(folder.path / "state.json")
-      << R"({"schema": 1, "exercises": {"01_multiply_add/2_vectorise": {"solved": true, "hints": 2},
-             "01_multiply_add/1_fuse": {"solved": true, "hints": 0}}})";
-  const std::vector<std::string> renamed = {"01.3_vectorise was 01.2_vectorise."};
-  CHECK(changes() == renamed);
-  // Another exercise's check leaves it there, although it writes the file with the new names.
-  change_standing(folder.path, fuse.key(), [](Standing& standing) { standing.was.clear(); });
-  CHECK(changes() == renamed);
-  CHECK(load_state(folder.path)[vectorise.key()].solved);
-  change_standing(folder.path, vectorise.key(), [](Standing& standing) { standing.was.clear(); });
-  CHECK(changes().empty());
-  CHECK(load_state(folder.path)[vectorise.key()].hints == 2);
-}
-
-TEST_CASE("an exercise that replaces one that the reader worked on is named until it is solved") {
-  const Folder folder;
-  const ExerciseFiles pairs{"01_multiply_add", "2_pairs", "", "", ""};
-  const std::string old_key = "01_multiply_add/3_strided";
-  const fs::path old_file = folder.path / "chapters/01_multiply_add/exercises/3_strided.cuh";
-  const auto changes = [&] { return changes_for(load_state(folder.path), folder.path, {pairs}); };
-  CHECK(changes().empty());  // a reader who has done nothing of it
-  change_standing(folder.path, old_key, [](Standing& standing) { standing.hints = 1; });
-  CHECK(changes().empty());
-
-  const std::string new_one = "01.2_pairs is new and replaces 01.3_strided",
-                    still = " Your file is still chapters/01_multiply_add/exercises/3_strided.cuh.";
-  change_standing(folder.path, old_key, [](Standing& standing) { standing.solved = true; });
-  CHECK(changes() == std::vector<std::string>{new_one + ", which you have solved."});
-  fs::create_directories(old_file.parent_path());
-  std::ofstream(old_file) << "mine\n";
-  CHECK(changes() == std::vector<std::string>{new_one + ", which you have solved." + still});
-  CHECK_FALSE(load_state(folder.path)[pairs.key()].solved);  // another task: it has to be solved itself
-  change_standing(folder.path, old_key, [](Standing& standing) { standing.solved = false; });
-  CHECK(changes() == std::vector<std::string>{new_one + "." + still});
-
-  change_standing(folder.path, pairs.key(), [](Standing& standing) { standing.solved = true; });
-  CHECK(changes().empty());
-  CHECK(file_text(old_file) == "mine\n");
 }
 
 TEST_CASE("a program's end is known: its status, its signal, too long, too much output") {
