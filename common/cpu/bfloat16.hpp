@@ -28,25 +28,14 @@ using nv_bfloat162 = __nv_bfloat162;
   return a != a ? __nv_bfloat16::quiet_nan(a) : __nv_bfloat16(a);
 }
 [[gnu::always_inline]] inline __nv_bfloat16 __int2bfloat16_rn(int a) { return __nv_bfloat16(a); }
-[[gnu::always_inline]] inline __nv_bfloat16 __uint2bfloat16_rn(unsigned a) { return __nv_bfloat16(a); }
 
 // To wider numbers and integers; a value out of range becomes the nearest integer, NaN becomes 0.
 [[gnu::always_inline]] inline float __bfloat162float(__nv_bfloat16 a) { return a; }
 [[gnu::always_inline]] inline int __bfloat162int_rn(__nv_bfloat16 a) { return __float2int_rn(a); }
 [[gnu::always_inline]] inline int __bfloat162int_rz(__nv_bfloat16 a) { return __float2int_rz(a); }
-[[gnu::always_inline]] inline int __bfloat162int_rd(__nv_bfloat16 a) { return __float2int_rd(a); }
-[[gnu::always_inline]] inline int __bfloat162int_ru(__nv_bfloat16 a) { return __float2int_ru(a); }
-[[gnu::always_inline]] inline unsigned __bfloat162uint_rn(__nv_bfloat16 a) { return __float2uint_rn(a); }
-[[gnu::always_inline]] inline unsigned __bfloat162uint_rz(__nv_bfloat16 a) { return __float2uint_rz(a); }
 
 // The same bits as another type.
-[[gnu::always_inline]] inline short __bfloat16_as_short(__nv_bfloat16 a) {
-  return static_cast<short>(a.bits());
-}
 [[gnu::always_inline]] inline unsigned short __bfloat16_as_ushort(__nv_bfloat16 a) { return a.bits(); }
-[[gnu::always_inline]] inline __nv_bfloat16 __short_as_bfloat16(short a) {
-  return __nv_bfloat16::from_bits(static_cast<unsigned short>(a));
-}
 [[gnu::always_inline]] inline __nv_bfloat16 __ushort_as_bfloat16(unsigned short a) {
   return __nv_bfloat16::from_bits(a);
 }

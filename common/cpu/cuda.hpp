@@ -50,19 +50,11 @@ template <class T>
   return *p;
 }
 template <class T>
-[[gnu::always_inline]] inline T __ldlu(const T* p) {
-  return *p;
-}
-template <class T>
 [[gnu::always_inline]] inline void __stcs(T* p, const T& value) {
   *p = value;
 }
 template <class T>
 [[gnu::always_inline]] inline void __stcg(T* p, const T& value) {
-  *p = value;
-}
-template <class T>
-[[gnu::always_inline]] inline void __stwb(T* p, const T& value) {
   *p = value;
 }
 

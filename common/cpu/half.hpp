@@ -42,9 +42,6 @@ using half2 = __half2;
 // The same bits as another type.
 [[gnu::always_inline]] inline short __half_as_short(__half a) { return static_cast<short>(a.bits()); }
 [[gnu::always_inline]] inline unsigned short __half_as_ushort(__half a) { return a.bits(); }
-[[gnu::always_inline]] inline __half __short_as_half(short a) {
-  return __half::from_bits(static_cast<unsigned short>(a));
-}
 [[gnu::always_inline]] inline __half __ushort_as_half(unsigned short a) { return __half::from_bits(a); }
 
 // Pairs.
