@@ -19,12 +19,12 @@ std::string text_of(Asked asked);
 
 /// One prediction.
 struct Question {
-  std::string stage;    ///< "2_fused"
+  std::string stage;    ///< "02_fused"
   std::string does;     ///< what the stage does, in Markdown
   Asked asked;          ///< of that stage
   std::string because;  ///< one sentence that explains the number, with {} in its place
 
-  /// In the state: "2_fused read".
+  /// In the state: "02_fused read".
   std::string key() const { return stage + " " + text_of(asked); }
 };
 

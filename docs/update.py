@@ -51,7 +51,7 @@ def dedented(text):
     return "".join(line if line[0] == "#" else line[margin:] or "\n" for line in lines)
 
 
-@quotes({"code: chapters/01_multiply_add/2_fused.cuh":
+@quotes({"code: chapters/01_multiply_add/02_fused.cuh":
          "a stage's kernel: its file from `namespace` to the host part",
          "code: common/gpu/launch.hpp [launch]": "what stands between two such marks in the file"})
 def code(what, _):
@@ -136,7 +136,7 @@ def counts_row(stage, elements):
     return row + (f"{wavefronts / requests:8.2f}" if requests else f"{'-':>8}")
 
 
-@quotes({"counts: 01_multiply_add 1_unfused 2_fused":
+@quotes({"counts: 01_multiply_add 01_unfused 02_fused":
          "what the CPU device counts of these stages, a row for each",
          "counts: 03_quantize_int8 --size 64x128 1_two_kernels": "the same at a size"})
 def counts(what, programs):
@@ -155,7 +155,7 @@ def counted_stages(what, programs):
     return run, [by_name(run["stages"])[name] for name in stages]
 
 
-@quotes({"product counts: 05_linear_gelu 6_square 7_vectorised":
+@quotes({"product counts: 05_linear_gelu 06_square 07_vectorised":
          "the same of stages that compute one product, with wavefronts per 32 multiplications"})
 def product_counts(what, programs):
     run, stages = counted_stages(what, programs)
@@ -300,9 +300,9 @@ def among(stages, first_to_last=""):
 
 @quotes({"times: plots/data/h200/01_multiply_add.json 1048576":
          "times of a size, from a stored run on a GPU",
-         "times: plots/data/h200/06_tensor_cores.json 4096x1024x4096 1_wmma..11_cublaslt":
+         "times: plots/data/h200/06_tensor_cores.json 4096x1024x4096 01_wmma..11_cublaslt":
          "times of these stages alone",
-         "times: plots/data/h200/02_add_mul_exp.json 1000000 1_unfused; 4_float4; torch.compile":
+         "times: plots/data/h200/02_add_mul_exp.json 1000000 01_unfused; 04_float4; torch.compile":
          "times of these stages and peers alone"})
 def times(what, _):
     path, size, *rest = what.split(" ", 2)
@@ -339,7 +339,7 @@ def times(what, _):
     return page_text(rows)
 
 
-@quotes({"tflops: plots/data/h200/05_linear_gelu.json 4096x1024x4096 1_unfused; 2_coalesced":
+@quotes({"tflops: plots/data/h200/05_linear_gelu.json 4096x1024x4096 01_unfused; 02_coalesced":
          "time and TFLOP/s of these stages, from a stored run on a GPU"})
 def tflops(what, _):
     path, size, names = what.split(" ", 2)
@@ -358,7 +358,7 @@ def published_bandwidths():
     return {card: (name, float(rate)) for card, name, rate in rows}
 
 
-@quotes({"cards: 268435456 plots/data/h200/01_multiply_add.json rtx3060 h200: 1_unfused 2_fused":
+@quotes({"cards: 268435456 plots/data/h200/01_multiply_add.json rtx3060 h200: 01_unfused 02_fused":
          "times of stages that the bandwidth of cards predicts, and those that were measured"})
 def cards(what, _):
     source, _, names = what.partition(": ")
@@ -378,7 +378,7 @@ def cards(what, _):
 
 
 @quotes({"two cards: plots/data/h200/04_relu_layernorm.json plots/data/h100/04_relu_layernorm.json "
-         "65536x1024 3_tree": "times of stages on two cards, and their ratio"})
+         "65536x1024 03_tree": "times of stages on two cards, and their ratio"})
 def two_cards(what, _):
     one, other, size, names = what.split(" ", 3)
     runs = [runs_of(ROOT / path)[size] for path in (one, other)]
@@ -394,7 +394,7 @@ def two_cards(what, _):
 
 
 @quotes({"issue: plots/data/sm_90a/07_gelu_dropout_instructions.txt 0.7 65536x1024 "
-         "plots/data/h200/07_gelu_dropout.json ...; 2_fused fused; ...":
+         "plots/data/h200/07_gelu_dropout.json ...; 02_fused fused; ...":
          "times of stages on some cards, beside those of their bytes, and of their kernel's instructions if "
          "that share of the issue slots is used; and the share that was used"})
 def issue(what, _):
@@ -425,7 +425,7 @@ def issue(what, _):
     return page_text(rows)
 
 
-@quotes({"several: plots/data/h200/several/10_several_gpus.json plots/data/h200/several/peers.json 1_unfused":
+@quotes({"several: plots/data/h200/several/10_several_gpus.json plots/data/h200/several/peers.json 01_unfused":
          "times of stages on several GPUs, and what peers_of_gpus.py has timed, by rows"})
 def several(what, _):
     ours, theirs, *names = what.split()
@@ -531,7 +531,7 @@ def ratios(path, _):
     return page_text(rows)
 
 
-@quotes({"saved: plots/data/h200/01_multiply_add.json 1_unfused 2_fused":
+@quotes({"saved: plots/data/h200/01_multiply_add.json 01_unfused 02_fused":
          "what the second stage takes less than the first, in us and as a share of the first's time, and "
          "what it would by bytes at the first's rate"})
 def saved(what, _):
@@ -554,7 +554,7 @@ def saved(what, _):
     return page_text(rows)
 
 
-@quotes({"shares: plots/data/h200/06_tensor_cores.json 4096x4096x4096 2_mma 11_gemm; ...":
+@quotes({"shares: plots/data/h200/06_tensor_cores.json 4096x4096x4096 02_mma 11_gemm; ...":
          "the speed of stages as a share of another's that computes the same, each at one size"})
 def shares(what, _):
     path, asked = what.split(" ", 1)
@@ -632,7 +632,7 @@ def launches(path, _):
     return page_text(rows)
 
 
-@quotes({"caches: plots/data/h200/01_multiply_add.json 3_float4":
+@quotes({"caches: plots/data/h200/01_multiply_add.json 03_float4":
          "a stage with cold and with warm caches at all sizes, and the bandwidth that follows"})
 def caches(what, _):
     path, name = what.split()
@@ -649,7 +649,7 @@ def caches(what, _):
     return page_text(rows)
 
 
-@quotes({"launched: plots/data/h200/02_add_mul_exp.json 2_fused; 8_many":
+@quotes({"launched: plots/data/h200/02_add_mul_exp.json 02_fused; 08_many":
          "stages with warm inputs in a CUDA graph and launched one by one, at the sizes up to 2^20"})
 def launched(what, _):
     path, _, names = what.partition(" ")
@@ -701,7 +701,7 @@ def heading_of_calls(run):
 
 @quotes({"calls: plots/data/h100/calls/09_pytorch.json costs":
          "a table of chapters/09_pytorch/ladder.py, costs or sizes",
-         "calls: plots/data/h100/calls/09_pytorch.json costs 1_ctypes 2_custom_op":
+         "calls: plots/data/h100/calls/09_pytorch.json costs 01_ctypes 02_custom_op":
          "its rows of these stages alone"})
 def calls(what, _):
     ladder = of_pytorch("ladder")
@@ -736,7 +736,7 @@ def profiled(what):
             {stage: run["stages"][stage] for stage in stages.split("; ")})
 
 
-@quotes({"limits: plots/data/h200/limits/03_quantize_int8.json 1x10000000 3_packed; 4_wide":
+@quotes({"limits: plots/data/h200/limits/03_quantize_int8.json 1x10000000 03_packed; 04_wide":
          "what ncu says of the kernels of stages at one size"})
 def limits(what, _):
     rows, asked = profiled(what)
@@ -760,7 +760,7 @@ def limits(what, _):
     return page_text(rows)
 
 
-@quotes({"cycles: plots/data/h200/limits/06_tensor_cores.json 8192x8192x8192 8_tanh; 11_gemm":
+@quotes({"cycles: plots/data/h200/limits/06_tensor_cores.json 8192x8192x8192 08_tanh; 11_gemm":
          "what ncu says of their clock, the tensor cores, and the memory that they ask for"})
 def cycles(what, _):
     rows, asked = profiled(what)

@@ -215,14 +215,14 @@ def draw_last_warp(picture, first, active):
 
 def draw_grid_and_guard(programs):
     n = 1000
-    launch, = programs.trace("00_first_kernel", n, "3_grid")
+    launch, = programs.trace("00_first_kernel", n, "03_grid")
     blocks, threads = launch["grid"][0], launch["block"][0]
     elements = n - (blocks - 1) * threads  # of the last block
     warps, full, active = threads // WARP, elements // WARP, elements % WARP
     # A trace has the first warp alone, so this one is of a launch whose first warp is like that last one.
-    small, = programs.trace("00_first_kernel", active, "3_grid")
+    small, = programs.trace("00_first_kernel", active, "03_grid")
     for request in small["requests"]:
-        require(list(lanes_of(request)) == list(range(active)), "the guard of 3_grid lets other lanes in")
+        require(list(lanes_of(request)) == list(range(active)), "the guard of 03_grid lets other lanes in")
 
     picture = Picture("Grid, blocks, warps and the guard", 268)
     draw_fan(picture, blocks - 1, blocks, 62, 110)
@@ -275,8 +275,8 @@ def draw_kernel_beside_memory(picture, left, launch, chain):
 
 def draw_round_trips(programs, title, height, chapter, names, chain):
     """`names`: what stands over the unfused and over the fused chain."""
-    unfused = programs.trace(chapter, WARP, "1_unfused")
-    fused = programs.trace(chapter, WARP, "2_fused")
+    unfused = programs.trace(chapter, WARP, "01_unfused")
+    fused = programs.trace(chapter, WARP, "02_fused")
     picture = Picture(title, height)
     for left, launches, name in zip((8, 204), (unfused, fused), names):
         arrays = dict.fromkeys(request["array"] for launch in launches for request in launch["requests"])
@@ -309,11 +309,11 @@ def draw_chain(programs):
 
 
 def draw_links(programs):
-    source = (ROOT / "chapters" / "02_add_mul_exp" / "5_chain.cuh").read_text()
+    source = (ROOT / "chapters" / "02_add_mul_exp" / "05_chain.cuh").read_text()
     chain = re.search(r"Chain<(\w+, \w+, \w+)>, float, float", source)[1].split(", ")
     does = {"Add": ("a + b", lambda a, b: a + b), "Twice": ("2 a", lambda a: 2 * a),
             "Exp": ("exp(a)", math.exp)}
-    programs.trace("02_add_mul_exp", 256, "5_chain")  # its results are right, or it ends with an error
+    programs.trace("02_add_mul_exp", 256, "05_chain")  # its results are right, or it ends with an error
     picture = Picture("A chain of links, composed into one function", 156)
     y, wide, values = 66, 62, [0.25, 0.5]
     picture.heading(LEFT, 16, "The links are functions of registers:")
@@ -344,9 +344,9 @@ def bits_of(value, form):
 
 def draw_float_formats(programs):
     """float32, float16 and bfloat16, which is the upper half of a float32."""
-    launch, = programs.trace("02_add_mul_exp", 256, "7_float16")
+    launch, = programs.trace("02_add_mul_exp", 256, "07_float16")
     eight = requests_of(launch, operation="load")[0]["bytes"]
-    require(eight == 8 * len(bits_of(1, "e")) // 8, "7_float16 has another number of elements in a load")
+    require(eight == 8 * len(bits_of(1, "e")) // 8, "07_float16 has another number of elements in a load")
     picture, cell, left = Picture("The bits of float32, float16 and bfloat16", 216), 9.4, 84
     y = 34
     picture.left_text(left, 16, "sign", "dim", 10)
@@ -375,7 +375,7 @@ def draw_float_formats(programs):
 def draw_half2(programs):
     """The arithmetic of __hfma2, and what a warp loads in a request with 1, 2 and 8 halves per lane."""
     a, x, y = 1.5, (0.75, -2.0), (0.125, 4.0)
-    launch, = programs.trace("02_add_mul_exp", 256, "7_float16")
+    launch, = programs.trace("02_add_mul_exp", 256, "07_float16")
     eight = requests_of(launch, operation="load")[0]
     half = len(bits_of(a, "e")) // 8
     picture = Picture("Two halves in one register, and what wider loads bring", 258)
@@ -395,7 +395,7 @@ def draw_half2(programs):
     for i, count in enumerate((1, 2, 8)):
         top, moved = 194 + 20 * i, count * half * WARP
         require(count < 8 or (eight["bytes"], eight["sectors"]) == (count * half, moved // SECTOR),
-                "7_float16 loads something else")
+                "07_float16 loads something else")
         picture.left_text(12, top + 7, ("__half", "__half2", "eight halves")[i], size=10)
         for sector in range(moved // SECTOR):
             picture.box(80 + 12 * sector, top, 11, 14, "blue")
@@ -409,12 +409,12 @@ def draw_launches(programs):
     data = json.loads((ROOT / "plots" / "data" / "h200" / "02_add_mul_exp.json").read_text())
     run = min(data, key=lambda one: one["shape"])
     stages = {stage["name"]: stage for stage in run["stages"]}
-    sixteen = programs.trace("02_add_mul_exp", run["shape"][0], "8_many")
-    bars = (("1 launch in a graph", "2_fused", "time_warm_us", 1, "blue"),
-            ("16 in a graph, may overlap", "8_dependent", "time_warm_us", 16, "blue"),
-            ("16 in a graph, each waits", "8_many", "time_warm_us", 16, "blue"),
-            ("16 that the host starts", "8_many", "time_launched_us", 16, "orange"))
-    require(len(sixteen) == 16, f"8_many starts {len(sixteen)} kernels")
+    sixteen = programs.trace("02_add_mul_exp", run["shape"][0], "08_many")
+    bars = (("1 launch in a graph", "02_fused", "time_warm_us", 1, "blue"),
+            ("16 in a graph, may overlap", "08_dependent", "time_warm_us", 16, "blue"),
+            ("16 in a graph, each waits", "08_many", "time_warm_us", 16, "blue"),
+            ("16 that the host starts", "08_many", "time_launched_us", 16, "orange"))
+    require(len(sixteen) == 16, f"08_many starts {len(sixteen)} kernels")
     picture, left = Picture("What launches cost on small arrays", 196), 12
     picture.heading(left, 16, f"H200, n = {run['shape'][0]}: the launches are nearly all of the time")
     scale = 316 / max(stages[name][field]["median"] for _, name, field, *_ in bars)
@@ -446,7 +446,7 @@ def draw_sector(picture, x, y, first, lane_at):
 def draw_sectors(programs):
     picture = Picture("Sectors that one request of a warp touches", 284)
     y = 16
-    for stage, what in (("2_coalesced", "Lanes side by side"), ("1_one_block", "Lanes far apart")):
+    for stage, what in (("02_coalesced", "Lanes side by side"), ("01_one_block", "Lanes far apart")):
         launch, = programs.trace("00_first_kernel", 1 << 16, stage)
         request = requests_of(launch, operation="load")[0]
         lane_at = {offset // FLOAT: lane for lane, offset in lanes_of(request).items()}
@@ -474,12 +474,12 @@ def split(n, offset):
 def require_split_as_in(programs, n):
     """That stage 3 of chapter 01, whose arrays begin at multiples of 16 bytes, has the vectors of split()."""
     head, vectors = split(n, 0)
-    launch, = programs.trace("01_multiply_add", n, "3_float4")
+    launch, = programs.trace("01_multiply_add", n, "03_float4")
     wide = lanes_of(requests_of(launch, array="q", bytes=16)[0])
     single = lanes_of(requests_of(launch, array="q", bytes=4)[0])
-    require(wide == {lane: 16 * lane for lane in range(vectors)}, "3_float4 has other vectors")
+    require(wide == {lane: 16 * lane for lane in range(vectors)}, "03_float4 has other vectors")
     tail = [FLOAT * i for i in range(head + 4 * vectors, n)]
-    require(list(single.values()) == tail, "3_float4 has another tail")
+    require(list(single.values()) == tail, "03_float4 has another tail")
 
 
 def draw_head_vectors_tail(programs):
@@ -530,7 +530,7 @@ def steps_of_tree(launch):
 
 
 def draw_tree(programs):
-    launch = programs.trace("01_multiply_add", 1024, "5_reduced")[0]
+    launch = programs.trace("01_multiply_add", 1024, "05_reduced")[0]
     steps = steps_of_tree(launch)[-3:]  # those of the last eight sums
     values, wide, high, pitch, left = list(EIGHT_VALUES), 36, 22, 76, 26
     require([len(step) for step in steps] == [4, 2, 1], "the tree does not end with 4, 2 and 1 additions")
@@ -592,17 +592,17 @@ def draw_butterfly(programs):
     loop = ("for (int distance = 16; distance > 0; distance /= 2) "
             "value += __shfl_xor_sync(0xffffffffu, value, distance)")
     require(loop in rule, "warp_sum() has another loop")
-    programs.trace("04_relu_layernorm", "1x256", "4_shuffles")  # its sums are right, or it ends with an error
+    programs.trace("04_relu_layernorm", "1x256", "04_shuffles")  # its sums are right, or it ends with an error
     return draw_butterfly_of("The xor butterfly: the sum of all lanes in every lane", sum,
                              "xor 4: each lane adds the value of lane (its number ^ 4).")
 
 
 def draw_butterfly_largest(programs):
-    rule = (ROOT / "chapters" / "03_quantize_int8" / "8_one_read.cuh").read_text()
+    rule = (ROOT / "chapters" / "03_quantize_int8" / "08_one_read.cuh").read_text()
     loop = ("for (int distance = 16; distance > 0; distance /= 2)\n"
             "    value = larger(value, __shfl_xor_sync(0xffffffffu, value, distance))")
     require(loop in rule, "warp_largest() has another loop")
-    programs.trace("03_quantize_int8", "1x256", "8_one_read")  # as above
+    programs.trace("03_quantize_int8", "1x256", "08_one_read")  # as above
     return draw_butterfly_of("The xor butterfly: the largest value of all lanes in every lane", max,
                              "xor 4: each lane also sees the value of lane (its number ^ 4).")
 
@@ -628,8 +628,8 @@ def draw_conflicts(programs):
     picture.left_text(left, 15, "bank 0", "dim", 10)
     picture.text(WIDTH / 2, 15, "32 banks, one word of each row in every bank", "dim", 10)
     picture.right_text(WIDTH - left, 15, "bank 31", "dim", 10)
-    for stage, stride, what in (("2_conflicts", 8, "Stage 2: every eighth word"),
-                                ("3_tree", 1, "Stage 3: neighbours")):
+    for stage, stride, what in (("02_conflicts", 8, "Stage 2: every eighth word"),
+                                ("03_tree", 1, "Stage 3: neighbours")):
         launch, = programs.trace("04_relu_layernorm", "1x256", stage)
         request = max(requests_of(launch, operation="load", array="sums"), key=lambda one: one["wavefronts"])
         words = [offset // FLOAT for offset in lanes_of(request).values()]
@@ -650,11 +650,11 @@ def draw_conflicts(programs):
 
 
 def draw_banks(programs):
-    launch, = programs.trace("05_linear_gelu", "32x32x32", "4_tiles")
+    launch, = programs.trace("05_linear_gelu", "32x32x32", "04_tiles")
     column = requests_of(launch, operation="load", space="shared", array="tile_w")[0]
     padded = [offset // FLOAT for offset in column["offsets"]]
     pitch = padded[1]
-    require(wavefronts_of(padded) == column["wavefronts"], "a column of 4_tiles costs other wavefronts")
+    require(wavefronts_of(padded) == column["wavefronts"], "a column of 04_tiles costs other wavefronts")
     measured = json.loads((ROOT / "tests" / "data" / "counters_h200.json").read_text())["kernels"]
     cell, top = 5, 62
     picture = Picture("A column of a tile in the banks of shared memory, without and with padding", 284)
@@ -691,13 +691,13 @@ def signed(value):
 
 def draw_packing(programs):
     scale, zero_point, floats = 0.05, 10, [1.27, -2.31, 9.0, 0.02]
-    packed, = programs.trace("03_quantize_int8", "1x128", "3_packed")
-    single, = programs.trace("03_quantize_int8", "1x128", "2_fused")
+    packed, = programs.trace("03_quantize_int8", "1x128", "03_packed")
+    single, = programs.trace("03_quantize_int8", "1x128", "02_fused")
     load, = requests_of(packed, operation="load")
     store, = requests_of(packed, operation="store")
     store_of_one, = requests_of(single, operation="store")
     count, wide, left = len(floats), 88, 24
-    require(load["bytes"] == FLOAT * count and store["bytes"] == count, "3_packed has another width")
+    require(load["bytes"] == FLOAT * count and store["bytes"] == count, "03_packed has another width")
 
     picture = Picture("Four floats become four int8, stored together", 266)
     picture.heading(left, 15, f"One thread loads a float4, {load['bytes']} bytes")
@@ -750,7 +750,7 @@ def draw_pipe(picture, y, share):
 
 def draw_bytes_in_flight(programs):
     picture = Picture("Bytes in flight: a pipe between memory and a multiprocessor", 252)
-    run, _ = stage_on_h200("01_multiply_add", "1_unfused")
+    run, _ = stage_on_h200("01_multiply_add", "01_unfused")
     per_ns = run["device"]["pin_gbytes_per_s"] / multiprocessors()  # GB/s are bytes per nanosecond
     needed = per_ns * LATENCY_NS
     picture.heading(12, 15, "A multiprocessor of an H200 and its share of memory")
@@ -760,7 +760,7 @@ def draw_bytes_in_flight(programs):
     picture.text(196, 78, f"memory — {LATENCY_NS} ns → multiprocessor", "dim", 10)
     picture.left_text(12, 78, "in flight", "dim", 10)
     picture.right_text(WIDTH - 12, 78, "bandwidth", "dim", 10)
-    for i, name in enumerate(("1_unfused", "2_fused", "3_float4")):
+    for i, name in enumerate(("01_unfused", "02_fused", "03_float4")):
         _, stage = stage_on_h200("01_multiply_add", name)
         launch = programs.trace("01_multiply_add", 4096, name)[0]
         of_thread = sum(request["bytes"] for request in requests_of(launch, operation="load"))
@@ -785,7 +785,7 @@ def times_read(launch, array):
 def draw_row_in_registers(programs):
     columns, thread = 512, 5
     launch, = programs.trace("04_relu_layernorm", f"1x{columns}", "10_one_read")
-    passes, = programs.trace("04_relu_layernorm", f"1x{columns}", "8_three_passes")
+    passes, = programs.trace("04_relu_layernorm", f"1x{columns}", "08_three_passes")
     loads = requests_of(launch, operation="load", array="x")
     held = [request["offsets"][thread] // request["bytes"] for request in loads]  # vectors
     vectors, left, gap = columns * FLOAT // loads[0]["bytes"], 12, 6
@@ -825,7 +825,7 @@ def draw_row_in_registers(programs):
 def draw_exchange(programs):
     """Which float4 a lane loads in stage 4 of chapter 03, where their bytes go, and what it stores."""
     lane, wide, left = 5, 11.75, 12
-    launch, = programs.trace("03_quantize_int8", "1x512", "4_wide")
+    launch, = programs.trace("03_quantize_int8", "1x512", "04_wide")
     loads = requests_of(launch, operation="load", space="global")
     puts = requests_of(launch, operation="store", space="shared")
     take, = requests_of(launch, operation="load", space="shared")
@@ -833,7 +833,7 @@ def draw_exchange(programs):
     loaded = [request["offsets"][lane] // request["bytes"] for request in loads]
     put = [request["offsets"][lane] // request["bytes"] for request in puts]
     taken = [take["offsets"][lane] // 4 + i for i in range(take["bytes"] // 4)]
-    require(loaded == put and store["offsets"] == take["offsets"], "4_wide exchanges something else")
+    require(loaded == put and store["offsets"] == take["offsets"], "04_wide exchanges something else")
     rows = len(loaded)
 
     def draw_rows(top, high, blue, orange):
@@ -959,15 +959,15 @@ def draw_tree_of_six(programs):
 def draw_row_on_chip(programs):
     """Where stage 8 of chapter 03 keeps a row that is too long for the registers of its block."""
     columns = 32768
-    launch, = programs.trace("03_quantize_int8", f"1x{columns}", "8_one_read")
-    twice, = programs.trace("03_quantize_int8", f"1x{columns}", "7_one_kernel")
+    launch, = programs.trace("03_quantize_int8", f"1x{columns}", "08_one_read")
+    twice, = programs.trace("03_quantize_int8", f"1x{columns}", "07_one_kernel")
     loads = requests_of(launch, operation="load", array="x")
     copies = requests_of(launch, operation="copy", array="x")
     threads, kib = launch["block"][0], 1024
     row = columns * FLOAT
     held = len(loads) * loads[0]["bytes"] * threads
     staged = len(copies) * copies[0]["bytes"] * threads
-    require(held + staged == row, "8_one_read keeps another part of the row")
+    require(held + staged == row, "08_one_read keeps another part of the row")
     picture, wide, y = Picture("A row that stays on the multiprocessor", 232), WIDTH - 24, 28
     picture.heading(LEFT, 15, f"A row of {columns} floats, {row // kib} KiB, and its {threads} threads")
     in_registers = held / row * wide
@@ -1004,10 +1004,10 @@ def draw_shared_call(programs):
     picture = Picture("How the numbers of one Philox call are shared out in four stages", 330)
     picture.heading(LEFT, 16, "One call gives lane 0 four words of 32 bits")
     row_of_boxes(picture, 4, 28, 24, lambda w: "pale", lambda w: f"word {w}")
-    for row, (stage, bits, says) in enumerate((("2_fused", 32, "one number, the rest is thrown away"),
-                                               ("3_share_calls", 32, "one number of each word"),
-                                               ("4_sixteen_bits", 16, "two numbers of each word"),
-                                               ("5_eight_bits", 8, "four numbers of each word"))):
+    for row, (stage, bits, says) in enumerate((("02_fused", 32, "one number, the rest is thrown away"),
+                                               ("03_share_calls", 32, "one number of each word"),
+                                               ("04_sixteen_bits", 16, "two numbers of each word"),
+                                               ("05_eight_bits", 8, "four numbers of each word"))):
         launch, = programs.trace("07_gelu_dropout", "1x1024", stage)
         elements = elements_of_lane_zero(launch, "x")
         require(elements == elements_of_lane_zero(launch, f"y{('_one', '_four', '', '_sixteen')[row]}"),
@@ -1030,9 +1030,9 @@ def draw_saved_for_backward(programs):
     for middle, words in ((LEFT + 40, "forward"), (WIDTH / 2, "in memory"), (WIDTH - LEFT - 40, "backward")):
         picture.text(middle, 14, words, "bold", 11)
     for row, (forward, array, says, backward) in enumerate((
-            ("7_save_bytes", "mask_bytes", "mask: 1 byte", "7_byte_mask"),
-            ("8_save_bits", "mask_bits", "mask: 1/8 byte", "8_bit_mask"),
-            ("4_sixteen_bits", None, "no mask: drawn again", "9_recomputed"))):
+            ("07_save_bytes", "mask_bytes", "mask: 1 byte", "07_byte_mask"),
+            ("08_save_bits", "mask_bits", "mask: 1/8 byte", "08_bit_mask"),
+            ("04_sixteen_bits", None, "no mask: drawn again", "09_recomputed"))):
         launch, = programs.trace("07_gelu_dropout", "1x1024", forward)
         elements = bytes_of(launch, "x") / FLOAT
         mask = bytes_of(launch, array) / elements if array else 0
@@ -1056,11 +1056,11 @@ def draw_saved_for_backward(programs):
 
 def draw_scores_in_memory(programs):
     """The steps of stages 4 and 7 of chapter 08 for one tile of the matrix of scores."""
-    unfused = programs.trace("08_attention", "1x1x64x64x64", "4_three_kernels")
-    flash = programs.trace("08_attention", "1x1x64x64x64", "7_flash")
-    require(not any(requests_of(launch, array="scores") for launch in flash), "7_flash has scores in memory")
+    unfused = programs.trace("08_attention", "1x1x64x64x64", "04_three_kernels")
+    flash = programs.trace("08_attention", "1x1x64x64x64", "07_flash")
+    require(not any(requests_of(launch, array="scores") for launch in flash), "07_flash has scores in memory")
     picture, side = Picture("The matrix of scores, in memory and never written", 300), 112
-    for left, name, words in ((LEFT, "4_three_kernels", "Three kernels"), (214, "7_flash", "One kernel")):
+    for left, name, words in ((LEFT, "04_three_kernels", "Three kernels"), (214, "07_flash", "One kernel")):
         picture.heading(left, 16, words)
         picture.left_text(left, 32, name, "dim", 10)
         picture.cell(left + 58, 46, side, 22, "k", "blue", 11)
@@ -1139,7 +1139,7 @@ def draw_causal_tiles(programs):
 
     tile_bytes = 2 * tile * 64 * FLOAT  # of k and of v
     skipped = tiles * (tiles - 1) // 2
-    require(loaded("9_masked") - loaded("9_causal") == skipped * tile_bytes, "9_causal skips other tiles")
+    require(loaded("09_masked") - loaded("09_causal") == skipped * tile_bytes, "09_causal skips other tiles")
     picture = Picture("The tiles of a causal mask", 262)
     picture.heading(LEFT, 16, f"{tiles * tile} queries, {tiles * tile} keys, in tiles of {tile} x {tile}")
     left, top = 92, 46
@@ -1173,11 +1173,11 @@ def draw_causal_tiles(programs):
 CALLS = "plots/data/h100/calls/09_pytorch.json"  # what `./workbook run 09 --json` has stored
 
 # Where a call of each stage of chapter 09 goes, and whether that is Python.
-WAYS_OF_CALLS = (("1_ctypes", ("ctypes", "C layer")),
-                 ("2_custom_op", ("dispatcher", "Python", "ctypes", "C layer")),
-                 ("3_operator", ("dispatcher", "operator", "C layer")),
-                 ("4_registered", ("dispatcher", "autograd", "dispatcher", "operator", "C layer")),
-                 ("5_function", ("gradient?", "dispatcher", "operator", "C layer")))
+WAYS_OF_CALLS = (("01_ctypes", ("ctypes", "C layer")),
+                 ("02_custom_op", ("dispatcher", "Python", "ctypes", "C layer")),
+                 ("03_operator", ("dispatcher", "operator", "C layer")),
+                 ("04_registered", ("dispatcher", "autograd", "dispatcher", "operator", "C layer")),
+                 ("05_function", ("gradient?", "dispatcher", "operator", "C layer")))
 IN_PYTHON = ("Python", "ctypes", "autograd", "gradient?")
 
 

@@ -49,7 +49,7 @@ def draw_gpu_0(picture, y, heading, rows, loaded, stored):
 
 
 def draw_shots(programs):
-    one, two = links(programs, "2_one_shot"), links(programs, "4_two_shot")
+    one, two = links(programs, "02_one_shot"), links(programs, "04_two_shot")
     copy, others = BFLOAT16, GPUS - 1
     require(one == [others * copy, 0], f"stage 2 has {one} over NVLink")
     require(two == [others * copy / GPUS] * 2, f"stage 4 has {two} over NVLink")
@@ -151,7 +151,7 @@ def measured():
 
 
 # Names, colours, and how much lower than its line's end a name stands.
-LINES = (("best peer", "arrow", -6), ("3_release", "arrow-blue", 2), ("5_mail", "arrow-orange", 12))
+LINES = (("best peer", "arrow", -6), ("03_release", "arrow-blue", 2), ("05_mail", "arrow-orange", 12))
 
 
 class Axes:

@@ -32,7 +32,7 @@ def function_of(path, name):
 
 
 def tree_rounds(launch):
-    """How many sums of the first warp each round of 3_tree adds, from its loads in shared memory."""
+    """How many sums of the first warp each round of 03_tree adds, from its loads in shared memory."""
     loads = requests_of(launch, operation="load", space="shared", array="sums")
     return [min(lanes_of(one).values()) // FLOAT for one in loads[:-1]]  # the last load reads the result
 
@@ -46,19 +46,19 @@ def barriers(path, name, rounds):
 
 def draw_tree_or_shuffles(programs):
     size, threads = "1x256", 256
-    tree, = programs.trace(CHAPTER, size, "3_tree")
-    shuffles, = programs.trace(CHAPTER, size, "4_shuffles")
+    tree, = programs.trace(CHAPTER, size, "03_tree")
+    shuffles, = programs.trace(CHAPTER, size, "04_shuffles")
     rounds = tree_rounds(tree)
-    require(rounds == [threads >> i for i in range(1, 9)], "3_tree adds in other rounds")
+    require(rounds == [threads >> i for i in range(1, 9)], "03_tree adds in other rounds")
     stored, loaded = requests_of(shuffles, space="shared", array="sums")
     warps = len(lanes_of(loaded))
-    require(len(lanes_of(stored)) == 1 and warps == threads // WARP, "4_shuffles shares other sums")
+    require(len(lanes_of(stored)) == 1 and warps == threads // WARP, "04_shuffles shares other sums")
     rule = (ROOT / "common" / "kernels" / "sums.hpp").read_text()
     require("for (int distance = 16; distance > 0; distance /= 2)" in rule, "warp_sum() has other steps")
     cost = {}
     for stage, path, name, steps in (
-            ("3_tree", FOLDER / "3_tree.cuh", "block_sum", len(rounds)),
-            ("4_shuffles", ROOT / "common" / "kernels" / "sums.hpp", "block_sum_by_warps", 0)):
+            ("03_tree", FOLDER / "03_tree.cuh", "block_sum", len(rounds)),
+            ("04_shuffles", ROOT / "common" / "kernels" / "sums.hpp", "block_sum_by_warps", 0)):
         cost[stage] = (barriers(path, name, steps), programs.counts(CHAPTER, size, stage)["shared_requests"])
 
     picture, right, top = Picture("Adding up 256 threads: a tree, or shuffles", 300), 218, 44
@@ -83,7 +83,7 @@ def draw_tree_or_shuffles(programs):
     picture.box(right, top + 126, WIDTH - LEFT - right, 24, "blue")
     picture.text((right + WIDTH - LEFT) / 2, top + 138, f"every warp reads the {warps} sums", "on-blue", 10)
     picture.left_text(right, top + 166, "and adds them by 5 shuffles", "", 10)
-    for x, stage in ((LEFT, "3_tree"), (right, "4_shuffles")):
+    for x, stage in ((LEFT, "03_tree"), (right, "04_shuffles")):
         picture.left_text(x, 246, f"{cost[stage][0]} barriers, and {cost[stage][1]} requests", "bold", 10)
         picture.left_text(x, 260, "to shared memory", "bold", 10)
     picture.box(LEFT, 282, 14, 3, "orange", 0)
@@ -101,7 +101,7 @@ def moments(numbers):
 
 
 def merged(a, b):
-    """The rule of merged() in 9_two_passes.cuh."""
+    """The rule of merged() in 09_two_passes.cuh."""
     count, distance = a[0] + b[0], b[1] - a[1]
     share = b[0] / count
     gap = distance * distance * a[0] * share
@@ -109,11 +109,11 @@ def merged(a, b):
 
 
 def draw_welford_merge(programs):
-    rule = function_of(FOLDER / "9_two_passes.cuh", "merged")
+    rule = function_of(FOLDER / "09_two_passes.cuh", "merged")
     for line in ("distance = b.mean - a.mean", "b.count / count", "distance * distance * a.count * share",
                  "a.mean + distance * share", "a.squares + b.squares + gap"):
         require(line in rule, f"merged() has no {line}")
-    programs.trace(CHAPTER, "1x256", "9_two_passes")  # it is right, or ends with an error
+    programs.trace(CHAPTER, "1x256", "09_two_passes")  # it is right, or ends with an error
     a, b = [2, 4, 5, 5], [9, 11]
     of_a, of_b = moments(a), moments(b)
     both, gap = merged(of_a, of_b)

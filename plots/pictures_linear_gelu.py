@@ -27,8 +27,8 @@ def trace(programs, size, stage):
 def draw_product_sectors(programs):
     """The first load of x of stages 1 and 2."""
     picture = Picture("The sectors that a warp's load of x touches in stages 1 and 2", 190)
-    for top, stage, size, what in ((16, "1_unfused", "32x64x8", "Stage 1: lanes in 32 rows of x"),
-                                   (118, "2_coalesced", "32x64x8", "Stage 2: lanes along a row of x")):
+    for top, stage, size, what in ((16, "01_unfused", "32x64x8", "Stage 1: lanes in 32 rows of x"),
+                                   (118, "02_coalesced", "32x64x8", "Stage 2: lanes along a row of x")):
         load = requests_of(trace(programs, size, stage), operation="load", array="x")[0]
         sectors = sorted({offset // SECTOR for offset in load["offsets"]})
         require(len(sectors) == load["sectors"], f"{stage} loads other sectors")
@@ -76,8 +76,8 @@ def draw_matrices(picture, left, top, of_rows, of_columns):
 def draw_rows_for_tile(programs):
     """Stage 4 requests 4 k (1/R + 1/C) bytes per element; here the rule is drawn for small tiles."""
     size = 64
-    counted = programs.counts(CHAPTER, f"{size}x{size}x{size}", "4_tiles")["load_sectors"] * SECTOR
-    require(counted == FLOAT * size * (size // 32) ** 2 * (32 + 32), "4_tiles loads other rows")
+    counted = programs.counts(CHAPTER, f"{size}x{size}x{size}", "04_tiles")["load_sectors"] * SECTOR
+    require(counted == FLOAT * size * (size // 32) ** 2 * (32 + 32), "04_tiles loads other rows")
     picture = Picture("The rows that one element, and a tile of four, need", 196)
     for left, tile, what in ((LEFT, ([1], [2]), "One element"), (214, ([0, 1], [2, 3]), "A tile of 2 × 2")):
         rows, columns = tile
@@ -91,17 +91,17 @@ def draw_rows_for_tile(programs):
 def draw_chunks(programs):
     """Stage 4's loop over k: what its first warp accesses in three chunks, and the barriers of the source."""
     tile, chunks = 32, 3
-    launch = trace(programs, f"{tile}x{tile * chunks}x{tile}", "4_tiles")
+    launch = trace(programs, f"{tile}x{tile * chunks}x{tile}", "04_tiles")
     for array in ("x", "w"):
         loads = requests_of(launch, operation="load", space="global", array=array)
         firsts = [load["offsets"][0] // FLOAT for load in loads]
-        require(firsts == [tile * chunk for chunk in range(chunks)], f"4_tiles loads other chunks of {array}")
+        require(firsts == [tile * chunk for chunk in range(chunks)], f"04_tiles loads other chunks of {array}")
         require(len(requests_of(launch, operation="load", array=f"tile_{array}")) == tile * chunks,
-                f"4_tiles loads tile_{array} more or less than once per step")
-    code = (ROOT / "chapters" / CHAPTER / "4_tiles.cuh").read_text()
+                f"04_tiles loads tile_{array} more or less than once per step")
+    code = (ROOT / "chapters" / CHAPTER / "04_tiles.cuh").read_text()
     loop = re.search(r"for \(int first = 0.*?^  }", code, re.S | re.M)[0]
     require(re.search(r"tile_w\[warp\].*?__syncthreads.*?sum \+=.*?__syncthreads", loop, re.S)
-            and loop.count("__syncthreads()") == 2, "the loop of 4_tiles has other barriers")
+            and loop.count("__syncthreads()") == 2, "the loop of 04_tiles has other barriers")
 
     picture, side, top = Picture("A block goes along k in chunks", 306), 54, 34
     picture.heading(LEFT, 14, "A block's tile of y, and the chunks of x and w along k")
@@ -138,7 +138,7 @@ def draw_chunks(programs):
 
 def elements_of_warp(programs, columns):
     """{lane: its elements of the result} of the first warp of stage 9, which stores 16 bytes at a time."""
-    launch = trace(programs, f"128x16x{columns}", "9_warp_tiles")
+    launch = trace(programs, f"128x16x{columns}", "09_warp_tiles")
     elements = {lane: set() for lane in range(WARP)}
     for store in requests_of(launch, operation="store", array="product"):
         for lane, offset in lanes_of(store).items():
@@ -166,14 +166,14 @@ def runs_of(numbers):
 def draw_tile_hierarchy(programs):
     side = 128  # a matrix of one block tile
     launch, elements = elements_of_warp(programs, side)
-    require(launch["grid"] == [1, 1, 1], "9_warp_tiles has another block tile")
+    require(launch["grid"] == [1, 1, 1], "09_warp_tiles has another block tile")
     warps = launch["block"][0] // WARP
     of_warp = set().union(*elements.values())
     rows, columns = size_of(of_warp)
-    require(len(of_warp) == rows * columns == side * side // warps, "9_warp_tiles has other warp tiles")
+    require(len(of_warp) == rows * columns == side * side // warps, "09_warp_tiles has other warp tiles")
     patch_rows, patch_columns = (runs_of(one[axis] for one in elements[0]) for axis in (0, 1))
     of_x, of_w = (sum(length for _, length in runs) for runs in (patch_rows, patch_columns))
-    require(len(elements[0]) == of_x * of_w, "a thread of 9_warp_tiles has other elements")
+    require(len(elements[0]) == of_x * of_w, "a thread of 09_warp_tiles has other elements")
 
     picture = Picture("Block tile, warp tile and thread tile of stage 9", 250)
     top, scale = 44, 0.96875
@@ -228,7 +228,7 @@ def loads_of_operands(programs, stage):
     """(of x, of w): the first 16-byte load of each by the first warp."""
     launch = trace(programs, "128x16x128", stage)
     loads = requests_of(launch, operation="load", space="shared", bytes=16)
-    if stage == "9_warp_tiles":  # one array for both: two tiles of x, then two of w; those of the first row
+    if stage == "09_warp_tiles":  # one array for both: two tiles of x, then two of w; those of the first row
         of_w = 2 * 8 * (128 + 4) * FLOAT
         return tuple(next(one for one in loads if min(one["offsets"]) == first) for first in (0, of_w))
     return (next(one for one in loads if one["array"] == name) for name in ("tile_x", "tile_w"))
@@ -265,8 +265,8 @@ def draw_warp_lanes(programs):
     title = "The lanes of a warp in stages 8 and 9, and the banks that half of it reads"
     picture = Picture(title, 366)
     y = 14
-    for stage, what in (("8_pipelined", "Stage 8: 2 rows of 16 lanes"),
-                        ("9_warp_tiles", "Stage 9: 8 rows of 4 lanes")):
+    for stage, what in (("08_pipelined", "Stage 8: 2 rows of 16 lanes"),
+                        ("09_warp_tiles", "Stage 9: 8 rows of 4 lanes")):
         of_x, of_w = loads_of_operands(programs, stage)
         row_of, column_of = ({offset: i for i, offset in enumerate(sorted(set(one["offsets"])))}
                              for one in (of_x, of_w))

@@ -31,7 +31,7 @@ def constant(text, name):
 
 def wmma_tile():
     """The sizes of stage 1: {"BM": 128, ...}."""
-    text = source("1_wmma.cuh")
+    text = source("01_wmma.cuh")
     return {name: constant(text, name) for name in ("BM", "BN", "BK", "WM", "WN", "kFragment")}
 
 
@@ -41,7 +41,7 @@ def swizzle_row_bytes():
 
 def swizzled(row, chunk):
     """Where a swizzled tile keeps a 16-byte chunk of a row."""
-    require("((2 * i + half_x) ^ row_x % 8) * 16" in source("2_mma.gpu.cuh"), "2_mma swizzles in another way")
+    require("((2 * i + half_x) ^ row_x % 8) * 16" in source("02_mma.gpu.cuh"), "02_mma swizzles in another way")
     return chunk ^ row % 8
 
 
@@ -154,9 +154,9 @@ def descriptor_constants():
 
 def draw_fragment_hierarchy(programs):
     t = wmma_tile()
-    launch, = programs.trace("06_tensor_cores", "128x32x128", "1_wmma")
+    launch, = programs.trace("06_tensor_cores", "128x32x128", "01_wmma")
     warps = t["BM"] // t["WM"] * (t["BN"] // t["WN"])
-    require(launch["block"][0] == warps * WARP, "a block of 1_wmma has another number of warps")
+    require(launch["block"][0] == warps * WARP, "a block of 01_wmma has another number of warps")
     picture, top = Picture("Block tile, warp tile and fragment", 232), 60
     unit = 112 / t["BM"]  # pixels of an element in the first two
     columns = (LEFT, 168, 284)
@@ -210,7 +210,7 @@ def held_by(requests, row_bytes, element):
 
 
 def draw_mma_fragment(programs):
-    launch, = programs.trace("06_tensor_cores", "128x32x128", "1_wmma")
+    launch, = programs.trace("06_tensor_cores", "128x32x128", "01_wmma")
     bk = wmma_tile()["BK"]
     x = held_by(requests_of(launch, operation="load", array="tile_x")[:4], (bk + 8) * BFLOAT16, BFLOAT16)
     w = held_by(requests_of(launch, operation="load", array="tile_w")[:2], (bk + 8) * BFLOAT16, BFLOAT16)
@@ -308,7 +308,7 @@ def draw_matrix_descriptor(programs):
 def draw_ring(programs):
     _, _, stages = pipeline_size("Pipeline128x128")
     steps, left, wide, high, top = 10, 108, 28, 24, 44
-    require("state.parity ^ 1" in source("4_producer.sm90a.cuh"), "the producer waits for another parity")
+    require("state.parity ^ 1" in source("04_producer.sm90a.cuh"), "the producer waits for another parity")
     states = ring_states(stages, steps)
     require(not deadlocks(stages, 5 * stages), "the ring deadlocks")
     picture = Picture("A ring of four buffers and its parities", 296)
@@ -389,7 +389,7 @@ def draw_stream_k(programs):
 def draw_multicast(programs):
     rows, columns, _ = pipeline_size("Pipeline128x256")
     depth = swizzle_row_bytes() // BFLOAT16
-    require("constexpr int kHalf = P::BN / 2" in source("7_multicast.sm90a.cuh"), "other halves are shared")
+    require("constexpr int kHalf = P::BN / 2" in source("07_multicast.sm90a.cuh"), "other halves are shared")
     x_kib, w_kib = (count * depth * BFLOAT16 // 1024 for count in (rows, columns))
     picture = Picture("Two blocks of a cluster share the tile of w", 216)
     picture.cell(LEFT, 16, INNER, 26, "L2 cache", "pale", 11)
@@ -496,7 +496,7 @@ def tile_times(tiles, fill, multiply, store, persistent):
 
 def draw_persistent(programs):
     fill, multiply, store, unit, left = 2, 7, 3, 10.2, 92  # examples, not measured
-    require("i += gridDim.x" in source("6_persistent.sm90a.cuh"), "the blocks of stage 6 have one tile")
+    require("i += gridDim.x" in source("06_persistent.sm90a.cuh"), "the blocks of stage 6 have one tile")
     picture = Picture("A block per tile, and a block that stays", 244)
     ends = []
     for top, name, persistent in ((14, "Stage 5: a block per tile", False),

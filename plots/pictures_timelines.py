@@ -106,8 +106,8 @@ def full_rate(groups, window):
 def draw_timeline_persistent(programs):
     return draw_stages(
         "Stages 4 and 6, measured", (0, 53000),
-        [("4_producer", "Stage 4: a block per tile, 128 × 128", ("producer", "consumer")),
-         ("6_persistent", "Stage 6: a block that stays, 128 × 256",
+        [("04_producer", "Stage 4: a block per tile, 128 × 128", ("producer", "consumer")),
+         ("06_persistent", "Stage 6: a block that stays, 128 × 256",
           ("producer", "consumer 0", "consumer 1"))],
         ("Blue ticks: a pair of tiles is ordered. Blue: products. Orange: stores.",
          "Dashed: waits for tiles; the short ones are mostly the cost of the marks."),
@@ -118,8 +118,8 @@ def draw_timeline_ping_pong(programs):
     rows = ("producer", "group 0", "group 1")
     return draw_stages(
         "Stages 8 and 9, measured", (0, 53000),
-        [("8_tanh", "Stage 8: both multiply, then both compute GELU", rows),
-         ("9_tanh", "Stage 9: one multiplies while the other computes GELU", rows)],
+        [("08_tanh", "Stage 8: both multiply, then both compute GELU", rows),
+         ("09_tanh", "Stage 9: one multiplies while the other computes GELU", rows)],
         ("Blue ticks: a pair of tiles is ordered. Blue: products. Orange: GELU and stores.",
          "Empty: loads the bias. Dashed: waits for its turn, or, if short, sets marks."),
         full_rate)

@@ -26,8 +26,8 @@ from card import card, run_of
 from results import fail, interruptible
 
 PRODUCTS, HEADS = "4096x1024x4096", "16x16x4096x4096x128"
-STAGES = (("06_tensor_cores", "4_producer", PRODUCTS), ("06_tensor_cores", "6_persistent", PRODUCTS),
-          ("06_tensor_cores", "8_tanh", PRODUCTS), ("06_tensor_cores", "9_tanh", PRODUCTS),
+STAGES = (("06_tensor_cores", "04_producer", PRODUCTS), ("06_tensor_cores", "06_persistent", PRODUCTS),
+          ("06_tensor_cores", "08_tanh", PRODUCTS), ("06_tensor_cores", "09_tanh", PRODUCTS),
           ("08_attention", "14_wgmma", HEADS), ("08_attention", "15_overlap", HEADS),
           ("08_attention", "16_three_groups", HEADS))
 DOING = "nwcmset"  # nothing, waits, copies, multiplies, softmax, epilogue, waits for its turn: enum Doing

@@ -16,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from checks import expect, skip
 
 PROGRAM = sys.argv[1]
-STAGES = "2_one_shot,4_two_shot,7_nccl"
+STAGES = "02_one_shot,04_two_shot,07_nccl"
 
 
 def gpus():

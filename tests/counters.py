@@ -4,7 +4,7 @@ Needs a GPU, ncu and a build with its GPU side:
 
     python3 tests/counters.py build/bin tests/data/counters_h200.json [CHAPTER/STAGE ...]
 
-With stages, such as 01_multiply_add/2_fused, only these are counted. They are added to what the file holds,
+With stages, such as 01_multiply_add/02_fused, only these are counted. They are added to what the file holds,
 with their own GPU and date. Each kernel runs once on 2^20 elements; launches of one stage are added up.
 Shared-memory counters carry up to 3 % of noise.
 """

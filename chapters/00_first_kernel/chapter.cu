@@ -1,9 +1,9 @@
 /// \file
 /// Chapter 00: out = 2 * x, the first kernel.
 /// The ladder: one row per stage; compiled once for each device.
-#include "1_one_block.cuh"
-#include "2_coalesced.cuh"
-#include "3_grid.cuh"
+#include "01_one_block.cuh"
+#include "02_coalesced.cuh"
+#include "03_grid.cuh"
 #include "problem.cuh"
 
 namespace DEVICE::first_kernel {
@@ -17,13 +17,13 @@ constexpr Stage to_out(Stage stage) {
 }
 
 const Stage kStages[] = {
-    to_out(stage<OneBlock>({.name = "1_one_block",
+    to_out(stage<OneBlock>({.name = "01_one_block",
                             .idea = "one block of threads, each with a part of the array from end to end"})),
     to_out(stage<Coalesced>(
-        {.name = "2_coalesced",
+        {.name = "02_coalesced",
          .idea = "neighbouring threads take neighbouring elements: no byte of a sector is wasted"})),
     to_out(stage<Grid>(
-        {.name = "3_grid", .idea = "a grid of blocks, one thread per element: the whole GPU has work"})),
+        {.name = "03_grid", .idea = "a grid of blocks, one thread per element: the whole GPU has work"})),
 };
 
 // One element shows what a launch costs; 2^26, what the memory gives.

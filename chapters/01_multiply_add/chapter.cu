@@ -1,14 +1,14 @@
 /// \file
 /// Chapter 01: out = q * k + v, from two kernels to one at the speed of memory.
 /// The ladder: one row per stage; compiled once for each device.
-#include "1_unfused.cuh"
-#include "2_fused.cuh"
-#include "3_float4.cuh"
-#include "4_in_flight.cuh"
-#include "5_reduced.cuh"
+#include "01_unfused.cuh"
+#include "02_fused.cuh"
+#include "03_float4.cuh"
+#include "04_in_flight.cuh"
+#include "05_reduced.cuh"
 #include "problem.cuh"
 #if defined(__CUDACC__) && __has_include(<cub/device/device_transform.cuh>)
-#include "6_cub.gpu.cuh"
+#include "06_cub.gpu.cuh"
 #endif
 
 namespace DEVICE::multiply_add {
@@ -22,21 +22,21 @@ constexpr Stage to_out(Stage stage) {
 }
 
 const Stage kStages[] = {
-    to_out(stage<Unfused>({.name = "1_unfused",
+    to_out(stage<Unfused>({.name = "01_unfused",
                            .idea = "two kernels: the product makes a round trip through memory",
                            .kernels = 2})),
-    to_out(stage<Fused>({.name = "2_fused", .idea = "one kernel: the product stays in a register"})),
+    to_out(stage<Fused>({.name = "02_fused", .idea = "one kernel: the product stays in a register"})),
     to_out(stage<Float4>(
-        {.name = "3_float4", .idea = "16 bytes per load: the same bytes in a quarter of the requests"})),
+        {.name = "03_float4", .idea = "16 bytes per load: the same bytes in a quarter of the requests"})),
     to_out(stage<InFlight>(
-        {.name = "4_in_flight", .idea = "several loads in flight per thread, and streaming hints"})),
-    stage<Reduced>({.name = "5_reduced",
+        {.name = "04_in_flight", .idea = "several loads in flight per thread, and streaming hints"})),
+    stage<Reduced>({.name = "05_reduced",
                     .idea = "only the sum is wanted: the output is never written",
                     .output = "sum",
                     .kernels = 2,
                     .roundings = sum_roundings,
                     .exact_roundings = exact_sum_roundings}),
-    to_out(library<struct Cub>({.name = "6_cub",
+    to_out(library<struct Cub>({.name = "06_cub",
                                 .idea = "library: cub::DeviceTransform",
                                 .needs = "a GPU and cub::DeviceTransform"})),
 };

@@ -3,7 +3,7 @@
 #pragma once
 #include <cub/device/device_transform.cuh>
 
-#include "4_float4.cuh"
+#include "04_float4.cuh"
 
 namespace DEVICE::add_mul_exp {
 

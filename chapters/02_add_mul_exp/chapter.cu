@@ -1,18 +1,18 @@
 /// \file
 /// Chapter 02: out = exp((x + y) * 2), from three kernels to one, in fewer bytes and in fewer launches.
 /// The ladder: one row per stage; compiled once for each device.
-#include "1_unfused.cuh"
-#include "2_fused.cuh"
-#include "3_fast_exp.cuh"
-#include "4_float4.cuh"
-#include "5_chain.cuh"
-#include "6_in_flight.cuh"
-#include "7_half.cuh"
-#include "8_many.cuh"
-#include "9_sum.cuh"
+#include "01_unfused.cuh"
+#include "02_fused.cuh"
+#include "03_fast_exp.cuh"
+#include "04_float4.cuh"
+#include "05_chain.cuh"
+#include "06_in_flight.cuh"
+#include "07_half.cuh"
+#include "08_many.cuh"
+#include "09_sum.cuh"
 #include "problem.cuh"
 #ifdef __CUDACC__
-#include "8_dependent.gpu.cuh"
+#include "08_dependent.gpu.cuh"
 #endif
 #if defined(__CUDACC__) && __has_include(<cub/device/device_transform.cuh>)
 #include "10_cub.gpu.cuh"
@@ -30,36 +30,36 @@ constexpr Stage to_out(Stage stage) {
 
 const Stage kStages[] = {
     to_out(stage<Unfused>(
-        {.name = "1_unfused", .idea = "three kernels: two intermediates go through memory", .kernels = 3})),
-    to_out(stage<Fused>({.name = "2_fused", .idea = "one kernel: the intermediates stay in registers"})),
-    to_out(stage<FastExp>({.name = "3_fast_exp",
+        {.name = "01_unfused", .idea = "three kernels: two intermediates go through memory", .kernels = 3})),
+    to_out(stage<Fused>({.name = "02_fused", .idea = "one kernel: the intermediates stay in registers"})),
+    to_out(stage<FastExp>({.name = "03_fast_exp",
                            .idea = "__expf: less arithmetic, a larger error",
                            .roundings = fast_roundings})),
-    to_out(stage<FoldedExp2>({.name = "3_folded_exp2",
+    to_out(stage<FoldedExp2>({.name = "03_folded_exp2",
                               .idea = "exp2f, with the factor 2 and log2(e) in one multiplication",
                               .roundings = fast_roundings})),
-    to_out(stage<Float4>({.name = "4_float4", .idea = "16 bytes per load, written by hand"})),
+    to_out(stage<Float4>({.name = "04_float4", .idea = "16 bytes per load, written by hand"})),
     to_out(stage<FromChain>(
-        {.name = "5_chain", .idea = "the same kernel, made by the compiler from a chain of functions"})),
+        {.name = "05_chain", .idea = "the same kernel, made by the compiler from a chain of functions"})),
     to_out(
-        stage<InFlight>({.name = "6_in_flight", .idea = "two vectors of each array in flight per thread"})),
-    stage<InHalves<__half>>({.name = "7_float16",
+        stage<InFlight>({.name = "06_in_flight", .idea = "two vectors of each array in flight per thread"})),
+    stage<InHalves<__half>>({.name = "07_float16",
                              .idea = "half the bytes: float16 in and out, float32 between",
                              .output = "out_float16",
                              .roundings = expf_roundings}),
-    stage<InHalves<__nv_bfloat16>>({.name = "7_bfloat16",
+    stage<InHalves<__nv_bfloat16>>({.name = "07_bfloat16",
                                     .idea = "half the bytes: bfloat16 in and out, float32 between",
                                     .output = "out_bfloat16",
                                     .roundings = expf_roundings}),
-    to_out(stage<Many>({.name = "8_many",
+    to_out(stage<Many>({.name = "08_many",
                         .idea = "stage 2 in 16 launches: what a launch costs",
                         .kernels = workbook::kAnyNumber})),
-    to_out(gpu_only<struct Dependent>({.name = "8_dependent",
+    to_out(gpu_only<struct Dependent>({.name = "08_dependent",
                                        .idea = "16 launches that may overlap: programmatic dependent launch",
                                        .kernels = workbook::kAnyNumber,
                                        .needs = "a GPU of compute capability 9.0",
                                        .capability = 90})),
-    stage<Sum>({.name = "9_sum",
+    stage<Sum>({.name = "09_sum",
                 .idea = "only the sum is wanted: the terms are never written",
                 .output = "sum",
                 .kernels = 2,

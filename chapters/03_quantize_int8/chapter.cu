@@ -1,17 +1,17 @@
 /// \file
 /// Chapter 03: q = clamp(round(x / scale + zero_point)) to int8, with one scale for all elements and with one
 /// per row. The ladder: one row per stage; compiled once for each device.
-#include "1_unfused.cuh"
-#include "2_fused.cuh"
-#include "3_packed.cuh"
-#include "4_wide.cuh"
-#include "5_corrected.cuh"
-#include "6_two_kernels.cuh"
-#include "7_one_kernel.cuh"
-#include "8_one_read.cuh"
+#include "01_unfused.cuh"
+#include "02_fused.cuh"
+#include "03_packed.cuh"
+#include "04_wide.cuh"
+#include "05_corrected.cuh"
+#include "06_two_kernels.cuh"
+#include "07_one_kernel.cuh"
+#include "08_one_read.cuh"
 #include "problem.cuh"
 #if defined(__CUDACC__) && __has_include(<cub/device/device_transform.cuh>)
-#include "9_cub.gpu.cuh"
+#include "09_cub.gpu.cuh"
 #endif
 
 namespace DEVICE::quantize_int8 {
@@ -33,21 +33,21 @@ constexpr Stage scale_per_row(Stage stage) {
 }
 
 const Stage kStages[] = {
-    one_scale(stage<Unfused>({.name = "1_unfused",
+    one_scale(stage<Unfused>({.name = "01_unfused",
                               .idea = "five kernels: four floats go through memory for one byte",
                               .kernels = 5})),
-    one_scale(stage<Fused>({.name = "2_fused", .idea = "one kernel"})),
-    one_scale(stage<Packed>({.name = "3_packed", .idea = "float4 in, char4 out"})),
-    one_scale(stage<Wide>({.name = "4_wide", .idea = "sixteen elements per thread, one 16-byte store"})),
+    one_scale(stage<Fused>({.name = "02_fused", .idea = "one kernel"})),
+    one_scale(stage<Packed>({.name = "03_packed", .idea = "float4 in, char4 out"})),
+    one_scale(stage<Wide>({.name = "04_wide", .idea = "sixteen elements per thread, one 16-byte store"})),
     one_scale(stage<Corrected>(
-        {.name = "5_corrected", .idea = "exact division in three instructions, two vectors per thread"})),
+        {.name = "05_corrected", .idea = "exact division in three instructions, two vectors per thread"})),
     scale_per_row(stage<TwoKernels>(
-        {.name = "6_two_kernels", .idea = "a scale for each row: find it, then quantise", .kernels = 2})),
+        {.name = "06_two_kernels", .idea = "a scale for each row: find it, then quantise", .kernels = 2})),
     scale_per_row(
-        stage<OneKernel>({.name = "7_one_kernel", .idea = "one kernel, which reads its row twice"})),
+        stage<OneKernel>({.name = "07_one_kernel", .idea = "one kernel, which reads its row twice"})),
     scale_per_row(
-        stage<OneRead>({.name = "8_one_read", .idea = "the row stays in registers and shared memory"})),
-    one_scale(library<struct Cub>({.name = "9_cub",
+        stage<OneRead>({.name = "08_one_read", .idea = "the row stays in registers and shared memory"})),
+    one_scale(library<struct Cub>({.name = "09_cub",
                                    .idea = "library: cub::DeviceTransform, one scale",
                                    .needs = "a GPU and cub::DeviceTransform"})),
 };

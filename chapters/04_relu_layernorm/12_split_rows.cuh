@@ -4,7 +4,7 @@
 /// are two kernels and two reads. The second kernel starts with what the first read last, because that is
 /// still in the L2 cache.
 #pragma once
-#include "9_two_passes.cuh"
+#include "09_two_passes.cuh"
 #include "rows.cuh"
 #include "sums.hpp"
 

@@ -8,15 +8,15 @@
 #include "13_persistent.cuh"
 #include "14_half.cuh"
 #include "16_residual.cuh"
-#include "1_atomic.cuh"
-#include "2_conflicts.cuh"
-#include "3_tree.cuh"
-#include "4_shuffles.cuh"
-#include "5_vectorised.cuh"
-#include "6_columns.cuh"
-#include "7_unfused.cuh"
-#include "8_three_passes.cuh"
-#include "9_two_passes.cuh"
+#include "01_atomic.cuh"
+#include "02_conflicts.cuh"
+#include "03_tree.cuh"
+#include "04_shuffles.cuh"
+#include "05_vectorised.cuh"
+#include "06_columns.cuh"
+#include "07_unfused.cuh"
+#include "08_three_passes.cuh"
+#include "09_two_passes.cuh"
 #include "problem.cuh"
 #ifdef __CUDACC__
 #include "12_clusters.gpu.cuh"
@@ -44,7 +44,7 @@ constexpr Stage reduces_columns(Stage stage) {
   stage.kernels = workbook::kAnyNumber;
   stage.roundings = column_roundings;
   stage.exact_roundings = exact_sum_roundings;
-  stage.against = "6_columns";
+  stage.against = "06_columns";
   return stage;
 }
 
@@ -62,43 +62,43 @@ constexpr Stage normalises(Stage stage) {
   if (!stage.output) stage.output = "y";
   stage.roundings = row_roundings;
   if (!stage.exact_roundings) stage.exact_roundings = exact_row_roundings;
-  stage.against = "7_unfused";
+  stage.against = "07_unfused";
   return stage;
 }
 
 const Stage kStages[] = {
-    reduces_rows(stage<Atomic>({.name = "1_atomic",
+    reduces_rows(stage<Atomic>({.name = "01_atomic",
                                 .idea = "sums of squares: one atomic addition per element",
                                 .kernels = 2,
                                 .roundings = atomic_roundings,
                                 .needs = "at most 16777216 elements: their additions wait for each other"})),
-    reduces_rows(stage<Conflicts>({.name = "2_conflicts",
+    reduces_rows(stage<Conflicts>({.name = "02_conflicts",
                                    .idea = "a tree in shared memory, lanes in the same bank",
                                    .needs = kBlockPerRow})),
     reduces_rows(stage<Tree>(
-        {.name = "3_tree", .idea = "the tree the other way round: no conflicts", .needs = kBlockPerRow})),
+        {.name = "03_tree", .idea = "the tree the other way round: no conflicts", .needs = kBlockPerRow})),
     reduces_rows(stage<Shuffles>(
-        {.name = "4_shuffles", .idea = "warps add up without shared memory", .needs = kBlockPerRow})),
+        {.name = "04_shuffles", .idea = "warps add up without shared memory", .needs = kBlockPerRow})),
     reduces_rows(stage<Vectorised>(
-        {.name = "5_vectorised", .idea = "16 bytes per load, four loads in flight", .needs = kBlockPerRow})),
-    reduces_rows(stage<RowMeans>({.name = "5_means",
+        {.name = "05_vectorised", .idea = "16 bytes per load, four loads in flight", .needs = kBlockPerRow})),
+    reduces_rows(stage<RowMeans>({.name = "05_means",
                                   .idea = "the same kernel, absolute values: the mean of each row",
                                   .output = "row_means",
                                   .needs = kBlockPerRow})),
     reduces_columns(
-        stage<Columns>({.name = "6_columns",
+        stage<Columns>({.name = "06_columns",
                         .idea = "along the columns: lanes side by side, no lane needs another's sum",
                         .output = "means"})),
-    reduces_columns(stage<ColumnSquares>({.name = "6_squares",
+    reduces_columns(stage<ColumnSquares>({.name = "06_squares",
                                           .idea = "the same kernel, squares: the sum of each column",
                                           .output = "column_squares"})),
-    normalises(stage<Unfused>({.name = "7_unfused",
+    normalises(stage<Unfused>({.name = "07_unfused",
                                .idea = "ReLU and LayerNorm in five kernels",
                                .kernels = 5,
                                .needs = kBlockPerRow})),
     normalises(stage<ThreePasses>(
-        {.name = "8_three_passes", .idea = "one kernel, three passes over the row", .needs = kBlockPerRow})),
-    normalises(stage<TwoPasses>({.name = "9_two_passes",
+        {.name = "08_three_passes", .idea = "one kernel, three passes over the row", .needs = kBlockPerRow})),
+    normalises(stage<TwoPasses>({.name = "09_two_passes",
                                  .idea = "mean and variance in one pass, by Welford and Chan",
                                  .exact_roundings = welford_roundings,
                                  .needs = kBlockPerRow})),

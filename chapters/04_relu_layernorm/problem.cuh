@@ -47,10 +47,10 @@ inline long long elements(const Shape& shape) { return rows(shape) * columns(sha
 /// Elements in a vector of the stages that load 16 bytes at a time where all rows begin at multiples of 16.
 inline int width(const Shape& s) { return s.dims[1] % 4 == 0 ? 4 : 1; }
 
-/// Threads of a block of 6_columns: kTileVectors vectors side by side, in kTileRows rows.
+/// Threads of a block of 06_columns: kTileVectors vectors side by side, in kTileRows rows.
 constexpr int kTileVectors = 32, kTileRows = 16;
 
-/// Slices of the rows in 6_columns: enough blocks for a large GPU, and enough rows in each slice.
+/// Slices of the rows in 06_columns: enough blocks for a large GPU, and enough rows in each slice.
 inline int slices(const Shape& shape) {
   const int wanted = ceil_div(512, ceil_div(shape.dims[1], kTileVectors * width(shape)));
   const int most = ceil_div(shape.dims[0], 4 * kTileRows);

@@ -3,7 +3,7 @@
 /// element saves 4 bytes written and 4 read, and most loads of the bias; the product itself costs more the
 /// longer k is.
 #pragma once
-#include "9_warp_tiles.cuh"
+#include "09_warp_tiles.cuh"
 
 namespace DEVICE::linear_gelu {
 

@@ -3,7 +3,7 @@
 /// applied where the first product is stored ("early") or where the second one loads it ("late"); the bytes
 /// are the same. But each element is stored once, and loaded again for every column of tiles of z.
 #pragma once
-#include "9_warp_tiles.cuh"
+#include "09_warp_tiles.cuh"
 
 namespace DEVICE::linear_gelu {
 

@@ -3,16 +3,16 @@
 /// The ladder: one row per stage; compiled once for each device.
 #include "10_epilogue.cuh"
 #include "12_late_gelu.cuh"
-#include "1_unfused.cuh"
-#include "2_coalesced.cuh"
-#include "3_fused_naive.cuh"
-#include "4_tiles.cuh"
-#include "5_column.cuh"
-#include "6_square.cuh"
-#include "7_vectorised.cuh"
-#include "8_pipelined.cuh"
-#include "9_then_finish.cuh"
-#include "9_warp_tiles.cuh"
+#include "01_unfused.cuh"
+#include "02_coalesced.cuh"
+#include "03_fused_naive.cuh"
+#include "04_tiles.cuh"
+#include "05_column.cuh"
+#include "06_square.cuh"
+#include "07_vectorised.cuh"
+#include "08_pipelined.cuh"
+#include "09_then_finish.cuh"
+#include "09_warp_tiles.cuh"
 #include "problem.cuh"
 #ifdef WORKBOOK_HAS_CUBLAS
 #include "11_cublas.gpu.cuh"
@@ -58,25 +58,25 @@ constexpr Stage to_z(Stage stage) {
 }
 
 const Stage kStages[] = {
-    to_y(stage<Unfused>({.name = "1_unfused",
+    to_y(stage<Unfused>({.name = "01_unfused",
                          .idea = "three kernels; the product's lanes are in different rows",
                          .kernels = 3,
                          .needs = "at most 2^34 multiplications: it is slow"})),
     to_y(stage<Coalesced>(
-        {.name = "2_coalesced", .idea = "lanes along k: one warp per element", .kernels = 3})),
-    to_y(stage<FusedNaive>({.name = "3_fused_naive", .idea = "bias and GELU in the same kernel"})),
+        {.name = "02_coalesced", .idea = "lanes along k: one warp per element", .kernels = 3})),
+    to_y(stage<FusedNaive>({.name = "03_fused_naive", .idea = "bias and GELU in the same kernel"})),
     with_defaults(
-        stage<Tiles>({.name = "4_tiles", .idea = "the product alone: tiles of 32 x 32 in shared memory"})),
+        stage<Tiles>({.name = "04_tiles", .idea = "the product alone: tiles of 32 x 32 in shared memory"})),
     with_defaults(
-        stage<Column>({.name = "5_column", .idea = "eight elements per thread, one below the other"})),
-    with_defaults(stage<Square>({.name = "6_square", .idea = "8 x 8 elements per thread"})),
-    with_defaults(stage<Vectorised>({.name = "7_vectorised", .idea = "loads of 16 bytes, tiles transposed"})),
+        stage<Column>({.name = "05_column", .idea = "eight elements per thread, one below the other"})),
+    with_defaults(stage<Square>({.name = "06_square", .idea = "8 x 8 elements per thread"})),
+    with_defaults(stage<Vectorised>({.name = "07_vectorised", .idea = "loads of 16 bytes, tiles transposed"})),
     with_defaults(stage<Pipelined>(
-        {.name = "8_pipelined", .idea = "the next tile is copied while this one is multiplied"})),
+        {.name = "08_pipelined", .idea = "the next tile is copied while this one is multiplied"})),
     with_defaults(stage<WarpTiles>(
-        {.name = "9_warp_tiles", .idea = "a warp's threads close together, all loads ahead"})),
+        {.name = "09_warp_tiles", .idea = "a warp's threads close together, all loads ahead"})),
     to_y(stage<ThenFinish>(
-        {.name = "9_then_finish", .idea = "the same, then bias and GELU in one pass", .kernels = 2})),
+        {.name = "09_then_finish", .idea = "the same, then bias and GELU in one pass", .kernels = 2})),
     to_y(stage<InEpilogue>({.name = "10_epilogue", .idea = "bias and GELU in the epilogue: one kernel"})),
     to_y(stage<InEpilogueTanh>({.name = "10_tanh",
                                 .idea = "the same with the tanh form of GELU",

@@ -6,7 +6,7 @@
 /// Source of the idea: M. Osama, D. Merrill, C. Cecka, M. Garland, J. D. Owens, Stream-K: Work-Centric
 /// Parallel Decomposition for Dense Matrix-Matrix Multiplication on the GPU, 2023.
 #pragma once
-#include "8_tma_epilogue.sm90a.cuh"
+#include "08_tma_epilogue.sm90a.cuh"
 
 namespace DEVICE::tensor_cores {
 

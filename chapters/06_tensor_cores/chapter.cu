@@ -1,21 +1,21 @@
 /// \file
 /// Chapter 06: y = gelu(x * w^T + b) on tensor cores, in bfloat16, from wmma to wgmma and the TMA.
 /// The ladder: one row per stage; compiled once for each device.
-#include "1_tf32.cuh"
-#include "1_then_finish.cuh"
-#include "1_wmma.cuh"
+#include "01_tf32.cuh"
+#include "01_then_finish.cuh"
+#include "01_wmma.cuh"
 #include "problem.cuh"
 #ifdef __CUDACC__
 #include "10_stream_k.sm90a.cuh"
-#include "2_mma.gpu.cuh"
-#include "3_wgmma.sm90a.cuh"
-#include "4_producer.sm90a.cuh"
-#include "5_two_groups.sm90a.cuh"
-#include "6_persistent.sm90a.cuh"
-#include "7_multicast.sm90a.cuh"
-#include "8_tma_epilogue.sm90a.cuh"
-#include "9_ping_pong.sm90a.cuh"
-#include "9_wide.sm90a.cuh"
+#include "02_mma.gpu.cuh"
+#include "03_wgmma.sm90a.cuh"
+#include "04_producer.sm90a.cuh"
+#include "05_two_groups.sm90a.cuh"
+#include "06_persistent.sm90a.cuh"
+#include "07_multicast.sm90a.cuh"
+#include "08_tma_epilogue.sm90a.cuh"
+#include "09_ping_pong.sm90a.cuh"
+#include "09_wide.sm90a.cuh"
 #endif
 #ifdef WORKBOOK_HAS_CUBLAS
 #include "11_cublas.gpu.cuh"
@@ -57,61 +57,61 @@ constexpr Stage from_cublas(Stage stage) {
 
 const Stage kStages[] = {
     with_defaults(stage<Wmma>(
-        {.name = "1_wmma", .idea = "tensor cores: bfloat16, float32 accumulators, bias and GELU"})),
-    with_defaults(stage<WmmaTanh>({.name = "1_tanh",
+        {.name = "01_wmma", .idea = "tensor cores: bfloat16, float32 accumulators, bias and GELU"})),
+    with_defaults(stage<WmmaTanh>({.name = "01_tanh",
                                    .idea = "the same with the tanh form of GELU",
                                    .output = "y_bfloat16_tanh",
-                                   .against = "1_tanh"})),
-    with_defaults(stage<ThenFinish>({.name = "1_then_finish",
+                                   .against = "01_tanh"})),
+    with_defaults(stage<ThenFinish>({.name = "01_then_finish",
                                      .idea = "the same unfused: bias and GELU in one pass",
                                      .kernels = 2,
                                      .roundings = tensor_roundings_twice,
                                      .exact_roundings = exact_roundings_twice})),
-    with_defaults(stage<Tf32>({.name = "1_tf32",
+    with_defaults(stage<Tf32>({.name = "01_tf32",
                                .idea = "float32 in memory, TF32 in the tensor cores",
                                .output = "y_tf32",
                                .needs = "compute capability 8.0; at most 2^38 multiplications"})),
-    with_defaults(gpu_only<struct Mma>({.name = "2_mma",
+    with_defaults(gpu_only<struct Mma>({.name = "02_mma",
                                         .idea = "the product alone: mma.sync, ldmatrix, a swizzled tile",
                                         .output = "product_bfloat16",
                                         .needs = "a GPU of compute capability 8.0; k and n multiples of 8"})),
     on_hopper(gpu_only<struct Wgmma>(
-        {.name = "3_wgmma", .idea = "wgmma on tiles that the TMA copies", .output = "product_bfloat16"})),
-    on_hopper(gpu_only<struct Producer>({.name = "4_producer",
+        {.name = "03_wgmma", .idea = "wgmma on tiles that the TMA copies", .output = "product_bfloat16"})),
+    on_hopper(gpu_only<struct Producer>({.name = "04_producer",
                                          .idea = "a producer warp copies, a consumer warpgroup multiplies",
                                          .output = "product_bfloat16"})),
-    on_hopper(gpu_only<struct TwoGroups>({.name = "5_two_groups",
+    on_hopper(gpu_only<struct TwoGroups>({.name = "05_two_groups",
                                           .idea = "tiles of 128 x 256, two consumer warpgroups",
                                           .output = "product_bfloat16"})),
-    on_hopper(gpu_only<struct Persistent>({.name = "6_persistent",
+    on_hopper(gpu_only<struct Persistent>({.name = "06_persistent",
                                            .idea = "persistent: one block per multiprocessor",
                                            .output = "product_bfloat16"})),
     on_hopper(gpu_only<struct Multicast>(
-        {.name = "7_multicast", .idea = "two blocks share their copies of w", .output = "product_bfloat16"})),
+        {.name = "07_multicast", .idea = "two blocks share their copies of w", .output = "product_bfloat16"})),
     on_hopper(gpu_only<struct TmaEpilogue>(
-        {.name = "8_tma_epilogue", .idea = "bias and GELU in the epilogue, stored by the TMA"})),
-    on_hopper(gpu_only<struct TmaEpilogueTanh>({.name = "8_tanh",
+        {.name = "08_tma_epilogue", .idea = "bias and GELU in the epilogue, stored by the TMA"})),
+    on_hopper(gpu_only<struct TmaEpilogueTanh>({.name = "08_tanh",
                                                 .idea = "the same with the tanh form of GELU",
                                                 .output = "y_bfloat16_tanh",
-                                                .against = "1_tanh"})),
+                                                .against = "01_tanh"})),
     on_hopper(gpu_only<struct PingPong>(
-        {.name = "9_ping_pong", .idea = "one warpgroup multiplies, the other computes GELU"})),
-    on_hopper(gpu_only<struct PingPongTanh>({.name = "9_tanh",
+        {.name = "09_ping_pong", .idea = "one warpgroup multiplies, the other computes GELU"})),
+    on_hopper(gpu_only<struct PingPongTanh>({.name = "09_tanh",
                                              .idea = "the same with the tanh form of GELU",
                                              .output = "y_bfloat16_tanh",
-                                             .against = "1_tanh"})),
+                                             .against = "01_tanh"})),
     on_hopper(gpu_only<struct Wide>(
-        {.name = "9_wide", .idea = "tiles of 128 x 192: registers move to the consumers, clusters share w"})),
-    on_hopper(gpu_only<struct WideTanh>({.name = "9_wide_tanh",
+        {.name = "09_wide", .idea = "tiles of 128 x 192: registers move to the consumers, clusters share w"})),
+    on_hopper(gpu_only<struct WideTanh>({.name = "09_wide_tanh",
                                          .idea = "the same with the tanh form of GELU",
                                          .output = "y_bfloat16_tanh",
-                                         .against = "1_tanh"})),
+                                         .against = "01_tanh"})),
     on_hopper(gpu_only<struct StreamK>(
         {.name = "10_stream_k", .idea = "the last wave's steps are divided evenly"})),
     on_hopper(gpu_only<struct StreamKTanh>({.name = "10_tanh",
                                             .idea = "the same with the tanh form of GELU",
                                             .output = "y_bfloat16_tanh",
-                                            .against = "1_tanh"})),
+                                            .against = "01_tanh"})),
     from_cublas(library<struct Gemm>({.name = "11_gemm",
                                       .idea = "library: cuBLAS in bfloat16, the product alone",
                                       .output = "product_bfloat16"})),
@@ -122,7 +122,7 @@ const Stage kStages[] = {
                                           .output = "y_bfloat16_tanh",
                                           .roundings = tensor_roundings,
                                           .needs = "a GPU and cuBLAS; k and n multiples of 8",
-                                          .against = "1_tanh"})),
+                                          .against = "01_tanh"})),
 };
 
 /// The same m and n with growing k: the epilogue saves the same, and the product costs more. The last two are

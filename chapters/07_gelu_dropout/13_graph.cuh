@@ -2,7 +2,7 @@
 /// Stage 13: a CUDA graph repeats its launches with the arguments that they were recorded with. So the offset
 /// is read from memory, where the program sets another one before each replay.
 #pragma once
-#include "4_sixteen_bits.cuh"
+#include "04_sixteen_bits.cuh"
 
 namespace DEVICE::gelu_dropout {
 

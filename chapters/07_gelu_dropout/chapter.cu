@@ -5,20 +5,20 @@
 #include "11_residual.cuh"
 #include "12_rms_norm.cuh"
 #include "13_graph.cuh"
-#include "1_unfused.cuh"
-#include "2_fused.cuh"
-#include "3_share_calls.cuh"
-#include "4_sixteen_bits.cuh"
-#include "5_eight_bits.cuh"
-#include "6_half.cuh"
-#include "6_table.cuh"
-#include "7_byte_mask.cuh"
-#include "8_bit_mask.cuh"
-#include "9_recomputed.cuh"
-#include "9_table.cuh"
+#include "01_unfused.cuh"
+#include "02_fused.cuh"
+#include "03_share_calls.cuh"
+#include "04_sixteen_bits.cuh"
+#include "05_eight_bits.cuh"
+#include "06_half.cuh"
+#include "06_table.cuh"
+#include "07_byte_mask.cuh"
+#include "08_bit_mask.cuh"
+#include "09_recomputed.cuh"
+#include "09_table.cuh"
 #include "problem.cuh"
 #ifdef __CUDACC__
-#include "6_fast.gpu.cuh"
+#include "06_fast.gpu.cuh"
 #endif
 #if defined(__CUDACC__) && __has_include(<curand_kernel.h>)
 #include "14_curand.gpu.cuh"
@@ -36,7 +36,7 @@ constexpr Stage forward_stage(Stage stage) {
 /// A stage of the backward pass.
 constexpr Stage backward_stage(Stage stage) {
   stage.roundings = gelu_roundings;
-  stage.against = "7_byte_mask";
+  stage.against = "07_byte_mask";
   return stage;
 }
 
@@ -47,64 +47,64 @@ constexpr Stage compared_with_itself(Stage stage) {
 }
 
 const Stage kStages[] = {
-    forward_stage(stage<Unfused>({.name = "1_unfused",
+    forward_stage(stage<Unfused>({.name = "01_unfused",
                                   .idea = "random numbers, GELU, and multiply: three kernels",
                                   .output = "y_one",
                                   .kernels = 3})),
     forward_stage(stage<Fused>(
-        {.name = "2_fused", .idea = "one kernel, one Philox call per element", .output = "y_one"})),
+        {.name = "02_fused", .idea = "one kernel, one Philox call per element", .output = "y_one"})),
     forward_stage(stage<ShareCalls>(
-        {.name = "3_share_calls", .idea = "one call for four elements", .output = "y_four"})),
+        {.name = "03_share_calls", .idea = "one call for four elements", .output = "y_four"})),
     forward_stage(stage<SixteenBits<Erf>>(
-        {.name = "4_sixteen_bits", .idea = "16 bits are enough: one call for eight", .output = "y"})),
+        {.name = "04_sixteen_bits", .idea = "16 bits are enough: one call for eight", .output = "y"})),
     forward_stage(stage<SixteenBits<Tanh>>(
-        {.name = "4_tanh", .idea = "the same with the tanh form of GELU", .output = "y_tanh"})),
-    forward_stage(stage<EightBits>({.name = "5_eight_bits",
+        {.name = "04_tanh", .idea = "the same with the tanh form of GELU", .output = "y_tanh"})),
+    forward_stage(stage<EightBits>({.name = "05_eight_bits",
                                     .idea = "one call for sixteen; p is a multiple of 1/256",
                                     .output = "y_sixteen"})),
     forward_stage(stage<Float16>(
-        {.name = "6_float16", .idea = "half the bytes: float16 in and out", .output = "y_float16"})),
+        {.name = "06_float16", .idea = "half the bytes: float16 in and out", .output = "y_float16"})),
     forward_stage(stage<BFloat16<Erf>>(
-        {.name = "6_bfloat16", .idea = "half the bytes: bfloat16 in and out", .output = "y_bfloat16"})),
+        {.name = "06_bfloat16", .idea = "half the bytes: bfloat16 in and out", .output = "y_bfloat16"})),
     forward_stage(stage<BFloat16<Tanh>>(
-        {.name = "6_tanh", .idea = "bfloat16 and the tanh form", .output = "y_tanh_bfloat16"})),
-    forward_stage(gpu_only<struct Fast>({.name = "6_fast",
+        {.name = "06_tanh", .idea = "bfloat16 and the tanh form", .output = "y_tanh_bfloat16"})),
+    forward_stage(gpu_only<struct Fast>({.name = "06_fast",
                                          .idea = "bfloat16, and a GELU of fewer instructions",
                                          .output = "y_bfloat16",
                                          .needs = "a GPU"})),
     forward_stage(gpu_only<struct FastFloat>(
-        {.name = "6_fast_float", .idea = "float32, with the same GELU", .output = "y", .needs = "a GPU"})),
+        {.name = "06_fast_float", .idea = "float32, with the same GELU", .output = "y", .needs = "a GPU"})),
     forward_stage(stage<ByTable<10>>(
-        {.name = "6_table", .idea = "bfloat16, and GELU by a table", .output = "y_bfloat16", .kernels = 2})),
-    forward_stage(stage<ByTable<7>>({.name = "6_seven_rounds",
+        {.name = "06_table", .idea = "bfloat16, and GELU by a table", .output = "y_bfloat16", .kernels = 2})),
+    forward_stage(stage<ByTable<7>>({.name = "06_seven_rounds",
                                      .idea = "by a table, and Philox with seven rounds",
                                      .output = "y_seven_rounds",
                                      .kernels = 2})),
     forward_stage(stage<SaveBytes>(
-        {.name = "7_save_bytes", .idea = "forward, and the mask saved as bytes", .output = "y mask_bytes"})),
+        {.name = "07_save_bytes", .idea = "forward, and the mask saved as bytes", .output = "y mask_bytes"})),
     backward_stage(stage<FromBytes>(
-        {.name = "7_byte_mask", .idea = "backward, with the mask's bytes", .output = "dx_by_bytes"})),
-    forward_stage(stage<SaveBits>({.name = "8_save_bits",
+        {.name = "07_byte_mask", .idea = "backward, with the mask's bytes", .output = "dx_by_bytes"})),
+    forward_stage(stage<SaveBits>({.name = "08_save_bits",
                                    .idea = "forward, and the mask saved as bits: the lanes vote",
                                    .output = "y mask_bits"})),
     backward_stage(stage<FromBits>(
-        {.name = "8_bit_mask", .idea = "backward, with the mask's bits", .output = "dx_by_bits"})),
-    backward_stage(stage<Recomputed<Erf>>({.name = "9_recomputed",
+        {.name = "08_bit_mask", .idea = "backward, with the mask's bits", .output = "dx_by_bits"})),
+    backward_stage(stage<Recomputed<Erf>>({.name = "09_recomputed",
                                            .idea = "backward: the mask is drawn again, nothing is saved",
                                            .output = "dx"})),
     backward_stage(stage<Recomputed<Tanh>>(
-        {.name = "9_tanh", .idea = "the same with the tanh form of GELU", .output = "dx_tanh"})),
+        {.name = "09_tanh", .idea = "the same with the tanh form of GELU", .output = "dx_tanh"})),
     backward_stage(stage<RecomputedBFloat16>(
-        {.name = "9_bfloat16", .idea = "backward in half the bytes", .output = "dx_bfloat16"})),
-    backward_stage(gpu_only<struct FastBackward>({.name = "9_fast",
+        {.name = "09_bfloat16", .idea = "backward in half the bytes", .output = "dx_bfloat16"})),
+    backward_stage(gpu_only<struct FastBackward>({.name = "09_fast",
                                                   .idea = "bfloat16, and a derivative of fewer instructions",
                                                   .output = "dx_bfloat16",
                                                   .needs = "a GPU"})),
-    backward_stage(gpu_only<struct FastBackwardFloat>({.name = "9_fast_float",
+    backward_stage(gpu_only<struct FastBackwardFloat>({.name = "09_fast_float",
                                                        .idea = "float32, with the same derivative",
                                                        .output = "dx",
                                                        .needs = "a GPU"})),
-    backward_stage(stage<BackwardByTable>({.name = "9_table",
+    backward_stage(stage<BackwardByTable>({.name = "09_table",
                                            .idea = "bfloat16, and the derivative by a table",
                                            .output = "dx_bfloat16",
                                            .kernels = 2})),

@@ -4,14 +4,14 @@
 #include "10_wmma.cuh"
 #include "11_paged.cuh"
 #include "11_split.cuh"
-#include "1_unfused.cuh"
-#include "2_one_kernel.cuh"
-#include "4_three_kernels.cuh"
-#include "5_two_kernels.cuh"
-#include "6_online.cuh"
-#include "7_flash.cuh"
-#include "8_exp2.cuh"
-#include "9_causal.cuh"
+#include "01_unfused.cuh"
+#include "02_one_kernel.cuh"
+#include "04_three_kernels.cuh"
+#include "05_two_kernels.cuh"
+#include "06_online.cuh"
+#include "07_flash.cuh"
+#include "08_exp2.cuh"
+#include "09_causal.cuh"
 #include "problem.cuh"
 #ifdef __CUDACC__
 #include "12_mma.gpu.cuh"
@@ -45,7 +45,7 @@ template <class Mask>
 constexpr Stage whole(Stage stage) {
   if (!stage.output) stage.output = Mask::kCausal ? "o_causal" : "o";
   stage.flops = attention_flops<Mask>;
-  if (!stage.against) stage.against = "4_three_kernels";
+  if (!stage.against) stage.against = "04_three_kernels";
   if (!stage.needs) stage.needs = "d of at most 128";
   return in_float32(stage);
 }
@@ -91,39 +91,39 @@ constexpr Stage on_hopper(Stage stage) {
 }
 
 const Stage kStages[] = {
-    weights<Full>(stage<Unfused>({.name = "1_unfused",
+    weights<Full>(stage<Unfused>({.name = "01_unfused",
                                   .idea = "weights: product, scale and softmax, three kernels",
                                   .kernels = 3,
                                   .needs = "d of at most 128; at most 2^28 scores"})),
-    weights<Full>(stage<OneKernel<Full>>({.name = "2_one_kernel",
+    weights<Full>(stage<OneKernel<Full>>({.name = "02_one_kernel",
                                           .idea = "weights: a row's scores stay in registers",
                                           .needs = "at most 1024 keys and 2^28 scores"})),
-    weights<Causal>(stage<OneKernel<Causal>>({.name = "3_mask",
+    weights<Causal>(stage<OneKernel<Causal>>({.name = "03_mask",
                                               .idea = "weights: the causal mask fused as well",
                                               .needs = "at most 1024 keys and 2^28 scores"})),
-    whole<Full>(stage<ThreeKernels>({.name = "4_three_kernels",
+    whole<Full>(stage<ThreeKernels>({.name = "04_three_kernels",
                                      .idea = "attention: product, softmax, product",
                                      .kernels = 3,
                                      .exact_roundings = exact_sum_roundings,
                                      .needs = "d of at most 128; at most 2^30 scores"})),
-    whole<Full>(stage<TwoKernels>({.name = "5_two_kernels",
+    whole<Full>(stage<TwoKernels>({.name = "05_two_kernels",
                                    .idea = "softmax fused into the second product",
                                    .kernels = 2,
                                    .needs = "d of at most 128; at most 2^30 scores"})),
-    whole<Full>(stage<Online>({.name = "6_online",
+    whole<Full>(stage<Online>({.name = "06_online",
                                .idea = "online softmax: the scores are read once",
                                .kernels = 2,
                                .needs = "d of at most 128; at most 2^30 scores"})),
-    whole<Full>(stage<Flash>({.name = "7_flash", .idea = "flash attention: no matrix of scores at all"})),
-    whole<Full>(stage<Exp2>({.name = "8_exp2", .idea = "exponents of two, and rescaling when needed"})),
-    whole<Causal>(stage<Masked>({.name = "9_masked", .idea = "with a causal mask, all tiles computed"})),
-    whole<Causal>(stage<SkippedTiles>({.name = "9_causal",
+    whole<Full>(stage<Flash>({.name = "07_flash", .idea = "flash attention: no matrix of scores at all"})),
+    whole<Full>(stage<Exp2>({.name = "08_exp2", .idea = "exponents of two, and rescaling when needed"})),
+    whole<Causal>(stage<Masked>({.name = "09_masked", .idea = "with a causal mask, all tiles computed"})),
+    whole<Causal>(stage<SkippedTiles>({.name = "09_causal",
                                        .idea = "tiles above the diagonal skipped, longest first",
-                                       .against = "9_masked"})),
+                                       .against = "09_masked"})),
     in_bfloat16<Full>(
         stage<Wmma<Full>>({.name = "10_wmma", .idea = "bfloat16 on the tensor cores, by wmma"})),
     in_bfloat16<Causal>(stage<Wmma<Causal>>(
-        {.name = "10_causal", .idea = "the same with a causal mask", .against = "9_masked"})),
+        {.name = "10_causal", .idea = "the same with a causal mask", .against = "09_masked"})),
     in_bfloat16<Full>(stage<Split>({.name = "11_split",
                                     .idea = "split over the keys, for few queries and many keys",
                                     .kernels = 2,
@@ -140,7 +140,7 @@ const Stage kStages[] = {
         gpu_only<struct MmaCausal>({.name = "12_causal",
                                     .idea = "the same with a causal mask",
                                     .needs = "a GPU of compute capability 8.0; d of at most 128",
-                                    .against = "9_masked"}))),
+                                    .against = "09_masked"}))),
     by_mma(half_weights(
         gpu_only<struct MmaWeights>({.name = "13_weights",
                                      .idea = "the weights alone in bfloat16, the keys stay in shared memory",
@@ -152,11 +152,11 @@ const Stage kStages[] = {
     on_hopper<Full>(gpu_only<struct Groups>(
         {.name = "16_three_groups", .idea = "more warpgroups, with 64 keys at a time"})),
     on_hopper<Causal>(gpu_only<struct GroupsCausal>(
-        {.name = "16_causal", .idea = "the same with a causal mask", .against = "9_masked"})),
+        {.name = "16_causal", .idea = "the same with a causal mask", .against = "09_masked"})),
     on_hopper<Full>(gpu_only<struct Persistent>(
         {.name = "17_persistent", .idea = "persistent: the next queries load early, for short rows"})),
     on_hopper<Causal>(gpu_only<struct PersistentCausal>(
-        {.name = "17_causal", .idea = "the same with a causal mask", .against = "9_masked"})),
+        {.name = "17_causal", .idea = "the same with a causal mask", .against = "09_masked"})),
     weights<Full>(
         gpu_only<struct Cluster>({.name = "18_cluster",
                                   .idea = "the weights in float32: a cluster of blocks shares the rows",

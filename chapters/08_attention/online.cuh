@@ -3,7 +3,7 @@
 /// Gimelshein, Online normalizer calculation for softmax, 2018; as flash attention uses it: T. Dao and
 /// others, 2022).
 #pragma once
-#include "5_two_kernels.cuh"
+#include "05_two_kernels.cuh"
 
 namespace DEVICE::attention {
 

@@ -67,7 +67,7 @@ void compute(const C* const (&from)[Formula::kInputs], C* const (&to)[Formula::k
 
 // --- Tables ---
 
-/// Whether a formula of 16-bit elements is looked up, as in stage 6_table of chapter 07: with one input all
+/// Whether a formula of 16-bit elements is looked up, as in stage 06_table of chapter 07: with one input all
 /// of it, with two what the first is multiplied by. The table holds what the formula computes, to the bit.
 template <class Formula, class T>
 constexpr bool kIsLookedUp = sizeof(T) == 2 &&

@@ -2,8 +2,8 @@
 /// The elementwise operators on a GPU. Where a stage of a chapter computes the operator, its kernel is
 /// launched as it is: multiply_add and add_mul_exp. All others share one elementwise kernel in the form of
 /// those stages.
-#include "../01_multiply_add/3_float4.cuh"
-#include "../02_add_mul_exp/7_half.cuh"
+#include "../01_multiply_add/03_float4.cuh"
+#include "../02_add_mul_exp/07_half.cuh"
 #include "formulas.hpp"
 #include "kernels.gpu.cuh"
 

@@ -1,14 +1,14 @@
 /// \file
-/// Attention on a GPU, with the stages of chapter 08 as they are. For float32: 2_one_kernel and 3_mask for
-/// the weights, 8_exp2 and 9_causal for the whole. For bfloat16: 13_weights, 12_mma, and 11_split where there
+/// Attention on a GPU, with the stages of chapter 08 as they are. For float32: 02_one_kernel and 03_mask for
+/// the weights, 08_exp2 and 09_causal for the whole. For bfloat16: 13_weights, 12_mma, and 11_split where there
 /// are few queries. On compute capability 9.0 also those of kernels_attention.sm90a.cu.
 #include <stdexcept>
 
 #include "../08_attention/11_split.cuh"
 #include "../08_attention/12_mma.gpu.cuh"
 #include "../08_attention/13_weights.gpu.cuh"
-#include "../08_attention/2_one_kernel.cuh"
-#include "../08_attention/9_causal.cuh"
+#include "../08_attention/02_one_kernel.cuh"
+#include "../08_attention/09_causal.cuh"
 #include "kernels.gpu.cuh"
 #include "on_hopper.hpp"
 
@@ -39,7 +39,7 @@ void launch_tiles(void (*kernel)(Params...), dim3 grid, int threads, size_t shar
 
 // --- The weights alone ---
 
-/// Whether 18_cluster is faster than 2_one_kernel, from times on an H100 with d = 64, where it is, and d =
+/// Whether 18_cluster is faster than 02_one_kernel, from times on an H100 with d = 64, where it is, and d =
 /// 16, where it is not: it takes as long for a small d as for 64, and for a few keys as for 512.
 bool suits_cluster(const WorkbookAttention& a) {
 #ifdef WORKBOOK_OPS_HOPPER

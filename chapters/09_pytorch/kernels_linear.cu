@@ -1,12 +1,12 @@
 /// \file
 /// Linear and GELU in one kernel: 10_epilogue of chapter 05 for float32, and chapter 06 on tensor cores for
-/// bfloat16. There it is 1_wmma, or on compute capability 9.0, where the shape suits it, a kernel of
+/// bfloat16. There it is 01_wmma, or on compute capability 9.0, where the shape suits it, a kernel of
 /// kernels_linear.sm90a.cu. The epilogues of the chapters take a float32 bias; here it has the type of all
 /// arrays.
 #include <stdexcept>
 
 #include "../05_linear_gelu/10_epilogue.cuh"
-#include "../06_tensor_cores/1_wmma.cuh"
+#include "../06_tensor_cores/01_wmma.cuh"
 #include "formulas.hpp"
 #include "kernels.gpu.cuh"
 #include "on_hopper.hpp"

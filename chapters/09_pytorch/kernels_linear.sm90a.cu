@@ -1,14 +1,14 @@
 /// \file
-/// Linear and GELU on tensor cores of compute capability 9.0: 9_ping_pong and 9_wide of chapter 06. Compiled
+/// Linear and GELU on tensor cores of compute capability 9.0: 09_ping_pong and 09_wide of chapter 06. Compiled
 /// for sm_90a alone.
-#include "../06_tensor_cores/9_ping_pong.sm90a.cuh"
-#include "../06_tensor_cores/9_wide.sm90a.cuh"
+#include "../06_tensor_cores/09_ping_pong.sm90a.cuh"
+#include "../06_tensor_cores/09_wide.sm90a.cuh"
 #include "kernels.gpu.cuh"
 #include "on_hopper.hpp"
 
 namespace DEVICE::operators {
 
-/// 9_wide is faster where its larger tiles fill many waves, so that the last one hardly counts, and where k
+/// 09_wide is faster where its larger tiles fill many waves, so that the last one hardly counts, and where k
 /// is long beside the epilogue (table "Ping-pong and wider tiles" of docs/tensor_cores_measured.md).
 bool is_for_wide(const tensor_cores::Arrays& a) {
   constexpr int kManyWaves = 16, kLong = 1024;

@@ -1,9 +1,9 @@
 /// \file
-/// Quantisation to int8 on a GPU. Float32 arrays have the kernels of chapter 03: 5_corrected for one scale,
-/// and 8_one_read for a scale per row where a row is long enough for a block and fits it. The kernels for
+/// Quantisation to int8 on a GPU. Float32 arrays have the kernels of chapter 03: 05_corrected for one scale,
+/// and 08_one_read for a scale per row where a row is long enough for a block and fits it. The kernels for
 /// 16-bit elements and for all other rows are here, in the same form.
-#include "../03_quantize_int8/5_corrected.cuh"
-#include "../03_quantize_int8/8_one_read.cuh"
+#include "../03_quantize_int8/05_corrected.cuh"
+#include "../03_quantize_int8/08_one_read.cuh"
 #include "rows.gpu.cuh"
 
 namespace DEVICE::operators {

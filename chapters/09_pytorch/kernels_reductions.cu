@@ -1,9 +1,9 @@
 /// \file
 /// The operators that reduce one dimension, on a GPU. Float32 arrays have the kernels of chapter 04 where
-/// they fit: 5_vectorised for rows that are long enough for a block, and 6_columns for columns. The kernels
+/// they fit: 05_vectorised for rows that are long enough for a block, and 06_columns for columns. The kernels
 /// for other types and for all other lines are here, and so is the backward pass.
-#include "../04_relu_layernorm/5_vectorised.cuh"
-#include "../04_relu_layernorm/6_columns.cuh"
+#include "../04_relu_layernorm/05_vectorised.cuh"
+#include "../04_relu_layernorm/06_columns.cuh"
 #include "reductions.hpp"
 #include "rows.gpu.cuh"
 

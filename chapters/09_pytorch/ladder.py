@@ -38,11 +38,11 @@ BARE = "0_bare"  # the C++ program
 # The first four are what PyTorch brings.
 RUNGS = {"empty_like": Rung(), "eager": Rung(gradient=True, sizes=True),
          "eager_compiled": Rung(gradient=True, sizes=True), "eager_graph": Rung(sizes=True),
-         BARE: Rung(sizes=True), "1_ctypes": Rung(), "2_custom_op": Rung(), "3_operator": Rung(),
-         "4_registered": Rung(gradient=True), "5_function": Rung(gradient=True, sizes=True),
-         "6_compiled": Rung(gradient=True), "7_graph": Rung(sizes=True)}
-GRAPHS = ("eager_graph", "7_graph")  # need a GPU
-COMPARED = (("5_function", "eager"), ("5_function", "eager_compiled"), ("7_graph", "eager_graph"))
+         BARE: Rung(sizes=True), "01_ctypes": Rung(), "02_custom_op": Rung(), "03_operator": Rung(),
+         "04_registered": Rung(gradient=True), "05_function": Rung(gradient=True, sizes=True),
+         "06_compiled": Rung(gradient=True), "07_graph": Rung(sizes=True)}
+GRAPHS = ("eager_graph", "07_graph")  # need a GPU
+COMPARED = (("05_function", "eager"), ("05_function", "eager_compiled"), ("07_graph", "eager_graph"))
 
 
 def end(status, message):
@@ -62,8 +62,8 @@ def call_of(rung, inputs):
     import torch
     sys.path.insert(0, str(HERE / "stages"))
     if rung in GRAPHS:
-        graph = importlib.import_module("7_graph")
-        call = graph.record(inputs) if rung == "7_graph" else graph.record(inputs, eager)
+        graph = importlib.import_module("07_graph")
+        call = graph.record(inputs) if rung == "07_graph" else graph.record(inputs, eager)
         return call, graph.CALLS
     known = {"empty_like": lambda q, k, v: torch.empty_like(q), "eager": eager,
              "eager_compiled": torch.compile(eager, fullgraph=True)}

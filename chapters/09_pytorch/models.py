@@ -22,7 +22,7 @@ from measure import medians
 from measured import MODEL_WAYS, linear_rows, loss_rows, model_rows
 from torch import nn
 
-graphs = importlib.import_module("stages.7_graph")
+graphs = importlib.import_module("stages.07_graph")
 
 STEPS = 20  # of training
 ROWS = [2**power for power in range(0, 15, 2)]

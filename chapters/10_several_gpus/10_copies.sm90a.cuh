@@ -5,7 +5,7 @@
 /// is set when that one is finished, too: the copy is complete by then. A whole tile in shared memory takes
 /// the place of one of four stages of the pipeline.
 #pragma once
-#include "9_tiles.sm90a.cuh"
+#include "09_tiles.sm90a.cuh"
 
 namespace DEVICE::several_gpus {
 

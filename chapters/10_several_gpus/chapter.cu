@@ -1,18 +1,18 @@
 /// \file
 /// Chapter 10: h = residual + the sum of x over all GPUs, y = rmsnorm(h); from stage 8 on, the sum of x where
 /// x is a Linear's product. The ladder: one row per stage; compiled once for each device.
-#include "1_unfused.cuh"
-#include "2_one_shot.cuh"
-#include "3_release.cuh"
-#include "4_two_shot.cuh"
-#include "5_mail.cuh"
+#include "01_unfused.cuh"
+#include "02_one_shot.cuh"
+#include "03_release.cuh"
+#include "04_two_shot.cuh"
+#include "05_mail.cuh"
 #include "problem.cuh"
 #ifdef __CUDACC__
 #include "10_copies.sm90a.cuh"
-#include "6_dependent.gpu.cuh"
-#include "7_nccl.gpu.cuh"
-#include "8_linear.gpu.cuh"
-#include "9_tiles.sm90a.cuh"
+#include "06_dependent.gpu.cuh"
+#include "07_nccl.gpu.cuh"
+#include "08_linear.gpu.cuh"
+#include "09_tiles.sm90a.cuh"
 #endif
 
 namespace DEVICE::several_gpus {
@@ -32,7 +32,7 @@ constexpr Stage of_linear(Stage stage) {
   stage.output = "own_sum";
   stage.roundings = roundings_of_own_sum;
   stage.exact_roundings = exact_roundings;
-  stage.against = "8_linear";
+  stage.against = "08_linear";
   return stage;
 }
 /// The same on H100s or H200s.
@@ -46,46 +46,46 @@ constexpr Stage of_linear_on_hopper(Stage stage) {
 using BFloat16 = __nv_bfloat16;
 
 const Stage kStages[] = {
-    normalises<BFloat16>(stage<Unfused>({.name = "1_unfused",
+    normalises<BFloat16>(stage<Unfused>({.name = "01_unfused",
                                          .idea = "two kernels: the sum over all GPUs, then residual and norm",
                                          .kernels = 2,
                                          .roundings = roundings_of_stored_sum})),
     normalises<BFloat16>(stage<OneShot<BFloat16, ByFences>>(
-        {.name = "2_one_shot", .idea = "one kernel: each GPU reads a row from all and normalises it"})),
+        {.name = "02_one_shot", .idea = "one kernel: each GPU reads a row from all and normalises it"})),
     normalises<BFloat16>(stage<OneShot<BFloat16, ByRelease>>(
-        {.name = "3_release", .idea = "flags by release and acquire, without fences"})),
+        {.name = "03_release", .idea = "flags by release and acquire, without fences"})),
     normalises<float>(stage<OneShot<float, ByRelease>>(
-        {.name = "3_float32", .idea = "the same in float32", .against = "3_float32"})),
+        {.name = "03_float32", .idea = "the same in float32", .against = "03_float32"})),
     normalises<BFloat16>(
-        stage<TwoShot<BFloat16>>({.name = "4_two_shot",
+        stage<TwoShot<BFloat16>>({.name = "04_two_shot",
                                   .idea = "each GPU normalises a part of the rows and sends y to all",
                                   .output = "own_h y",
                                   .needs = kWholeParts})),
-    normalises<float>(stage<TwoShot<float>>({.name = "4_float32",
+    normalises<float>(stage<TwoShot<float>>({.name = "04_float32",
                                              .idea = "the same in float32",
                                              .output = "own_h_float32 y_float32",
                                              .needs = kWholeParts,
-                                             .against = "3_float32"})),
+                                             .against = "03_float32"})),
     normalises<BFloat16>(stage<ByMail>(
-        {.name = "5_mail", .idea = "few rows: x is sent, and is its own flag", .needs = "up to 512 rows"})),
+        {.name = "05_mail", .idea = "few rows: x is sent, and is its own flag", .needs = "up to 512 rows"})),
     normalises<BFloat16>(
-        gpu_only<struct Dependent>({.name = "6_dependent",
+        gpu_only<struct Dependent>({.name = "06_dependent",
                                     .idea = "the same, launched while the kernel before it ends",
                                     .needs = "a GPU of compute capability 9.0, and up to 512 rows",
                                     .capability = 90})),
-    normalises<BFloat16>(library<struct Nccl>({.name = "7_nccl",
+    normalises<BFloat16>(library<struct Nccl>({.name = "07_nccl",
                                                .idea = "library: ncclAllReduce, then residual and norm",
                                                .kernels = workbook::kAnyNumber,
                                                .roundings = roundings_of_stored_sum,
                                                .needs = "GPUs and NCCL",
                                                .exchanged_by_library = true})),
-    of_linear(library<struct Linear>({.name = "8_linear",
+    of_linear(library<struct Linear>({.name = "08_linear",
                                       .idea = "library: x = a w^T by cuBLAS, then ncclReduceScatter",
                                       .kernels = workbook::kAnyNumber,
                                       .needs = "GPUs, cuBLAS and NCCL; equal parts of rows and features",
                                       .exchanged_by_library = true})),
     of_linear_on_hopper(gpu_only<struct Tiles>(
-        {.name = "9_tiles", .idea = "one kernel: a tile is sent when it is finished, own rows come last"})),
+        {.name = "09_tiles", .idea = "one kernel: a tile is sent when it is finished, own rows come last"})),
     of_linear_on_hopper(gpu_only<struct Copies>(
         {.name = "10_copies", .idea = "the same, copied to the other GPU while the next is multiplied"})),
 };

@@ -87,7 +87,7 @@ enum class MemorySpace : unsigned char { kGlobal, kShared };
 
 /// One access of the lanes of a warp with one instruction.
 struct TracedRequest {
-  std::string place;  ///< of the instruction: "chapters/01_multiply_add/2_fused.cuh:14"
+  std::string place;  ///< of the instruction: "chapters/01_multiply_add/02_fused.cuh:14"
   RequestKind kind = RequestKind::kLoad;
   MemorySpace space = MemorySpace::kGlobal;  ///< kGlobal for an asynchronous copy, which reads it
   std::string array;

@@ -43,6 +43,11 @@ bool is_number(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
 }
 
+/// "7" for "07"
+std::string without_zeros(const std::string& number) {
+  return number.substr(std::min(number.find_first_not_of('0'), number.size()));
+}
+
 /// \throws UsageError
 std::optional<DeviceKind> parse_device(const std::string& text) {
   const std::optional<DeviceKind> device = device_kind_named(text);
@@ -172,7 +177,9 @@ std::vector<std::string> stages_named(const std::string& name, const Chapter& ch
   std::vector<std::string> found, all;
   for (int i = 0; i < chapter.stage_count; ++i) {
     const std::string stage = chapter.stages[i].name;
-    if (stage == name || (is_number(name) && stage.starts_with(name + "_"))) found.push_back(stage);
+    const bool is_its_number =
+        is_number(name) && without_zeros(stage.substr(0, stage.find('_'))) == without_zeros(name);
+    if (stage == name || is_its_number) found.push_back(stage);
     all.push_back(stage);
   }
   if (found.empty())

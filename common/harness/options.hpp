@@ -43,7 +43,7 @@ std::vector<std::string> options_with_value();
 /// The text of `--help` on the options of any chapter.
 std::string options_help(const std::string& name, const std::string& description);
 
-/// The stage of that name, or all stages of that number: 1 is 1_wmma, 1_tanh and so on. \throws UsageError
+/// The stage of that name, or all stages of that number: 1 is 01_wmma, 01_tanh and so on. \throws UsageError
 std::vector<std::string> stages_named(const std::string& name, const Chapter& chapter);
 
 /// Parses `--size`: one whole number from 1 to 2^31 - 2^16 for each dimension that `dims` names ("N", "RxC",

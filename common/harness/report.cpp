@@ -111,7 +111,7 @@ std::string wrong_text(const std::string& text) {
   return out.replace(0, first.size(), red(first));
 }
 
-/// The notes of each stage, as "2_fused: note: ...".
+/// The notes of each stage, as "02_fused: note: ...".
 std::string notes_text(const ShapeResult& result) {
   std::string out;
   for (const StageResult& stage : result.stages)

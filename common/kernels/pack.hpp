@@ -1,6 +1,6 @@
 /// \file
 /// For kernels: the elements of one access to memory, of any type. For four floats, CUDA has float4, which
-/// chapter 01 uses (3_float4.cuh).
+/// chapter 01 uses (03_float4.cuh).
 #pragma once
 #include "device.hpp"
 

@@ -1,6 +1,6 @@
 /// \file
 /// For kernels: how arrays of any length and alignment fall into vectors. Chapter 01 writes this out for four
-/// arrays of floats (3_float4.cuh); later chapters have other numbers of arrays and other types.
+/// arrays of floats (03_float4.cuh); later chapters have other numbers of arrays and other types.
 #pragma once
 #include <cstdint>
 

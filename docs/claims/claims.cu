@@ -1,6 +1,6 @@
-#include "../../chapters/03_quantize_int8/5_corrected.cuh"
-#include "../../chapters/04_relu_layernorm/3_tree.cuh"
-#include "../../chapters/04_relu_layernorm/9_two_passes.cuh"
+#include "../../chapters/03_quantize_int8/05_corrected.cuh"
+#include "../../chapters/04_relu_layernorm/03_tree.cuh"
+#include "../../chapters/04_relu_layernorm/09_two_passes.cuh"
 #include "claims.hpp"
 #include "device.hpp"
 

@@ -229,7 +229,7 @@ def of_attention(shape, dtype, causal):
     kind = f"causal, {dtype}" if causal else dtype
     common = {"inputs": of_type(("q", "k", "v"), dtype), "check": functools.partial(check_output, causal),
               "flops": 4 * visible_pairs(shape, causal) * shape[-1], "ours": OURS["08_attention"][kind],
-              "against": "9_masked" if causal else "4_three_kernels"}
+              "against": "09_masked" if causal else "04_three_kernels"}
     if dtype == "float32":
         return [Contender(f"SDPA, efficient, {kind}", "PyTorch's memory-efficient attention, of xFormers",
                           sdpa(SDPBackend.EFFICIENT_ATTENTION, causal), kernels=(1,), **common)]

@@ -241,7 +241,7 @@ def backwards(shape, dtype):
     element, n = (4 if dtype == "float32" else 2), shape[0] * shape[1]
     suffix = f", backward, {dtype}"
     inputs = of_type(("x", "dy"), dtype)
-    common = {"ours": OURS["07_gelu_dropout"][f"backward, {dtype}"], "against": "7_byte_mask"}
+    common = {"ours": OURS["07_gelu_dropout"][f"backward, {dtype}"], "against": "07_byte_mask"}
     masked = {"inputs": (*inputs, "kept"), "check": check_backward, **common}
     return [Contender(f"torch{suffix}", "PyTorch as autograd runs it, from a mask of bytes", backward,
                       kernels=(2,), moved=(3 * element * n + n, 2 * element * n), **masked),

@@ -182,7 +182,7 @@ def layernorms(shape, dtype):
     suffix = "" if dtype == "float32" else f", {dtype}"
     x = "x" if dtype == "float32" else f"x_{dtype}"
     inputs = names if dtype == "float32" else tuple(f"{name}_{dtype}" for name in names)
-    common = {"check": check_layernorm, "ours": OURS["04_relu_layernorm"][dtype], "against": "7_unfused"}
+    common = {"check": check_layernorm, "ours": OURS["04_relu_layernorm"][dtype], "against": "07_unfused"}
     two = {"kernels": (2,), "moved": (2 * element * n, 2 * element * n), **common}  # ReLU in its own kernel
     return [Contender(f"torch{suffix}", "PyTorch as written: ReLU, then LayerNorm", relu_layernorm, inputs,
                       **two),
@@ -219,9 +219,9 @@ def residuals(shape, dtype):
 def sums(shape):
     stages = OURS["04_relu_layernorm"]
     row = {"inputs": ("x",), "check": check_squares, "ours": stages["squares"],
-           "against": "1_atomic", "kernels": of_a_row(shape, (1,), (2,))}
+           "against": "01_atomic", "kernels": of_a_row(shape, (1,), (2,))}
     column = {"inputs": ("x",), "check": check_columns, "ours": stages["columns"],
-              "against": "6_columns", "kernels": (1, 2)}  # two where Inductor splits the columns
+              "against": "06_columns", "kernels": (1, 2)}  # two where Inductor splits the columns
     return [*compiled(squares, ", squares", **row), *compiled(column_means, ", columns", **column)]
 
 

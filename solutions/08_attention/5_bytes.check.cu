@@ -1,7 +1,7 @@
 /// \file
 /// Specification of exercise 08.5, bytes.
-#include "../../chapters/08_attention/6_online.cuh"
-#include "../../chapters/08_attention/9_causal.cuh"
+#include "../../chapters/08_attention/06_online.cuh"
+#include "../../chapters/08_attention/09_causal.cuh"
 #include "exercise.hpp"
 
 namespace DEVICE {

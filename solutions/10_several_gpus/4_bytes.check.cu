@@ -1,7 +1,7 @@
 /// \file
 /// Specification of exercise 10.4, bytes.
-#include "../../chapters/10_several_gpus/1_unfused.cuh"
-#include "../../chapters/10_several_gpus/4_two_shot.cuh"
+#include "../../chapters/10_several_gpus/01_unfused.cuh"
+#include "../../chapters/10_several_gpus/04_two_shot.cuh"
 #include "exercise.hpp"
 
 namespace DEVICE {

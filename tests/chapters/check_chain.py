@@ -15,8 +15,8 @@ from checks import ROOT, expect, run, skip
 
 CHAPTER = "chapters/02_add_mul_exp"
 LOAD = "ld.global.nc.v4.f32"  # of 16 bytes
-SOURCE = """#include "4_float4.cuh"
-#include "5_chain.cuh"
+SOURCE = """#include "04_float4.cuh"
+#include "05_chain.cuh"
 namespace gpu::add_mul_exp {
 template __global__ void elementwise<Chain<Add, Twice, Exp>, float, float>(float*, int, const float*,
                                                                            const float*);

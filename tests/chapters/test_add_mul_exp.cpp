@@ -42,7 +42,7 @@ TEST_CASE("02: every stage is right, and moves what its formula says, at hostile
 
 TEST_CASE("02: a sum without its last term is noticed at every size of the sweep up to 2^24") {
   const auto backend = make_cpu_backend();
-  static const Stage kSum = stage_named(kChapter, "9_sum");
+  static const Stage kSum = stage_named(kChapter, "09_sum");
   Stage shortened = kSum;
   shortened.run = [](const Data& d) {
     Data fewer = d;
@@ -105,10 +105,10 @@ TEST_CASE("02: wide stages make a quarter and an eighth of the requests") {
   check_stages(kChapter, problem, shape, every_stage, [&](const Stage& stage, const StageResult& result) {
     const Counts& counts = result.counts;
     const std::string name = stage.name;
-    if (name == "2_fused") CHECK(counts.load_requests == 2 * n / 32);
-    if (name == "4_float4" || name == "5_chain" || name == "6_in_flight")
+    if (name == "02_fused") CHECK(counts.load_requests == 2 * n / 32);
+    if (name == "04_float4" || name == "05_chain" || name == "06_in_flight")
       CHECK(counts.load_requests == 2 * n / 128);
-    if (name == "7_float16" || name == "7_bfloat16") CHECK(counts.load_requests == 2 * n / 256);
+    if (name == "07_float16" || name == "07_bfloat16") CHECK(counts.load_requests == 2 * n / 256);
   });
 }
 

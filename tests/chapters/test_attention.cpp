@@ -40,7 +40,7 @@ Chapter with_fill(void (*fill)(const Data&)) {
 }
 
 /// Leaves the last key out, or the last element of each row of q, and runs the stage.
-const Stage kFlash = stage_named(kChapter, "7_flash"), kOneKernel = stage_named(kChapter, "2_one_kernel");
+const Stage kFlash = stage_named(kChapter, "07_flash"), kOneKernel = stage_named(kChapter, "02_one_kernel");
 void run_without_last_value(const Data& d) {
   const int keys = d.shape.dims[3], width = d.shape.dims[4];
   cpu::test_kernels::clear_elements(d.floats("v"), (keys - 1) * width, keys * width, d.shape.dims[1]);
@@ -153,14 +153,14 @@ TEST_CASE("08: the bytes of each step of fusion") {
     return 32 * (counts.load_sectors + counts.store_sectors);
   };
   // The scaling is a pass of its own; the weights are written and read; the scores are read twice.
-  CHECK(bytes("4_three_kernels") - bytes("5_two_kernels") == 3 * scores);
-  CHECK(bytes("5_two_kernels") - bytes("6_online") == scores);
+  CHECK(bytes("04_three_kernels") - bytes("05_two_kernels") == 3 * scores);
+  CHECK(bytes("05_two_kernels") - bytes("06_online") == scores);
   // Written once, read once, and q was read for each tile of keys.
-  CHECK(bytes("6_online") - bytes("7_flash") == 2 * scores + 3 * 4LL * 256 * 64);
-  CHECK(bytes("8_exp2") == bytes("7_flash"));
-  CHECK(bytes("9_masked") == bytes("7_flash"));
+  CHECK(bytes("06_online") - bytes("07_flash") == 2 * scores + 3 * 4LL * 256 * 64);
+  CHECK(bytes("08_exp2") == bytes("07_flash"));
+  CHECK(bytes("09_masked") == bytes("07_flash"));
   // 10 of the 4 x 4 tiles of k and of v are seen.
-  CHECK(bytes("9_masked") - bytes("9_causal") == 2 * 6 * 4LL * 64 * 64);
+  CHECK(bytes("09_masked") - bytes("09_causal") == 2 * 6 * 4LL * 64 * 64);
 }
 
 TEST_CASE("08: counts equal the H200's counters at 2 x 1 heads, 128 queries, 192 keys") {

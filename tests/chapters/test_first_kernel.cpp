@@ -56,7 +56,7 @@ TEST_CASE("00: all stages make the same requests, and those of stage 1 take eigh
   Problem problem(kFirstKernel, shape, *backend);
   check_stages(kFirstKernel, problem, shape, every_stage, [&](const Stage& stage, const StageResult& result) {
     const Counts& counts = result.counts;
-    const int sectors = std::string(stage.name) == "1_one_block" ? 32 : 4;  // per request
+    const int sectors = std::string(stage.name) == "01_one_block" ? 32 : 4;  // per request
     CHECK(counts.load_requests == n / 32);
     CHECK(counts.store_requests == n / 32);
     CHECK(counts.load_sectors == sectors * counts.load_requests);

@@ -159,7 +159,7 @@ TEST_CASE("07: every stage is right at every alignment") {
 
 TEST_CASE("07: a backward pass with another mask than the forward pass is noticed") {
   static DropoutMistake mistake;
-  Stage stage = stage_named(kChapter, "9_recomputed");
+  Stage stage = stage_named(kChapter, "09_recomputed");
   stage.run = [](const Data& d) {
     cpu::test_kernels::backward(d.floats("x"), d.floats("dy"), d.floats("dx"),
                                 d.shape.dims[0] * d.shape.dims[1], d.dropout.p, d.dropout.seed,

@@ -108,7 +108,7 @@ TEST_CASE("gpu: 07: a graph draws the numbers of the offset that memory holds at
                               [&](int) { replayed.push_back(y()); });
   for (int i = 0; i < 4; ++i) {
     data.dropout.offset = offsets[i];
-    gpu->run([&] { stage_named(chapter, "4_sixteen_bits").run(data); });
+    gpu->run([&] { stage_named(chapter, "04_sixteen_bits").run(data); });
     CHECK(replayed[i] == y());
   }
   CHECK(replayed[0] != replayed[1]);

@@ -30,7 +30,7 @@ void check_at(const Shape& shape, const Offsets& offsets, Look look) {
   check_stages(kChapter, problem, shape, every_stage, look);
 }
 
-const Stage kTiles = stage_named(kChapter, "4_tiles"), kFusedNaive = stage_named(kChapter, "3_fused_naive"),
+const Stage kTiles = stage_named(kChapter, "04_tiles"), kFusedNaive = stage_named(kChapter, "03_fused_naive"),
             kEarlyGelu = stage_named(kChapter, "12_early_gelu");
 
 /// Leaves the last term of each element of a product out: the last column of x, or of v.
@@ -125,7 +125,7 @@ TEST_CASE("05: shared memory, wavefronts a request, from stage to stage") {
     const Counts counts = problem.check(kChapter.stages[stage]).counts;
     return static_cast<double>(counts.shared_load_wavefronts) / (128.0 * 64 * 128 / 32);
   };
-  CHECK(wavefronts(3) == 2.0);                 // 4_tiles: both operands of each multiplication
+  CHECK(wavefronts(3) == 2.0);                 // 04_tiles: both operands of each multiplication
   CHECK(wavefronts(4) == 1.125);               // 5: one element of w for eight of x
   CHECK(wavefronts(5) == 8 * 5.0 / 64);        // 6: eight without conflict, eight of four wavefronts
   CHECK(wavefronts(6) == 12.0 / 64);           // 7
@@ -139,7 +139,7 @@ TEST_CASE("05: bytes are per element of y, though z has more where k is larger t
 }
 
 TEST_CASE("05: counts equal the H200's counters at 256 x 64 x 256") {
-  check_counters(kChapter, {{256, 64, 256}}, {"4_tiles", "5_column"}, {"6_square"});
+  check_counters(kChapter, {{256, 64, 256}}, {"04_tiles", "05_column"}, {"06_square"});
 }
 
 }  // namespace test_linear_gelu

@@ -36,7 +36,7 @@ TEST_CASE("01: every stage is right, and moves what its formula says, at hostile
 TEST_CASE("01: a sum without its last term is noticed at every size of the sweep up to 2^24") {
   const auto backend = make_cpu_backend();
   Stage shortened = kMultiplyAdd.stages[4];
-  REQUIRE(std::string(shortened.name) == "5_reduced");
+  REQUIRE(std::string(shortened.name) == "05_reduced");
   shortened.run = [](const Data& d) {
     Data fewer = d;
     --fewer.shape.dims[0];

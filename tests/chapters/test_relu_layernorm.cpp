@@ -69,7 +69,7 @@ Stage with_run(const std::string& name, void (*run)(const Data&)) {
 
 /// Whether the stage adds up columns, so that its sums are as long as there are rows.
 bool reduces_columns(const Stage& stage) {
-  return stage.against && std::string(stage.against) == "6_columns";
+  return stage.against && std::string(stage.against) == "06_columns";
 }
 bool reduces_rows(const Stage& stage) { return !reduces_columns(stage); }
 
@@ -84,11 +84,11 @@ template <LayernormMistake... Mistakes>
 void check_layernorms(int columns) {
   const auto backend = make_cpu_backend();
   Problem problem(kChapter, {{2, columns, 1}}, *backend);
-  CHECK(problem.check(with_run("8_three_passes", run_layernorm<LayernormMistake::kNone>)).message == "");
+  CHECK(problem.check(with_run("08_three_passes", run_layernorm<LayernormMistake::kNone>)).message == "");
   int number = 0;
   for (const auto wrong : {run_layernorm<Mistakes>...}) {
     INFO("columns = " << columns << ", mistake " << ++number);
-    CHECK_THAT(problem.check(with_run("8_three_passes", wrong)).message,
+    CHECK_THAT(problem.check(with_run("08_three_passes", wrong)).message,
                ContainsSubstring("on inputs whose sums are exact: y["));
   }
 }
@@ -122,7 +122,7 @@ void run_without_last_row(const Data& d) {
   stage_named(kChapter, Name).run(d);
 }
 
-constexpr char kTree[] = "3_tree", kMeans[] = "5_means", kColumns[] = "6_columns", kSquares[] = "6_squares";
+constexpr char kTree[] = "03_tree", kMeans[] = "05_means", kColumns[] = "06_columns", kSquares[] = "06_squares";
 
 }  // namespace
 
@@ -265,7 +265,7 @@ TEST_CASE("04: the tree of stage 2 has bank conflicts, the others have none") {
 
 TEST_CASE("04: counts equal the H200's counters at 2048 x 512") {
   // Where one thread alone uses the sum of its block, nvcc lets one warp alone read it.
-  check_counters(kChapter, {{2048, 512, 1}}, {}, {"2_conflicts", "3_tree", "7_unfused"});
+  check_counters(kChapter, {{2048, 512, 1}}, {}, {"02_conflicts", "03_tree", "07_unfused"});
 }
 
 }  // namespace test_relu_layernorm

@@ -30,7 +30,7 @@ void check_at(const Shape& shape, const Offsets& offsets, Look look) {
   check_stages(kChapter, problem, shape, every_stage, look);
 }
 
-const Stage kWmma = stage_named(kChapter, "1_wmma");
+const Stage kWmma = stage_named(kChapter, "01_wmma");
 
 /// Computes the product without its last term.
 void run_without_last_term(const Data& d) {
@@ -42,7 +42,7 @@ void run_without_last_term(const Data& d) {
 }  // namespace
 
 TEST_CASE("06: a rounding too many and a term too few show at every k of the sweep") {
-  Stage rounded = stage_named(kChapter, "1_then_finish");  // rounds the product to bfloat16
+  Stage rounded = stage_named(kChapter, "01_then_finish");  // rounds the product to bfloat16
   rounded.roundings = [](const Shape&) {
     return 1 << 20;
   };  // right on the other inputs, almost whatever it does

@@ -17,7 +17,7 @@ from checks import ROOT, expect, fresh_copy, run
 COPY = fresh_copy()
 CHAPTER = COPY / "chapters/01_multiply_add"
 EXERCISE = CHAPTER / "exercises/1_fuse.cuh"
-STAGE = CHAPTER / "2_fused.cuh"
+STAGE = CHAPTER / "02_fused.cuh"
 SOLUTION = (ROOT / "solutions/01_multiply_add/1_fuse.cuh").read_text()
 LINE = "  if (i < n) out[i] = q[i] * k[i] + v[i];"
 WRONG_LINE = LINE.replace("+ v", "- v")
@@ -83,7 +83,7 @@ def check_headers():
 
 def check_stage():
     text = STAGE.read_text()
-    judged("a chapter runs", "run", "01", "--size", "1000", "--device", "cpu", status=0, says="2_fused")
+    judged("a chapter runs", "run", "01", "--size", "1000", "--device", "cpu", status=0, says="02_fused")
     kept = STAGE.with_name("kept")
     STAGE.rename(kept)
     put(STAGE, text.replace("+ v[i];", "- v[i];"), 0)
@@ -94,7 +94,7 @@ def check_stage():
                WORKBOOK_MINUTES="0.05")
     kept.rename(STAGE)
     judged("a stage that is moved back is right", "run", "01", "--size", "1000", "--device", "cpu", status=0,
-           says="2_fused")
+           says="02_fused")
 
 
 def check_clock():

@@ -105,7 +105,7 @@ class Place:
         standings = {key: {"solved": key in solved, "hints": chosen.randrange(3)} for key in keys}
         (self.state / "state.json").write_text(json.dumps({"schema": 1, "exercises": standings}))
         (self.state / "predictions.json").write_text(json.dumps(
-            {"schema": 1, "answers": {CHAPTER: {"1_unfused read": "16", "gone": "x"}}}))
+            {"schema": 1, "answers": {CHAPTER: {"01_unfused read": "16", "gone": "x"}}}))
         for name, text in self.measured.items():
             (self.data / name).write_text(text)
         (self.data / "verdict.json").write_text(json.dumps(VERDICT))
@@ -138,7 +138,7 @@ VIEW = {"schema": 1, "title": "x", "at": "", "result": "", "messages": [
                 {"file": 0, "line": 1, "operation": "load", "space": "global", "array": "x", "bytes": 4,
                  "counts": {}}], "warps": []}]}
 TRACE = {"schema": 1, "chapter": CHAPTER, "shape": [32], "commit": "x", "stages": [
-    {"name": "1_unfused", "idea": "x", "launches": [{"kernel": "k", "grid": [1, 1, 1], "block": [32, 1, 1],
+    {"name": "01_unfused", "idea": "x", "launches": [{"kernel": "k", "grid": [1, 1, 1], "block": [32, 1, 1],
                                                      "requests": [
         {"place": "a:1", "operation": "load", "space": "global", "array": "q", "bytes": 4,
          "offsets": [4 * lane for lane in range(32)], "sectors": 4, "wavefronts": 1}]}]}]}
@@ -228,7 +228,7 @@ def workbook_words(place, chosen):
 def chapter_words(chosen):
     """Options of a chapter's program, at sizes that take no time."""
     values = {"--device": ["auto", "cpu", "gpu", "tpu"], "--size": ["1", "33", "1000"],
-              "--stage": ["1_unfused", "2_fused", "1_unfused,1_unfused", "9_none"],
+              "--stage": ["01_unfused", "02_fused", "01_unfused,01_unfused", "9_none"],
               "--json": ["data/out.json"],
               "--model": ["h200", "H200", "none"], "--trace": ["data/out.json"], "--note": ["bounds",
                                                                                             "uninitialised"]}
@@ -253,7 +253,7 @@ def python_words(place, chosen):
                           "docs/update.py"))
     words = {"plots/plot.py": ["data", "--compare", "data", "--counts", "--out", "data/out"],
              "plots/peers.py": ["data", "--programs", str(place.bin), "--chapters", CHAPTER, "--shapes", "1"],
-             "plots/limits.py": [str(place.bin / CHAPTER), "100", "data/out.json", "1_unfused"],
+             "plots/limits.py": [str(place.bin / CHAPTER), "100", "data/out.json", "01_unfused"],
              "docs/update.py": [str(place.bin), "--check"]}[name]
     if name == "docs/update.py":  # it ends with its help: to quote takes all programs, and minutes
         return [sys.executable, place.root / name, "--check", *some(chosen, ["--nonsense", *HUGE], 2),

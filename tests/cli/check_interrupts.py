@@ -18,7 +18,7 @@ from checks import expect, fresh_copy, run
 COPY = fresh_copy()
 CHAPTER = COPY / "chapters/01_multiply_add"
 EXERCISE = CHAPTER / "exercises/1_fuse.cuh"
-STAGE = CHAPTER / "1_unfused.cuh"
+STAGE = CHAPTER / "01_unfused.cuh"
 ENDLESS = CHAPTER / "endless.fifo"  # nobody ever writes it: a compiler that includes it waits
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

@@ -28,7 +28,7 @@ from checks import ROOT, expect
 LIMIT = 240  # seconds for one command; a compiler takes most of them, on a busy machine
 RIGHT, WRONG = "  if (i < n) out[i] = q[i] * k[i] + v[i];", "  if (i < n) out[i] = q[i] * k[i] - v[i];"
 SOLUTION = (ROOT / "solutions/01_multiply_add/1_fuse.cuh").read_text()
-STAGE = (ROOT / "chapters/01_multiply_add/2_fused.cuh").read_text()
+STAGE = (ROOT / "chapters/01_multiply_add/02_fused.cuh").read_text()
 STAGE_LINE = next(line for line in STAGE.splitlines() if "+ v[i];" in line)
 PROGRAM = '#include <cstdio>\n#include "number.h"\nint main() { printf("it is %d\\n", NUMBER); }\n'
 HOUR = 3600
@@ -42,13 +42,13 @@ class Place:
         self.root, self.state = root, root / ".workbook"
         chapter = root / "chapters/01_multiply_add"
         self.exercise, self.header = chapter / "exercises/1_fuse.cuh", chapter / "exercises/mine.inc"
-        self.stage = chapter / "2_fused.cuh"
+        self.stage = chapter / "02_fused.cuh"
         self.program, self.number = root / "tried/program.cu", root / "tried/number.h"
         self.hints = root / "solutions/01_multiply_add/1_fuse.hints.md"
         self.predictions, self.standings = self.state / "predictions.json", self.state / "state.json"
         wrong_stage = STAGE.replace(STAGE_LINE, STAGE_LINE.replace("+ v[i];", "- v[i];"))
         solved = {"schema": 1, "exercises": {"01_multiply_add/1_fuse": {"solved": True, "hints": 1}}}
-        answers = {"schema": 1, "answers": {"01_multiply_add": {"1_unfused read": "16"}}}
+        answers = {"schema": 1, "answers": {"01_multiply_add": {"01_unfused read": "16"}}}
         self.contents = {  # the first is what is there otherwise
             self.exercise: [SOLUTION, SOLUTION.replace(RIGHT, WRONG),
                             SOLUTION.replace(RIGHT, '#include "mine.inc"')],

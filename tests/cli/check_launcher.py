@@ -283,7 +283,7 @@ def main():
     clone = pathlib.Path(sys.argv[1])  # in a path with spaces
     copy_as_found(clone)
     status, output = workbook("run", "01", "--size", "1000", "--device", "cpu", script=clone / "workbook")
-    built = status == 0 and "5_reduced" in output
+    built = status == 0 and "05_reduced" in output
     expect("a fresh copy in a path with spaces builds and runs", built, output)
     programs = sorted(path.name for path in (clone / "build/bin").iterdir())
     expect("... and builds that chapter alone", programs == ["01_multiply_add", "workbook"], programs)

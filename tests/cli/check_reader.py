@@ -319,7 +319,7 @@ def streams_and_files():
         ended = done.returncode == -signal.SIGPIPE
         expect(f"where nobody reads, SIGPIPE ends {command[0]}", ended, done.returncode)
     written = STATE / "written.json"
-    right, refused = (SOLVED, "2_fused"), (BAD_USAGE, "stays")
+    right, refused = (SOLVED, "02_fused"), (BAD_USAGE, "stays")
     # None: what the last run has written
     for content, says in (("", right), (None, right), ("[1]", refused), ("int main() {}\n", refused)):
         if content is not None:
@@ -334,7 +334,7 @@ def broken():
     good = chapter.read_text()
     chapter.write_text(good + "#error broken\n")
     call("another chapter runs beside a broken one", ["run", "00", "--device", "cpu", "--size", "1000"],
-         SOLVED, "3_grid")
+         SOLVED, "03_grid")
     output = call("... which does not", ["run", "05"], NOT_YET, "error: #error broken", "this failed")
     after = output[output.index("this failed"):]
     expect("... and is not being built after it has failed", "building" not in after, output)

@@ -84,7 +84,7 @@ TEST_CASE("predict: a session marks each answer, explains it, and goes on where 
   CHECK(count_of(rest, "Not quite") == 1);
   CHECK_THAT(rest, ContainsSubstring("4 of 6 right."));
   CHECK(place.predicted().answered == 6);
-  CHECK(load_answers(place.state).at(kChapter).at("2_coalesced write") == "8/2");
+  CHECK(load_answers(place.state).at(kChapter).at("02_coalesced write") == "8/2");
 }
 
 TEST_CASE("predict: finished predictions are shown again, and asked again on request alone") {
@@ -203,7 +203,7 @@ TEST_CASE("predict: damaged answers are set aside, and answers that are no UTF-8
   for (const std::string text :
        {"", "{", "[]", R"({"schema": 0, "answers": {}})",
         R"({"schema": 1, "answers": {"00_first_kernel": 7}})",
-        R"({"schema": 1, "answers": {"00_first_kernel": {"1_one_block read": 32}}})"}) {
+        R"({"schema": 1, "answers": {"00_first_kernel": {"01_one_block read": 32}}})"}) {
     std::ofstream(file) << text;
     CHECK(load_answers(place.state).empty());
     CHECK_FALSE(fs::exists(file));
@@ -212,7 +212,7 @@ TEST_CASE("predict: damaged answers are set aside, and answers that are no UTF-8
   std::ofstream(file) << R"({"schema": 2, "answers": {}})";
   CHECK_THROWS_WITH(load_answers(place.state), ContainsSubstring("a newer version"));
   fs::remove(file);
-  keep_answer(place.state, kChapter, "1_one_block read", "\xff");
+  keep_answer(place.state, kChapter, "01_one_block read", "\xff");
   CHECK(load_answers(place.state).at(kChapter).size() == 1);
   CHECK_THAT(place.session("q\n"), ContainsSubstring("Not quite: it is 32.0."));
 }

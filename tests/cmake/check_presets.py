@@ -27,7 +27,7 @@ def main():
     done = run("cmake", "--build", "--preset", "default", "--target", *TARGETS, cwd=copy)
     expect("it builds", done.returncode == 0, done.stdout + done.stderr)
     done = run(copy / "build/bin/01_multiply_add", "--device", "cpu", "--size", "1000")
-    expect("a chapter runs", done.returncode == 0 and "2_fused" in done.stdout, done.stdout + done.stderr)
+    expect("a chapter runs", done.returncode == 0 and "02_fused" in done.stdout, done.stdout + done.stderr)
     named = "|".join(map(re.escape, TESTS))
     done = run("ctest", "--preset", "default", "--tests-regex", f"^({named})$", cwd=copy)
     output = done.stdout + done.stderr

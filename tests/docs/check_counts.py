@@ -33,17 +33,17 @@ def compare(program, stages, *options):
         expect(f"{program} {stage}: the numbers of the program's table", same, f"{row}\n{row_of_program}")
 
 
-compare("00_first_kernel", ["1_one_block", "3_grid"])
-compare("01_multiply_add", ["2_fused", "5_reduced"], "--size", "4096")
-compare("02_add_mul_exp", ["2_fused", "8_many"])  # which may launch any number of kernels
+compare("00_first_kernel", ["01_one_block", "03_grid"])
+compare("01_multiply_add", ["02_fused", "05_reduced"], "--size", "4096")
+compare("02_add_mul_exp", ["02_fused", "08_many"])  # which may launch any number of kernels
 
-stages = "05_linear_gelu --size 128x64x128 2_coalesced 4_tiles"
+stages = "05_linear_gelu --size 128x64x128 02_coalesced 04_tiles"
 rows = update.product_counts(stages, PROGRAMS).splitlines()[2:]
 begins = all(row.startswith(one) for row, one in zip(rows, update.counts(stages, PROGRAMS).splitlines()[2:]))
 expect("32 multiplications of stage 4 take two loads, one wavefront each, and a sixteenth of a store",
        begins and [row.split()[-1] for row in rows] == ["-", "2.06"], rows)
 
-rows = update.counts("01_multiply_add 2_fused 3_float4", PROGRAMS).splitlines()[2:]
+rows = update.counts("01_multiply_add 02_fused 03_float4", PROGRAMS).splitlines()[2:]
 requests = [row.split()[6:8] for row in rows]
 expect("a warp of stage 2 has 3 loads and a store for 32 elements, one of stage 3 for 128",
        requests == [["3.00", "1.00"], ["0.75", "0.25"]], rows)

@@ -76,11 +76,11 @@ def check_shares():
 
 
 def check_registers():
-    wide = source("9_wide.sm90a.cuh")
+    wide = source("09_wide.sm90a.cuh")
     consumer, producer = (constant(wide, f"k{role}Registers") for role in ("Consumer", "Producer"))
     each = 65536 // 384 // 8 * 8  # of a multiprocessor's, in eights
     left = 3 * each - 2 * consumer
-    expect("the producer of 9_wide keeps what is left", left == producer, left)
+    expect("the producer of 09_wide keeps what is left", left == producer, left)
     check(5, "a register budget", f"3 × {each} - 2 × {consumer} = {left}", f"only {3 * each - 32} are left")
 
 
@@ -107,7 +107,7 @@ def check_bytes_of_barriers():
 
 def check_bias_of_lane():
     rule = "const int mine = column + 2 * j + threadIdx.x % 4 * 2;"
-    expect("the epilogue has the rule of the page", rule in source("8_tma_epilogue.sm90a.cuh"))
+    expect("the epilogue has the rule of the page", rule in source("08_tma_epilogue.sm90a.cuh"))
     column, row = 6 % 4 * 2, 6 // 4
     says = worked_out("to begin its sums")
     expect("which biases a lane needs", f"Columns {column} and {column + 1}," in says
@@ -129,7 +129,7 @@ def check_ping_pong_ring():
     expect("where a group starts in the ring",
            f"buffer {stage}, in round {2 * steps // stages}, so parity {parity}" in says, says)
     rule = "wait(&may_multiply[group], (local_tile / 2 + 1 - group) % 2);"
-    expect("stage 9 has the rule of the page", rule in source("9_ping_pong.sm90a.cuh"))
+    expect("stage 9 has the rule of the page", rule in source("09_ping_pong.sm90a.cuh"))
     parities = ", ".join(str((tile // 2 + 1 - tile % 2) % 2) for tile in range(6))
     expect("the parities of the turns", f"Tiles 0 to 5 wait for the parities {parities}." in PAGE, parities)
     tile_of_phase = [(phase * stages + stage) // steps for phase in range(6)]

@@ -1,5 +1,5 @@
-#include "../../chapters/07_gelu_dropout/6_table.cuh"
-#include "../../chapters/07_gelu_dropout/9_recomputed.cuh"
+#include "../../chapters/07_gelu_dropout/06_table.cuh"
+#include "../../chapters/07_gelu_dropout/09_recomputed.cuh"
 #include "dropout.hpp"
 
 namespace DEVICE::test_kernels {

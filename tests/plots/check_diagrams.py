@@ -89,7 +89,7 @@ def check_refused(folder):
     loose.chmod(0o755)
     done = draw(folder / "none", programs)
     expect("a guard that lets another lane through is noticed, status 2",
-           done.returncode == 2 and "the guard of 3_grid" in done.stderr,
+           done.returncode == 2 and "the guard of 03_grid" in done.stderr,
            f"exit status {done.returncode}: {done.stderr}")
 
 

@@ -216,8 +216,8 @@ def check_names():
 
 def entrant(name, **changed):
     """As one that has been timed, for what makes a file of it."""
-    contender = types.SimpleNamespace(name=name, idea="an idea", moved=None, flops=0, against="2_fused",
-                                      ours=("2_fused", "3_float4"), kernels=(1,))
+    contender = types.SimpleNamespace(name=name, idea="an idea", moved=None, flops=0, against="02_fused",
+                                      ours=("02_fused", "03_float4"), kernels=(1,))
     return types.SimpleNamespace(**{"contender": contender, "problem": "", "error": 1e-7, "last_places": None,
                                     "integers": False, "counted": 1, "read_bytes": 12, "write_bytes": 4,
                                     **changed})
@@ -229,7 +229,7 @@ def check_quoted(stored, shape, measured):
     right = (ours.endswith(" ours") and "burst: " in rows[0] and "not exact; " in rows[1]
              and "wrong: launches 3 kernels; " in rows[2])
     expect("a page can quote peers, without those that cannot be imported", right and len(rows) == 3, rows)
-    *_, row = update.fastest(f"{stored} {shape[0]} 3_float4", None).splitlines()
+    *_, row = update.fastest(f"{stored} {shape[0]} 03_float4", None).splitlines()
     ratios = {peer["name"]: peer["ratios"][0]["median"] for peer in measured["stages"][:2]}
     name = min(ratios, key=ratios.get)
     expect("... and the fastest one that is right", f" {name} " in row
@@ -282,7 +282,7 @@ def check_file(folder):
              entrant("broken", problem="launches 3 kernels", error=float("nan"))]
     shape = CHAPTER[1]["shape"]
     rng = random.Random(3)
-    names = [("peer", one.contender.name) for one in timed] + [("ours", "3_float4")]
+    names = [("peer", one.contender.name) for one in timed] + [("ours", "03_float4")]
     found = {"burst": {name: samples(*(rng.uniform(2, 3) for _ in range(25))) for name in names}}
     found["warm"] = {name: found["burst"][name] for name in names[:-1]}
     found["sustained"] = {name: [{"us": rng.uniform(2, 3), **nvml.means([])} for _ in range(9)]
@@ -291,7 +291,7 @@ def check_file(folder):
     entries.append(peer_entries.entry_left_out(entrant("QuACK").contender, "skipped",
                                                "quack cannot be imported"))
     measured = {**CHAPTER[1], "torch": "2.11", "stages": entries,
-                "ours": [{"name": "3_float4", **peer_entries.times(found, ("ours", "3_float4"))}]}
+                "ours": [{"name": "03_float4", **peer_entries.times(found, ("ours", "03_float4"))}]}
     stored = folder / "01_multiply_add.json"
     stored.write_text(json.dumps(CHAPTER))
     path = results.peers_of(stored)
@@ -302,7 +302,7 @@ def check_file(folder):
            [one["shape"] for one in results.read_runs(path)] == [CHAPTER[0]["shape"], shape])
     ratios = [(ratio["regime"], ratio["stage"], ratio["samples"]) for ratio in entries[0]["ratios"]]
     expect("ratios are of the stage that ran, in both regimes",
-           ratios == [("burst", "3_float4", 25), ("sustained", "3_float4", 9)], ratios)
+           ratios == [("burst", "03_float4", 25), ("sustained", "03_float4", 9)], ratios)
     remarks = [results.remark(one) for one in entries]
     expect("a wrong contender and one that is not exact say so", remarks[:3] == ["", "not exact", "wrong"],
            remarks)
@@ -312,7 +312,7 @@ def check_file(folder):
     expect("of older files, too", results.remark({"status": "wrong"}) == "not exact")
     rows = [peer_entries.row(one) for one in entries]
     expect("the terminal says what was skipped and what is wrong", "skipped: quack cannot" in rows[3]
-           and "wrong: launches 3 kernels" in rows[2] and "3_float4" in rows[0], rows)
+           and "wrong: launches 3 kernels" in rows[2] and "03_float4" in rows[0], rows)
 
     check_quoted(stored, shape, measured)
     runs = json.loads(path.read_text())

@@ -97,7 +97,7 @@ def first_difference(one, other):
 
 def check_comparison(folder):
     """The comparison notices a point that moves, another colour and a missing element."""
-    figure = COMMITTED_FIGURES / "trace_00_first_kernel_2_coalesced.svg"
+    figure = COMMITTED_FIGURES / "trace_00_first_kernel_02_coalesced.svg"
     drawn, text = shapes(figure), figure.read_text()
     point = re.search(r"L (\d+)\.(\d+) ", text)
     moved = text[:point.start()] + f"L {int(point[1]) + 3}.{point[2]} " + text[point.end():]
@@ -241,7 +241,7 @@ def check_words(drawn):
     """The shapes, axes and colours in figures of committed data."""
     cases = (("02_add_mul_exp_sizes", "other stages", "ours", "PyTorch"),
              ("04_relu_layernorm_speed_up", "RxC = 32768x4096", "ours", "library", "PyTorch"),
-             ("04_relu_layernorm_predicted", "speed-up over 6_columns", "speed-up over 7_unfused"),
+             ("04_relu_layernorm_predicted", "speed-up over 06_columns", "speed-up over 07_unfused"),
              ("05_linear_gelu_bytes", "MxKxN = ", "logarithmic axis"),
              ("05_linear_gelu_speed_up", "MxKxN = "))
     for name, *wanted in cases:
@@ -330,7 +330,7 @@ def check_odd_names_and_places(folder):
     status, output = plot(odd, "--out", odd / "figures")
     expect("names with $ are drawn", status == 0, output)
     written = texts(odd / "figures" / "01_multiply_add_speed_up.svg") if status == 0 else []
-    expect("names with $ are written as they are", "$1_unfused$" in written, written)
+    expect("names with $ are written as they are", "$01_unfused$" in written, written)
     in_the_way = folder / "a file"
     in_the_way.write_text("")
     for out in (in_the_way, in_the_way / "below"):

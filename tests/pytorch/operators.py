@@ -419,7 +419,7 @@ def check_linear():
 
 
 # Rows, inputs and outputs, and whether they suit the kernels for compute capability 9.0. In the last two,
-# each block has several tiles, of 9_ping_pong and of 9_wide.
+# each block has several tiles, of 09_ping_pong and of 09_wide.
 GPU_SHAPES = [((1,), 8, 8, True), ((2, 150), 72, 200, True), ((300,), 72, 100, False),
               ((300,), 100, 72, False), ((5000,), 136, 2056, True), ((4300,), 1032, 12008, True)]
 

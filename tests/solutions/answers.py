@@ -28,7 +28,7 @@ A body is what stands in the solution's namespace. It has the solution's include
 with which it begins. Some lines of a body stand for others:
 
     @ block_sum run         these definitions of the solution, with the comments above them
-    @ 3_tree: block_sum     a definition of chapters/CHAPTER/3_tree.cuh, or all overloads of that name
+    @ 03_tree: block_sum     a definition of chapters/CHAPTER/03_tree.cuh, or all overloads of that name
     = 16 36.5 12            the solution's `constexpr double` numbers, with these values
 
 A definition is what blank lines enclose. Its name is the first that it declares.

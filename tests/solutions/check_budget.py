@@ -54,7 +54,7 @@ def main():
     rate = round(stage_of(run, "10_one_read")["gbytes_per_s"] / 1e3, 1) * 1e12
     expect("the bandwidth is that of stage 10 of chapter 04", given("kBandwidth") == rate, rate)
     instructions = given("kInstructionsWith1") * 65536 * 1024
-    slots = 132 * 4 * 32 * clock * stage_of(run_of("07_gelu_dropout"), "2_fused")["time_us"]["median"] * 1e-6
+    slots = 132 * 4 * 32 * clock * stage_of(run_of("07_gelu_dropout"), "02_fused")["time_us"]["median"] * 1e-6
     used = round(instructions / slots, 2)
     expect("the share of issue slots is that of stage 2", given("kUsed") == used, used)
 

@@ -78,7 +78,7 @@ TEST_CASE("a chapter verifies, counts, and says what is next, in 80 columns") {
   const Outcome outcome = chapter("--device cpu --size 4096");
   INFO(outcome.output);
   CHECK(outcome.status == 0);
-  for (const char* text : {"1_unfused", "5_reduced", "needs a GPU", "1.50x", "Next: docs/01_multiply_add.md"})
+  for (const char* text : {"01_unfused", "05_reduced", "needs a GPU", "1.50x", "Next: docs/01_multiply_add.md"})
     CHECK_THAT(outcome.output, ContainsSubstring(text));
   CHECK(widest_line(outcome.output) <= 80);
   CHECK(widest_line(chapter("--device cpu --size 70000 --model h200 --resources").output) <= 80);
@@ -111,7 +111,7 @@ TEST_CASE("chapter 00 verifies, counts, and says what is next, in 80 columns") {
   const Outcome outcome = workbook_program("run 00 --device cpu --size 4096 --model h200");
   INFO(outcome.output);
   CHECK(outcome.status == 0);
-  for (const char* text : {"1_one_block", "3_grid", "8.00x", "Next: docs/00_first_kernel.md"})
+  for (const char* text : {"01_one_block", "03_grid", "8.00x", "Next: docs/00_first_kernel.md"})
     CHECK_THAT(outcome.output, ContainsSubstring(text));
   CHECK(widest_line(outcome.output) <= 80);
   CHECK(workbook_program("run 0 --device cpu --size 4096 --model h200").output == outcome.output);
@@ -124,12 +124,12 @@ TEST_CASE("bad sizes are refused") {
 }
 
 TEST_CASE("a stage is known by its number as well") {
-  const Outcome outcome = chapter("--device cpu --size 1000 --stage 3,1_unfused");
+  const Outcome outcome = chapter("--device cpu --size 1000 --stage 3,01_unfused");
   CHECK(outcome.status == 0);
-  CHECK(outcome.output.find("3_float4") != std::string::npos);
-  CHECK(outcome.output.find("1_unfused") != std::string::npos);
-  CHECK(outcome.output.find("2_fused") == std::string::npos);
-  check_refused(chapter("--stage 7"), 2, {"--stage 7", "1_unfused, 2_fused"});
+  CHECK(outcome.output.find("03_float4") != std::string::npos);
+  CHECK(outcome.output.find("01_unfused") != std::string::npos);
+  CHECK(outcome.output.find("02_fused") == std::string::npos);
+  check_refused(chapter("--stage 7"), 2, {"--stage 7", "01_unfused, 02_fused"});
 }
 
 TEST_CASE("all exercises or one are checked, not both") {
@@ -137,7 +137,7 @@ TEST_CASE("all exercises or one are checked, not both") {
 }
 
 TEST_CASE("unknown names are refused, and the right ones named") {
-  check_refused(chapter("--stage 9_none"), 2, {"--stage 9_none", "1_unfused, 2_fused"});
+  check_refused(chapter("--stage 9_none"), 2, {"--stage 9_none", "01_unfused, 02_fused"});
   check_refused(chapter("--device tpu"), 2, {"--device tpu", "auto, cpu, gpu"});
   check_refused(chapter("--model abacus"), 2, {"--model abacus", "h200"});
   check_refused(chapter("--frobnicate"), 2, {"--frobnicate", "--help"});
@@ -163,7 +163,7 @@ TEST_CASE("unknown names are refused, and the right ones named") {
   check_refused(chapter("--take-turns --sweep"), 2, {"--take-turns and --sweep exclude each other"});
   check_refused(chapter("--take-turns --json x"), 2, {"--take-turns and --json exclude each other"});
   check_refused(chapter("--stage ''"), 2, {"--stage"});
-  check_refused(chapter("--stage 2_fused,9_none"), 2, {"--stage 9_none", "1_unfused, 2_fused"});
+  check_refused(chapter("--stage 02_fused,9_none"), 2, {"--stage 9_none", "01_unfused, 02_fused"});
 }
 
 TEST_CASE("a JSON file that cannot be written is refused, and nothing is left behind") {
@@ -279,7 +279,7 @@ TEST_CASE("the JSON has every field") {
 TEST_CASE("a sweep stores one object a size") {
   const TemporaryFolder folder;
   const auto path = folder.path / "out.json";
-  REQUIRE(chapter("--device cpu --sweep --stage 1_unfused,2_fused --json " + path.string()).status == 0);
+  REQUIRE(chapter("--device cpu --sweep --stage 01_unfused,02_fused --json " + path.string()).status == 0);
   std::ifstream file(path);
   const auto all = nlohmann::json::parse(file);
   CHECK(all.size() == 8);
@@ -310,7 +310,7 @@ TEST_CASE("option --trace stores what one warp accesses") {
   CHECK(apart["kernel"] == "twice_in_parts");
   REQUIRE(apart["requests"].size() == 32);
   const auto& load = apart["requests"][1];
-  CHECK(load["place"] == "chapters/00_first_kernel/1_one_block.cuh:15");
+  CHECK(load["place"] == "chapters/00_first_kernel/01_one_block.cuh:15");
   CHECK(load["operation"] == "load");
   CHECK(load["space"] == "global");
   CHECK(load["array"] == "x");
@@ -371,7 +371,7 @@ TEST_CASE("the workbook greets, lists and runs") {
     CHECK(widest_line(workbook_program(command).output) <= 80);
   const Outcome outcome = workbook_program("run 01 --device cpu --size 64");
   CHECK(outcome.status == 0);
-  CHECK_THAT(outcome.output, ContainsSubstring("1_unfused"));
+  CHECK_THAT(outcome.output, ContainsSubstring("01_unfused"));
   CHECK(workbook_program("run --device cpu --size 0").status == 2);
 }
 

@@ -258,7 +258,7 @@ TEST_CASE("a table of times names its regime, marks what it must, and has at mos
   INFO(bursts);
   for (const char* text :
        {"in bursts", "12345.6", " 1.00x", "~1.00x", "~ no difference", "1.37x", "100%!",
-        "! faster than its ceiling, which is too low", "ceiling of 3_float4 is too low", "at 101.1 % of it"})
+        "! faster than its ceiling, which is too low", "ceiling of 03_float4 is too low", "at 101.1 % of it"})
     CHECK_THAT(bursts, ContainsSubstring(text));
   CHECK(bursts.find("~1.54x") == std::string::npos);
   CHECK_THAT(bursts, ContainsSubstring("1.54x"));
