@@ -31,17 +31,6 @@ constexpr const char* kShown = "?";  // the answer of a reader who wants to be t
 
 // --- Counting ---
 
-/// Bytes that go to DRAM, by the stage's formula: repeated reads are assumed to hit a cache. Of several GPUs,
-/// the bytes between them.
-double bytes_moved(const json& stage) {
-  const json& traffic = stage.at("traffic");
-  const double peers = traffic.at("expected_peer_read_bytes").get<double>() +
-                       traffic.at("expected_peer_write_bytes").get<double>();
-  if (peers > 0) return peers;
-  return traffic.at("expected_read_bytes").get<double>() + traffic.at("expected_write_bytes").get<double>() -
-         traffic.at("expected_repeated_bytes").get<double>();
-}
-
 /// The stage of that name that ran. \throws MachineError
 const json& stage_of(const json& run, const std::string& name) {
   for (const json& stage : run.at("stages"))
@@ -50,25 +39,28 @@ const json& stage_of(const json& run, const std::string& name) {
       fmt::format("{} has no counts of a stage {}", run.at("chapter").get<std::string>(), name));
 }
 
-/// The CPU device's count that answers a question.
-double counted(const json& run, const Question& question) {
-  const json& stage = stage_of(run, question.stage);
-  const json& traffic = stage.at("traffic");
-  const auto units = run.at("units").get<double>();
-  switch (question.asked) {
+/// The column of the chapter's table (harness/columns.hpp) that answers a question.
+const char* column_of(Asked asked) {
+  switch (asked) {
     case Asked::kRead:
-      return 32 * traffic.at("load_sectors").get<double>() / units;
+      return "read";
     case Asked::kWrite:
-      return 32 * traffic.at("store_sectors").get<double>() / units;
+      return "write";
     case Asked::kSpeedUp:
-      return bytes_moved(stage_of(run, stage.at("against"))) / bytes_moved(stage);
+      return "predicted_speed_up";
   }
-  return 0;
+  return "";
 }
 
-/// Formatted as in the chapter's tables.
-std::string counted_text(const Question& question, double value) {
-  return question.asked == Asked::kSpeedUp ? fmt::format("{:.2f}x", value) : fmt::format("{:.1f}", value);
+/// The number that answers a question: its value, and its text in the chapter's table, without marks.
+struct Counted {
+  double value;
+  std::string text;
+};
+Counted counted(const json& run, const Question& question) {
+  const json& shown = stage_of(run, question.stage).at("shown").at(column_of(question.asked));
+  const std::string text = shown.at("text");
+  return {shown.at("value"), text.substr(text.find_first_of("0123456789"))};
 }
 
 /// Runs the chapter's program on the CPU device, for the stages that the lesson asks about. Returns its
@@ -198,7 +190,7 @@ bool ask_all(const Workbook& workbook, const std::string& chapter, const Lesson&
       answers[question.key()] = *answer;
     }
     const std::string& answer = answers[question.key()];
-    const std::string number = counted_text(question, counted(run, question));
+    const std::string number = counted(run, question).text;
     right += is_right(answer, number);
     fmt::print("{}", mark_text(question, answer, number));
   }
@@ -210,8 +202,7 @@ bool ask_all(const Workbook& workbook, const std::string& chapter, const Lesson&
 std::string answers_json(const Lesson& lesson, const json& run) {
   auto all = nlohmann::ordered_json::array();
   for (const Question& question : lesson.questions) {
-    const double value = counted(run, question);
-    const std::string number = counted_text(question, value);
+    const auto [value, number] = counted(run, question);
     all.push_back({{"stage", question.stage},
                    {"does", question.does},
                    {"asked", text_of(question.asked)},

@@ -112,36 +112,37 @@ def counted_run(programs, program, options):
         return done.stdout, json.loads(file.read_text())[0]
 
 
-def counts_heading(unit):
-    return [f"{'':16}         {'bytes/' + unit:13}   efficiency  requests/32 el.  shared",
-            f"{'stage':16}  kernels  read  write   load  store     load   store   waves"]
+COUNTED = ("kernels", "read", "write", "load_efficiency", "store_efficiency", "load_requests_per_32",
+           "store_requests_per_32", "waves")
 
 
-def counts_row(stage, elements):
-    """A stage's name, its kernels, and what the CPU device counts, under the headings of the program's own
-    table; and requests per 32 elements, which a warp has where each thread has one element."""
-    traffic = stage["traffic"]
-    if traffic["atomic_sectors"]:
-        raise BadFile(f"the counts of {stage['name']}, which has atomics: quote the program's output")
-    mark = "≈" if traffic["approximate"] else ""
-    row = f"{stage['name']:16}  {stage['kernels']:7}"
-    for kind, end in (("load", 31), ("store", 38)):
-        row += f" {mark}{32 * traffic[f'{kind}_sectors'] / elements:.1f}".rjust(end - len(row))
-    for kind in ("load", "store"):
-        row += f"{traffic[f'{kind}_bytes'] / (32 * traffic[f'{kind}_sectors']):7.0%}"
-    for kind, width in (("load", 9), ("store", 8)):
-        row += f"{mark}{32 * traffic[f'{kind}_requests'] / elements:.2f}".rjust(width)
-    wavefronts = traffic["shared_load_wavefronts"] + traffic["shared_store_wavefronts"]
-    requests = traffic["shared_requests"]
-    return row + (f"{wavefronts / requests:8.2f}" if requests else f"{'-':>8}")
+def counted_rows(run, stages, extra=()):
+    """A table of what the CPU device counts of stages: the program's own headings and numbers, the JSON's
+    `columns` and `shown`. `extra` is a column: its group, its heading, and a text for each stage."""
+    headings = {column["name"]: column for column in run["columns"]}
+    for stage in stages:
+        if stage["traffic"]["atomic_sectors"]:
+            raise BadFile(f"the counts of {stage['name']}, which has atomics: quote the program's output")
+    columns = [["", "stage", *(stage["name"] for stage in stages)]]
+    for name in COUNTED:
+        column = headings[name]
+        texts = [stage["shown"].get(name, {"text": "-"})["text"] for stage in stages]
+        columns.append([column["group"], column["heading"], *texts])
+    columns += [extra] if extra else []
+    groups, rows = "", [""] * (1 + len(stages))
+    for i, (group, *texts) in enumerate(columns):
+        width = max(map(len, texts))
+        rows = [f"{row}  {text:>{width}}" if i else f"{text:{width}}" for row, text in zip(rows, texts)]
+        groups += group and group.rjust(len(rows[0]) - len(groups))
+    return [groups, *rows]
 
 
 @quotes({"counts: 01_multiply_add 01_unfused 02_fused":
          "what the CPU device counts of these stages, a row for each",
-         "counts: 03_quantize_int8 --size 64x128 1_two_kernels": "the same at a size"})
+         "counts: 03_quantize_int8 --size 64x128 06_two_kernels": "the same at a size"})
 def counts(what, programs):
     run, stages = counted_stages(what, programs)
-    return page_text(counts_heading(run["unit"]) + [counts_row(stage, run["units"]) for stage in stages])
+    return page_text(counted_rows(run, stages))
 
 
 def counted_stages(what, programs):
@@ -160,13 +161,10 @@ def counted_stages(what, programs):
 def product_counts(what, programs):
     run, stages = counted_stages(what, programs)
     each = math.prod(run["shape"]) / 32  # m x k x n
-    first, second = counts_heading(run["unit"])
-    rows = [f"{first}  waves per", f"{second}    32 mul."]
-    for stage in stages:
-        wavefronts = sum(stage["traffic"][f"shared_{kind}_wavefronts"] for kind in ("load", "store"))
-        rows.append(counts_row(stage, run["units"]) + (f"{wavefronts / each:11.2f}" if wavefronts
-                                                       else f"{'-':>11}"))
-    return page_text(rows)
+    wavefronts = [sum(stage["traffic"][f"shared_{kind}_wavefronts"] for kind in ("load", "store"))
+                  for stage in stages]
+    texts = [f"{number / each:.2f}" if number else "-" for number in wavefronts]
+    return page_text(counted_rows(run, stages, ["waves per", "32 mul.", *texts]))
 
 
 # --- Predictions ---
@@ -425,8 +423,8 @@ def issue(what, _):
     return page_text(rows)
 
 
-@quotes({"several: plots/data/h200/several/10_several_gpus.json plots/data/h200/several/peers.json 01_unfused":
-         "times of stages on several GPUs, and what peers_of_gpus.py has timed, by rows"})
+@quotes({"several: plots/data/h200/several/10_several_gpus.json plots/data/h200/several/peers.json "
+         "01_unfused": "times of stages on several GPUs, and what peers_of_gpus.py has timed, by rows"})
 def several(what, _):
     ours, theirs, *names = what.split()
     runs, peers = json.loads((ROOT / ours).read_text()), load(ROOT / theirs)

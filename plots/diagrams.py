@@ -592,7 +592,7 @@ def draw_butterfly(programs):
     loop = ("for (int distance = 16; distance > 0; distance /= 2) "
             "value += __shfl_xor_sync(0xffffffffu, value, distance)")
     require(loop in rule, "warp_sum() has another loop")
-    programs.trace("04_relu_layernorm", "1x256", "04_shuffles")  # its sums are right, or it ends with an error
+    programs.trace("04_relu_layernorm", "1x256", "04_shuffles")  # wrong sums end it with an error
     return draw_butterfly_of("The xor butterfly: the sum of all lanes in every lane", sum,
                              "xor 4: each lane adds the value of lane (its number ^ 4).")
 

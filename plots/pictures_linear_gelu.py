@@ -95,7 +95,7 @@ def draw_chunks(programs):
     for array in ("x", "w"):
         loads = requests_of(launch, operation="load", space="global", array=array)
         firsts = [load["offsets"][0] // FLOAT for load in loads]
-        require(firsts == [tile * chunk for chunk in range(chunks)], f"04_tiles loads other chunks of {array}")
+        require(firsts == [tile * chunk for chunk in range(chunks)], f"04_tiles loads others of {array}")
         require(len(requests_of(launch, operation="load", array=f"tile_{array}")) == tile * chunks,
                 f"04_tiles loads tile_{array} more or less than once per step")
     code = (ROOT / "chapters" / CHAPTER / "04_tiles.cuh").read_text()

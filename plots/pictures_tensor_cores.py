@@ -41,7 +41,7 @@ def swizzle_row_bytes():
 
 def swizzled(row, chunk):
     """Where a swizzled tile keeps a 16-byte chunk of a row."""
-    require("((2 * i + half_x) ^ row_x % 8) * 16" in source("02_mma.gpu.cuh"), "02_mma swizzles in another way")
+    require("((2 * i + half_x) ^ row_x % 8) * 16" in source("02_mma.gpu.cuh"), "02_mma swizzles otherwise")
     return chunk ^ row % 8
 
 

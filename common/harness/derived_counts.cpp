@@ -3,8 +3,6 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "harness/terminal.hpp"
-
 namespace workbook {
 namespace {
 
@@ -12,9 +10,9 @@ using nlohmann::ordered_json;
 
 constexpr long long kSectorBytes = 32;
 
-std::string efficiency(long long used_bytes, long long sector_bytes) {
-  return sector_bytes == 0 ? "-"
-                           : percent(static_cast<double>(used_bytes) / static_cast<double>(sector_bytes));
+std::optional<double> efficiency(long long used_bytes, long long sector_bytes) {
+  if (sector_bytes == 0) return std::nullopt;
+  return static_cast<double>(used_bytes) / static_cast<double>(sector_bytes);
 }
 
 }  // namespace
@@ -27,11 +25,11 @@ long long shared_wavefronts(const Counts& counts) {
   return counts.shared_load_wavefronts + counts.shared_store_wavefronts;
 }
 
-std::string load_efficiency(const Counts& counts) {
+std::optional<double> load_efficiency(const Counts& counts) {
   return efficiency(counts.load_bytes, read_bytes(counts));
 }
 
-std::string store_efficiency(const Counts& counts) {
+std::optional<double> store_efficiency(const Counts& counts) {
   return efficiency(counts.store_bytes, written_bytes(counts));
 }
 

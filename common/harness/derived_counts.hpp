@@ -3,7 +3,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
-#include <string>
+#include <optional>
 
 #include "cpu/counts.hpp"
 
@@ -17,11 +17,11 @@ long long written_bytes(const Counts& counts);
 long long shared_wavefronts(const Counts& counts);
 
 /// The efficiency of loads: of the sectors' bytes, the share that the lanes of a request use. What several
-/// lanes load together counts once, so it is at most "100%". "-" when there were no loads. Atomics are not
+/// lanes load together counts once, so it is at most 1. Nothing when there were no loads. Atomics are not
 /// included.
-std::string load_efficiency(const Counts& counts);
+std::optional<double> load_efficiency(const Counts& counts);
 /// The same for stores.
-std::string store_efficiency(const Counts& counts);
+std::optional<double> store_efficiency(const Counts& counts);
 
 /// The counts by name, as docs/json.md describes them. With a null pointer, for a device that does not count,
 /// each of them is null.

@@ -52,10 +52,10 @@ Table launches_table(const std::vector<LaunchCounts>& launches, const std::vecto
                                     extent(launch.block),
                                     sectors(c.load_requests),
                                     sectors(c.load_sectors),
-                                    load_efficiency(c),
+                                    percent(load_efficiency(c)),
                                     sectors(c.store_requests),
                                     sectors(c.store_sectors),
-                                    store_efficiency(c),
+                                    percent(store_efficiency(c)),
                                     marks.wavefronts(c, std::to_string(shared_wavefronts(c)))};
     if (repeated) row.insert(row.begin() + 1, std::to_string(launch.times));
     table.add(std::move(row));

@@ -11,88 +11,13 @@
 #include "cpu/function_name.hpp"
 #include "gpu/statistics.hpp"
 #include "harness/clocks_json.hpp"
-#include "harness/count_marks.hpp"
+#include "harness/columns.hpp"
 #include "harness/derived_counts.hpp"
 #include "harness/model.hpp"
 #include "harness/terminal.hpp"
 
 namespace workbook {
 namespace {
-
-/// How many of Chapter::unit there are.
-double units(const Chapter& chapter, const Shape& shape) {
-  if (chapter.units) return static_cast<double>(chapter.units(shape));
-  long long most = 1;
-  for (int i = 0; i < chapter.array_count; ++i)
-    if (chapter.arrays[i].role == Role::kOutput) most = std::max(most, chapter.arrays[i].count(shape));
-  return static_cast<double>(most * gpus_of(chapter, shape));
-}
-
-double memory_bytes(const Chapter& chapter, const Stage& stage, const Shape& shape) {
-  return static_cast<double>(expected_traffic(chapter, stage, shape).memory_bytes());
-}
-
-double dram_bytes(const Chapter& chapter, const Stage& stage, const Shape& shape) {
-  return static_cast<double>(dram_traffic(chapter, stage, shape).memory_bytes());
-}
-
-/// The rate of a stage that took `us` and whose table entry has `flops`, in TFLOP/s.
-double tflops(const Stage& stage, const Shape& shape, double us) { return stage.flops(shape) / us * 1e-6; }
-
-/// The rate of a stage that took `us`, in GB/s of the bytes that DRAM must deliver and take.
-double gbytes_per_s(const Chapter& chapter, const Stage& stage, const Shape& shape, double us) {
-  return dram_bytes(chapter, stage, shape) / us * 1e-3;
-}
-
-/// The bytes that a stage moves between GPUs.
-double peer_bytes(const Chapter& chapter, const Stage& stage, const Shape& shape) {
-  const Traffic traffic = expected_traffic(chapter, stage, shape);
-  return static_cast<double>(traffic.peer_read_bytes + traffic.peer_write_bytes);
-}
-
-/// The rate of a stage that took `us`, in GB/s of the bytes that leave each GPU; the same number comes in.
-double link_gbytes_per_s(const Chapter& chapter, const Stage& stage, const Shape& shape, double us) {
-  return peer_bytes(chapter, stage, shape) / gpus_of(chapter, shape) / us * 1e-3;
-}
-
-/// The time of the ceiling, divided by that of the stage.
-double fraction_of_ceiling(const StageResult& result) {
-  return result.ceiling.median / result.time.cold.median;
-}
-
-/// The stage that `stage` is compared with for its speed-up.
-const Stage& base_of(const Chapter& chapter, const Stage& stage) {
-  const Stage* const end = chapter.stages + chapter.stage_count;
-  const Stage* const base =
-      stage.against
-          ? std::find_if(chapter.stages, end,
-                         [&](const Stage& other) { return std::string(other.name) == stage.against; })
-          : chapter.stages;
-  if (base == end) throw std::logic_error(fmt::format("{}: no stage {}", stage.name, stage.against));
-  return *base;
-}
-
-/// The speed-up that the bytes predict: those of the stage that it is compared with, divided by its own. Of
-/// several GPUs, the bytes between them: NVLink is slower than memory.
-std::string predicted_speed_up(const Report& report, const ShapeResult& result, const StageResult& stage) {
-  const auto bytes = report.chapter->gpus ? peer_bytes : memory_bytes;
-  const double base = bytes(*report.chapter, base_of(*report.chapter, *stage.stage), result.shape);
-  const double own = bytes(*report.chapter, *stage.stage, result.shape);
-  return own == 0 ? "-" : fmt::format("{:.2f}x", base / own);
-}
-
-/// The error: for 16-bit outputs in units of the last place, "0.5ulp", for others relative to the size of the
-/// terms.
-std::string error_text(const StageResult& result) {
-  if (result.error == 0) return "0";
-  if (!result.last_places) return fmt::format("{:.0e}", result.error);
-  return fmt::format("{:.{}f}ulp", *result.last_places, *result.last_places < 9.95 ? 1 : 0);
-}
-
-/// The text in place of a table's numbers for a stage that is wrong or was skipped.
-std::string remark(const StageResult& result) {
-  return result.status == Status::kWrong ? red("WRONG: see below") : result.message;
-}
 
 /// One line, or two where one would be longer than 80 columns.
 std::string heading(const Report& report, const ShapeResult& result, const std::string& device) {
@@ -128,208 +53,11 @@ std::string what_is_wrong(const ShapeResult& result) {
   return out;
 }
 
-/// The speed-up over the stage that it is compared with, of the samples in one regime: ContenderTiming's
-/// `cold` or `sustained`. Nothing where one of the two was not timed.
-std::optional<Ratio> speed_up(const Report& report, const ShapeResult& result, const StageResult& stage,
-                              Timing ContenderTiming::*regime) {
-  const Stage& base = base_of(*report.chapter, *stage.stage);
-  for (const StageResult& other : result.stages)
-    if (other.stage == &base && other.timed && stage.timed && !(other.time.*regime).samples.empty() &&
-        !(stage.time.*regime).samples.empty())
-      return paired_ratio((other.time.*regime).samples, (stage.time.*regime).samples);
-  return std::nullopt;
-}
-
-/// Marks times in a table, and explains the marks that it has used.
-class TimeMarks {
- public:
-  /// "1.52x", or "~1.00x" where the samples show no difference.
-  std::string speed_up(const std::optional<Ratio>& ratio, bool of_itself) {
-    if (!ratio) return "-";
-    const bool unknown = !of_itself && shows_no_difference(*ratio);
-    no_difference_ |= unknown;
-    return fmt::format("{}{:.2f}x", unknown ? "~" : "", ratio->median);
-  }
-  /// "98%", or "100%!" where the ceiling is too low.
-  std::string ceiling(const StageResult& stage) {
-    above_ceiling_ |= stage.above_ceiling;
-    return stage.above_ceiling ? "100%!" : percent(fraction_of_ceiling(stage));
-  }
-  std::string legend() const {
-    return std::string(no_difference_ ? "~ no difference: the 95 % interval of the ratio holds 1\n" : "") +
-           (above_ceiling_ ? "! faster than its ceiling, which is too low\n" : "");
-  }
-
- private:
-  bool no_difference_ = false, above_ceiling_ = false;
-};
-
-/// Of several GPUs, for each of them on the average. What goes over NVLink is part of what is read and
-/// written.
-std::string counted_table_of_gpus(const Report& report, const ShapeResult& result) {
-  const double n = units(*report.chapter, result.shape);
-  CountMarks marks;
-  const std::string bytes = fmt::format("bytes/{}", report.chapter->unit);
-  Table table({"", "", "", bytes, "", "over NVLink", "shared", "", "predicted"},
-              {"stage", "kernels", "read", "write", "read", "write", "waves", "error", "speedup"});
-  for (const StageResult& stage : result.stages) {
-    if (stage.status != Status::kOk) {
-      table.add({stage.stage->name}, remark(stage));
-      continue;
-    }
-    const Counts& c = stage.counts;
-    const auto per_unit = [&](long long sectors, int digits) {
-      return marks.sectors(c, fmt::format("{:.{}f}", 32 * static_cast<double>(sectors) / n, digits));
-    };
-    const auto wavefronts = static_cast<double>(shared_wavefronts(c));
-    table.add(
-        {stage.stage->name, std::to_string(c.kernels), per_unit(c.load_sectors, 1),
-         per_unit(c.store_sectors, 1), per_unit(c.peer_load_sectors, 2), per_unit(c.peer_store_sectors, 2),
-         c.shared_requests ? fmt::format("{:.2f}", wavefronts / static_cast<double>(c.shared_requests)) : "-",
-         error_text(stage), predicted_speed_up(report, result, stage)});
-  }
-  return table.text() + marks.legend();
-}
-
-std::string counted_table(const Report& report, const ShapeResult& result) {
-  if (report.chapter->gpus) return counted_table_of_gpus(report, result);
-  const double n = units(*report.chapter, result.shape);
-  const bool arithmetic = report.chapter->stages[0].flops;
-  CountMarks marks;
-  std::vector<std::pair<std::string, Counts>> counts;
-  const std::string bytes = fmt::format("bytes/{}", report.chapter->unit);
-  Table table({"", "", "", bytes, "times", "", "efficiency", "shared", "", arithmetic ? "FLOP" : "predicted"},
-              {"stage", "kernels", "read", "write", "least", "load", "store", "waves", "error",
-               arithmetic ? "/byte" : "speedup"});
-  for (std::size_t i = 0; i < result.stages.size(); ++i) {
-    const StageResult& stage = result.stages[i];
-    if (stage.status != Status::kOk) {
-      table.add({stage.stage->name}, remark(stage));
-      continue;
-    }
-    const Counts& c = stage.counts;
-    const auto read = static_cast<double>(read_bytes(c)), write = static_cast<double>(written_bytes(c));
-    counts.emplace_back(stage.stage->name, c);
-    const auto wavefronts = static_cast<double>(shared_wavefronts(c));
-    const double times = (read + write) / result.least_bytes[i];
-    table.add(
-        {stage.stage->name, std::to_string(c.kernels), marks.sectors(c, fmt::format("{:.1f}", read / n)),
-         marks.sectors(c, fmt::format("{:.1f}", write / n)),
-         fmt::format("{:.{}f}", times, times < 100 ? 2 : 1), load_efficiency(c), store_efficiency(c),
-         c.shared_requests
-             ? marks.wavefronts(c, fmt::format("{:.2f}", wavefronts / static_cast<double>(c.shared_requests)))
-             : "-",
-         error_text(stage),
-         arithmetic ? fmt::format("{:.2f}", stage.stage->flops(result.shape) / (read + write))
-                    : predicted_speed_up(report, result, stage)});
-  }
-  return table.text() + atomics_text(counts) + marks.legend();
-}
-
-/// Microseconds in at most seven characters, where they are less than ten seconds.
-std::string us_text(double us) { return fmt::format("{:.{}f}", us, us < 1000 ? 2 : us < 1e5 ? 1 : 0); }
-
-/// The distance of the quartiles, as a share of the median: "0.3%".
-std::string spread_text(const Timing& timing) {
-  return fmt::format("{:.1f}%", 100 * (timing.p75 - timing.p25) / timing.median);
-}
-
-bool is_own_base(const Report& report, const StageResult& stage) {
-  return &base_of(*report.chapter, *stage.stage) == stage.stage;
-}
-
-/// The same of several GPUs.
-std::string table_of_gpus(const Report& report, const ShapeResult& result) {
-  TimeMarks marks;
-  Table table({"", "", "in bursts", "over NVLink", "", "speed-up by", "", ""},
-              {"stage", "us", "spread", "GB/s", "share", "time", "bytes", "error"});
-  for (const StageResult& stage : result.stages) {
-    if (stage.status != Status::kOk || !stage.timed) {
-      table.add({stage.stage->name}, remark(stage));
-      continue;
-    }
-    const double us = stage.time.cold.median;
-    const double rate = link_gbytes_per_s(*report.chapter, *stage.stage, result.shape, us);
-    const double link = report.device.link_gbytes_per_s;
-    table.add(
-        {stage.stage->name, us_text(us), spread_text(stage.time.cold), fmt::format("{:.0f}", rate),
-         link > 0 ? percent(rate / link) : "-",
-         marks.speed_up(speed_up(report, result, stage, &ContenderTiming::cold), is_own_base(report, stage)),
-         predicted_speed_up(report, result, stage), error_text(stage)});
-  }
-  return table.text() + marks.legend();
-}
-
-std::string burst_table(const Report& report, const ShapeResult& result) {
-  if (report.chapter->gpus) return table_of_gpus(report, result);
-  const bool arithmetic = report.chapter->stages[0].flops;
-  TimeMarks marks;
-  Table table({"", "", "in bursts", "", "", "share of", "", arithmetic ? "" : "speed-up by", ""},
-              {"stage", "us", "spread", "GB/s", "ceiling", "pins", arithmetic ? "speed-up" : "time",
-               arithmetic ? "TFLOP/s" : "bytes", "error"});
-  for (const StageResult& stage : result.stages) {
-    if (stage.status != Status::kOk || !stage.timed) {
-      table.add({stage.stage->name}, remark(stage));
-      continue;
-    }
-    const double us = stage.time.cold.median;
-    const double rate = gbytes_per_s(*report.chapter, *stage.stage, result.shape, us);
-    table.add(
-        {stage.stage->name, us_text(us), spread_text(stage.time.cold), fmt::format("{:.0f}", rate),
-         marks.ceiling(stage), percent(rate / report.device.pin_gbytes_per_s),
-         marks.speed_up(speed_up(report, result, stage, &ContenderTiming::cold), is_own_base(report, stage)),
-         arithmetic ? fmt::format("{:.1f}", tflops(*stage.stage, result.shape, us))
-                    : predicted_speed_up(report, result, stage),
-         error_text(stage)});
-  }
-  return table.text() + marks.legend();
-}
-
-/// The reason why clocks were low: power, heat, or both.
-std::string limits_text(const Clocks& clocks) {
-  bool power = false, heat = false;
-  for (const std::string& reason : clocks.throttle_reasons) {
-    power |= reason.find("power") != std::string::npos;
-    heat |= reason.find("thermal") != std::string::npos;
-  }
-  return power && heat ? "both" : power ? "power" : heat ? "heat" : "-";
-}
-
-std::string sustained_table(const Report& report, const ShapeResult& result) {
-  const bool arithmetic = report.chapter->stages[0].flops;
-  TimeMarks marks;
-  Table table(
-      {"", "", "sustained", "", "", "", "clocks, MHz", "", ""},
-      {"stage", "us", "spread", arithmetic ? "TFLOP/s" : "GB/s", "speed-up", "SM", "memory", "W", "limit"});
-  for (const StageResult& stage : result.stages) {
-    if (stage.status != Status::kOk || !stage.timed) continue;
-    const Timing& time = stage.time.sustained;
-    if (time.samples.empty()) {
-      table.add({stage.stage->name}, "too few bytes: its inputs would stay in L2");
-      continue;
-    }
-    const double rate = arithmetic ? tflops(*stage.stage, result.shape, time.median)
-                                   : gbytes_per_s(*report.chapter, *stage.stage, result.shape, time.median);
-    std::vector<std::string> row = {
-        stage.stage->name, us_text(time.median), spread_text(time),
-        fmt::format("{:.{}f}", rate, arithmetic ? 1 : 0),
-        marks.speed_up(speed_up(report, result, stage, &ContenderTiming::sustained),
-                       is_own_base(report, stage))};
-    const std::optional<Clocks>& clocks = stage.time.sustained_clocks;
-    for (const double average : {clocks ? clocks->sm_clock_mhz : 0, clocks ? clocks->memory_clock_mhz : 0,
-                                 clocks ? clocks->power_w : 0})
-      row.push_back(clocks ? fmt::format("{:.0f}", average) : "-");
-    row.push_back(clocks ? limits_text(*clocks) : "-");
-    table.add(std::move(row));
-  }
-  return "\n" + table.text() + marks.legend();
-}
-
 std::string timed_tables(const Report& report, const ShapeResult& result) {
   const bool sustained = std::ranges::any_of(
       result.stages, [](const StageResult& stage) { return !stage.time.sustained.samples.empty(); });
-  std::string out = burst_table(report, result);
-  if (sustained) out += sustained_table(report, result);
+  std::string out = stage_table(StageTable::kBursts, report, result);
+  if (sustained) out += "\n" + stage_table(StageTable::kSustained, report, result);
   if (!result.why_no_clocks.empty())
     out += "\n" + indented(fmt::format("Clocks and power are not known: {}.", result.why_no_clocks), 0);
   return out;
@@ -414,7 +142,8 @@ const char* dtype(const Chapter& chapter, const std::string& outputs) {
   return type_name(std::find_if(chapter.arrays, end, [&](const Array& a) { return output == a.name; })->type);
 }
 
-nlohmann::json stage_json(const Report& report, const ShapeResult& result, const StageResult& stage) {
+nlohmann::json stage_json(const StageRow& row) {
+  const auto& [report, result, stage] = row;
   const Chapter& chapter = *report.chapter;
   nlohmann::json out = {
       {"name", stage.stage->name},
@@ -429,12 +158,13 @@ nlohmann::json stage_json(const Report& report, const ShapeResult& result, const
       {"error_last_places", stage.last_places ? nlohmann::json(*stage.last_places) : nlohmann::json(nullptr)},
       {"kernels", stage.stage->kernels == kAnyNumber ? stage.counts.kernels : stage.stage->kernels},
       {"traffic", traffic_json(report, result, stage)},
+      {"shown", shown_json(row)},
       {"time_us", timing_with_samples_json(stage.timed, stage.time.cold)},
       {"time_warm_us", timing_json(stage.timed, stage.time.warm)},
       {"time_launched_us", timing_json(stage.timed, stage.time.launched)},
       {"time_sustained_us", timing_with_samples_json(stage.timed, stage.time.sustained)},
-      {"speed_up", ratio_json(speed_up(report, result, stage, &ContenderTiming::cold))},
-      {"speed_up_sustained", ratio_json(speed_up(report, result, stage, &ContenderTiming::sustained))},
+      {"speed_up", ratio_json(speed_up(row, &ContenderTiming::cold))},
+      {"speed_up_sustained", ratio_json(speed_up(row, &ContenderTiming::sustained))},
       {"burst", clocks_json(stage.time.burst_clocks)},
       {"sustained", clocks_json(stage.time.sustained_clocks)},
       {"ceiling_us", timing_json(!stage.ceiling_kernel.empty(), stage.ceiling)},
@@ -448,14 +178,14 @@ nlohmann::json stage_json(const Report& report, const ShapeResult& result, const
       {"fraction_of_ceiling", nullptr}};
   if (stage.timed) {
     const double us = stage.time.cold.median;
-    out["gbytes_per_s"] = gbytes_per_s(chapter, *stage.stage, result.shape, us);
-    if (chapter.gpus) out["link_gbytes_per_s"] = link_gbytes_per_s(chapter, *stage.stage, result.shape, us);
+    out["gbytes_per_s"] = gbytes_per_s(row, us);
+    if (chapter.gpus) out["link_gbytes_per_s"] = link_gbytes_per_s(row, us);
     if (!stage.ceiling_kernel.empty()) {
       out["fraction_of_ceiling"] = fraction_of_ceiling(stage);
       out["ceiling_kernel"] = stage.ceiling_kernel;
       out["above_ceiling"] = stage.above_ceiling;
     }
-    if (stage.stage->flops) out["tflops"] = tflops(*stage.stage, result.shape, stage.time.cold.median);
+    if (stage.stage->flops) out["tflops"] = tflops(row, us);
   }
   // For a stage with several kernels: the most registers and spills, and the lowest occupancy.
   for (const Resources& r : stage.resources) {
@@ -503,8 +233,8 @@ std::string today() { return fmt::format("{:%F}", fmt::localtime(std::time(nullp
 std::string table_text(const Report& report, const ShapeResult& result) {
   const bool gpu = report.device.kind == DeviceKind::kGpu;
   return heading(report, result, gpu ? report.device.name : "CPU device (it counts, no times)") +
-         (gpu ? timed_tables(report, result) : counted_table(report, result)) + what_is_wrong(result) +
-         above_ceilings_text(result) + notes_text(result);
+         (gpu ? timed_tables(report, result) : stage_table(StageTable::kCounted, report, result)) +
+         what_is_wrong(result) + above_ceilings_text(result) + notes_text(result);
 }
 
 std::string model_text(const Report& report, const ShapeResult& result, const std::string& card_name) {
@@ -576,7 +306,7 @@ std::string json_text(const Report& report) {
   const DropoutOptions& dropout = report.chapter->dropout;
   for (const ShapeResult& result : report.shapes) {
     nlohmann::json stages = nlohmann::json::array();
-    for (const StageResult& stage : result.stages) stages.push_back(stage_json(report, result, stage));
+    for (const StageResult& stage : result.stages) stages.push_back(stage_json({report, result, stage}));
     out.push_back({{"schema", 1},
                    {"chapter", report.chapter->name},
                    {"device",
@@ -597,6 +327,7 @@ std::string json_text(const Report& report) {
                    {"dtype", type_name(report.chapter->arrays[0].type)},
                    {"commit", build_commit()},
                    {"date", today()},
+                   {"columns", headings_json(report)},
                    {"stages", stages}});
     if (report.chapter->has_dropout)
       out.back()["dropout"] = {{"p", dropout.p}, {"seed", dropout.seed}, {"offset", dropout.offset}};

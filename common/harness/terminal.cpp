@@ -38,7 +38,9 @@ bool takes_escapes(int output) {
 
 std::string bold(const std::string& text) { return painted("1", text); }
 std::string red(const std::string& text) { return painted("31", text); }
-std::string percent(double share) { return fmt::format("{:.0f}%", 100 * share); }
+std::string percent(std::optional<double> share) {
+  return share ? fmt::format("{:.0f}%", 100 * *share) : "-";
+}
 
 std::size_t line_width() {
   constexpr std::size_t kUsual = 80, kLeast = 20;

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,8 +37,8 @@ std::string printable(const std::string& name, std::string_view kept = "");
 /// wrapped, others, which may be a compiler's, as they are, but all printable.
 std::string complaint(const std::string& program, const std::string& message);
 
-/// "75%" for 0.75.
-std::string percent(double share);
+/// "75%" for 0.75, and "-" for nothing.
+std::string percent(std::optional<double> share);
 
 /// Rows of text in columns that are two spaces apart. The first column is aligned left, the others right.
 class Table {

@@ -36,7 +36,8 @@ def contenders(shape):
     entries = []
     for form in FORMS:
         common = {"inputs": ("x", "w", "bias"), "check": right(form, TOLERANCE), "flops": flops,
-                  "ours": OURS["06_tensor_cores"][form], "against": "01_tanh" if form == "tanh" else "01_wmma"}
+                  "ours": OURS["06_tensor_cores"][form],
+                  "against": "01_tanh" if form == "tanh" else "01_wmma"}
         entries += [Contender(f"torch, {form}", "PyTorch as written: Linear, then GELU", formula(form),
                               kernels=(2,), moved=(read + written, 2 * written), **common),
                     *compiled(formula(form), f", {form}", kernels=(1, 2, 3), **common),

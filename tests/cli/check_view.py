@@ -163,6 +163,6 @@ with tempfile.TemporaryDirectory() as folder:
     finally:
         exercise.write_text(kept)
 
-text = call("run --lines", ["run", "01", "--stage", "2", "--size", "10000", "--lines"], 0, "Lines of 02_fused",
-            "sum 1252 5000 100%")
+text = call("run --lines", ["run", "01", "--stage", "2", "--size", "10000", "--lines"], 0,
+            "Lines of 02_fused", "sum 1252 5000 100%")
 call("run --lines on a GPU", ["run", "01", "--device", "gpu", "--lines"], 2, "only the CPU device counts")

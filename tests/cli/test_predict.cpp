@@ -124,8 +124,8 @@ TEST_CASE("predict: counts that were stored take the place of a run, if they are
   CHECK(as_json() == run);
 
   auto stored = nlohmann::json::parse(file_text(file));
-  auto& sectors = stored[0]["stages"][0]["traffic"]["load_sectors"];
-  sectors = 2 * sectors.get<long long>();
+  auto& read = stored[0]["stages"][0]["shown"]["read"]["value"];
+  read = 2 * read.get<double>();
   replace_file(file, stored.dump());
   CHECK(as_json()[0]["counted"].get<double>() == 2 * run[0]["counted"].get<double>());
 

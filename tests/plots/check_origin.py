@@ -43,9 +43,9 @@ def check_committed_data():
 
 
 # Stages that spill; the lessons say of most what it costs.
-SPILL = {("06_tensor_cores", "10_stream_k"), ("06_tensor_cores", "10_tanh"), ("08_attention", "02_one_kernel"),
-         ("08_attention", "03_mask"), ("08_attention", "08_exp2"), ("08_attention", "12_mma"),
-         ("08_attention", "12_causal"), ("08_attention", "17_causal")}
+SPILL = {("06_tensor_cores", "10_stream_k"), ("06_tensor_cores", "10_tanh"),
+         ("08_attention", "02_one_kernel"), ("08_attention", "03_mask"), ("08_attention", "08_exp2"),
+         ("08_attention", "12_mma"), ("08_attention", "12_causal"), ("08_attention", "17_causal")}
 
 
 def check_spills():

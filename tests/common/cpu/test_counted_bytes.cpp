@@ -6,6 +6,7 @@
 #include "cpu/function_name.hpp"
 #include "harness/count_marks.hpp"
 #include "harness/derived_counts.hpp"
+#include "harness/terminal.hpp"
 #include "kernels/counted_bytes.hpp"
 #include "kernels/kernels.hpp"
 
@@ -46,9 +47,9 @@ TEST_CASE_METHOD(CountedBytes, "efficiency: the distinct bytes that lanes use, o
     CHECK(counts.load_requests == c.requests);
     CHECK(counts.load_sectors == c.sectors);
     CHECK(counts.load_bytes == c.bytes);
-    CHECK(workbook::load_efficiency(counts) == c.efficiency);
+    CHECK(workbook::percent(workbook::load_efficiency(counts)) == c.efficiency);
     CHECK(counts.store_bytes == 128);
-    CHECK(workbook::store_efficiency(counts) == "100%");
+    CHECK(workbook::store_efficiency(counts) == 1);
   }
   for (const auto& [which, sectors, bytes] : {std::tuple(0, 4, 128), {1, 4, 64}, {2, 8, 128}}) {
     const Counts counts = run([&, which = which] { test_kernels::store_words(which, out->data()); });
@@ -57,7 +58,7 @@ TEST_CASE_METHOD(CountedBytes, "efficiency: the distinct bytes that lanes use, o
   }
   const auto strided = DeviceArray<float>::counting(*backend, 2048);
   const Counts counts = run([&] { test_kernels::strided(strided->data(), out->data(), 1024, 2); });
-  CHECK(workbook::load_efficiency(counts) == "50%");
+  CHECK(workbook::load_efficiency(counts) == 0.5);
 }
 
 TEST_CASE_METHOD(CountedBytes, "efficiency of asynchronous copies: what they read, once") {
