@@ -693,7 +693,7 @@ def draw_bytes(chapter, run, out):
         axes.set_xscale("log")
         axes.grid(True, axis="x", linewidth=0.4, alpha=0.6)
     for row, stage in enumerate(stages):
-        read, write = (32 * stage["traffic"][f"{way}_sectors"] / units for way in ("load", "store"))
+        read, write = (stage["shown"][way]["value"] * run["units"] / units for way in ("read", "write"))
         bytes_mark(axes, row, read, write, of_matrices)
         count = stage["kernels"]
         kernels = f"{count} kernel{'s' if count > 1 else ''}" if count > 0 else "kernels vary"

@@ -165,8 +165,8 @@ def read_runs(path):
                 require(stage.get(field), TIMING, f"{where}.stages[{s}].{field}")
                 require_positive(stage[field]["median"], float, f"{where}.stages[{s}].{field}.median")
             if run["device"]["kind"] == "cpu":
-                require(stage["traffic"], {"load_sectors": int, "store_sectors": int},
-                        f"{where}.stages[{s}].traffic")
+                number = {"value": float}
+                require(stage, {"shown": {"read": number, "write": number}}, f"{where}.stages[{s}]")
     return runs
 
 
