@@ -9,26 +9,10 @@
 #include <limits>
 #include <vector>
 
+#include "harness/dot.hpp"
+
 namespace workbook {
 namespace {
-
-/// The dot product, in partial sums so that the compiler can vectorise it, for wide vectors too where the
-/// processor has them.
-#ifdef __x86_64__
-[[gnu::target_clones("avx512f", "avx2", "default")]]
-#endif
-double
-dot(const double* a, const double* b, int n) {
-  constexpr int kSums = 16;
-  double sums[kSums] = {};
-  int i = 0;
-  for (; i + kSums <= n; i += kSums)
-    for (int j = 0; j < kSums; ++j) sums[j] += a[i + j] * b[i + j];
-  for (; i < n; ++i) sums[0] += a[i] * b[i];
-  double sum = 0;
-  for (const double part : sums) sum += part;
-  return sum;
-}
 
 /// Sums over the keys, for each of the d elements of an output row.
 struct OutputRow {

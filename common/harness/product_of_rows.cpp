@@ -7,27 +7,10 @@
 #include <vector>
 
 #include "chapter.hpp"
+#include "harness/dot.hpp"
 
 namespace workbook {
 namespace {
-
-/// The dot product, in partial sums so that the compiler can vectorise it, for wide vectors too where the
-/// processor has them.
-#ifdef __x86_64__
-[[gnu::target_clones("avx512f", "avx2", "default")]]
-#endif
-double
-dot(const float* a, const float* b, int n) {
-  constexpr int kSums = 16;
-  double sums[kSums] = {};
-  int i = 0;
-  for (; i + kSums <= n; i += kSums)
-    for (int j = 0; j < kSums; ++j) sums[j] += static_cast<double>(a[i + j]) * b[i + j];
-  for (; i < n; ++i) sums[0] += static_cast<double>(a[i]) * b[i];
-  double sum = 0;
-  for (const double part : sums) sum += part;
-  return sum;
-}
 
 std::vector<double> lengths(const float* rows, int count, int k) {
   std::vector<double> out(static_cast<std::size_t>(count));

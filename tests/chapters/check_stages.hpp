@@ -5,11 +5,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
 #include <stdexcept>
 #include <string>
 
 #include "catch.hpp"
 #include "cpu/notes.hpp"
+#include "harness/backend.hpp"
 #include "harness/options.hpp"
 #include "harness/run_stage.hpp"
 
@@ -48,6 +51,18 @@ inline workbook::Stage stage_named(const workbook::Chapter& chapter, const std::
 
 inline bool every_stage(const workbook::Stage&) { return true; }
 inline void no_more(const workbook::Stage&, const workbook::StageResult&) {}
+
+/// Bytes by which arrays are off a multiple of 256.
+using Offsets = std::map<std::string, std::size_t>;
+
+/// Checks all stages at a shape on the CPU device.
+template <class Look>
+void check_at(const workbook::Chapter& chapter, const workbook::Shape& shape, const Offsets& offsets,
+              Look look) {
+  const auto backend = workbook::make_cpu_backend();
+  workbook::Problem problem(chapter, shape, *backend, offsets);
+  check_stages(chapter, problem, shape, every_stage, look);
+}
 
 /// Checks that the stage has read and written exactly the sectors that expected_traffic() says.
 inline void check_traffic(const workbook::Chapter& chapter, const workbook::Stage& stage,

@@ -22,15 +22,6 @@ using namespace workbook;
 
 const Chapter kChapter = cpu::attention::chapter();
 
-using Offsets = std::map<std::string, std::size_t>;
-
-template <class Look>
-void check_at(const Chapter& chapter, const Shape& shape, const Offsets& offsets, Look look) {
-  const auto backend = make_cpu_backend();
-  Problem problem(chapter, shape, *backend, offsets);
-  check_stages(chapter, problem, shape, every_stage, look);
-}
-
 /// The chapter with other inputs.
 Chapter with_fill(void (*fill)(const Data&)) {
   Chapter chapter = kChapter;

@@ -16,14 +16,6 @@ using namespace workbook;
 
 const Chapter kEmulated = cpu::emulated::attention::chapter();
 
-template <class Look>
-void check_at(const Chapter& chapter, const Shape& shape, const std::map<std::string, std::size_t>& offsets,
-              Look look) {
-  const auto backend = make_cpu_backend();
-  Problem problem(chapter, shape, *backend, offsets);
-  check_stages(chapter, problem, shape, every_stage, look);
-}
-
 }  // namespace
 
 TEST_CASE("08, emulated: the stages by mma.sync are right at hostile shapes") {

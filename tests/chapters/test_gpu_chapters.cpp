@@ -27,7 +27,6 @@ namespace {
 
 using namespace workbook;
 
-using Offsets = std::map<std::string, std::size_t>;
 using Pair = std::pair<std::size_t, std::size_t>;
 
 /// Checks the stages that are `wanted`; `offsets` are bytes by which arrays are off a multiple of 256.
