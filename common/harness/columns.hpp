@@ -31,8 +31,8 @@ struct StageRow {
 /// remark in place of numbers.
 std::string stage_table(StageTable table, const Report& report, const ShapeResult& result);
 
-/// The values and texts of a stage's columns by name: {"read": {"value": 12.0, "text": "12.0"}}. Of a
-/// device's tables all, whatever was printed; columns without a number are left out.
+/// The values and texts of a stage's columns by name: {"read": {"value": 12.0, "text": "12.0"}}, of all of the
+/// device's tables, whatever was printed. Columns without a number are left out.
 nlohmann::ordered_json shown_json(const StageRow& row);
 /// Their headings: [{"name": "read", "group": "bytes/element", "heading": "read"}, ...], in their order.
 nlohmann::ordered_json headings_json(const Report& report);
