@@ -5,7 +5,7 @@ set(WORKBOOK_PREFIX_MAP -ffile-prefix-map=${CMAKE_SOURCE_DIR}/= -ffile-prefix-ma
 
 set(WORKBOOK_CXX_WARNINGS -Wall -Wextra)
 
-# What makes the compiler report each memory access of a kernel to the CPU device (common/cpu/trace.cpp), one by one and
+# What makes the compiler report each memory access of a kernel to the CPU device (cpu_device/builtins/trace.cpp), one by one and
 # as the source has them: no access may be merged with its neighbours or moved into a vector. Kernels are optimised in
 # every build type: without optimisation the traced and the untraced code would share inline functions.
 # A loop that copies or clears stays a loop (no-builtin). What stands between two branches is not copied into both
@@ -57,8 +57,8 @@ function(add_cpu_kernels target source)
   file(CONFIGURE OUTPUT ${wrapper} CONTENT "#include \"@source@\"\n" @ONLY)
   add_library(${target} OBJECT EXCLUDE_FROM_ALL ${wrapper})
   # CUDA's headers that a kernel file may name are stand-ins here.
-  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/common ${CMAKE_SOURCE_DIR}/common/kernels
-                                               ${CMAKE_SOURCE_DIR}/common/cpu/cuda_headers)
+  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/common ${CMAKE_SOURCE_DIR}/common/kernels
+                                               ${CMAKE_SOURCE_DIR}/cpu_device/dialect/cuda_headers)
   target_compile_definitions(${target} PRIVATE DEVICE=${namespace})
   target_compile_options(${target} PRIVATE ${WORKBOOK_KERNEL_FLAGS} ${WORKBOOK_CXX_WARNINGS} ${WORKBOOK_PREFIX_MAP})
   set_property(GLOBAL APPEND PROPERTY WORKBOOK_TRACED_TARGETS ${target})
@@ -71,7 +71,7 @@ function(add_gpu_kernels target)
     return()
   endif()
   add_library(${target} OBJECT EXCLUDE_FROM_ALL ${ARGN})
-  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/common ${CMAKE_SOURCE_DIR}/common/kernels)
+  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/common ${CMAKE_SOURCE_DIR}/common/kernels)
   # One stream per thread, so that a plain <<<grid, block>>> can be captured into a graph.
   list(TRANSFORM WORKBOOK_PREFIX_MAP PREPEND -Xcompiler= OUTPUT_VARIABLE prefix_map)
   target_compile_options(${target} PRIVATE --default-stream=per-thread --extended-lambda -lineinfo -UNDEBUG -Xcompiler=-Wall
@@ -84,7 +84,8 @@ endfunction()
 # use the same templates of C++ as the CPU device does, such as std::string: the linker keeps the first copy, and one that is
 # traced would call the device in the middle of the device's own work.
 function(link_common_first target)
-  target_sources(${target} PRIVATE $<TARGET_OBJECTS:workbook_common> $<TARGET_OBJECTS:workbook_reports>)
+  target_sources(${target} PRIVATE $<TARGET_OBJECTS:workbook_common> $<TARGET_OBJECTS:workbook_reports>
+                                   $<TARGET_OBJECTS:cpu_device> $<TARGET_OBJECTS:cpu_device_messages>)
   target_link_libraries(${target} PRIVATE workbook_common)
 endfunction()
 

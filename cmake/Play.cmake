@@ -48,7 +48,7 @@ foreach(number RANGE 15)
     OUTPUT ${one}.ii
     COMMAND ${CMAKE_CXX_COMPILER} -E -x c++ -std=gnu++17 -O2 -fsanitize=thread -D__CUDACC__ -D__NVCC__ -D__CUDA_ARCH__=900
             ${curand} -MD -MF ${one}.d -MT ${one}.ii @${one}.options -isystem ${CMAKE_SOURCE_DIR}/common/published/headers
-            -isystem ${CMAKE_SOURCE_DIR}/common/cpu/cuda_headers -isystem ${CMAKE_SOURCE_DIR}/common ${one}.cu -o ${one}.ii
+            -isystem ${CMAKE_SOURCE_DIR}/cpu_device/dialect/cuda_headers -isystem ${CMAKE_SOURCE_DIR}/common -isystem ${CMAKE_SOURCE_DIR} ${one}.cu -o ${one}.ii
     DEPENDS ${one}.cu ${one}.options
     DEPFILE ${one}.d
     COMMENT "Preprocessing"

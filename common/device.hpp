@@ -20,5 +20,5 @@
 #ifndef DEVICE
 #define DEVICE cpu
 #endif
-#include "cpu/dialect.hpp"
+#include "cpu_device/dialect/dialect.hpp"
 #endif

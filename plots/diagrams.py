@@ -735,7 +735,7 @@ def stage_on_h200(chapter, name):
 
 def multiprocessors():
     """The number that an H200 has, as the CPU device says."""
-    source = (ROOT / "common" / "cpu" / "launch_limits.hpp").read_text()
+    source = (ROOT / "cpu_device" / "findings" / "launch_limits.hpp").read_text()
     return int(re.search(r"int multiprocessors = (\d+);", source)[1])
 
 

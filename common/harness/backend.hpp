@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cpu/counts.hpp"
+#include "cpu_device/counts.hpp"
 #include "gpu/measurement.hpp"
 #include "gpu/turns.hpp"
 #include "harness/device_kind.hpp"

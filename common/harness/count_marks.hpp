@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "cpu/counts.hpp"
+#include "cpu_device/counts.hpp"
 
 namespace workbook {
 

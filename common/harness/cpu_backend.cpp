@@ -4,12 +4,12 @@
 #include <cstring>
 #include <utility>
 
-#include "cpu/cores.hpp"
-#include "cpu/device.hpp"
-#include "cpu/fault.hpp"
-#include "cpu/memory.hpp"
-#include "cpu/notes.hpp"
-#include "cpu/steps.hpp"
+#include "cpu_device/running/cores.hpp"
+#include "cpu_device/running/device.hpp"
+#include "cpu_device/running/faults.hpp"
+#include "cpu_device/memory/memory.hpp"
+#include "cpu_device/findings/notes.hpp"
+#include "cpu_device/running/step_budget.hpp"
 #include "harness/backend.hpp"
 #include "harness/errors.hpp"
 #include "harness/memory_limit.hpp"

@@ -5,7 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 
-#include "cpu/counts.hpp"
+#include "cpu_device/counts.hpp"
 
 namespace workbook {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <string_view>
 
-#include "cpu/heap.hpp"
-#include "cpu/memory.hpp"
-#include "cpu/program.hpp"
+#include "cpu_device/memory/heap.hpp"
+#include "cpu_device/memory/memory.hpp"
+#include "cpu_device/program_image/segments.hpp"
 
 namespace workbook {
 namespace {

@@ -12,7 +12,7 @@
 #include <tuple>
 #include <utility>
 
-#include "cpu/source_line.hpp"
+#include "cpu_device/program_image/source_line.hpp"
 #include "harness/count_marks.hpp"
 #include "harness/derived_counts.hpp"
 #include "harness/terminal.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cpu/counts.hpp"
+#include "cpu_device/counts.hpp"
 
 namespace workbook {
 

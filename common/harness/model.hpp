@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "cpu/launch_limits.hpp"
+#include "cpu_device/findings/launch_limits.hpp"
 
 namespace workbook {
 

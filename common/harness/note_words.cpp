@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "cpu/finding_kind.hpp"
+#include "cpu_device/findings/finding_kind.hpp"
 #include "harness/errors.hpp"
 
 namespace workbook {

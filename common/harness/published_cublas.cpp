@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "chapter.hpp"
-#include "cpu/access.hpp"
-#include "cpu/float16.hpp"
-#include "cpu/memory.hpp"
+#include "cpu_device/access.hpp"
+#include "cpu_device/dialect/float16.hpp"
+#include "cpu_device/memory/memory.hpp"
 #include "harness/published_graphs.hpp"
 #include "harness/published_memory.hpp"
 #include "published/headers/cublasLt.h"

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "cpu/access.hpp"
-#include "cpu/heap.hpp"
-#include "cpu/memory.hpp"
-#include "cpu/program.hpp"
+#include "cpu_device/access.hpp"
+#include "cpu_device/memory/heap.hpp"
+#include "cpu_device/memory/memory.hpp"
+#include "cpu_device/program_image/segments.hpp"
 
 namespace published {
 namespace {

@@ -8,8 +8,8 @@
 #include <optional>
 #include <utility>
 
-#include "cpu/access.hpp"
-#include "cpu/cores.hpp"
+#include "cpu_device/access.hpp"
+#include "cpu_device/running/cores.hpp"
 #include "harness/published_gpus.hpp"
 #include "harness/published_memory.hpp"
 #include "plural.hpp"

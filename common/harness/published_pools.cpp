@@ -7,8 +7,8 @@
 #include <set>
 #include <string>
 
-#include "cpu/access.hpp"
-#include "cpu/memory.hpp"
+#include "cpu_device/access.hpp"
+#include "cpu_device/memory/memory.hpp"
 #include "harness/published_gpus.hpp"
 #include "harness/published_graphs.hpp"
 #include "harness/published_memory.hpp"

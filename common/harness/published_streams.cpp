@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-#include "cpu/access.hpp"
+#include "cpu_device/access.hpp"
 #include "harness/published_gpus.hpp"
 #include "harness/published_graphs.hpp"
 #include "harness/published_memory.hpp"

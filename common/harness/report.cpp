@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "cpu/function_name.hpp"
+#include "cpu_device/program_image/function_name.hpp"
 #include "gpu/statistics.hpp"
 #include "harness/clocks_json.hpp"
 #include "harness/columns.hpp"

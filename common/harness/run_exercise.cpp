@@ -13,8 +13,8 @@
 #include <optional>
 #include <string_view>
 
-#include "cpu/finding.hpp"
-#include "cpu/race_hints.hpp"
+#include "cpu_device/findings/finding.hpp"
+#include "cpu_device/races/race_findings.hpp"
 #include "harness/derived_counts.hpp"
 #include "harness/errors.hpp"
 #include "harness/exit_status.hpp"

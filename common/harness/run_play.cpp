@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "cpu/finding.hpp"
+#include "cpu_device/findings/finding.hpp"
 #include "harness/backend.hpp"
 #include "harness/errors.hpp"
 #include "harness/exit_status.hpp"

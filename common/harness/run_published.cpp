@@ -14,20 +14,20 @@
 #include <string_view>
 #include <thread>
 
-#include "cpu/access.hpp"
-#include "cpu/device.hpp"
-#include "cpu/fault.hpp"
-#include "cpu/finding.hpp"
-#include "cpu/heap.hpp"
-#include "cpu/host_calls.hpp"
-#include "cpu/launch_limits.hpp"
-#include "cpu/memory.hpp"
-#include "cpu/names.hpp"
-#include "cpu/program.hpp"
-#include "cpu/source_line.hpp"
-#include "cpu/stop.hpp"
-#include "cpu/symbols.hpp"
-#include "cpu/warp_operations.hpp"
+#include "cpu_device/access.hpp"
+#include "cpu_device/running/device.hpp"
+#include "cpu_device/running/faults.hpp"
+#include "cpu_device/findings/finding.hpp"
+#include "cpu_device/memory/heap.hpp"
+#include "cpu_device/findings/host_calls.hpp"
+#include "cpu_device/findings/launch_limits.hpp"
+#include "cpu_device/memory/memory.hpp"
+#include "cpu_device/findings/place_names.hpp"
+#include "cpu_device/program_image/segments.hpp"
+#include "cpu_device/program_image/source_line.hpp"
+#include "cpu_device/findings/end_launch.hpp"
+#include "cpu_device/program_image/symbols.hpp"
+#include "cpu_device/running/warp_operations.hpp"
 #include "harness/backend.hpp"
 #include "harness/device_pieces.hpp"
 #include "harness/errors.hpp"
@@ -474,7 +474,7 @@ std::size_t clock_calls() { return all_clock_calls; }
 long long clock() {
   ++all_clock_calls;
   static thread_local long long cycles = 0;  // of the core that runs the block
-  cpu::device().block.steps.interrupt();     // a loop that reads the time goes on
+  cpu::device().steps.interrupt();     // a loop that reads the time goes on
   return cycles += 1000;
 }
 

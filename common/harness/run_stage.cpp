@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "cpu/finding.hpp"
+#include "cpu_device/findings/finding.hpp"
 #include "gpu/statistics.hpp"
 #include "harness/errors.hpp"
 #include "harness/measure.hpp"

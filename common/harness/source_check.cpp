@@ -67,7 +67,7 @@ std::string refused_include(const std::string& line) {
   const bool quoted = line[begin] == '"';
   const bool is_other =
       quoted && (name.find('/') != std::string::npos || name.ends_with(".cuh") || name.ends_with(".cu"));
-  const bool is_ours = name.starts_with("cpu/") || name.starts_with("harness/") || name.starts_with("/") ||
+  const bool is_ours = name.starts_with("cpu_device/") || name.starts_with("harness/") || name.starts_with("/") ||
                        name.find("..") != std::string::npos;
   return is_other || is_ours ? fmt::format("{} is included: {}", name, kHeaders) : "";
 }

@@ -3,8 +3,8 @@
 /// GPU becomes what the CPU device has for it, so that its accesses are counted and checked.
 #pragma once
 
-#include "cpu/cuda.hpp"
-#include "cpu/vector_types.hpp"
+#include "cpu_device/dialect/cuda.hpp"
+#include "cpu_device/dialect/vector_types.hpp"
 
 namespace published::ptx {
 

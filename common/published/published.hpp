@@ -22,8 +22,8 @@
 #include <new>
 #include <utility>
 
-#include "cpu/cuda.hpp"
-#include "cpu/unsupported.hpp"
+#include "cpu_device/dialect/cuda.hpp"
+#include "cpu_device/dialect/unsupported.hpp"
 #include "published/graphs.hpp"
 #include "published/pools.hpp"
 #include "published/ptx.hpp"

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "cpu/runtime.hpp"
+#include "cpu_device/dialect/runtime.hpp"
 
 // --- Types and constants, with CUDA's names and numbers ---
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "claims.hpp"
-#include "cpu/finding.hpp"
+#include "cpu_device/findings/finding.hpp"
 #include "harness/backend.hpp"
 #include "harness/derived_counts.hpp"
 #include "harness/exit_status.hpp"

@@ -41,7 +41,7 @@ def main():
         source, ptx = pathlib.Path(folder) / "both.cu", pathlib.Path(folder) / "both.ptx"
         source.write_text(SOURCE)
         # Relative paths: nvcc fails at quotes and brackets in the name of a folder.
-        compiled = run("nvcc", "-std=c++20", "-arch=sm_90a", "-ptx", "-Icommon", "-Icommon/kernels",
+        compiled = run("nvcc", "-std=c++20", "-arch=sm_90a", "-ptx", "-I.", "-Icommon", "-Icommon/kernels",
                        f"-I{CHAPTER}", "-o", ptx, source, cwd=ROOT)
         expect("both kernels compile", compiled.returncode == 0, compiled.stderr)
         kernels = {"by hand" if "vectorised" in body.split("(")[0] else "of the chain": instructions(body)

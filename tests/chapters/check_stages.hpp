@@ -11,7 +11,7 @@
 #include <string>
 
 #include "catch.hpp"
-#include "cpu/notes.hpp"
+#include "cpu_device/findings/notes.hpp"
 #include "harness/backend.hpp"
 #include "harness/options.hpp"
 #include "harness/run_stage.hpp"

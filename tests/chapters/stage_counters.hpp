@@ -6,7 +6,7 @@
 #include <string>
 
 #include "chapters/check_stages.hpp"
-#include "common/cpu/hardware_counters.hpp"
+#include "tests/cpu_device/hardware_counters.hpp"
 
 /// Checks that the CPU device's counts of every stage equal what Nsight Compute counted on an H200 at
 /// `shape`: requests and sectors exactly, wavefronts within the hardware's noise. In the stages in `merged`

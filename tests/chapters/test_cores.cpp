@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "common/cpu/on_cores.hpp"
+#include "tests/cpu_device/on_cores.hpp"
 #include "harness/run_stage.hpp"
 #include "workbook.hpp"
 

@@ -8,7 +8,7 @@
 #include "chapters/check_stages.hpp"
 #include "chapters/dropout_numbers.hpp"
 #include "chapters/stage_counters.hpp"
-#include "common/cpu/device_arrays.hpp"
+#include "tests/cpu_device/device_arrays.hpp"
 #include "harness/run_stage.hpp"
 #include "kernels/dropout.hpp"
 

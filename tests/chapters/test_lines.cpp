@@ -6,7 +6,7 @@
 
 #include "catch.hpp"
 #include "chapters/ragged_shapes.hpp"
-#include "common/cpu/same_counts.hpp"
+#include "tests/cpu_device/same_counts.hpp"
 #include "harness/lines.hpp"
 #include "harness/options.hpp"
 #include "harness/run_stage.hpp"

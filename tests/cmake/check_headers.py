@@ -16,8 +16,8 @@ COMPILER = sys.argv[1]
 FOR_GPU = COMPILER == "nvcc"
 PLAIN = ("measurement.hpp", "resources.hpp", "sensors.hpp", "statistics.hpp", "streaming.hpp",
          "timing.hpp", "turns.hpp")  # of common/gpu: no CUDA in them
-INCLUDES = ["-std=c++20", "-Icommon", "-Icommon/kernels"]
-HOST = [COMPILER, *INCLUDES, "-idirafter", "common/cpu/cuda_headers", "-Wall", "-fsyntax-only", "-x", "c++"]
+INCLUDES = ["-std=c++20", "-I.", "-Icommon", "-Icommon/kernels"]
+HOST = [COMPILER, *INCLUDES, "-idirafter", "cpu_device/dialect/cuda_headers", "-Wall", "-fsyntax-only", "-x", "c++"]
 NVCC = ["nvcc", *INCLUDES, "-x", "cu", "--ptx", "-arch=compute_90a", "-o", "/dev/null"]
 GPU_ONLY = (".gpu.cuh", ".sm90a.cuh")
 
@@ -49,7 +49,7 @@ def compiles(header):
 def main():
     if not shutil.which(COMPILER):
         skip(f"there is no {COMPILER}")
-    tops = ("common", "chapters", "solutions")
+    tops = ("common", "cpu_device", "chapters", "solutions")
     headers = [p for top in tops for p in pathlib.Path(top).rglob("*") if p.suffix in (".hpp", ".cuh")]
     # The reader's exercises may be broken; stand-ins for CUDA's headers may be nothing but an error.
     headers = [p for p in headers if not {"exercises", "cuda_headers"} & set(p.parts)]

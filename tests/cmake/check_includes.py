@@ -8,38 +8,45 @@ import sys
 
 COMPILER = sys.argv[1]
 THIRD_PARTIES = ("/boost/", "/CLI/", "/fmt/", "/nlohmann/", "/catch2/")
-# Ours, but not for kernels: what belongs to the harness, and what holds code that is not traced.
+# Ours that kernel files may reach. Not for kernels: what belongs to the harness, and what holds code that is not traced.
 ALLOWED_OURS = ("chapters/", "solutions/", "common/device.hpp", "common/chapter.hpp", "common/attention.hpp",
-                "common/exercise.hpp", "common/play.hpp", "common/play_memory.hpp", "common/cpu/cuda.hpp",
-                "common/cpu/dialect.hpp", "common/cpu/cuda_headers/cuda/atomic",
-                "common/cpu/bfloat16.hpp", "common/cpu/float16.hpp", "common/cpu/half.hpp",
-                "common/cpu/math.hpp", "common/cpu/pipeline.hpp", "common/cpu/runtime.hpp",
-                "common/cpu/unsupported.hpp", "common/cpu/vector_types.hpp", "common/cpu/warp.hpp",
-                "common/cpu/wmma.hpp", "common/kernels/")
-# From the lowest layer to the highest: which folders the files of a folder may include.
+                "common/exercise.hpp", "common/play.hpp", "common/play_memory.hpp", "common/kernels/",
+                "cpu_device/dialect/")
+# From the lowest layer to the highest: which folders the files of a folder may include, besides their own.
+DATA = {"common", "cpu_device/dialect", "cpu_device"}  # its top level: plain data, and who runs
+MEMORY = DATA | {"cpu_device/program_image", "cpu_device/memory"}
+FINDINGS = MEMORY | {"cpu_device/findings"}
+CPU_DEVICE = FINDINGS | {"cpu_device/races", "cpu_device/counting", "cpu_device/running"}
 MAY_INCLUDE = {
-    "common": {"common"},  # its top level and common/kernels
-    "common/cpu": {"common", "common/cpu"},
-    "common/gpu": {"common", "common/gpu"},
-    "common/published": {"common", "common/cpu", "common/published"},
-    "common/harness": {"common", "common/cpu", "common/gpu", "common/published", "common/harness"},
-    "cli": {"common", "common/harness", "cli"},
-    "chapters": {"common", "common/gpu", "chapters"},
-    "solutions": {"common", "common/gpu", "chapters", "solutions"},
+    "common": set(),  # its top level and common/kernels
+    "cpu_device/dialect": set(),
+    "cpu_device": {"common", "cpu_device/dialect"},
+    "cpu_device/program_image": DATA,
+    "cpu_device/memory": MEMORY,
+    "cpu_device/findings": FINDINGS,
+    "cpu_device/races": FINDINGS,
+    "cpu_device/counting": FINDINGS,
+    "cpu_device/running": CPU_DEVICE,
+    "cpu_device/builtins": CPU_DEVICE,
+    "common/gpu": {"common"},
+    "common/published": {"common"} | CPU_DEVICE,
+    "common/harness": {"common/gpu", "common/published"} | CPU_DEVICE,
+    "cli": {"common", "common/harness"},
+    "chapters": {"common", "common/gpu"},
+    "solutions": {"common", "common/gpu", "chapters"},
 }
 # The one header that picks a device.
-PICKS_A_DEVICE = {"common/device.hpp": {"common/cpu", "common/gpu"}}
+PICKS_A_DEVICE = {"common/device.hpp": {"cpu_device/dialect", "common/gpu"}}
 
 
 def layer(path):
-    """The folder of MAY_INCLUDE that a file belongs to."""
-    folder = "/".join(path.parts[:2]) if path.parts[0] == "common" else path.parts[0]
-    return folder if folder in MAY_INCLUDE else "common"
+    """The folder of MAY_INCLUDE that a file belongs to: the longest that it is in."""
+    return max((folder for folder in MAY_INCLUDE if path.is_relative_to(folder)), key=len)
 
 
 def included(path, name):
     """The file that `#include "name"` in `path` means, in whichever folder of ours it is; None if in none."""
-    folders = [path.parent, pathlib.Path("common"), pathlib.Path("common/kernels"), pathlib.Path("cli"),
+    folders = [path.parent, pathlib.Path("."), pathlib.Path("common"), pathlib.Path("common/kernels"), pathlib.Path("cli"),
                pathlib.Path("chapters") / (path.parts[1] if len(path.parts) > 2 else "")]
     found = (folder / file for folder in folders for file in (name, name + ".in"))  # .in: cli/config.hpp
     return next((pathlib.Path(os.path.normpath(file)) for file in found if file.is_file()), None)
@@ -47,7 +54,7 @@ def included(path, name):
 
 def wrong_layers(path, text):
     """The faults of the `#include "..."` lines of a file with that path and text."""
-    allowed = MAY_INCLUDE[layer(path)] | PICKS_A_DEVICE.get(str(path), set())
+    allowed = {layer(path)} | MAY_INCLUDE[layer(path)] | PICKS_A_DEVICE.get(str(path), set())
     for name in re.findall(r'^\s*#\s*include\s+"([^"]+)"', text, re.MULTILINE):
         file = included(path, name)
         if file is None:
@@ -58,14 +65,16 @@ def wrong_layers(path, text):
 
 def check_layers():
     """Returns how many includes are wrong."""
-    for path, name in (("common/cpu/x.hpp", "harness/errors.hpp"), ("common/x.hpp", "workbook.hpp"),
-                       ("common/harness/x.cpp", "state.hpp"), ("common/kernels/x.hpp", "cpu/device.hpp"),
-                       ("common/gpu/x.hpp", "cpu/counts.hpp"), ("common/cpu/x.hpp", "no_such_file.hpp"),
-                       ("common/cpu/x.hpp", "../harness/errors.hpp"),
+    for path, name in (("cpu_device/x.hpp", "harness/errors.hpp"), ("common/x.hpp", "workbook.hpp"),
+                       ("common/harness/x.cpp", "state.hpp"), ("common/kernels/x.hpp", "cpu_device/counts.hpp"),
+                       ("common/gpu/x.hpp", "cpu_device/counts.hpp"), ("cpu_device/x.hpp", "no_such_file.hpp"),
+                       ("cpu_device/races/x.hpp", "../running/device.hpp"),
+                       ("cpu_device/memory/x.cpp", "cpu_device/findings/notes.hpp"),
+                       ("cpu_device/running/x.cpp", "cpu_device/builtins/trace.hpp"),
                        ("chapters/01_multiply_add/x.cuh", "harness/backend.hpp")):
         if not list(wrong_layers(pathlib.Path(path), f'#include "{name}"\n')):
             sys.exit(f"this check does not notice that {path} includes {name}")
-    tops = ("common", "cli", "chapters", "solutions")
+    tops = ("common", "cpu_device", "cli", "chapters", "solutions")
     files = [p for top in tops for p in sorted(pathlib.Path(top).rglob("*"))
              if p.suffix in (".hpp", ".cpp", ".cu", ".cuh") and "exercises" not in p.parts]
     wrong = [remark for path in files for remark in wrong_layers(path, path.read_text())]
@@ -74,8 +83,8 @@ def check_layers():
 
 
 def reached(source):
-    call = [COMPILER, "-std=c++20", "-Icommon", "-Icommon/kernels",
-            "-idirafter", "common/cpu/cuda_headers", "-DDEVICE=cpu", "-M", "-x", "c++", source]
+    call = [COMPILER, "-std=c++20", "-I.", "-Icommon", "-Icommon/kernels",
+            "-idirafter", "cpu_device/dialect/cuda_headers", "-DDEVICE=cpu", "-M", "-x", "c++", source]
     rule = subprocess.run(call, check=True, capture_output=True, text=True).stdout
     return rule.replace("\\\n", " ").split()[1:]
 

@@ -60,8 +60,8 @@ SUPPORTED = "out[0] = static_cast<float>(n);"
 def errors(compiler, **parts):
     """The lines of the compiler's errors, [] when it has none."""
     source = FRAME.format(**{"before": "", "inside": SUPPORTED, "after": ""} | parts)
-    done = run(compiler, "-std=c++20", "-fsyntax-only", "-Icommon", "-Icommon/kernels",
-               "-Icommon/cpu/cuda_headers", "-DDEVICE=cpu", "-x", "c++", "-", input=source,
+    done = run(compiler, "-std=c++20", "-fsyntax-only", "-I.", "-Icommon", "-Icommon/kernels",
+               "-Icpu_device/dialect/cuda_headers", "-DDEVICE=cpu", "-x", "c++", "-", input=source,
                env=os.environ | {"LC_ALL": "C.UTF-8"})
     return [line for line in done.stderr.splitlines() if "error:" in line] if done.returncode else []
 

@@ -14,7 +14,7 @@ from checks import ROOT, expect, run
 
 COMPILER = sys.argv[1]
 PAGE = ROOT / "docs" / "adding_a_chapter.md"
-INCLUDES = ("common", "common/kernels", "common/cpu/cuda_headers")
+INCLUDES = (".", "common", "common/kernels", "cpu_device/dialect/cuda_headers")
 EXAMPLE = "01_multiply_add"
 
 

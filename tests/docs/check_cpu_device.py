@@ -46,7 +46,7 @@ def unnamed(text, tests):
 
 def kinds():
     """The titles of all kinds of findings and notes."""
-    return re.findall(r'^    \{"([^"]+)", "', (ROOT / "common/cpu/finding_kind.hpp").read_text(), re.M)
+    return re.findall(r'^    \{"([^"]+)", "', (ROOT / "cpu_device/findings/finding_kind.hpp").read_text(), re.M)
 
 
 def check_checker():

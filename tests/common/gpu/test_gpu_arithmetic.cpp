@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "catch.hpp"
-#include "common/cpu/arithmetic.hpp"
-#include "common/cpu/exact.hpp"
+#include "tests/cpu_device/arithmetic.hpp"
+#include "tests/cpu_device/exact.hpp"
 #include "common/gpu/gpu_or_skip.hpp"
 
 namespace gpu::test_kernels {

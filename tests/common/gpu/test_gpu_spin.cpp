@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "common/cpu/device_arrays.hpp"
+#include "tests/cpu_device/device_arrays.hpp"
 #include "common/gpu/gpu_or_skip.hpp"
 
 #define DEVICE gpu

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "catch.hpp"
-#include "cpu/memory.hpp"
+#include "cpu_device/memory/memory.hpp"
 #include "harness/errors.hpp"
 #include "harness/run_stage.hpp"
 #include "kernels/messages.hpp"

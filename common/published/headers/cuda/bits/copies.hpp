@@ -2,7 +2,7 @@
 /// For the headers barrier and pipeline of libcu++, for published files: asynchronous copies.
 #pragma once
 
-#include "cpu/pipeline.hpp"
+#include "cpu_device/dialect/pipeline.hpp"
 
 namespace cuda {
 

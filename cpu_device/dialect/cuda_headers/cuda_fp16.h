@@ -1,0 +1,3 @@
+// CUDA's header of this name, for kernel files that include it themselves.
+#pragma once
+#include "cpu_device/dialect/half.hpp"
