@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "cpu_device/access.hpp"
-#include "cpu_device/running/cores.hpp"
+#include "cpu_device/running_thread.hpp"
 #include "harness/published_gpus.hpp"
 #include "harness/published_memory.hpp"
 #include "plural.hpp"

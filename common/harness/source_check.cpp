@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/specifiers.hpp"
+
 namespace workbook {
 std::string code_of(const std::string& text) {
   std::string code = text;
@@ -67,8 +69,8 @@ std::string refused_include(const std::string& line) {
   const bool quoted = line[begin] == '"';
   const bool is_other =
       quoted && (name.find('/') != std::string::npos || name.ends_with(".cuh") || name.ends_with(".cu"));
-  const bool is_ours = name.starts_with("cpu_device/") || name.starts_with("harness/") || name.starts_with("/") ||
-                       name.find("..") != std::string::npos;
+  const bool is_ours = name.starts_with("cpu_device/") || name.starts_with("harness/") ||
+                       name.starts_with("/") || name.find("..") != std::string::npos;
   return is_other || is_ours ? fmt::format("{} is included: {}", name, kHeaders) : "";
 }
 
@@ -97,13 +99,14 @@ std::string refused_line(const std::string& line) {
 }  // namespace
 
 std::string refusal(const std::string& text) {
-  std::istringstream lines(code_of(text));
+  const std::string code = code_of(text);
+  std::istringstream lines(code);
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {
     const std::string why = refused_line(line);
     if (!why.empty()) return fmt::format("line {}: {}", number, why);
   }
-  return "";
+  return missing_specifier(code);
 }
 
 }  // namespace workbook

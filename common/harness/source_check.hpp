@@ -11,8 +11,9 @@ namespace workbook {
 std::string code_of(const std::string& text);
 
 /// Why a file with this text is not judged, in one sentence: it includes what belongs to the workbook, hides
-/// its accesses from the CPU device, or changes the dialect. Empty when it is judged. Comments and string
-/// literals do not count.
+/// its accesses from the CPU device, changes the dialect, or has a function that a kernel calls and nvcc
+/// would not compile for a GPU (specifiers.hpp). Empty when it is judged. Comments and string literals do not
+/// count.
 std::string refusal(const std::string& text);
 
 }  // namespace workbook

@@ -51,8 +51,6 @@ inline constexpr FindingKindRow kFindingKinds[] = {
     {"crash in a kernel", "crash", false},
     {"host function in a kernel", "host", false},
     {"launch refused", "launch", false},
-    {"kernel without __global__", "specifier", false},
-    {"function without __device__", "specifier", false},
     // Notes only: nothing stops a launch for them.
     {"barrier in several lines", "", true},
     {"barrier without the threads that have ended", "", true},

@@ -5,7 +5,6 @@
 
 #include "cpu_device/access.hpp"
 #include "cpu_device/coordinates.hpp"
-#include "cpu_device/findings/execution_space.hpp"
 #include "cpu_device/findings/host_calls.hpp"
 #include "cpu_device/findings/launch_limits.hpp"
 #include "cpu_device/lanes.hpp"
@@ -173,7 +172,6 @@ void run(const Launch& launch) {
       "launches a kernel", CALLER,
       "a kernel cannot start another one here: host code launches one after the other, and a helper "
       "that a kernel needs is a __device__ function");
-  check_execution_space(launch.kernel);
   check_launch(launch);
   Device& d = device();
   begin_launch(d.launch, launch);

@@ -295,7 +295,7 @@ TEST_CASE_METHOD(Judged, "exercise: a file that goes around the judge is not run
 
 TEST_CASE("exercise: what no file may have") {
   for (const char* wrong :
-       {"#include \"4_sum.cuh\"", "#  include <cpu/device.hpp>", "#include \"/tmp/x.hpp\"",
+       {"#include \"4_sum.cuh\"", "#  include <cpu_device/running/device.hpp>", "#include \"/tmp/x.hpp\"",
         "__attribute__((no_sanitize(\"thread\"))) int f();", "[[gnu::no_sanitize_thread]] int f();",
         "#define DEVICE mine", "#undef __global__", "int x = cpu :: device().counts.load_sectors;",
         "namespace cpu { int x; }"}) {
@@ -312,6 +312,44 @@ TEST_CASE("exercise: what no file may have") {
   }
   CHECK(refusal(std::string(10'000'000, '"')) == "");
   CHECK(refusal(std::string(10'000'000, '/')) == "");
+}
+
+TEST_CASE("exercise: a function that nvcc would not compile for a GPU") {
+  struct Row {
+    const char *code, *lacks;
+  };
+  const Row wrong[] = {
+      {"float f(float x) { return x; }\n__global__ void k(float* x) { *x = f(*x); }", "line 1: f is called"},
+      {"template <class T>\ninline T f(T x) { return x; }\n__device__ int g() { return f<int>(1); }",
+       "line 2: f is called"},
+      {"static float // f(\n__host__ f(float x) { return x; }\n__global__ void k() { f(1); }",
+       "line 2: f is called"},
+      {"struct F {\n  float operator()(float x) const { return x; }\n};\n__global__ void k() {}",
+       "line 2: operator() is called"},
+      {"struct S {\n  float sum() const { return 0; }\n};\n__global__ void k(S s) { s.sum(); }",
+       "line 2: sum is called"},
+      {"namespace DEVICE {\n__device__ void k(int) {}\nvoid run() { launch(k, 1, 1, 2); }\n}",
+       "line 2: k is launched and has no __global__"},
+      {"template <int N>\nvoid k() {}\nvoid run() { launch_shared(k<4>, 1, 1, 2); }",
+       "line 2: k is launched"},
+  };
+  for (const auto& [code, lacks] : wrong) {
+    INFO(code);
+    CHECK_THAT(refusal(code), ContainsSubstring(lacks));
+  }
+  for (const char* right :
+       {"__device__ float f(float);\nfloat f(float x) { return x; }\n__global__ void k() { f(1); }",
+        "constexpr int f() { return 1; }\n__global__ void k() { const int n = f(); }",
+        "#define HD __host__ __device__\nHD float f() { return 1; }\n__global__ void k() { f(); }",
+        "#define device __device__\ndevice float f() { return 1; }\n__global__ void k() { f(); }",
+        "struct S {\n  S(int n) : n(n) {}\n  int n;\n};\n__global__ void k(S s) { S(1); }",
+        "int blocks(int n) { return n; }\n__global__ void k() {}\nvoid run() { launch(k, blocks(1), 1); }",
+        "float load() { return 1; }\n__global__ void k(V v) { v.load(); V::load(); v->load(); }",
+        "__global__ void k() { auto f = [](float x) { return x; };\n f(1); }",
+        "__global__ void __launch_bounds__(256) k() {}\nvoid run() { launch(k, 1, 1); }"}) {
+    INFO(right);
+    CHECK(refusal(right) == "");
+  }
 }
 
 }  // namespace test_run_exercise
