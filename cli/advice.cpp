@@ -28,7 +28,7 @@ const Frequent kFrequent[] = {
      "A kernel is started with launch(kernel, grid, block, arguments...), which stands for kernel<<<grid, "
      "block>>>(arguments...). With dynamic shared memory it is launch_shared(kernel, grid, block, bytes, "
      "arguments...).",
-     "In a message, published_start_KERNEL(...) is the launch KERNEL<<<...>>>(...): what follows the "
+     "In a message, program_start_KERNEL(...) is the launch KERNEL<<<...>>>(...): what follows the "
      "configuration has to be the kernel's arguments."},
     {R"(extern\s+__shared__)",
      "Dynamic shared memory is float* s = dynamic_shared<float>(); here, and launch_shared(kernel, grid, "

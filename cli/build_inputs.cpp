@@ -159,7 +159,7 @@ BuildFile read_build_file(const fs::path& build) {
       if (word != "|" && word != "||" && word != "RERUN_CMAKE")
         found.inputs.push_back((build / word).string());
   }
-  // The files for `play` are preprocessed with options of their own (cmake/Play.cmake).
+  // The files for `play` are preprocessed with options of their own (play/CMakeLists.txt).
   std::error_code error;
   for (fs::directory_iterator entry(build, error), end; !error && entry != end; entry.increment(error))
     if (entry->path().extension() == ".options") add_folders(text_of(entry->path()), found.folders);

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t kMostFiles = 16;  // of a program, as in cmake/Play.cmake
+constexpr std::size_t kMostFiles = 16;  // of a program, as in play/CMakeLists.txt
 
 /// Writes a starter file to a place where there is no file yet. \throws UsageError, MachineError
 void write_starter(const Workbook& workbook, const std::string& file) {
@@ -67,7 +67,7 @@ bool has_main(const std::string& file) {
 /// is compiled elsewhere, and still includes what is beside the source.
 std::string preprocessor_options(const PlayRequest& request, const std::string& source, bool is_copy) {
   std::ostringstream text;
-  text << "-include published/published.hpp\n";
+  text << "-include play/program/program.hpp\n";
   if (is_copy) text << "-iquote" << std::quoted(fs::canonical(source).parent_path().string()) << "\n";
   for (const std::string& each : request.includes)
     text << std::quoted("-I" + fs::absolute(each).string()) << "\n";
@@ -118,14 +118,14 @@ std::string with_macros(std::string text, std::vector<Setting>& settings) {
   return text;
 }
 
-/// Writes what the build of a program depends on (cmake/Play.cmake).
+/// Writes what the build of a program depends on (play/CMakeLists.txt).
 void write_program(const Workbook& workbook, const std::string& file, const PlayRequest& request) {
   std::vector<Setting> settings;
   for (const std::string& each : request.constants) settings.push_back(setting_of(each));
   std::vector<std::string> sources = request.more_files;
   sources.insert(sources.begin(), file);
   for (std::size_t i = 0; i < kMostFiles; ++i) {
-    const std::string path = (workbook.build / fmt::format("published.{}", i)).string();
+    const std::string path = (workbook.build / fmt::format("program.{}", i)).string();
     if (i >= sources.size()) {
       update_file(path + ".options", "");
       update_file(path + ".cu", "");
@@ -142,7 +142,7 @@ void write_program(const Workbook& workbook, const std::string& file, const Play
   std::string constants;
   for (const Setting& each : settings)
     if (!each.is_macro) constants += each.name + "=" + each.value + "\n";
-  update_file(workbook.build / "published.set", constants);
+  update_file(workbook.build / "program.set", constants);
 }
 
 /// Builds the program of `play` with the reader's file. Returns whether that was possible; if not, says why.
@@ -153,7 +153,7 @@ bool build_play(const Workbook& workbook, const std::string& file, const PlayReq
     say("{}", wrapped(fault, 0));
     return false;
   }
-  const std::string target = is_program ? "published" : "play";
+  const std::string target = is_program ? "play_program" : "play";
   if (is_program)
     write_program(workbook, file, request);
   else
@@ -199,7 +199,7 @@ int play_command(const Workbook& workbook, const std::string& file, const PlayRe
   if (!is_program && request.is_for_main()) throw UsageError(fmt::format("{}; {} has none", kForMain, file));
   if (!request.model.empty()) card_for(request.model);
   for (const std::string& each : request.constants) setting_of(each);
-  std::vector<std::string> call = {(workbook.build / "bin" / (is_program ? "published" : "play")).string(),
+  std::vector<std::string> call = {(workbook.build / "bin" / (is_program ? "play_program" : "play")).string(),
                                    file, "--device", text_of(request.device)};
   if (request.launches) call.insert(call.end(), {"--launches", std::to_string(request.launches)});
   if (request.gpus) call.insert(call.end(), {"--gpus", std::to_string(request.gpus)});

@@ -21,7 +21,7 @@
 
 #include "harness/errors.hpp"
 #include "harness/exit_status.hpp"
-#include "harness/run_play.hpp"
+#include "play/run_play.hpp"
 #include "harness/terminal.hpp"
 #include "plural.hpp"
 #include "read_file.hpp"

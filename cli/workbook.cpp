@@ -68,7 +68,7 @@ Build failed_build(const std::string& output, const Workbook& workbook) {
   build.errors = without(printable(build.errors, "\n\t"), workbook.root.string() + "/");
   build.lack = lack_in(build.errors);
   build.names_place = names_place(build.errors);
-  build.errors += advice_on(build.errors, build.failed.find("published") != std::string::npos);
+  build.errors += advice_on(build.errors, build.failed.find("program.") != std::string::npos);
   return build;
 }
 

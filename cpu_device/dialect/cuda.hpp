@@ -1,6 +1,6 @@
 /// \file
 /// CUDA's functions and types on the CPU device, without its keywords: those are dialect.hpp's for kernel
-/// files, and the translator's for published ones (published.hpp). Every function here is always inlined,
+/// files, and the translator's for programs (program.hpp). Every function here is always inlined,
 /// because the linker could take a traced function that stayed out of line for one of the plain program's.
 #pragma once
 

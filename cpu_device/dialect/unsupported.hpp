@@ -1,7 +1,7 @@
 /// \file
 /// Features of CUDA that the CPU device does not have: using one is a compile error that says what to use
-/// instead. The functions are declared so that the compiler knows their names, and never defined. Published
-/// files have some of them (published.hpp).
+/// instead. The functions are declared so that the compiler knows their names, and never defined. Programs
+/// have some of them (program.hpp).
 #pragma once
 
 #define WORKBOOK_UNSUPPORTED(name, why) \

@@ -2,11 +2,11 @@
 
 #include <link.h>
 
-// The __constant__ variables of a published file (published.hpp), which host code fills, and the __device__
+// The __constant__ variables of a program (program.hpp), which host code fills, and the __device__
 // ones.
 extern "C" {
-[[gnu::weak]] extern char __start_published_constant[], __stop_published_constant[];
-[[gnu::weak]] extern char __start_published_device[], __stop_published_device[];
+[[gnu::weak]] extern char __start_program_constant[], __stop_program_constant[];
+[[gnu::weak]] extern char __start_program_device[], __stop_program_device[];
 }
 
 namespace cpu {
@@ -34,13 +34,13 @@ Program program() {
         return 1;  // the program itself comes first
       },
       &found);
-  if (__start_published_constant) {
-    found.from_host = between(__start_published_constant, __stop_published_constant);
+  if (__start_program_constant) {
+    found.from_host = between(__start_program_constant, __stop_program_constant);
     found.constants.push_back(found.from_host);
     found.of_each_gpu.push_back(found.from_host);
   }
-  if (__start_published_device)
-    found.of_each_gpu.push_back(between(__start_published_device, __stop_published_device));
+  if (__start_program_device)
+    found.of_each_gpu.push_back(between(__start_program_device, __stop_program_device));
   return found;
 }
 

@@ -11,8 +11,8 @@ namespace cpu {
 struct Program {
   Region thread_locals;             ///< of the calling thread: what `__shared__` stands for
   std::vector<Region> constants;    ///< what the program cannot write: `__constant__` tables among it
-  Region from_host = {};            ///< those of them that host code of a published file fills
-  std::vector<Region> of_each_gpu;  ///< variables of a published file that each GPU has for itself
+  Region from_host = {};            ///< those of them that host code of a program fills
+  std::vector<Region> of_each_gpu;  ///< variables of a program that each GPU has for itself
 };
 
 Program program();

@@ -57,7 +57,8 @@ std::string tidy_name(const std::string& name) {
 
 bool is_kernel_file(const std::string& file) {
   const std::string name = tidy_name(file);
-  return !name.starts_with("cpu_device/") && !name.starts_with("common/published/") &&
+  return !name.starts_with("cpu_device/") && !name.starts_with("play/program/") &&
+         !name.starts_with("play/headers/") &&
          name.find("/include/c++/") == std::string::npos;
 }
 
@@ -103,7 +104,7 @@ SourceLine line_at(std::uintptr_t address) {
     line = frame;
     if (is_kernel_file(frame.file)) break;
   }
-  if (line.function == "published_main") line.function = line.instance = "main";  // of a published file
+  if (line.function == "program_main") line.function = line.instance = "main";  // of a program
   return line;
 }
 

@@ -70,14 +70,14 @@ def differences(ours, theirs):
             for name, row in ours.items() if theirs[name] != row}
 
 
-def check_published(compiler, folder):
+def check_programs(compiler, folder):
     """Files with a main of their own: what `./workbook play` does with them, in that build."""
     for name, text in (("features", "caught features"), ("groups", "part of a warp 0")):
-        source = ROOT / "tests" / "data" / "published" / f"{name}.cu"
-        (folder / "published.0.options").write_text("-include published/published.hpp\n")
-        (folder / "published.0.cu").write_text(f'#include "{source}"\n')
-        expect(f"{compiler} builds {name}.cu", *succeeds("ninja", "-C", folder, "published"))
-        done = run(folder / "bin" / "published", source)
+        source = ROOT / "tests" / "data" / "programs" / f"{name}.cu"
+        (folder / "program.0.options").write_text("-include play/program/program.hpp\n")
+        (folder / "program.0.cu").write_text(f'#include "{source}"\n')
+        expect(f"{compiler} builds {name}.cu", *succeeds("ninja", "-C", folder, "play_program"))
+        done = run(folder / "bin" / "play_program", source)
         expect(f"built by {compiler}, {name}.cu runs", done.returncode == 0 and text in done.stdout,
                done.stdout + done.stderr)
 
@@ -104,7 +104,7 @@ def main():
     tests = run(there / "bin" / "cpu_device_tests", cwd=ROOT, env=os.environ | {"NO_COLOR": "1"})
     expect(f"built by {another}, the CPU device passes its tests", tests.returncode == 0,
            tests.stdout[-8000:])
-    check_published(another, there)
+    check_programs(another, there)
     return 0
 
 

@@ -13,7 +13,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from checks import ROOT, expect, run, skip
 
-TOPS = ("chapters", "cli", "common", "cpu_device", "docs", "solutions", "tests")
+TOPS = ("chapters", "cli", "common", "cpu_device", "docs", "play", "solutions", "tests")
 READERS = "exercises"
 SUFFIXES = (".cu", ".cuh", ".h", ".hpp", ".cpp")
 COLUMNS = 110

@@ -8,7 +8,7 @@
 #include "tests/cpu_device/kernel_lines.hpp"
 #include "cpu_device/running/device.hpp"
 #include "cpu_device/memory/memory.hpp"
-#include "cpu_device/races/race_hints.hpp"
+#include "cpu_device/races/race_findings.hpp"
 #include "cpu_device/program_image/source_line.hpp"
 #include "harness/terminal.hpp"
 #include "kernels/kernels.hpp"

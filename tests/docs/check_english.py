@@ -69,7 +69,7 @@ FORMS = [(name, re.compile(form), advice) for name, form, advice in (
 # --- The sentences of a file: (line, text) ---
 
 C_TOKEN = re.compile(r'''R"\(.*?\)"|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'|(//[^\n]*)|(/\*.*?\*/)''', re.S)
-TOPS = ("chapters", "cli", "cmake", "common", "cpu_device", "docs", "plots", "solutions", "tests")
+TOPS = ("chapters", "cli", "cmake", "common", "cpu_device", "docs", "play", "plots", "solutions", "tests")
 SCRIPTS = ("CMakeLists.txt", "*/CMakeLists.txt", "workbook")
 C_SUFFIXES = (".cu", ".cuh", ".hpp", ".cpp", ".h", ".js", ".css", ".inc")
 SUFFIXES = (".md", ".py", ".cmake", *C_SUFFIXES)

@@ -1,7 +1,7 @@
 #include "counted.hpp"
 #include "device.hpp"
 #include "kernels.hpp"
-#include "published/published.hpp"
+#include "play/program/program.hpp"
 
 namespace DEVICE::test_kernels {
 namespace {

@@ -14,7 +14,7 @@
 #include "harness/note_words.hpp"
 #include "harness/run_chapter.hpp"
 #include "harness/run_exercise.hpp"
-#include "harness/run_play.hpp"
+#include "play/run_play.hpp"
 #include "kernels/counted_bytes.hpp"
 #include "kernels/notes.hpp"
 #include "play_memory.hpp"
