@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <regex>
 
-#include "harness/memory_limit.hpp"
-#include "harness/terminal.hpp"
+#include "system/memory_limit.hpp"
+#include "system/terminal.hpp"
 #include "workbook.hpp"
 
 namespace workbook {

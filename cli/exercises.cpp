@@ -8,9 +8,9 @@
 #include <sstream>
 #include <tuple>
 
-#include "harness/errors.hpp"
-#include "harness/files.hpp"
-#include "read_file.hpp"
+#include "system/errors.hpp"
+#include "system/files.hpp"
+#include "system/read_file.hpp"
 
 namespace workbook {
 namespace {

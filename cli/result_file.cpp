@@ -10,8 +10,8 @@
 #include <system_error>
 #include <vector>
 
-#include "harness/errors.hpp"
-#include "harness/files.hpp"
+#include "system/errors.hpp"
+#include "system/files.hpp"
 
 namespace workbook {
 

@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-#include "harness/errors.hpp"
+#include "system/errors.hpp"
 
 namespace workbook {
 namespace {

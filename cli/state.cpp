@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "harness/errors.hpp"
-#include "harness/files.hpp"
-#include "lock.hpp"
-#include "say.hpp"
+#include "system/errors.hpp"
+#include "system/files.hpp"
+#include "system/lock.hpp"
+#include "system/say.hpp"
 
 namespace workbook {
 namespace {

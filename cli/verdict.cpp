@@ -12,9 +12,9 @@
 #include <sstream>
 #include <vector>
 
-#include "harness/run_exercise.hpp"
-#include "harness/terminal.hpp"
-#include "plural.hpp"
+#include "judge/judge.hpp"
+#include "system/plural.hpp"
+#include "system/terminal.hpp"
 #include "workbook.hpp"
 
 namespace workbook {

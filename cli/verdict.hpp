@@ -5,7 +5,7 @@
 #include <chrono>
 #include <string>
 
-#include "process.hpp"
+#include "system/process.hpp"
 
 namespace workbook {
 
@@ -20,7 +20,7 @@ struct Verdict {
 };
 
 /// The verdict on a program that was run to judge an exercise: `json` is what it wrote
-/// (common/harness/run_exercise.hpp), empty when it wrote nothing; `outcome` is how it ended.
+/// (common/judge/judge.hpp), empty when it wrote nothing; `outcome` is how it ended.
 Verdict verdict_of(const std::string& json, const Outcome& outcome);
 
 }  // namespace workbook

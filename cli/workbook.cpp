@@ -10,16 +10,16 @@
 #include <sstream>
 
 #include "advice.hpp"
-#include "build_inputs.hpp"
 #include "config.hpp"
-#include "harness/errors.hpp"
-#include "harness/files.hpp"
-#include "harness/memory_limit.hpp"
-#include "harness/source_check.hpp"
-#include "harness/terminal.hpp"
-#include "lock.hpp"
-#include "process.hpp"
-#include "say.hpp"
+#include "judge/source_check.hpp"
+#include "system/build_inputs.hpp"
+#include "system/errors.hpp"
+#include "system/files.hpp"
+#include "system/lock.hpp"
+#include "system/memory_limit.hpp"
+#include "system/process.hpp"
+#include "system/say.hpp"
+#include "system/terminal.hpp"
 
 namespace workbook {
 

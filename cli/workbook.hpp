@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "exercises.hpp"
-#include "harness/exit_status.hpp"
 #include "state.hpp"
+#include "system/exit_status.hpp"
 
 namespace workbook {
 

@@ -10,7 +10,7 @@ else()
   endif()
 endif()
 file(CONFIGURE OUTPUT "${OUTPUT}" CONTENT [[
-#include "harness/report.hpp"
+#include "harness/tables/report.hpp"
 
 std::string workbook::build_commit() { return "@commit@"; }
 ]] @ONLY)

@@ -35,7 +35,7 @@ endfunction()
 
 # add_exercise_program(PROGRAM EXERCISE JUDGE DEVICE [VERSION FILE]...)
 # The executable that judges versions, whose object libraries it must be linked with; JUDGE is one of
-# common/harness/run_exercise.hpp.
+# common/judge/judge.hpp.
 function(add_exercise_program program exercise judge device)
   set(declarations "")
   set(table "")

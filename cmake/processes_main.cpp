@@ -1,5 +1,5 @@
 // The executable several_processes: chapter 10 with a process for each GPU.
-#include "harness/run_processes.hpp"
+#include "harness/backends/run_processes.hpp"
 
 namespace gpu::several_gpus {
 workbook::Chapter chapter();

@@ -77,7 +77,7 @@ struct Traffic {
   long long write_bytes;
   /// Of read_bytes, those that were read before and that a cache still holds, such as weights that every
   /// row needs: they take none of the memory's bandwidth, so predictions leave them out. What rates and
-  /// ceilings leave out beyond these, dram_traffic() says (harness/run_stage.hpp).
+  /// ceilings leave out beyond these, dram_traffic() says (harness/problem.hpp).
   long long repeated_bytes = 0;
   /// Of write_bytes, those of sectors that are written in parts, one after the other: the L2 cache merges the
   /// parts before the sector goes to DRAM.

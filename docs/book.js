@@ -162,7 +162,7 @@ document.addEventListener("DOMContentLoaded", addSkipLink);
 
 // --- Predictions ---
 
-// The number that an answer stands for: "1.5", "1,5", "3/2", "1.5x", "24 bytes". Null when it is none. cli/answers.cpp does the same.
+// The number that an answer stands for: "1.5", "1,5", "3/2", "1.5x", "24 bytes". Null when it is none. cli/predictions.cpp does the same.
 function predictedNumber(answer) {
   const number = "(\\d+(?:[.,]\\d*)?|[.,]\\d+)";
   const form = new RegExp(`^\\s*${number}\\s*(?:/\\s*${number}\\s*)?(?:x|times|b|bytes?)?\\s*$`, "i");
@@ -173,7 +173,7 @@ function predictedNumber(answer) {
   return divisor === 0 ? null : value(parts[1]) / divisor;
 }
 
-// Whether a prediction is near enough: within 2 %, or 0.05. cli/answers.cpp does the same.
+// Whether a prediction is near enough: within 2 %, or 0.05. cli/predictions.cpp does the same.
 function isRightPrediction(predicted, counted) {
   return Math.abs(predicted - counted) <= Math.max(0.05, 0.02 * counted) + 1e-9;
 }

@@ -351,7 +351,7 @@ def tflops(what, _):
 
 def published_bandwidths():
     """The cards of --model: their full name and bandwidth in GB/s, by the name that the option takes."""
-    source = (ROOT / "common/harness/model.cpp").read_text()
+    source = (ROOT / "common/harness/tables/cards.cpp").read_text()
     rows = re.findall(r'\{"(.+)", "(.+)", (\d+), \d+, \{', source)
     return {card: (name, float(rate)) for card, name, rate in rows}
 

@@ -9,16 +9,17 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "harness/count_marks.hpp"
-#include "harness/derived_counts.hpp"
-#include "harness/errors.hpp"
-#include "harness/files.hpp"
-#include "harness/lines.hpp"
-#include "harness/note_words.hpp"
 #include "harness/options.hpp"
+#include "harness/tables/count_marks.hpp"
+#include "harness/tables/derived_counts.hpp"
+#include "harness/tables/line_costs.hpp"
+#include "harness/tables/line_page.hpp"
+#include "harness/tables/note_words.hpp"
 #include "play/run_play.hpp"
-#include "harness/terminal.hpp"
-#include "say.hpp"
+#include "system/errors.hpp"
+#include "system/files.hpp"
+#include "system/say.hpp"
+#include "system/terminal.hpp"
 
 namespace workbook {
 namespace {

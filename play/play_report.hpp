@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/backend.hpp"
-#include "harness/exit_status.hpp"
+#include "harness/backends/backend.hpp"
+#include "system/exit_status.hpp"
 
 namespace workbook {
 

@@ -6,15 +6,15 @@
 #include <cstdlib>
 
 #include "cpu_device/findings/finding.hpp"
-#include "harness/backend.hpp"
-#include "harness/errors.hpp"
-#include "harness/exit_status.hpp"
-#include "harness/files.hpp"
+#include "harness/backends/backend.hpp"
 #include "play/play_report.hpp"
-#include "harness/terminal.hpp"
 #include "play_memory.hpp"
-#include "plural.hpp"
-#include "say.hpp"
+#include "system/errors.hpp"
+#include "system/exit_status.hpp"
+#include "system/files.hpp"
+#include "system/plural.hpp"
+#include "system/say.hpp"
+#include "system/terminal.hpp"
 
 namespace workbook {
 namespace {

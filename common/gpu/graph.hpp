@@ -5,8 +5,8 @@
 #include <functional>
 #include <vector>
 
+#include "gpu/current_gpu.hpp"
 #include "gpu/error.hpp"
-#include "gpu/several.hpp"
 
 namespace gpu {
 

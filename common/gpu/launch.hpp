@@ -3,8 +3,8 @@
 /// parse.
 #pragma once
 
+#include "gpu/current_gpu.hpp"
 #include "gpu/error.hpp"
-#include "gpu/several.hpp"
 
 namespace gpu {
 

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "harness/run_stage.hpp"
+#include "harness/problem.hpp"
 
 namespace workbook {
 

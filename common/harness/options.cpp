@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <charconv>
 
-#include "harness/backend.hpp"
-#include "harness/errors.hpp"
-#include "harness/gpus.hpp"
-#include "harness/model.hpp"
-#include "harness/note_words.hpp"
+#include "harness/backends/backend.hpp"
+#include "harness/backends/gpus.hpp"
+#include "harness/tables/cards.hpp"
+#include "harness/tables/note_words.hpp"
+#include "system/errors.hpp"
 
 namespace workbook {
 namespace {

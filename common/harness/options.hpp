@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "chapter.hpp"
-#include "harness/device_kind.hpp"
+#include "harness/backends/device_kind.hpp"
 
 namespace workbook {
 

@@ -10,20 +10,20 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "harness/errors.hpp"
-#include "harness/exit_status.hpp"
-#include "harness/files.hpp"
-#include "harness/gpus.hpp"
-#include "harness/lines.hpp"
-#include "harness/note_words.hpp"
+#include "harness/backends/gpus.hpp"
 #include "harness/options.hpp"
-#include "harness/report.hpp"
-#include "harness/run_stage.hpp"
+#include "harness/problem.hpp"
+#include "harness/tables/line_costs.hpp"
+#include "harness/tables/note_words.hpp"
+#include "harness/tables/report.hpp"
 #include "harness/take_turns.hpp"
-#include "harness/terminal.hpp"
-#include "plural.hpp"
-#include "read_file.hpp"
-#include "say.hpp"
+#include "system/errors.hpp"
+#include "system/exit_status.hpp"
+#include "system/files.hpp"
+#include "system/plural.hpp"
+#include "system/read_file.hpp"
+#include "system/say.hpp"
+#include "system/terminal.hpp"
 
 namespace workbook {
 namespace {

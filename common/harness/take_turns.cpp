@@ -8,7 +8,7 @@
 #include <ostream>
 #include <sstream>
 
-#include "harness/clocks_json.hpp"
+#include "harness/tables/clocks_json.hpp"
 
 namespace workbook {
 namespace {

@@ -12,7 +12,7 @@
 #include "cpu_device/findings/host_calls.hpp"
 #include "cpu_device/findings/place_names.hpp"
 #include "cpu_device/running/device.hpp"
-#include "say.hpp"
+#include "system/say.hpp"
 
 namespace cpu {
 

@@ -16,7 +16,7 @@
 #include "cpu_device/findings/place_names.hpp"
 #include "cpu_device/program_image/source_line.hpp"
 #include "cpu_device/running_thread.hpp"
-#include "say.hpp"
+#include "system/say.hpp"
 
 namespace cpu {
 

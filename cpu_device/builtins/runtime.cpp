@@ -16,7 +16,7 @@
 #include "cpu_device/running/cores.hpp"
 #include "cpu_device/running/device.hpp"
 #include "cpu_device/running/scheduler.hpp"
-#include "plural.hpp"
+#include "system/plural.hpp"
 
 namespace cpu {
 

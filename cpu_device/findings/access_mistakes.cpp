@@ -11,7 +11,7 @@
 #include "cpu_device/memory/memory.hpp"
 #include "cpu_device/memory/shared_memory.hpp"
 #include "cpu_device/running_thread.hpp"
-#include "plural.hpp"
+#include "system/plural.hpp"
 
 namespace cpu {
 

@@ -13,7 +13,7 @@
 #include "cpu_device/program_image/addr2line.hpp"
 #include "cpu_device/program_image/function_name.hpp"
 #include "cpu_device/program_image/symbols.hpp"
-#include "read_file.hpp"
+#include "system/read_file.hpp"
 
 namespace cpu {
 namespace {
@@ -58,8 +58,7 @@ std::string tidy_name(const std::string& name) {
 bool is_kernel_file(const std::string& file) {
   const std::string name = tidy_name(file);
   return !name.starts_with("cpu_device/") && !name.starts_with("play/program/") &&
-         !name.starts_with("play/headers/") &&
-         name.find("/include/c++/") == std::string::npos;
+         !name.starts_with("play/headers/") && name.find("/include/c++/") == std::string::npos;
 }
 
 std::string source_text(const std::string& name) {

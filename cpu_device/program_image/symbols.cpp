@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "read_file.hpp"
+#include "system/read_file.hpp"
 
 namespace cpu {
 namespace {

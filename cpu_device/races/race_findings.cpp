@@ -29,13 +29,6 @@ RacingAccess earlier_of(const Race& race) {
                       : RacingAccess{0, AccessKind::kLoad};
 }
 
-/// Which barrier would have prevented a race between two threads of one block.
-enum class Needs {
-  kBlock,   ///< __syncthreads()
-  kWarp,    ///< __syncwarp(): the block has one warp
-  kEither,  ///< the two are lanes of one warp; whether other warps use the array is not known
-};
-
 /// The two accesses of a race, a line each.
 std::string both_accesses(const Race& race) {
   const std::string what = memory_name(reinterpret_cast<const void*>(race.access.address), race.access.size);
@@ -59,13 +52,11 @@ bool is_of_two_gpus(const Race& race) {
   return launches && launches->of_thread(race.thread).gpu != launches->of_thread(race.earlier_thread).gpu;
 }
 
-Needs needed_after(const Race& race) {
+/// Whether the two, of one block, are lanes of one warp.
+bool is_of_one_warp(const Race& race) {
   const std::uint32_t in_block = running().launch.numbers_per_block;
-  if (race.thread % in_block / kWarpSize != race.earlier_thread % in_block / kWarpSize) return Needs::kBlock;
-  return running().launch.threads_per_block <= kWarpSize ? Needs::kWarp : Needs::kEither;
+  return race.thread % in_block / kWarpSize == race.earlier_thread % in_block / kWarpSize;
 }
-
-bool names_syncwarp = true;
 
 /// Whether the order of two lines is the order in which an iteration passes them.
 bool in_one_function(const SourceLine& one, const SourceLine& other) {
@@ -94,15 +85,15 @@ std::string missing_in_line(const std::string& line, const std::string& barrier,
       line, barrier);
 }
 
-/// The hint for a race between two threads of one block, in the order in which they ran here. A barrier may
+/// The hint for a race between two threads of one block, perhaps of one warp, in the order in which they ran
+/// here. Whether other warps use the array as well is not known. A barrier may
 /// be missing between the two lines, or after the later line, before the earlier one runs again in a loop's
 /// next iteration. The hint names both places, unless the barrier that the block passed last is between the
 /// lines: then only the second is left.
-std::string missing_barrier(const RacingAccess& one, const RacingAccess& other, Needs needs) {
-  const std::string barrier = needs == Needs::kBlock || !names_syncwarp ? "a __syncthreads()"
-                              : needs == Needs::kWarp
-                                  ? "a __syncwarp()"
-                                  : "a __syncthreads() (or a __syncwarp(), if no other warp uses the array)";
+std::string missing_barrier(const RacingAccess& one, const RacingAccess& other, bool of_one_warp) {
+  const std::string barrier = of_one_warp
+                                  ? "a __syncthreads() (or a __syncwarp(), if no other warp uses the array)"
+                                  : "a __syncthreads()";
   if (!one.instruction || !other.instruction)
     return fmt::format("is {} missing between the two accesses, or between two iterations of a loop?",
                        barrier);
@@ -164,8 +155,6 @@ std::string volatile_race(const std::string& otherwise) {
 
 }  // namespace
 
-void set_names_syncwarp(bool names) { names_syncwarp = names; }
-
 Mistake race_between(const Race& race) {
   const bool is_volatile =
       race.access.manner == AccessManner::kVolatile || (race.earlier && race.earlier->is_volatile);
@@ -178,9 +167,8 @@ Mistake race_between(const Race& race) {
             is_volatile ? volatile_race(blocks_race(false)) : blocks_race(both_store(first, second)),
             race.access.instruction};
   const std::string details = both_accesses(race) + "\n  with no barrier between the two";
-  const Needs needs = needed_after(race);
-  std::string look_at = missing_barrier(first, second, needs);
-  if (is_volatile && needs == Needs::kBlock) look_at = volatile_race(look_at);
+  std::string look_at = missing_barrier(first, second, is_of_one_warp(race));
+  if (is_volatile && !is_of_one_warp(race)) look_at = volatile_race(look_at);
   if (race.shared) return {"race in shared memory", details, look_at, race.access.instruction};
   return {"race in device memory", details, look_at, race.access.instruction};
 }

@@ -24,8 +24,4 @@ Mistake same_value_stored(const Race& race);
 /// The same conflict, but a shuffle or vote is between the two accesses.
 Mistake ordered_by_shuffle(const Race& race);
 
-/// Whether hints may name __syncwarp(). Without, they name __syncthreads(), which is right for lanes of one
-/// warp too, for a reader who has not met the other yet. They may, unless this says otherwise.
-void set_names_syncwarp(bool names);
-
 }  // namespace cpu

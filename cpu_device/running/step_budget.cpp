@@ -11,7 +11,7 @@
 #include "cpu_device/findings/place_names.hpp"
 #include "cpu_device/running/device.hpp"
 #include "cpu_device/running/scheduler.hpp"
-#include "plural.hpp"
+#include "system/plural.hpp"
 
 namespace cpu {
 namespace {

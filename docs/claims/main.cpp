@@ -12,10 +12,10 @@
 
 #include "claims.hpp"
 #include "cpu_device/findings/finding.hpp"
-#include "harness/backend.hpp"
-#include "harness/derived_counts.hpp"
-#include "harness/exit_status.hpp"
-#include "harness/terminal.hpp"
+#include "harness/backends/backend.hpp"
+#include "harness/tables/derived_counts.hpp"
+#include "system/exit_status.hpp"
+#include "system/terminal.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // CUDA's header of this name, for programs: the host computes the products, with sums in double, and
-// they are not counted (harness/program_cublas.cpp).
+// they are not counted (runtime/cublas.cpp).
 #pragma once
 
 #define CUBLAS_API_H_  // by which headers know that it has been included

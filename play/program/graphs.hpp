@@ -1,5 +1,5 @@
 /// \file
-/// CUDA graphs, as plain data and declarations (harness/program_graphs.cpp). A graph is a list of calls
+/// CUDA graphs, as plain data and declarations (runtime/graphs.cpp). A graph is a list of calls
 /// that wait: those of a stream that was captured, or the nodes that the program has added.
 #pragma once
 

@@ -1,5 +1,5 @@
 /// \file
-/// Memory pools and the memory of graphs, as plain data and declarations (harness/program_pools.cpp).
+/// Memory pools and the memory of graphs, as plain data and declarations (runtime/pools.cpp).
 #pragma once
 
 #include <stdint.h>

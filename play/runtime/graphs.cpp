@@ -12,7 +12,7 @@
 #include "cpu_device/running_thread.hpp"
 #include "play/runtime/gpus.hpp"
 #include "play/runtime/memory.hpp"
-#include "plural.hpp"
+#include "system/plural.hpp"
 
 struct CUgraphExec_st {
   struct Step {

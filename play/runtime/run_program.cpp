@@ -15,33 +15,33 @@
 #include <thread>
 
 #include "cpu_device/access.hpp"
-#include "cpu_device/running/device.hpp"
-#include "cpu_device/running/faults.hpp"
+#include "cpu_device/findings/end_launch.hpp"
 #include "cpu_device/findings/finding.hpp"
-#include "cpu_device/memory/heap.hpp"
 #include "cpu_device/findings/host_calls.hpp"
 #include "cpu_device/findings/launch_limits.hpp"
-#include "cpu_device/memory/memory.hpp"
 #include "cpu_device/findings/place_names.hpp"
+#include "cpu_device/memory/heap.hpp"
+#include "cpu_device/memory/memory.hpp"
 #include "cpu_device/program_image/segments.hpp"
 #include "cpu_device/program_image/source_line.hpp"
-#include "cpu_device/findings/end_launch.hpp"
 #include "cpu_device/program_image/symbols.hpp"
+#include "cpu_device/running/device.hpp"
+#include "cpu_device/running/faults.hpp"
 #include "cpu_device/running/warp_operations.hpp"
-#include "harness/backend.hpp"
-#include "play/runtime/device_pieces.hpp"
-#include "harness/errors.hpp"
-#include "harness/files.hpp"
-#include "harness/model.hpp"
+#include "harness/backends/backend.hpp"
+#include "harness/tables/cards.hpp"
 #include "play/play_report.hpp"
+#include "play/program/runtime.hpp"
+#include "play/runtime/device_pieces.hpp"
 #include "play/runtime/gpus.hpp"
 #include "play/runtime/graphs.hpp"
 #include "play/runtime/memory.hpp"
 #include "play/runtime/repeats.hpp"
-#include "harness/terminal.hpp"
-#include "plural.hpp"
-#include "play/program/runtime.hpp"
-#include "say.hpp"
+#include "system/errors.hpp"
+#include "system/files.hpp"
+#include "system/plural.hpp"
+#include "system/say.hpp"
+#include "system/terminal.hpp"
 
 namespace workbook {
 namespace {
@@ -474,7 +474,7 @@ std::size_t clock_calls() { return all_clock_calls; }
 long long clock() {
   ++all_clock_calls;
   static thread_local long long cycles = 0;  // of the core that runs the block
-  cpu::device().steps.interrupt();     // a loop that reads the time goes on
+  cpu::device().steps.interrupt();           // a loop that reads the time goes on
   return cycles += 1000;
 }
 
@@ -492,7 +492,7 @@ cudaError_t cudaHostUnregister(void* host) {
   const auto lock = program::use_device("cudaHostUnregister");
   if (!cpu::memory().remove_host_array(host))
     program::refuse_call("wrong free", "cudaHostUnregister gets memory that is not registered",
-                           "is it the address that cudaHostRegister got, and given once?", CALLER);
+                         "is it the address that cudaHostRegister got, and given once?", CALLER);
   return cudaSuccess;
 }
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
@@ -513,7 +513,7 @@ cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t fro
                          size_t height, cudaMemcpyKind kind) {
   program::require_default_stream("cudaMemcpy2D", CALLER);
   program::copy_box("cudaMemcpy2D", program::plane(to, to_pitch, from, from_pitch, width, height, kind),
-                      CALLER);
+                    CALLER);
   return cudaSuccess;
 }
 cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,

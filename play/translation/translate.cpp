@@ -11,9 +11,9 @@
 #include <sstream>
 #include <vector>
 
-#include "harness/errors.hpp"
 #include "play/translation/ptx.hpp"
 #include "play/translation/tokens.hpp"
+#include "system/errors.hpp"
 
 namespace workbook {
 namespace {
@@ -571,8 +571,8 @@ class Translator {
       while (name < end && text(name + 1) != "=" && text(name + 1) != "[" && text(name + 1) != "{" &&
              name + 1 < end)
         ++name;
-      edit(semicolon).after += fmt::format(
-          " static const ::program::Variable program_variable_{0}(\"{0}\", {0});", text(name));
+      edit(semicolon).after +=
+          fmt::format(" static const ::program::Variable program_variable_{0}(\"{0}\", {0});", text(name));
     }
   }
 

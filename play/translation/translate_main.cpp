@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <sstream>
 
-#include "harness/files.hpp"
-#include "say.hpp"
 #include "play/translation/translate.hpp"
+#include "system/files.hpp"
+#include "system/say.hpp"
 
 namespace {
 

@@ -12,9 +12,9 @@
 
 #include "catch.hpp"
 #include "cpu_device/findings/notes.hpp"
-#include "harness/backend.hpp"
+#include "harness/backends/backend.hpp"
 #include "harness/options.hpp"
-#include "harness/run_stage.hpp"
+#include "harness/problem.hpp"
 
 /// Checks that every stage that is `wanted`, and that suits this device and the problem's `shape`, is right
 /// and has no notes; then calls look(stage, result). A stage that is left out must say what it needs.

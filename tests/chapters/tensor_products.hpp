@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "harness/backend.hpp"
+#include "harness/backends/backend.hpp"
 #include "kernels/tensor_cases.hpp"
 
 inline std::string text_of(const TensorCase& c) {

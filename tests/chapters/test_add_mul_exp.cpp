@@ -3,7 +3,7 @@
 #include "catch.hpp"
 #include "chapters/check_stages.hpp"
 #include "chapters/stage_counters.hpp"
-#include "harness/run_stage.hpp"
+#include "harness/problem.hpp"
 
 namespace cpu::add_mul_exp {
 workbook::Chapter chapter();

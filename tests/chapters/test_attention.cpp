@@ -8,7 +8,7 @@
 #include "chapters/attention_values.hpp"
 #include "chapters/check_stages.hpp"
 #include "chapters/stage_counters.hpp"
-#include "harness/run_stage.hpp"
+#include "harness/problem.hpp"
 #include "kernels/layernorm.hpp"
 
 namespace cpu::attention {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "harness/problem.hpp"
 #include "tests/cpu_device/on_cores.hpp"
-#include "harness/run_stage.hpp"
 #include "workbook.hpp"
 
 // chapters.inc has a line CHAPTER(name) for each of them.

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "harness/run_stage.hpp"
+#include "harness/problem.hpp"
 
 // chapters.inc has a line CHAPTER(name) for each of them.
 #define CHAPTER(name)          \

@@ -3,7 +3,7 @@
 #include "catch.hpp"
 #include "chapters/attention_values.hpp"
 #include "chapters/check_stages.hpp"
-#include "harness/run_stage.hpp"
+#include "harness/problem.hpp"
 
 namespace cpu::emulated::attention {
 workbook::Chapter chapter();

@@ -3,7 +3,7 @@
 #include "catch.hpp"
 #include "chapters/check_stages.hpp"
 #include "chapters/stage_counters.hpp"
-#include "harness/run_stage.hpp"
+#include "harness/problem.hpp"
 #include "workbook.hpp"
 
 namespace cpu::first_kernel {

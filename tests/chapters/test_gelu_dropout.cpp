@@ -8,9 +8,9 @@
 #include "chapters/check_stages.hpp"
 #include "chapters/dropout_numbers.hpp"
 #include "chapters/stage_counters.hpp"
-#include "tests/cpu_device/device_arrays.hpp"
-#include "harness/run_stage.hpp"
+#include "harness/problem.hpp"
 #include "kernels/dropout.hpp"
+#include "tests/cpu_device/device_arrays.hpp"
 
 namespace cpu::gelu_dropout {
 workbook::Chapter chapter();

@@ -12,7 +12,7 @@
 #include "chapters/layernorm_values.hpp"
 #include "chapters/quantize_values.hpp"
 #include "common/gpu/gpu_or_skip.hpp"
-#include "harness/run_stage.hpp"
+#include "harness/problem.hpp"
 #include "kernels/occupant.hpp"
 
 // chapters.inc has a line CHAPTER(name) for each of them.

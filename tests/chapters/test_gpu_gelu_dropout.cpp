@@ -7,7 +7,7 @@
 #include "chapters/check_stages.hpp"
 #include "chapters/dropout_numbers.hpp"
 #include "common/gpu/gpu_or_skip.hpp"
-#include "harness/run_stage.hpp"
+#include "harness/problem.hpp"
 
 #define DEVICE gpu
 #include "kernels/dropout.hpp"

@@ -7,7 +7,7 @@
 #include "catch.hpp"
 #include "chapters/check_stages.hpp"
 #include "common/gpu/gpu_or_skip.hpp"
-#include "harness/run_stage.hpp"
+#include "harness/problem.hpp"
 
 namespace gpu::several_gpus {
 workbook::Chapter chapter();

@@ -6,10 +6,10 @@
 
 #include "catch.hpp"
 #include "chapters/ragged_shapes.hpp"
-#include "tests/cpu_device/same_counts.hpp"
-#include "harness/lines.hpp"
 #include "harness/options.hpp"
-#include "harness/run_stage.hpp"
+#include "harness/problem.hpp"
+#include "harness/tables/line_costs.hpp"
+#include "tests/cpu_device/same_counts.hpp"
 
 // chapters.inc has a line CHAPTER(name) for each of them.
 #define CHAPTER(name)          \

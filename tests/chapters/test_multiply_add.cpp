@@ -5,7 +5,7 @@
 #include "catch.hpp"
 #include "chapters/check_stages.hpp"
 #include "chapters/stage_counters.hpp"
-#include "harness/run_stage.hpp"
+#include "harness/problem.hpp"
 
 namespace cpu::multiply_add {
 workbook::Chapter chapter();

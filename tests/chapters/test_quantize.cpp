@@ -4,9 +4,9 @@
 #include "chapters/check_stages.hpp"
 #include "chapters/quantize_values.hpp"
 #include "chapters/stage_counters.hpp"
-#include "tests/cpu_device/device_arrays.hpp"
-#include "harness/run_stage.hpp"
+#include "harness/problem.hpp"
 #include "kernels/quotients.hpp"
+#include "tests/cpu_device/device_arrays.hpp"
 
 namespace cpu::quantize_int8 {
 workbook::Chapter chapter();

@@ -9,7 +9,7 @@
 #include "chapters/check_stages.hpp"
 #include "chapters/layernorm_values.hpp"
 #include "chapters/stage_counters.hpp"
-#include "harness/run_stage.hpp"
+#include "harness/problem.hpp"
 #include "kernels/layernorm.hpp"
 
 namespace cpu::relu_layernorm {
@@ -122,7 +122,8 @@ void run_without_last_row(const Data& d) {
   stage_named(kChapter, Name).run(d);
 }
 
-constexpr char kTree[] = "03_tree", kMeans[] = "05_means", kColumns[] = "06_columns", kSquares[] = "06_squares";
+constexpr char kTree[] = "03_tree", kMeans[] = "05_means", kColumns[] = "06_columns",
+               kSquares[] = "06_squares";
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 // The stages of chapter 10 on virtual GPUs.
 #include "catch.hpp"
 #include "chapters/check_stages.hpp"
-#include "harness/run_stage.hpp"
+#include "harness/problem.hpp"
 
 namespace cpu::several_gpus {
 workbook::Chapter chapter();

@@ -7,7 +7,7 @@
 #include "catch.hpp"
 #include "chapters/check_stages.hpp"
 #include "chapters/stage_counters.hpp"
-#include "harness/run_stage.hpp"
+#include "harness/problem.hpp"
 #include "kernels/judged.hpp"
 
 namespace cpu::tensor_cores {

@@ -6,7 +6,7 @@
 #include "catch.hpp"
 #include "chapters/ragged_shapes.hpp"
 #include "harness/options.hpp"
-#include "harness/run_stage.hpp"
+#include "harness/problem.hpp"
 
 // chapters.inc has a line CHAPTER(name) for each of them.
 #define CHAPTER(name)          \

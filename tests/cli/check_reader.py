@@ -341,7 +341,7 @@ def broken():
     chapter.write_text(good)
     specification = COPY / "solutions/01_multiply_add/1_fuse.check.cu"
     text = specification.read_text()
-    header = COPY / "common/harness/run_exercise.cpp"
+    header = COPY / "common/judge/judge.cpp"
     good = header.read_text()
     header.write_text(good + "#error broken\n")
     call("a broken workbook is not the reader's fault", ["check", "01.1"], BROKEN, "#error broken")

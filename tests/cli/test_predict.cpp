@@ -5,16 +5,16 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "answers.hpp"
 #include "catch.hpp"
-#include "harness/errors.hpp"
-#include "harness/files.hpp"
-#include "lesson.hpp"
-#include "overview.hpp"
+#include "commands/lesson.hpp"
+#include "commands/overview.hpp"
+#include "commands/predict.hpp"
+#include "commands/run.hpp"
 #include "paths.hpp"
-#include "predict.hpp"
+#include "predictions.hpp"
 #include "printed.hpp"
-#include "run.hpp"
+#include "system/errors.hpp"
+#include "system/files.hpp"
 
 namespace test_predict {
 using namespace workbook;

@@ -30,8 +30,9 @@ MAY_INCLUDE = {
     "cpu_device/builtins": CPU_DEVICE,
     "common/gpu": {"common"},
     "common/harness": {"common/gpu"} | CPU_DEVICE,
+    "common/judge": {"common/gpu", "common/harness"} | CPU_DEVICE,
     "play": {"common/gpu", "common/harness"} | CPU_DEVICE,
-    "cli": {"common", "common/harness", "play"},
+    "cli": {"common", "common/harness", "common/judge", "play"},
     "chapters": {"common", "common/gpu"},
     "solutions": {"common", "common/gpu", "chapters"},
 }
@@ -65,13 +66,13 @@ def wrong_layers(path, text):
 
 def check_layers():
     """Returns how many includes are wrong."""
-    for path, name in (("cpu_device/x.hpp", "harness/errors.hpp"), ("common/x.hpp", "workbook.hpp"),
+    for path, name in (("cpu_device/x.hpp", "harness/backends/backend.hpp"), ("common/x.hpp", "workbook.hpp"),
                        ("common/harness/x.cpp", "state.hpp"), ("common/kernels/x.hpp", "cpu_device/counts.hpp"),
                        ("common/gpu/x.hpp", "cpu_device/counts.hpp"), ("cpu_device/x.hpp", "no_such_file.hpp"),
                        ("cpu_device/races/x.hpp", "../running/device.hpp"),
                        ("cpu_device/memory/x.cpp", "cpu_device/findings/notes.hpp"),
                        ("cpu_device/running/x.cpp", "cpu_device/builtins/trace.hpp"),
-                       ("chapters/01_multiply_add/x.cuh", "harness/backend.hpp")):
+                       ("chapters/01_multiply_add/x.cuh", "harness/backends/backend.hpp")):
         if not list(wrong_layers(pathlib.Path(path), f'#include "{name}"\n')):
             sys.exit(f"this check does not notice that {path} includes {name}")
     tops = ("common", "cpu_device", "play", "cli", "chapters", "solutions")

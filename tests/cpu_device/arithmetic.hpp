@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "tests/cpu_device/exact.hpp"
-#include "harness/backend.hpp"
+#include "harness/backends/backend.hpp"
 #include "kernels/arithmetic.hpp"
+#include "tests/cpu_device/exact.hpp"
 
 using Words = std::vector<unsigned>;
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/tables/derived_counts.hpp"
 #include "tests/cpu_device/counted_on_cpu.hpp"
-#include "harness/derived_counts.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/backend.hpp"
+#include "harness/backends/backend.hpp"
 
 /// `count` elements on the CPU device, released with the object.
 template <class T>

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"
-#include "harness/backend.hpp"
+#include "harness/backends/backend.hpp"
 #include "paths.hpp"
 
 /// The kernels and stages of tests/data/counters_h200.json.

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "harness/backend.hpp"
+#include "harness/backends/backend.hpp"
 
 /// A device that logs instructions.
 struct Logging {

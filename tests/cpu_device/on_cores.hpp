@@ -11,7 +11,7 @@
 
 #include "catch.hpp"
 #include "cpu_device/running/cores.hpp"
-#include "harness/derived_counts.hpp"
+#include "harness/tables/derived_counts.hpp"
 
 /// A variable of the environment, as long as it lives.
 class Variable {

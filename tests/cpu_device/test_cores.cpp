@@ -2,11 +2,11 @@
 #include <string>
 
 #include "catch.hpp"
-#include "tests/cpu_device/findings.hpp"
-#include "tests/cpu_device/on_cores.hpp"
-#include "harness/run_stage.hpp"
+#include "harness/problem.hpp"
 #include "kernels/cores.hpp"
 #include "printed.hpp"
+#include "tests/cpu_device/findings.hpp"
+#include "tests/cpu_device/on_cores.hpp"
 
 namespace test_cores {
 namespace {

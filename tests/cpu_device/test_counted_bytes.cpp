@@ -2,13 +2,13 @@
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"
-#include "tests/cpu_device/device_arrays.hpp"
 #include "cpu_device/program_image/function_name.hpp"
-#include "harness/count_marks.hpp"
-#include "harness/derived_counts.hpp"
-#include "harness/terminal.hpp"
+#include "harness/tables/count_marks.hpp"
+#include "harness/tables/derived_counts.hpp"
 #include "kernels/counted_bytes.hpp"
 #include "kernels/kernels.hpp"
+#include "system/terminal.hpp"
+#include "tests/cpu_device/device_arrays.hpp"
 
 namespace test_counted_bytes {
 namespace {

@@ -3,10 +3,10 @@
 #include <string>
 
 #include "catch.hpp"
-#include "harness/errors.hpp"
-#include "harness/files.hpp"
 #include "paths.hpp"
 #include "play/translation/translate.hpp"
+#include "system/errors.hpp"
+#include "system/files.hpp"
 
 namespace test_translate {
 using namespace workbook;
@@ -72,16 +72,15 @@ TEST_CASE("translate: inline PTX becomes a function of its operands") {
   const auto in_kernel = [](const std::string& statement) {
     return of("__global__ void k(unsigned x) { " + statement + " }");
   };
-  CHECK(has(
-      in_kernel("asm(\"mov.u32 %0, %%laneid;\" : \"=r\"(x));"),
-      "[&](auto&& o0) __attribute__((always_inline)) { { ::program::ptx::put(o0, ::cpu::lane_index()); } "
-      "}(  (x));"));
+  CHECK(
+      has(in_kernel("asm(\"mov.u32 %0, %%laneid;\" : \"=r\"(x));"),
+          "[&](auto&& o0) __attribute__((always_inline)) { { ::program::ptx::put(o0, ::cpu::lane_index()); } "
+          "}(  (x));"));
   CHECK(has(in_kernel("asm volatile(\"fence.acq_rel.gpu;\" ::: \"memory\");"),
             "{ { ::cpu::__threadfence(); } }"));
-  CHECK(
-      has(in_kernel("asm volatile(\"ld.global.nc.v2.f32 {%0, %1}, [%2+8];\" : \"=f\"(a), \"=f\"(b)\n : "
-                    "\"l\"(p + threadIdx.x));"),
-          "::program::ptx::load<float>(::program::ptx::generic(o2, static_cast<long long>(8)), o0, o1)"));
+  CHECK(has(in_kernel("asm volatile(\"ld.global.nc.v2.f32 {%0, %1}, [%2+8];\" : \"=f\"(a), \"=f\"(b)\n : "
+                      "\"l\"(p + threadIdx.x));"),
+            "::program::ptx::load<float>(::program::ptx::generic(o2, static_cast<long long>(8)), o0, o1)"));
   CHECK(has(in_kernel("asm(\"{ .reg .pred p;\\n setp.ne.b32 p, %0, 0;\\n @!p trap; }\" :: \"r\"(x));"),
             "bool of_p{};"));
   CHECK(has(of("void f() { asm(\"rdtsc\" : \"=a\"(x)); }"), "asm(\"rdtsc\" : \"=a\"(x))"));
@@ -89,9 +88,8 @@ TEST_CASE("translate: inline PTX becomes a function of its operands") {
        {"mov.u32 %0, %%envreg1", "bar.sync 1", "ld.global.f32 %1, [%0]", "ld.global.f32 %0, %0",
         "add.u32 %0, %0", "mma.sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32 {%0}, {%0}, {%0}, {%0}",
         "@q trap", "cp.async.cg.shared.global.L2::cache_hint [%0], [%0], 16, %0", "frobnicate.f32 %0"})
-    CHECK(
-        has(in_kernel("asm(\"" + std::string(other) + ";\" : \"=r\"(x));"),
-            "::program::refuse(\"inline PTX: " + std::string(other).substr(0, 60) + "\", \"mine.cu\", 1)"));
+    CHECK(has(in_kernel("asm(\"" + std::string(other) + ";\" : \"=r\"(x));"),
+              "::program::refuse(\"inline PTX: " + std::string(other).substr(0, 60) + "\", \"mine.cu\", 1)"));
 }
 
 TEST_CASE("translate: lines stay where they were, and strings and comments as they are") {

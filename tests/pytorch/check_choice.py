@@ -62,7 +62,7 @@ class Machine:
         (folder / "tree" / "build" / "pytorch" / "_operators.so").touch()
         shutil.copy(ROOT / "workbook", folder / "tree")
         # The launcher's own program has been compiled.
-        for name in ("cli/build_inputs.cpp", "common/read_file.cpp"):
+        for name in ("common/system/build_inputs.cpp", "common/system/read_file.cpp"):
             (folder / "tree" / name).parent.mkdir()
             (folder / "tree" / name).touch()
         (folder / "tree" / "build" / "build_inputs.source").touch()

@@ -6,7 +6,7 @@
 #include <iostream>
 #include <memory>
 
-#include "harness/backend.hpp"
+#include "harness/backends/backend.hpp"
 
 constexpr int kSkipped = 4;  // SKIP_RETURN_CODE in tests/CMakeLists.txt
 

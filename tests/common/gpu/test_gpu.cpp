@@ -11,8 +11,8 @@
 
 #include "catch.hpp"
 #include "common/gpu/gpu_or_skip.hpp"
+#include "harness/problem.hpp"
 #include "harness/run_chapter.hpp"
-#include "harness/run_stage.hpp"
 #include "harness/take_turns.hpp"
 
 namespace gpu::multiply_add {

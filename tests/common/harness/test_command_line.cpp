@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"
-#include "harness/errors.hpp"
 #include "harness/options.hpp"
-#include "harness/terminal.hpp"
 #include "paths.hpp"
+#include "system/errors.hpp"
+#include "system/terminal.hpp"
 #include "workbook.hpp"
 
 namespace test_command_line {
@@ -78,7 +78,8 @@ TEST_CASE("a chapter verifies, counts, and says what is next, in 80 columns") {
   const Outcome outcome = chapter("--device cpu --size 4096");
   INFO(outcome.output);
   CHECK(outcome.status == 0);
-  for (const char* text : {"01_unfused", "05_reduced", "needs a GPU", "1.50x", "Next: docs/01_multiply_add.md"})
+  for (const char* text :
+       {"01_unfused", "05_reduced", "needs a GPU", "1.50x", "Next: docs/01_multiply_add.md"})
     CHECK_THAT(outcome.output, ContainsSubstring(text));
   CHECK(widest_line(outcome.output) <= 80);
   CHECK(widest_line(chapter("--device cpu --size 70000 --model h200 --resources").output) <= 80);

@@ -8,10 +8,10 @@
 #include <iterator>
 
 #include "catch.hpp"
-#include "harness/errors.hpp"
-#include "harness/exit_status.hpp"
-#include "harness/files.hpp"
-#include "harness/run_exercise.hpp"
+#include "judge/judge.hpp"
+#include "system/errors.hpp"
+#include "system/exit_status.hpp"
+#include "system/files.hpp"
 
 namespace test_files {
 namespace {

@@ -1,7 +1,7 @@
 // GPUs that cannot share a problem, which no machine here has: pretended ones.
 #include "catch.hpp"
-#include "harness/gpus.hpp"
-#include "harness/run_stage.hpp"
+#include "harness/backends/gpus.hpp"
+#include "harness/problem.hpp"
 
 namespace cpu::several_gpus {
 workbook::Chapter chapter();

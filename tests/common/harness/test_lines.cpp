@@ -4,7 +4,8 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "harness/lines.hpp"
+#include "harness/tables/line_costs.hpp"
+#include "harness/tables/line_page.hpp"
 
 namespace test_lines {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "catch.hpp"
 #include "gpu/statistics.hpp"
-#include "harness/clocks_json.hpp"
 #include "harness/measure.hpp"
-#include "harness/report.hpp"
+#include "harness/tables/clocks_json.hpp"
+#include "harness/tables/report.hpp"
 #include "harness/take_turns.hpp"
 #include "paths.hpp"
 

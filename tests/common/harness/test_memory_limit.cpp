@@ -8,7 +8,7 @@
 #include <string>
 
 #include "catch.hpp"
-#include "harness/memory_limit.hpp"
+#include "system/memory_limit.hpp"
 
 namespace test_memory_limit {
 namespace fs = std::filesystem;

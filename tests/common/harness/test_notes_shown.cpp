@@ -10,15 +10,15 @@
 
 #include "catch.hpp"
 #include "exercise.hpp"
-#include "harness/files.hpp"
-#include "harness/note_words.hpp"
 #include "harness/run_chapter.hpp"
-#include "harness/run_exercise.hpp"
-#include "play/run_play.hpp"
+#include "harness/tables/note_words.hpp"
+#include "judge/judge.hpp"
 #include "kernels/counted_bytes.hpp"
 #include "kernels/notes.hpp"
+#include "play/run_play.hpp"
 #include "play_memory.hpp"
 #include "printed.hpp"
+#include "system/files.hpp"
 #include "verdict.hpp"
 
 namespace test_notes_shown {

@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "catch.hpp"
-#include "harness/errors.hpp"
-#include "harness/ranks.hpp"
+#include "harness/backends/ranks.hpp"
+#include "system/errors.hpp"
 
 namespace test_ranks {
 namespace {

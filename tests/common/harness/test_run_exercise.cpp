@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "harness/exit_status.hpp"
-#include "harness/files.hpp"
-#include "harness/run_exercise.hpp"
-#include "harness/source_check.hpp"
+#include "judge/judge.hpp"
+#include "judge/source_check.hpp"
 #include "kernels/judged.hpp"
+#include "system/exit_status.hpp"
+#include "system/files.hpp"
 #include "verdict.hpp"
 
 namespace test_run_exercise {

@@ -6,9 +6,9 @@
 
 #include "catch.hpp"
 #include "cpu_device/memory/memory.hpp"
-#include "harness/errors.hpp"
-#include "harness/run_stage.hpp"
+#include "harness/problem.hpp"
 #include "kernels/messages.hpp"
+#include "system/errors.hpp"
 
 namespace cpu::relu_layernorm {
 workbook::Chapter chapter();

@@ -2,10 +2,10 @@
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"
-#include "harness/derived_counts.hpp"
-#include "harness/device_kind.hpp"
-#include "harness/run_exercise.hpp"
-#include "harness/run_stage.hpp"
+#include "harness/backends/device_kind.hpp"
+#include "harness/problem.hpp"
+#include "harness/tables/derived_counts.hpp"
+#include "judge/judge.hpp"
 
 namespace test_texts {
 using namespace workbook;

@@ -8,8 +8,8 @@
 
 #include "catch.hpp"
 #include "gpu/statistics.hpp"
-#include "harness/run_stage.hpp"
-#include "harness/verify.hpp"
+#include "harness/problem.hpp"
+#include "harness/references/verify.hpp"
 
 namespace test_verify {
 namespace {
