@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "harness/backends/gpus.hpp"
+#include "harness/options.hpp"
 #include "harness/problem.hpp"
 #include "judge/parts.hpp"
 #include "judge/source_check.hpp"

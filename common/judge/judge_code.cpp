@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "harness/backends/backend.hpp"
+#include "harness/options.hpp"
 #include "harness/problem.hpp"
 #include "harness/tables/derived_counts.hpp"
 #include "judge/parts.hpp"

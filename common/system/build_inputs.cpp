@@ -134,7 +134,7 @@ void add_folders(const std::string& options, std::set<std::string>& folders) {
 
 /// The words of a line of build.ninja, in which a dollar sign is before blanks, colons and dollar signs of
 /// names.
-std::vector<std::string> words_of(const std::string& line) {
+std::vector<std::string> names_in(const std::string& line) {
   std::vector<std::string> words(1);
   for (std::size_t i = 0; i < line.size(); ++i)
     if (line[i] == '$' && i + 1 < line.size())
@@ -153,9 +153,9 @@ BuildFile read_build_file(const fs::path& build) {
   std::istringstream file(text_of(build / "build.ninja"));
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with(folders)) add_folders(line, found.folders);
-    if (line.starts_with(list + "/")) found.lists.push_back(words_of(line.substr(list.size()))[0]);
+    if (line.starts_with(list + "/")) found.lists.push_back(names_in(line.substr(list.size()))[0]);
     if (!line.starts_with(own)) continue;
-    for (const std::string& word : words_of(line.substr(own.size())))
+    for (const std::string& word : names_in(line.substr(own.size())))
       if (word != "|" && word != "||" && word != "RERUN_CMAKE")
         found.inputs.push_back((build / word).string());
   }
@@ -269,9 +269,9 @@ bool is_inside(const std::string& path, const std::string& folder) { return path
 /// Those that no reader writes into.
 bool is_of_system(const std::string& path) { return is_inside(path, "/usr") || is_inside(path, "/lib"); }
 
-class Comparison {
+class ChangedInputs {
  public:
-  explicit Comparison(const fs::path& build)
+  explicit ChangedInputs(const fs::path& build)
       : build_(build),
         paths_(build),
         dependencies_(read_dependencies(build / ".ninja_deps", paths_)),
@@ -418,7 +418,7 @@ class Comparison {
 BuildInputs keep_build_true(const fs::path& build) {
   struct stat status = {};
   if (stat((build / "build.ninja").c_str(), &status) != 0) return {};
-  return Comparison(fs::absolute(build).lexically_normal()).run();
+  return ChangedInputs(fs::absolute(build).lexically_normal()).run();
 }
 
 std::string said_of_times(const BuildInputs& inputs) {
