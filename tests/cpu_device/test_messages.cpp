@@ -191,7 +191,7 @@ TEST_CASE_METHOD(Messages, "an address outside shared memory is out of bounds of
   CHECK_THAT(dynamic(100'000),
              ContainsSubstring("writes bytes 400000 to 400003 of dynamic shared memory at line"));
   CHECK(dynamic(31) == "");
-  const auto& statics = cpu::device().block.shared_memory.statics();
+  const auto& statics = cpu::device().shared_memory.statics();
   const auto* const arrays = reinterpret_cast<const float*>(statics.begin);
   const auto around_statics = [&](long long index) {
     return finding_of(*backend, [&] { test_kernels::read_at(arrays, out->data(), index); });

@@ -1,7 +1,7 @@
 #include "counted.hpp"
 #include "device.hpp"
 #include "kernels.hpp"
-#include "play/program/program.hpp"
+#include "published/published.hpp"
 
 namespace DEVICE::test_kernels {
 namespace {
