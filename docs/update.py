@@ -131,7 +131,8 @@ def counted_rows(run, stages, extra=()):
     columns += [extra] if extra else []
     groups, rows = "", [""] * (1 + len(stages))
     for i, (group, *texts) in enumerate(columns):
-        width = max(map(len, texts))
+        apart = len(groups) + len(group) - len(rows[0]) if group else 0  # two blanks between groups
+        width = max(apart, *map(len, texts))
         rows = [f"{row}  {text:>{width}}" if i else f"{text:{width}}" for row, text in zip(rows, texts)]
         groups += group and group.rjust(len(rows[0]) - len(groups))
     return [groups, *rows]

@@ -15,7 +15,7 @@
 
 namespace cpu {
 
-#ifndef WORKBOOK_PUBLISHED
+#ifndef WORKBOOK_PROGRAM
 #define WORKBOOK_NO_CLOCK "the CPU device does not measure time: time kernels on a GPU, with --device gpu"
 WORKBOOK_UNSUPPORTED(clock, WORKBOOK_NO_CLOCK)
 WORKBOOK_UNSUPPORTED(clock64, WORKBOOK_NO_CLOCK)
@@ -34,7 +34,7 @@ typedef unsigned long long cudaTextureObject_t __attribute__((unavailable(WORKBO
 typedef unsigned long long cudaSurfaceObject_t __attribute__((unavailable(WORKBOOK_NO_TEXTURES)));
 #undef WORKBOOK_NO_TEXTURES
 
-#ifndef WORKBOOK_PUBLISHED
+#ifndef WORKBOOK_PROGRAM
 #define WORKBOOK_NO_RUNTIME                                                                             \
   "not in a kernel file, where memory is the program's to allocate: list arrays in chapter.cu and use " \
   "launch(kernel, grid, block, arguments...)"
@@ -70,7 +70,7 @@ WORKBOOK_UNSUPPORTED(__reduce_add_sync, "not supported: add up with __shfl_xor_s
 #undef WORKBOOK_UNSUPPORTED
 #undef WORKBOOK_UNSUPPORTED_OF_TYPE
 
-#ifndef WORKBOOK_PUBLISHED
+#ifndef WORKBOOK_PROGRAM
 // Keywords of the language; and asm last, which must not stand in the headers before it.
 #define WORKBOOK_NO_WORD(text) _Pragma(#text)
 #define __managed__ WORKBOOK_NO_WORD(GCC error "managed memory is not supported: list arrays in chapter.cu")
