@@ -767,7 +767,7 @@ def draw_bytes_in_flight(programs):
         in_flight = of_thread * stage["occupancy"] * THREADS_OF_SM
         y = 88 + 56 * i
         draw_pipe(picture, y, in_flight / needed)
-        picture.heading(12, y + 7, f"stage {name[0]}")
+        picture.heading(12, y + 7, f"stage {int(name[:2])}")
         picture.left_text(12, y + 22, f"{in_flight / 1000:.0f} KB")
         picture.text(196, y + 36, f"{in_flight / needed:.1f} of a full pipe", "", 10)
         reached = stage["gbytes_per_s"] / run["device"]["pin_gbytes_per_s"]

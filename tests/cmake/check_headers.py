@@ -17,7 +17,8 @@ FOR_GPU = COMPILER == "nvcc"
 PLAIN = ("measurement.hpp", "resources.hpp", "sensors.hpp", "statistics.hpp", "streaming.hpp",
          "timing.hpp", "turns.hpp")  # of common/gpu: no CUDA in them
 INCLUDES = ["-std=c++20", "-I.", "-Icommon", "-Icommon/kernels"]
-HOST = [COMPILER, *INCLUDES, "-idirafter", "cpu_device/dialect/cuda_headers", "-Wall", "-fsyntax-only", "-x", "c++"]
+HOST = [COMPILER, *INCLUDES, "-idirafter", "cpu_device/dialect/cuda_headers", "-Wall", "-fsyntax-only",
+        "-x", "c++"]
 NVCC = ["nvcc", *INCLUDES, "-x", "cu", "--ptx", "-arch=compute_90a", "-o", "/dev/null"]
 GPU_ONLY = (".gpu.cuh", ".sm90a.cuh")
 

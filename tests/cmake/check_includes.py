@@ -8,34 +8,25 @@ import sys
 
 COMPILER = sys.argv[1]
 THIRD_PARTIES = ("/boost/", "/CLI/", "/fmt/", "/nlohmann/", "/catch2/")
-# Ours that kernel files may reach. Not for kernels: what belongs to the harness, and what holds code that is not traced.
+# Ours that kernel files may reach: neither what belongs to the harness, nor code that is not traced.
 ALLOWED_OURS = ("chapters/", "solutions/", "common/device.hpp", "common/chapter.hpp", "common/attention.hpp",
                 "common/exercise.hpp", "common/play.hpp", "common/play_memory.hpp", "common/kernels/",
                 "cpu_device/dialect/")
-# From the lowest layer to the highest: which folders the files of a folder may include, besides their own.
-DATA = {"common", "cpu_device/dialect", "cpu_device"}  # its top level: plain data, and who runs
-MEMORY = DATA | {"cpu_device/program_image", "cpu_device/memory"}
-FINDINGS = MEMORY | {"cpu_device/findings"}
-CPU_DEVICE = FINDINGS | {"cpu_device/races", "cpu_device/counting", "cpu_device/running"}
-MAY_INCLUDE = {
-    "common": set(),  # its top level and common/kernels
-    "cpu_device/dialect": set(),
-    "cpu_device": {"common", "cpu_device/dialect"},
-    "cpu_device/program_image": DATA,
-    "cpu_device/memory": MEMORY,
-    "cpu_device/findings": FINDINGS,
-    "cpu_device/races": FINDINGS,
-    "cpu_device/counting": FINDINGS,
-    "cpu_device/running": CPU_DEVICE,
-    "cpu_device/builtins": CPU_DEVICE,
-    "common/gpu": {"common"},
-    "common/harness": {"common/gpu"} | CPU_DEVICE,
-    "common/judge": {"common/gpu", "common/harness"} | CPU_DEVICE,
-    "play": {"common/gpu", "common/harness"} | CPU_DEVICE,
-    "cli": {"common", "common/harness", "common/judge", "play"},
-    "chapters": {"common", "common/gpu"},
-    "solutions": {"common", "common/gpu", "chapters"},
-}
+
+
+def may_include():
+    """By folder: the folders that its files may include, from the table of CONTRIBUTING.md."""
+    page = pathlib.Path("CONTRIBUTING.md").read_text()
+    rows = re.findall(r"^\| `(\S+)` \|.*\| ([^|]*)\|$", page, re.MULTILINE)
+    allowed = {}
+    for folder, last in rows:
+        named = re.findall(r"`(\S+)`", last)
+        deeper = [] if "alone" in last else [allowed[name] for name in named]
+        allowed[folder] = {folder, *named}.union(*deeper)
+    return allowed
+
+
+MAY_INCLUDE = may_include()
 # The one header that picks a device.
 PICKS_A_DEVICE = {"common/device.hpp": {"cpu_device/dialect", "common/gpu"}}
 
@@ -47,15 +38,15 @@ def layer(path):
 
 def included(path, name):
     """The file that `#include "name"` in `path` means, in whichever folder of ours it is; None if in none."""
-    folders = [path.parent, pathlib.Path("."), pathlib.Path("common"), pathlib.Path("common/kernels"), pathlib.Path("cli"),
-               pathlib.Path("chapters") / (path.parts[1] if len(path.parts) > 2 else "")]
+    chapter = f"chapters/{path.parts[1]}" if len(path.parts) > 2 else "."
+    folders = [path.parent, *map(pathlib.Path, (".", "common", "common/kernels", "cli", chapter))]
     found = (folder / file for folder in folders for file in (name, name + ".in"))  # .in: cli/config.hpp
     return next((pathlib.Path(os.path.normpath(file)) for file in found if file.is_file()), None)
 
 
 def wrong_layers(path, text):
     """The faults of the `#include "..."` lines of a file with that path and text."""
-    allowed = {layer(path)} | MAY_INCLUDE[layer(path)] | PICKS_A_DEVICE.get(str(path), set())
+    allowed = MAY_INCLUDE[layer(path)] | PICKS_A_DEVICE.get(str(path), set())
     for name in re.findall(r'^\s*#\s*include\s+"([^"]+)"', text, re.MULTILINE):
         file = included(path, name)
         if file is None:
@@ -66,13 +57,14 @@ def wrong_layers(path, text):
 
 def check_layers():
     """Returns how many includes are wrong."""
-    for path, name in (("cpu_device/x.hpp", "harness/backends/backend.hpp"), ("common/x.hpp", "workbook.hpp"),
-                       ("common/harness/x.cpp", "state.hpp"), ("common/kernels/x.hpp", "cpu_device/counts.hpp"),
+    for path, name in (("cpu_device/x.hpp", "harness/options.hpp"), ("common/x.hpp", "workbook.hpp"),
+                       ("common/harness/x.cpp", "state.hpp"),
+                       ("common/kernels/x.hpp", "cpu_device/counts.hpp"),
                        ("common/gpu/x.hpp", "cpu_device/counts.hpp"), ("cpu_device/x.hpp", "no_such_file.hpp"),
                        ("cpu_device/races/x.hpp", "../running/device.hpp"),
                        ("cpu_device/memory/x.cpp", "cpu_device/findings/notes.hpp"),
                        ("cpu_device/running/x.cpp", "cpu_device/builtins/trace.hpp"),
-                       ("chapters/01_multiply_add/x.cuh", "harness/backends/backend.hpp")):
+                       ("chapters/01_multiply_add/x.cuh", "harness/options.hpp")):
         if not list(wrong_layers(pathlib.Path(path), f'#include "{name}"\n')):
             sys.exit(f"this check does not notice that {path} includes {name}")
     tops = ("common", "cpu_device", "play", "cli", "chapters", "solutions")
