@@ -93,7 +93,7 @@ std::string sentence(const std::string& code, const Function& function, const st
 std::string missing_specifier(const std::string& text) {
   const std::string code = without_noise(text);
   const std::vector<Function> functions = functions_of(code);
-  // Of one of the functions of that name, which the compiler would choose.
+  // Whether one of the functions of that name is marked: the compiler would choose that one.
   const auto is_marked = [&](const std::string& name, const char* specifier) {
     return std::any_of(functions.begin(), functions.end(),
                        [&](const Function& one) { return one.name == name && one.has(specifier); });

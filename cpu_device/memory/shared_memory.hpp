@@ -60,7 +60,7 @@ class SharedMemory {
   std::size_t dynamic_offset_ = 0;  // where offsets of dynamic shared memory begin
 };
 
-/// Of the running block (device.cpp).
+/// That of the running block (device.cpp).
 const SharedMemory& shared_memory();
 
 }  // namespace cpu

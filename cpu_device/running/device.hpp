@@ -41,7 +41,7 @@ struct Device : Running {
     std::size_t calls = 0;     ///< of printf, in that launch
   } printed;
 
-  // Of the running block.
+  // The state of the running block:
   Iterations iterations;
   StepBudget steps;
   SharedMemory shared_memory;

@@ -37,7 +37,7 @@ void begin_launch(LaunchState& state, const Launch& launch) {
   state.host_arrays = memory().host_arrays();
 }
 
-/// What the device keeps of the running block.
+/// Prepares the state of the running block.
 void begin_launch(Device& d, const Program& parts) {
   d.steps.begin_launch();
   d.sites.begin_launch();
