@@ -1,13 +1,6 @@
 /// \file
 /// Chapter 04: reductions, then y = layernorm(relu(x)).
 /// The ladder: one row per stage; compiled once for each device.
-#include "10_long_rows.cuh"
-#include "10_one_read.cuh"
-#include "11_warp_a_row.cuh"
-#include "12_split_rows.cuh"
-#include "13_persistent.cuh"
-#include "14_half.cuh"
-#include "16_residual.cuh"
 #include "01_atomic.cuh"
 #include "02_conflicts.cuh"
 #include "03_tree.cuh"
@@ -17,6 +10,13 @@
 #include "07_unfused.cuh"
 #include "08_three_passes.cuh"
 #include "09_two_passes.cuh"
+#include "10_long_rows.cuh"
+#include "10_one_read.cuh"
+#include "11_warp_a_row.cuh"
+#include "12_split_rows.cuh"
+#include "13_persistent.cuh"
+#include "14_half.cuh"
+#include "16_residual.cuh"
 #include "problem.cuh"
 #ifdef __CUDACC__
 #include "12_clusters.gpu.cuh"

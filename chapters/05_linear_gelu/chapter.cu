@@ -1,8 +1,6 @@
 /// \file
 /// Chapter 05: y = gelu(x * w^T + b) in float32, PyTorch's Linear and what follows it.
 /// The ladder: one row per stage; compiled once for each device.
-#include "10_epilogue.cuh"
-#include "12_late_gelu.cuh"
 #include "01_unfused.cuh"
 #include "02_coalesced.cuh"
 #include "03_fused_naive.cuh"
@@ -13,6 +11,8 @@
 #include "08_pipelined.cuh"
 #include "09_then_finish.cuh"
 #include "09_warp_tiles.cuh"
+#include "10_epilogue.cuh"
+#include "12_late_gelu.cuh"
 #include "problem.cuh"
 #ifdef WORKBOOK_HAS_CUBLAS
 #include "11_cublas.gpu.cuh"
@@ -70,7 +70,8 @@ const Stage kStages[] = {
     with_defaults(
         stage<Column>({.name = "05_column", .idea = "eight elements per thread, one below the other"})),
     with_defaults(stage<Square>({.name = "06_square", .idea = "8 x 8 elements per thread"})),
-    with_defaults(stage<Vectorised>({.name = "07_vectorised", .idea = "loads of 16 bytes, tiles transposed"})),
+    with_defaults(
+        stage<Vectorised>({.name = "07_vectorised", .idea = "loads of 16 bytes, tiles transposed"})),
     with_defaults(stage<Pipelined>(
         {.name = "08_pipelined", .idea = "the next tile is copied while this one is multiplied"})),
     with_defaults(stage<WarpTiles>(

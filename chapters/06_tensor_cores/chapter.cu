@@ -6,7 +6,6 @@
 #include "01_wmma.cuh"
 #include "problem.cuh"
 #ifdef __CUDACC__
-#include "10_stream_k.sm90a.cuh"
 #include "02_mma.gpu.cuh"
 #include "03_wgmma.sm90a.cuh"
 #include "04_producer.sm90a.cuh"
@@ -16,6 +15,7 @@
 #include "08_tma_epilogue.sm90a.cuh"
 #include "09_ping_pong.sm90a.cuh"
 #include "09_wide.sm90a.cuh"
+#include "10_stream_k.sm90a.cuh"
 #endif
 #ifdef WORKBOOK_HAS_CUBLAS
 #include "11_cublas.gpu.cuh"
@@ -86,8 +86,9 @@ const Stage kStages[] = {
     on_hopper(gpu_only<struct Persistent>({.name = "06_persistent",
                                            .idea = "persistent: one block per multiprocessor",
                                            .output = "product_bfloat16"})),
-    on_hopper(gpu_only<struct Multicast>(
-        {.name = "07_multicast", .idea = "two blocks share their copies of w", .output = "product_bfloat16"})),
+    on_hopper(gpu_only<struct Multicast>({.name = "07_multicast",
+                                          .idea = "two blocks share their copies of w",
+                                          .output = "product_bfloat16"})),
     on_hopper(gpu_only<struct TmaEpilogue>(
         {.name = "08_tma_epilogue", .idea = "bias and GELU in the epilogue, stored by the TMA"})),
     on_hopper(gpu_only<struct TmaEpilogueTanh>({.name = "08_tanh",
@@ -101,7 +102,8 @@ const Stage kStages[] = {
                                              .output = "y_bfloat16_tanh",
                                              .against = "01_tanh"})),
     on_hopper(gpu_only<struct Wide>(
-        {.name = "09_wide", .idea = "tiles of 128 x 192: registers move to the consumers, clusters share w"})),
+        {.name = "09_wide",
+         .idea = "tiles of 128 x 192: registers move to the consumers, clusters share w"})),
     on_hopper(gpu_only<struct WideTanh>({.name = "09_wide_tanh",
                                          .idea = "the same with the tanh form of GELU",
                                          .output = "y_bfloat16_tanh",

@@ -1,10 +1,6 @@
 /// \file
 /// Chapter 07: y = dropout(gelu(x)), forward and backward.
 /// The ladder: one row per stage; compiled once for each device.
-#include "10_row_sum.cuh"
-#include "11_residual.cuh"
-#include "12_rms_norm.cuh"
-#include "13_graph.cuh"
 #include "01_unfused.cuh"
 #include "02_fused.cuh"
 #include "03_share_calls.cuh"
@@ -16,6 +12,10 @@
 #include "08_bit_mask.cuh"
 #include "09_recomputed.cuh"
 #include "09_table.cuh"
+#include "10_row_sum.cuh"
+#include "11_residual.cuh"
+#include "12_rms_norm.cuh"
+#include "13_graph.cuh"
 #include "problem.cuh"
 #ifdef __CUDACC__
 #include "06_fast.gpu.cuh"

@@ -1,9 +1,6 @@
 /// \file
 /// Chapter 08: o = softmax(q * k^T / sqrt(d)) * v. The ladder: one row per stage; compiled once for each
 /// device.
-#include "10_wmma.cuh"
-#include "11_paged.cuh"
-#include "11_split.cuh"
 #include "01_unfused.cuh"
 #include "02_one_kernel.cuh"
 #include "04_three_kernels.cuh"
@@ -12,6 +9,9 @@
 #include "07_flash.cuh"
 #include "08_exp2.cuh"
 #include "09_causal.cuh"
+#include "10_wmma.cuh"
+#include "11_paged.cuh"
+#include "11_split.cuh"
 #include "problem.cuh"
 #ifdef __CUDACC__
 #include "12_mma.gpu.cuh"

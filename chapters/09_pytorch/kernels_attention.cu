@@ -1,14 +1,14 @@
 /// \file
 /// Attention on a GPU, with the stages of chapter 08 as they are. For float32: 02_one_kernel and 03_mask for
-/// the weights, 08_exp2 and 09_causal for the whole. For bfloat16: 13_weights, 12_mma, and 11_split where there
-/// are few queries. On compute capability 9.0 also those of kernels_attention.sm90a.cu.
+/// the weights, 08_exp2 and 09_causal for the whole. For bfloat16: 13_weights, 12_mma, and 11_split where
+/// there are few queries. On compute capability 9.0 also those of kernels_attention.sm90a.cu.
 #include <stdexcept>
 
+#include "../08_attention/02_one_kernel.cuh"
+#include "../08_attention/09_causal.cuh"
 #include "../08_attention/11_split.cuh"
 #include "../08_attention/12_mma.gpu.cuh"
 #include "../08_attention/13_weights.gpu.cuh"
-#include "../08_attention/02_one_kernel.cuh"
-#include "../08_attention/09_causal.cuh"
 #include "kernels.gpu.cuh"
 #include "on_hopper.hpp"
 

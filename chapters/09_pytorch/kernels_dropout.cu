@@ -1,8 +1,8 @@
 /// \file
 /// GELU and dropout on a GPU, in the form of chapter 07: stages 4 and 6 forward and stage 9 backward, with
-/// the faster GELU of 06_fast, or in bfloat16 by the tables of 06_table and 09_table. Those kernels get the seed
-/// as an argument. Here it is read from memory, as stage 13 reads the offset: PyTorch draws it on the GPU,
-/// and no CUDA graph can freeze it.
+/// the faster GELU of 06_fast, or in bfloat16 by the tables of 06_table and 09_table. Those kernels get the
+/// seed as an argument. Here it is read from memory, as stage 13 reads the offset: PyTorch draws it on the
+/// GPU, and no CUDA graph can freeze it.
 #include "../07_gelu_dropout/06_fast.gpu.cuh"
 #include "../07_gelu_dropout/09_table.cuh"
 #include "kernels.gpu.cuh"

@@ -1,6 +1,6 @@
 /// \file
-/// Linear and GELU on tensor cores of compute capability 9.0: 09_ping_pong and 09_wide of chapter 06. Compiled
-/// for sm_90a alone.
+/// Linear and GELU on tensor cores of compute capability 9.0: 09_ping_pong and 09_wide of chapter 06.
+/// Compiled for sm_90a alone.
 #include "../06_tensor_cores/09_ping_pong.sm90a.cuh"
 #include "../06_tensor_cores/09_wide.sm90a.cuh"
 #include "kernels.gpu.cuh"

@@ -8,11 +8,11 @@
 #include "05_mail.cuh"
 #include "problem.cuh"
 #ifdef __CUDACC__
-#include "10_copies.sm90a.cuh"
 #include "06_dependent.gpu.cuh"
 #include "07_nccl.gpu.cuh"
 #include "08_linear.gpu.cuh"
 #include "09_tiles.sm90a.cuh"
+#include "10_copies.sm90a.cuh"
 #endif
 
 namespace DEVICE::several_gpus {

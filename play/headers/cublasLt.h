@@ -123,8 +123,8 @@ inline cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc
   const int m = static_cast<int>(of_c->rows), n = static_cast<int>(of_c->columns);
   const int k = static_cast<int>(desc->of_a == CUBLAS_OP_N ? of_a->columns : of_a->rows);
   const cublasStatus_t status = program::gemm("cublasLtMatmul", m, n, k, alpha,
-                                                {a, of_a->type, of_a->stride, desc->of_a != CUBLAS_OP_N},
-                                                {b, of_b->type, of_b->stride, desc->of_b != CUBLAS_OP_N},
-                                                beta, {d, of_d->type, of_d->stride, false}, desc->compute);
+                                              {a, of_a->type, of_a->stride, desc->of_a != CUBLAS_OP_N},
+                                              {b, of_b->type, of_b->stride, desc->of_b != CUBLAS_OP_N}, beta,
+                                              {d, of_d->type, of_d->stride, false}, desc->compute);
   return status ? status : program::finish(m, n, d, of_d->type, of_d->stride, desc->epilogue, desc->bias);
 }

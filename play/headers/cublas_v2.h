@@ -77,7 +77,7 @@ inline cublasStatus_t cublasGemmEx(cublasHandle_t, cublasOperation_t of_a, cubla
                                    void* c, cudaDataType c_type, int ldc, cublasComputeType_t compute,
                                    cublasGemmAlgo_t) {
   return program::gemm("cublasGemmEx", m, n, k, alpha, {a, a_type, lda, of_a != CUBLAS_OP_N},
-                         {b, b_type, ldb, of_b != CUBLAS_OP_N}, beta, {c, c_type, ldc, false}, compute);
+                       {b, b_type, ldb, of_b != CUBLAS_OP_N}, beta, {c, c_type, ldc, false}, compute);
 }
 inline cublasStatus_t cublasGemmStridedBatchedEx(
     cublasHandle_t, cublasOperation_t of_a, cublasOperation_t of_b, int m, int n, int k, const void* alpha,

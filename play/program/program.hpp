@@ -1,7 +1,7 @@
 /// \file
 /// What nvcc declares before the first line of a CUDA file, for files with a `main` of their own,
-/// which the command "play" of the workbook runs on the CPU device. play/translation/translate.hpp says what becomes of
-/// CUDA's keywords.
+/// which the command "play" of the workbook runs on the CPU device. play/translation/translate.hpp says what
+/// becomes of CUDA's keywords.
 ///
 /// Such a file is compiled as one with kernels, but for its host functions, which the translation marks as
 /// not traced. The templates of C++ in it are traced. So all its symbols but main are made local, and the
@@ -155,14 +155,13 @@ struct KernelAddress {
 
 template <class T>
 [[gnu::always_inline]] inline cudaError_t cudaMalloc(T** address, size_t bytes, const char* name = "array") {
-  return program::allocate(reinterpret_cast<void**>(address), bytes, name,
-                             program::ElementSize<T>::kBytes);
+  return program::allocate(reinterpret_cast<void**>(address), bytes, name, program::ElementSize<T>::kBytes);
 }
 template <class T>
 [[gnu::always_inline]] inline cudaError_t cudaMallocFromPoolAsync(T** address, size_t bytes, const char* name,
                                                                   cudaMemPool_t pool, cudaStream_t stream) {
   return program::allocate_in_stream(reinterpret_cast<void**>(address), bytes, name,
-                                       program::ElementSize<T>::kBytes, pool, stream);
+                                     program::ElementSize<T>::kBytes, pool, stream);
 }
 template <class T>
 [[gnu::always_inline]] inline cudaError_t cudaMallocAsync(T** address, size_t bytes, const char* name,
@@ -177,7 +176,7 @@ template <class T>
 template <class T>
 cudaError_t cudaMallocManaged(T** address, size_t bytes, const char* name, unsigned = cudaMemAttachGlobal) {
   return program::allocate_managed(reinterpret_cast<void**>(address), bytes, name,
-                                     program::ElementSize<T>::kBytes);
+                                   program::ElementSize<T>::kBytes);
 }
 template <class T>
 cudaError_t cudaMallocManaged(T** address, size_t bytes, unsigned = cudaMemAttachGlobal) {
@@ -196,7 +195,7 @@ template <class T>
 [[gnu::always_inline]] inline cudaError_t cudaHostRegister(T* memory, size_t bytes, const char* name,
                                                            unsigned) {
   return program::register_host(const_cast<void*>(static_cast<const volatile void*>(memory)), bytes, name,
-                                  program::ElementSize<T>::kBytes);
+                                program::ElementSize<T>::kBytes);
 }
 template <class T>
 [[gnu::always_inline]] inline cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned) {
@@ -259,7 +258,7 @@ cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 bloc
                              size_t shared_bytes = 0, cudaStream_t stream = nullptr,
                              const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
   program::start_by_addresses({grid, block, shared_bytes, stream, file, line}, kernel, arguments,
-                                std::index_sequence_for<Parameters...>());
+                              std::index_sequence_for<Parameters...>());
   return cudaSuccess;
 }
 [[gnu::always_inline]] inline cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block,
@@ -642,33 +641,33 @@ template <class T>
 
 #define WORKBOOK_ROUNDED(suffix, towards)                                                            \
   [[gnu::always_inline]] inline float __fadd_##suffix(float a, float b) {                            \
-    return program::rounded_sum(a, b, program::Towards::towards);                                \
+    return program::rounded_sum(a, b, program::Towards::towards);                                    \
   }                                                                                                  \
   [[gnu::always_inline]] inline float __fsub_##suffix(float a, float b) {                            \
-    return program::rounded_sum(a, -b, program::Towards::towards);                               \
+    return program::rounded_sum(a, -b, program::Towards::towards);                                   \
   }                                                                                                  \
   [[gnu::always_inline]] inline float __fmul_##suffix(float a, float b) {                            \
-    return program::rounded_product(a, b, program::Towards::towards);                            \
+    return program::rounded_product(a, b, program::Towards::towards);                                \
   }                                                                                                  \
   [[gnu::always_inline]] inline float __fdiv_##suffix(float a, float b) {                            \
-    return program::rounded_quotient(a, b, program::Towards::towards);                           \
+    return program::rounded_quotient(a, b, program::Towards::towards);                               \
   }                                                                                                  \
   [[gnu::always_inline]] inline float __frcp_##suffix(float a) { return __fdiv_##suffix(1.0f, a); }  \
   [[gnu::always_inline]] inline float __fsqrt_##suffix(float a) {                                    \
-    return program::rounded_root(a, program::Towards::towards);                                  \
+    return program::rounded_root(a, program::Towards::towards);                                      \
   }                                                                                                  \
   [[gnu::always_inline]] inline double __dadd_##suffix(double a, double b) {                         \
-    return program::rounded_sum(a, b, program::Towards::towards);                                \
+    return program::rounded_sum(a, b, program::Towards::towards);                                    \
   }                                                                                                  \
   [[gnu::always_inline]] inline double __dmul_##suffix(double a, double b) {                         \
-    return program::rounded_product(a, b, program::Towards::towards);                            \
+    return program::rounded_product(a, b, program::Towards::towards);                                \
   }                                                                                                  \
   [[gnu::always_inline]] inline double __ddiv_##suffix(double a, double b) {                         \
-    return program::rounded_quotient(a, b, program::Towards::towards);                           \
+    return program::rounded_quotient(a, b, program::Towards::towards);                               \
   }                                                                                                  \
   [[gnu::always_inline]] inline double __drcp_##suffix(double a) { return __ddiv_##suffix(1.0, a); } \
   [[gnu::always_inline]] inline double __dsqrt_##suffix(double a) {                                  \
-    return program::rounded_root(a, program::Towards::towards);                                  \
+    return program::rounded_root(a, program::Towards::towards);                                      \
   }
 WORKBOOK_ROUNDED(rd, kDown)
 WORKBOOK_ROUNDED(ru, kUp)

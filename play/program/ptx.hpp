@@ -1,6 +1,6 @@
 /// \file
-/// Inline PTX in programs: what the statements that play/translation/ptx.hpp makes of it call. An instruction of a
-/// GPU becomes what the CPU device has for it, so that its accesses are counted and checked.
+/// Inline PTX in programs: what the statements that play/translation/ptx.hpp makes of it call. An instruction
+/// of a GPU becomes what the CPU device has for it, so that its accesses are counted and checked.
 #pragma once
 
 #include "cpu_device/dialect/cuda.hpp"

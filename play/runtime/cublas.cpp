@@ -7,9 +7,9 @@
 #include "cpu_device/access.hpp"
 #include "cpu_device/dialect/float16.hpp"
 #include "cpu_device/memory/memory.hpp"
+#include "play/headers/cublasLt.h"
 #include "play/runtime/graphs.hpp"
 #include "play/runtime/memory.hpp"
-#include "play/headers/cublasLt.h"
 
 namespace program {
 namespace {

@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "play/runtime/memory.hpp"
 #include "play/program/graphs.hpp"
+#include "play/runtime/memory.hpp"
 
 struct CUgraphNode_st {
   cudaGraphNodeType type;

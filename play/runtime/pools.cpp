@@ -1,3 +1,5 @@
+#include "play/program/pools.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +14,6 @@
 #include "play/runtime/gpus.hpp"
 #include "play/runtime/graphs.hpp"
 #include "play/runtime/memory.hpp"
-#include "play/program/pools.hpp"
 
 struct CUmemPoolHandle_st {
   int gpu = 0;           ///< whose memory it is

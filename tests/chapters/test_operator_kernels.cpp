@@ -15,9 +15,9 @@
 #include "../chapters/09_pytorch/formulas.hpp"
 #include "../chapters/09_pytorch/interface.hpp"
 #include "catch.hpp"
-#include "tests/cpu_device/device_arrays.hpp"
 #include "cpu_device/dialect/bfloat16.hpp"
 #include "cpu_device/dialect/half.hpp"
+#include "tests/cpu_device/device_arrays.hpp"
 
 namespace test_operator_kernels {
 namespace {

@@ -12,9 +12,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "tests/cpu_device/device_arrays.hpp"
 #include "kernels/kernels.hpp"
 #include "kernels/published/published.hpp"
+#include "tests/cpu_device/device_arrays.hpp"
 
 namespace {
 

@@ -6,9 +6,9 @@
 #include <memory>
 #include <utility>
 
-#include "tests/cpu_device/device_arrays.hpp"
 #include "kernels/counted.hpp"
 #include "kernels/counted_tensor.hpp"
+#include "tests/cpu_device/device_arrays.hpp"
 
 /// All counted kernels, in the order in which they run on a GPU.
 inline std::vector<cpu::test_kernels::CountedKernel> counted_kernels() {

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "catch.hpp"
-#include "tests/cpu_device/device_arrays.hpp"
 #include "cpu_device/findings/finding.hpp"
+#include "tests/cpu_device/device_arrays.hpp"
 
 /// The finding that `code` ends in, or "".
 template <class Code>

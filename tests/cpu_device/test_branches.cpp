@@ -7,8 +7,8 @@
 #include <set>
 
 #include "catch.hpp"
-#include "tests/cpu_device/findings.hpp"
 #include "kernels/branches.hpp"
+#include "tests/cpu_device/findings.hpp"
 
 namespace test_branches {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "catch.hpp"
+#include "kernels/compiler.hpp"
 #include "tests/cpu_device/findings.hpp"
 #include "tests/cpu_device/kernel_lines.hpp"
-#include "kernels/compiler.hpp"
 
 namespace test_compiler {
 namespace {

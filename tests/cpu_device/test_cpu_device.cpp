@@ -3,10 +3,10 @@
 #include <numeric>
 
 #include "catch.hpp"
-#include "tests/cpu_device/findings.hpp"
-#include "cpu_device/running/device.hpp"
 #include "cpu_device/memory/memory.hpp"
+#include "cpu_device/running/device.hpp"
 #include "kernels/kernels.hpp"
+#include "tests/cpu_device/findings.hpp"
 
 namespace test_cpu_device {
 namespace {

@@ -4,9 +4,9 @@
 #include <numeric>
 
 #include "catch.hpp"
+#include "kernels/dialect.hpp"
 #include "tests/cpu_device/findings.hpp"
 #include "tests/cpu_device/kernel_lines.hpp"
-#include "kernels/dialect.hpp"
 
 namespace test_dialect {
 namespace {

@@ -3,10 +3,10 @@
 #include <fstream>
 
 #include "catch.hpp"
-#include "tests/cpu_device/findings.hpp"
 #include "kernels/features.hpp"
 #include "paths.hpp"
 #include "printed.hpp"
+#include "tests/cpu_device/findings.hpp"
 
 namespace test_features {
 namespace {

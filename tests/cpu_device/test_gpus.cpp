@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "tests/cpu_device/device_arrays.hpp"
 #include "cpu_device/findings/finding.hpp"
 #include "kernels/gpus.hpp"
+#include "tests/cpu_device/device_arrays.hpp"
 
 namespace test_gpus {
 namespace {

@@ -2,10 +2,10 @@
 #include <climits>
 
 #include "catch.hpp"
+#include "kernels/host_calls.hpp"
 #include "tests/cpu_device/findings.hpp"
 #include "tests/cpu_device/kernel_lines.hpp"
 #include "tests/cpu_device/on_cores.hpp"
-#include "kernels/host_calls.hpp"
 
 namespace test_host_calls {
 namespace {

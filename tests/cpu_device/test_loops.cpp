@@ -5,9 +5,9 @@
 #include <set>
 
 #include "catch.hpp"
+#include "kernels/loops.hpp"
 #include "tests/cpu_device/findings.hpp"
 #include "tests/cpu_device/kernel_lines.hpp"
-#include "kernels/loops.hpp"
 
 namespace test_loops {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "catch.hpp"
-#include "tests/cpu_device/findings.hpp"
 #include "kernels/not_seen.hpp"
+#include "tests/cpu_device/findings.hpp"
 
 namespace test_not_seen {
 namespace {

@@ -2,12 +2,12 @@
 #include <fstream>
 
 #include "catch.hpp"
-#include "tests/cpu_device/device_arrays.hpp"
 #include "cpu_device/findings/finding.hpp"
 #include "kernels/kernels.hpp"
 #include "kernels/notes.hpp"
 #include "kernels/races.hpp"
 #include "paths.hpp"
+#include "tests/cpu_device/device_arrays.hpp"
 
 namespace test_notes {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "catch.hpp"
 #include "chapter.hpp"
-#include "tests/cpu_device/findings.hpp"
 #include "kernels/published/published.hpp"
+#include "tests/cpu_device/findings.hpp"
 
 namespace test_published {
 namespace {

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "catch.hpp"
-#include "tests/cpu_device/findings.hpp"
 #include "kernels/races.hpp"
+#include "tests/cpu_device/findings.hpp"
 
 namespace test_race_kernels {
 namespace {

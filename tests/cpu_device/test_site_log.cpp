@@ -3,10 +3,10 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "kernels/messages.hpp"
 #include "tests/cpu_device/device_arrays.hpp"
 #include "tests/cpu_device/logging.hpp"
 #include "tests/cpu_device/same_counts.hpp"
-#include "kernels/messages.hpp"
 
 namespace test_site_log {
 namespace {

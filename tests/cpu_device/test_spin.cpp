@@ -4,9 +4,9 @@
 #include <numeric>
 
 #include "catch.hpp"
+#include "kernels/spin.hpp"
 #include "tests/cpu_device/device_arrays.hpp"
 #include "tests/cpu_device/findings.hpp"
-#include "kernels/spin.hpp"
 
 namespace test_spin {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "catch.hpp"
 #include "chapters/tensor_products.hpp"
-#include "tests/cpu_device/findings.hpp"
 #include "kernels/counted_tensor.hpp"
 #include "kernels/tensor.hpp"
+#include "tests/cpu_device/findings.hpp"
 
 namespace test_tensor {
 namespace {

@@ -27,8 +27,9 @@ void draw_kept(signed char* kept, int n, Shared shared, double p, unsigned long 
 /// Floats of a table.
 constexpr int kTableFactors = 2305;
 
-/// The factors of 06_table, with a scale of 1, for each bfloat16 as the lower and as the upper half of a word,
-/// whose other half is `neighbour`: 2 * 65,536 of them. `factors` is scratch memory, kTableFactors floats.
+/// The factors of 06_table, with a scale of 1, for each bfloat16 as the lower and as the upper half of a
+/// word, whose other half is `neighbour`: 2 * 65,536 of them. `factors` is scratch memory, kTableFactors
+/// floats.
 void table_factors(float* factors, float* out, unsigned neighbour);
 
 /// Mistakes of a backward pass with the numbers of the forward pass.

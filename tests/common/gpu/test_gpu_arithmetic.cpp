@@ -6,9 +6,9 @@
 #include <sstream>
 
 #include "catch.hpp"
+#include "common/gpu/gpu_or_skip.hpp"
 #include "tests/cpu_device/arithmetic.hpp"
 #include "tests/cpu_device/exact.hpp"
-#include "common/gpu/gpu_or_skip.hpp"
 
 namespace gpu::test_kernels {
 void evaluate(int number, const unsigned* a, const unsigned* b, const unsigned* c, unsigned* out, int n);

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "tests/cpu_device/device_arrays.hpp"
 #include "common/gpu/gpu_or_skip.hpp"
+#include "tests/cpu_device/device_arrays.hpp"
 
 #define DEVICE gpu
 #include "kernels/spin.hpp"
