@@ -110,7 +110,7 @@ def left_out(key, ours):
 
 
 def agrees(field, ours, theirs):
-    """Whether a count is as near to the hardware's as tests/common/cpu/hardware_counters.hpp wants it."""
+    """Whether a count is as near to the hardware's as tests/cpu_device/hardware_counters.hpp wants it."""
     excess = ours[field] - theirs[field]
     if field not in SHARED:
         return excess == 0

@@ -108,7 +108,8 @@ std::string missing_specifier(const std::string& text) {
   for (std::sregex_iterator one(text.begin(), text.end(), definition), end; one != end; ++one)
     macros += "|" + one->str(1);
   for (const Function& callee : functions) {
-    if (callee.is_marked() || callee.may_be_marked(macros) || is_marked(callee.name, "__device__")) continue;
+    if (callee.is_marked() || callee.may_be_marked(macros)) continue;
+    if (callee.name != "operator()" && is_marked(callee.name, "__device__")) continue;
     for (const Function& caller : functions)
       if (caller.is_marked() && calls(caller, callee))
         return sentence(code, callee, "is called by a kernel and has no __device__");

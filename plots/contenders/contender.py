@@ -41,7 +41,7 @@ LAST_PLACES = {torch.bfloat16: (8, -133), torch.float16: (11, -24)}
 
 
 def last_places(got, expected, terms):
-    """The largest error in units of the last place, as last_places() in common/harness/references/verify.hpp has it."""
+    """The largest error in units of the last place: last_places() in common/harness/references/verify.hpp."""
     bits, least = LAST_PLACES[got.dtype]
     exponent = torch.frexp(expected).exponent - bits
     unit = torch.exp2(exponent.clamp(min=least).double()).maximum(2 ** -20 * terms)

@@ -67,8 +67,8 @@ class Place:
             script(self.bin / chapter, 'echo "$@"')
         (self.bin / CHAPTER).unlink()
         (self.bin / CHAPTER).symlink_to(self.chapter_program)
-        (self.root / "cli").mkdir()
-        shutil.copy(ROOT / "cli" / "view.html", self.root / "cli" / "view.html")
+        (self.root / "cli" / "commands").mkdir(parents=True)
+        shutil.copy(ROOT / "cli/commands/view.html", self.root / "cli/commands")
         script(self.bin / "play", 'echo "$@"\nwhile [ $# -gt 0 ]; do\n'
                '[ "$1" != --view ] || cp "$FUZZ_VIEW" "$2"; shift; done\n[ "$FUZZ_STATUS" != 1 ]')
         script(self.root / "tools" / "ninja", '[ -z "$FUZZ_NO_BUILD" ] || { echo "FAILED: $FUZZ_NO_BUILD"; '

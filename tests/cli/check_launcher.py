@@ -92,8 +92,9 @@ def asks_cmake_first(folder):
     path = path_without(machine, "cmake", "ninja")
     script(copy / "build" / "bin", "workbook", "echo it runs")
     # The launcher's own program has been compiled.
-    for name in ("common/system/build_inputs.cpp", "common/system/read_file.cpp", "build/build_inputs.source"):
-        (copy / name).parent.mkdir(exist_ok=True)
+    for name in ("common/system/build_inputs.cpp", "common/system/read_file.cpp",
+                 "build/build_inputs.source"):
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
         (copy / name).touch()
     script(copy / "build", "build_inputs", "exit 0")
     script(machine, "ninja", "exit 0")

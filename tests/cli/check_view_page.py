@@ -84,7 +84,7 @@ def write_page(folder, name, data):
     """The page with this data, as `view` writes it."""
     page = folder / f"{name}.html"
     text = json.dumps(data).replace("<", "\\u003c")
-    page.write_text((ROOT / "cli" / "view.html").read_text().replace("@DATA@", text))
+    page.write_text((ROOT / "cli/commands/view.html").read_text().replace("@DATA@", text))
     return page
 
 

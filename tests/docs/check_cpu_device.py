@@ -46,7 +46,8 @@ def unnamed(text, tests):
 
 def kinds():
     """The titles of all kinds of findings and notes."""
-    return re.findall(r'^    \{"([^"]+)", "', (ROOT / "cpu_device/findings/finding_kind.hpp").read_text(), re.M)
+    table = (ROOT / "cpu_device/findings/finding_kind.hpp").read_text()
+    return re.findall(r'^    \{"([^"]+)", "', table, re.M)
 
 
 def check_checker():

@@ -78,7 +78,7 @@ def tokens(heading):
 
 def columns_of_programs():
     """The headings of the tables that the programs print."""
-    files = [*sorted((ROOT / "common" / "harness").glob("*.cpp")), *sorted((ROOT / "cli").glob("*.cpp"))]
+    files = [file for top in ("cli", "common", "play") for file in sorted((ROOT / top).rglob("*.cpp"))]
     return [heading for file in files for table in TABLE.findall(file.read_text())
             for heading in STRING.findall(FIELD.sub("", table))]
 

@@ -63,7 +63,7 @@ class Machine:
         shutil.copy(ROOT / "workbook", folder / "tree")
         # The launcher's own program has been compiled.
         for name in ("common/system/build_inputs.cpp", "common/system/read_file.cpp"):
-            (folder / "tree" / name).parent.mkdir()
+            (folder / "tree" / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / "tree" / name).touch()
         (folder / "tree" / "build" / "build_inputs.source").touch()
         self.executable(folder / "tree" / "build" / "build_inputs", NINJA)
