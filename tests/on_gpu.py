@@ -2,7 +2,7 @@
 
     cmake --preset default && ninja -C build on_gpu && python3 tests/on_gpu.py
 
-Runs gpu_tests, the graders of all exercises, every chapter at odd sizes, chapter 10 in two processes, the
+Runs gpu_tests, the graders of all exercises, every chapter at odd sizes, the
 operators for PyTorch where that is installed, and compute-sanitizer's checks of all stages at odd sizes. The
 exit status is 0 if all that ran was right, 1 if something was wrong or nothing could be run, 2 for wrong
 usage, and 3 without a GPU.
@@ -48,7 +48,7 @@ NOTHING_FOUND = re.compile(r"(ERROR|RACECHECK) SUMMARY: 0 ")
 
 # What nothing else may run beside: tests that compare times, and kernels of several GPUs that wait for each
 # other, which need both GPUs at once, while these take turns at what runs on them.
-ALONE = re.compile(r"gpu_tests alone|10_several_gpus|several_processes")
+ALONE = re.compile(r"gpu_tests alone|10_several_gpus")
 NO_GPU, SKIPPED = 3, 4  # exit statuses of the chapters' programs, and of tests that cannot be run here
 MOST_LINES = 40  # of the output of something that failed
 
@@ -145,12 +145,6 @@ def pytorch_tasks(programs, options):
             Task("pytorch", "answers to 09.1", [sys.executable, answers, "--gpu", "1_operator"], 300)]
 
 
-def processes_tasks(programs, options):
-    program = programs / "several_processes"
-    return [Task("processes", program.name, [sys.executable, ROOT / "tests" / "check_processes.py", program],
-                 120)] if program.exists() else []
-
-
 def find_sanitizer():
     places = [os.environ.get(name) for name in ("CUDA_HOME", "CUDA_PATH")] + ["/usr/local/cuda"]
     path = os.pathsep.join([os.environ.get("PATH", "")] + [f"{place}/bin" for place in places if place])
@@ -172,14 +166,12 @@ def sanitizer_tasks(programs, options):
 
 # The longest first.
 MAKERS = {"gpu_tests": gpu_tests_tasks, "pytorch": pytorch_tasks, "graders": grader_tasks,
-          "chapters": chapter_tasks, "processes": processes_tasks, "sanitizer": sanitizer_tasks}
+          "chapters": chapter_tasks, "sanitizer": sanitizer_tasks}
 
 
 def reason_for_nothing(part, programs):
     if part == "sanitizer" and not find_sanitizer():
         return "compute-sanitizer is not installed (it is part of the CUDA Toolkit)"
-    if part == "processes":
-        return f"{programs} has no several_processes: NCCL was not found, or it was not built"
     return f"{programs} has no such programs: ninja -C {programs.parent} on_gpu"
 
 

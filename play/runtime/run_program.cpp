@@ -37,6 +37,7 @@
 #include "play/runtime/graphs.hpp"
 #include "play/runtime/memory.hpp"
 #include "play/runtime/repeats.hpp"
+#include "play/runtime/session.hpp"
 #include "system/errors.hpp"
 #include "system/files.hpp"
 #include "system/plural.hpp"
@@ -44,34 +45,18 @@
 #include "system/terminal.hpp"
 
 namespace workbook {
-namespace {
 
-/// The run of the user's program.
-struct Session {
-  PlayOptions options;
-  std::vector<LaunchCounts> launches;
-  std::unique_ptr<Backend> backend;
-  std::map<void*, std::string> arrays;                      ///< that are not freed, and their names
-  std::map<std::string, int> library_calls;                 ///< that the host has computed
-  std::map<const void*, std::size_t> dynamic_shared_bytes;  ///< that cudaFuncSetAttribute() allows a kernel
-  Repeats repeats;
-  std::size_t lost_accesses = 0;  ///< of GPUs, when the repeats were cleared
-  int launch_count = 0, not_run = 0;
-  std::thread::id thread = std::this_thread::get_id();  ///< that runs main
-  std::jmp_buf end_of_main;                             ///< where exit() goes
-  std::optional<int> exit_status;                       ///< where it was called
-  bool in_main = false;
-  int json_output = -1;  ///< with --json, standard output as it was: the program's goes to standard error
-};
-Session* session = nullptr;                           // null outside of a run
-std::optional<std::thread::id> thread_of_ended_main;  // once the session is over
+Session* session = nullptr;
 thread_local cudaError_t last_error = cudaSuccess;
 
-/// Whose properties the program sees.
 Card& card() {
   static Card of_program = card_for(PlayOptions{}.model);
   return of_program;
 }
+
+namespace {
+
+std::optional<std::thread::id> thread_of_ended_main;  // once the session is over
 
 bool same_launch(const LaunchCounts& a, const LaunchCounts& b) {
   const auto same = [](const Dim3& x, const Dim3& y) { return x.x == y.x && x.y == y.y && x.z == y.z; };
@@ -115,8 +100,9 @@ void report(const std::string& finding, std::string_view note_word) {
   std::fflush(stdout);
 }
 
-/// Ends the program with the report: the user's code must not catch what was found.
-[[noreturn]] void end_with(const std::string& finding, std::string_view note_word = "") {
+}  // namespace
+
+void end_with(const std::string& finding, std::string_view note_word) {
   const auto lock =
       program::lock_device();  // for ever: no other thread may end the program as if all were well
   if (!session) say("{}", complaint("play", finding + "\n  outside of main"));
@@ -124,6 +110,8 @@ void report(const std::string& finding, std::string_view note_word) {
   tell_done();
   std::_Exit(kWrong);
 }
+
+namespace {
 
 /// Where something else than the user's main has called exit().
 void report_exit(int status, void*) {
@@ -139,26 +127,11 @@ void report_exit(int status, void*) {
 }  // namespace
 }  // namespace workbook
 
-// --- Memory ---
+// --- Launches ---
 
 namespace program {
-namespace {
 
-using workbook::plural;
 using workbook::session;
-
-/// The array that an address of device memory is in or near; null where it is the host's, as behind a
-/// variable of the device.
-const cpu::Buffer* array_of(const void* address) {
-  const auto number = reinterpret_cast<std::uintptr_t>(address);
-  const bool in_arena = cpu::memory().arena().contains(number);
-  if (!in_arena && !cpu::memory().adopted().contains(number) && !cpu::memory().near_host_array(number))
-    return nullptr;
-  const cpu::Buffer* array = cpu::memory().nearest(number);
-  return in_arena || (array && array->data.contains(number)) ? array : nullptr;
-}
-
-}  // namespace
 
 DeviceLock lock_device() {
   static std::recursive_mutex mutex;
@@ -189,130 +162,9 @@ void refuse_call(const std::string& title, const std::string& details, const std
   workbook::end_with(fmt::format("{}: {}\n  {}\n  look at: {}", title, where, details, look_at));
 }
 
-void require_inside(const char* call, const char* does, const void* address, size_t bytes,
-                    const void* caller) {
-  const auto begin = reinterpret_cast<std::uintptr_t>(address);
-  if (const std::string* name = cpu::memory().released_at(begin))
-    refuse_call("freed memory", fmt::format("{} {} {}, which has been freed", call, does, *name),
-                "is cudaFree called too early, or the pointer used too late?", caller);
-  const cpu::Buffer* array = array_of(address);
-  if (!array || bytes == 0) return;
-  const cpu::Region& data = array->data;
-  if (begin >= data.begin && begin + bytes <= data.begin + data.size) return;
-  const long long offset = static_cast<long long>(begin - data.begin);
-  refuse_call(
-      "copy out of bounds",
-      fmt::format("{} {} {} of {}{}, which has {}", call, does, plural(static_cast<long long>(bytes), "byte"),
-                  array->name, offset ? fmt::format(" from byte {} on", offset) : "",
-                  plural(static_cast<long long>(data.size), "byte")),
-      "are the sizes in bytes, and those of the allocation?", caller);
-}
-
 void count_library_call(const char* library) {
   const auto lock = use_device(library);
   ++session->library_calls[library];
-}
-
-cudaError_t allocate_named(void** address, size_t bytes, const char* name, size_t element_size, int gpu) {
-  const auto lock = use_device("an allocation");
-  if (session->backend->footprint(bytes) > session->backend->free_bytes())
-    return workbook::last_error = cudaErrorMemoryAllocation;
-  *address = session->backend->allocate(bytes, 0, name, element_size, gpu);
-  session->arrays[*address] = name;
-  return cudaSuccess;
-}
-
-void release(const char* call, void* address, const Place& place) {
-  const auto lock = lock_device();
-  if (!address || !session) return;
-  if (session->arrays.erase(address) == 0) {
-    const std::string* name = cpu::memory().released_at(reinterpret_cast<std::uintptr_t>(address));
-    refuse_call("wrong free",
-                name ? fmt::format("{} frees {}, which has been freed before", call, *name)
-                     : fmt::format("{} gets an address that no allocation has returned", call),
-                "is it the pointer from cudaMalloc, unchanged, and freed once?", place);
-  }
-  if (!give_back(address)) session->backend->release(address);
-}
-
-bool is_allocated(void* address) { return session->arrays.contains(address); }
-void set_allocated(void* address, const std::string& name, bool allocated) {
-  if (allocated)
-    session->arrays[address] = name;
-  else
-    session->arrays.erase(address);
-}
-
-void copy_bytes(const char* call, void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
-                const void* caller) {
-  if (bytes == 0) return;
-  const auto lock = use_device("a copy");
-  show_variables_of(current_gpu());
-  require_inside(call, "writes", to, bytes, caller);
-  require_inside(call, "reads", from, bytes, caller);
-  const cpu::Buffer *target = array_of(to), *source = array_of(from);
-  const auto only_device = [](const cpu::Buffer* array) { return array && !array->shared_with_host; };
-  const bool wants_device_source = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
-  const bool wants_device_target = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
-  if (kind != cudaMemcpyDefault) {
-    const auto check_side = [&](const char* side, const cpu::Buffer* array, bool wants_device) {
-      if (wants_device ? array != nullptr : !only_device(array)) return;
-      refuse_call(
-          "wrong direction of a copy",
-          fmt::format("{}: its {} is {}, but its last argument says {} memory", call, side,
-                      array ? fmt::format("{} in device memory", array->name) : "host memory",
-                      wants_device ? "device" : "host"),
-          "does the last argument name the direction, and do the first two come in the order (to, from)?",
-          caller);
-    };
-    check_side("source", source, wants_device_source);
-    check_side("destination", target, wants_device_target);
-  }
-  const cpu::Memory::Access open(cpu::memory(), true);
-  std::memmove(to, from, bytes);
-  if (target) cpu::memory().set_initialised(to, bytes, true);
-}
-
-void copy_box(const char* call, const cudaMemcpy3DParms& copy, const void* caller) {
-  if (copy.srcArray || copy.dstArray)
-    refuse_call("not supported", fmt::format("{} copies from or to a cudaArray", call),
-                "textures are not supported: use memory from cudaMalloc", caller);
-  const auto row = [](const cudaPitchedPtr& box, const cudaPos& at, size_t y, size_t z) {
-    return static_cast<char*>(box.ptr) + ((at.z + z) * box.ysize + at.y + y) * box.pitch + at.x;
-  };
-  for (size_t z = 0; z < copy.extent.depth; ++z)
-    for (size_t y = 0; y < copy.extent.height; ++y)
-      copy_bytes(call, row(copy.dstPtr, copy.dstPos, y, z), row(copy.srcPtr, copy.srcPos, y, z),
-                 copy.extent.width, copy.kind, caller);
-}
-
-/// The copy that cudaMemcpy2D() describes.
-static cudaMemcpy3DParms plane(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-                               size_t height, cudaMemcpyKind kind) {
-  return {.srcArray = nullptr,
-          .srcPos = {},
-          .srcPtr = {const_cast<void*>(from), from_pitch, width, height},
-          .dstArray = nullptr,
-          .dstPos = {},
-          .dstPtr = {to, to_pitch, width, height},
-          .extent = {width, height, 1},
-          .kind = kind};
-}
-
-void fill_rows(const char* call, const cudaMemsetParams& fill, const void* caller) {
-  const auto lock = use_device("a memset");
-  show_variables_of(current_gpu());
-  std::vector<char> row(fill.width * fill.elementSize);
-  for (size_t i = 0; i < fill.width; ++i)
-    std::memcpy(&row[i * fill.elementSize], &fill.value, fill.elementSize);
-  for (size_t y = 0; y < fill.height; ++y) {
-    char* const to = static_cast<char*>(fill.dst) + y * fill.pitch;
-    require_inside(call, "writes", to, row.size(), caller);
-    if (!array_of(to) && !row.empty())
-      refuse_call("not device memory", fmt::format("{} gets an address of host memory", call),
-                  "is it the pointer that cudaMalloc has set?", caller);
-    session->backend->upload(to, row.data(), row.size());
-  }
 }
 
 namespace {
@@ -427,41 +279,6 @@ void refuse(const char* what, const char* file, int line) {
                     "the CPU device runs CUDA C++ without it: which other functions of CUDA do the same?"});
 }
 
-cudaError_t allocate(void** address, size_t bytes, const char* name, size_t element_size) {
-  require_no_capture("cudaMalloc",
-                     "allocate before cudaStreamBeginCapture, or capture with cudaStreamCaptureModeRelaxed",
-                     CALLER, true);
-  return allocate_named(address, bytes, name, element_size, current_gpu());
-}
-cudaError_t allocate_managed(void** address, size_t bytes, const char* name, size_t element_size) {
-  const auto lock = use_device("an allocation");
-  const cudaError_t error = allocate_named(address, bytes, name, element_size, current_gpu());
-  if (error == cudaSuccess) cpu::memory().share_with_host(*address);
-  return error;
-}
-
-cudaError_t register_host(void* memory, size_t bytes, const char* name, size_t element_size) {
-  const auto lock = use_device("cudaHostRegister");
-  if (bytes == 0) return cudaErrorInvalidValue;
-  if (!cpu::memory().add_host_array({reinterpret_cast<std::uintptr_t>(memory), bytes}, name, element_size))
-    refuse_call("not supported",
-                fmt::format("cudaHostRegister gets {}, which shares a page of 4096 bytes with another array "
-                            "that kernels may use",
-                            name),
-                "allocate it with aligned_alloc(4096, ...) or cudaMallocHost, and register it once", CALLER);
-  return cudaSuccess;
-}
-void* mapped(void* host) {
-  const auto lock = use_device("cudaHostGetDevicePointer");
-  const cpu::Buffer* const array = array_of(host);
-  if (!array || !array->shared_with_host)
-    refuse_call("not mapped", "cudaHostGetDevicePointer gets memory that kernels cannot use",
-                "is it from cudaHostAlloc, cudaMallocHost or cudaMallocManaged, or registered with "
-                "cudaHostRegister before?",
-                CALLER);
-  return host;
-}
-
 void add_variable(const char* name, const void* address, size_t bytes, size_t element_size) {
   cpu::memory().adopt({reinterpret_cast<std::uintptr_t>(address), bytes}, name, element_size);
 }
@@ -479,221 +296,6 @@ long long clock() {
 }
 
 }  // namespace program
-
-cudaError_t cudaFree(void* device) {
-  program::release("cudaFree", device, CALLER);
-  return cudaSuccess;
-}
-cudaError_t cudaFreeHost(void* host) {
-  program::release("cudaFreeHost", host, CALLER);
-  return cudaSuccess;
-}
-cudaError_t cudaHostUnregister(void* host) {
-  const auto lock = program::use_device("cudaHostUnregister");
-  if (!cpu::memory().remove_host_array(host))
-    program::refuse_call("wrong free", "cudaHostUnregister gets memory that is not registered",
-                         "is it the address that cudaHostRegister got, and given once?", CALLER);
-  return cudaSuccess;
-}
-cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
-  program::require_default_stream("cudaMemcpy", CALLER);
-  program::copy_bytes("cudaMemcpy", to, from, bytes, kind, CALLER);
-  return cudaSuccess;
-}
-cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
-                            cudaStream_t stream) {
-  const char* const call = "cudaMemcpyAsync";
-  const void* const caller = CALLER;
-  program::enqueue(
-      call, stream, cudaGraphNodeTypeMemcpy,
-      [=] { program::copy_bytes(call, to, from, bytes, kind, caller); }, caller);
-  return cudaSuccess;
-}
-cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-                         size_t height, cudaMemcpyKind kind) {
-  program::require_default_stream("cudaMemcpy2D", CALLER);
-  program::copy_box("cudaMemcpy2D", program::plane(to, to_pitch, from, from_pitch, width, height, kind),
-                    CALLER);
-  return cudaSuccess;
-}
-cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-                              size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
-  const char* const call = "cudaMemcpy2DAsync";
-  const void* const caller = CALLER;
-  program::enqueue(
-      call, stream, cudaGraphNodeTypeMemcpy,
-      [=, copy = program::plane(to, to_pitch, from, from_pitch, width, height, kind)] {
-        program::copy_box(call, copy, caller);
-      },
-      caller);
-  return cudaSuccess;
-}
-cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* copy) {
-  program::require_default_stream("cudaMemcpy3D", CALLER);
-  program::copy_box("cudaMemcpy3D", *copy, CALLER);
-  return cudaSuccess;
-}
-cudaError_t cudaMemset(void* device, int value, size_t bytes) {
-  program::require_default_stream("cudaMemset", CALLER);
-  program::fill_rows("cudaMemset", {device, 0, static_cast<unsigned>(value), 1, bytes, 1}, CALLER);
-  return cudaSuccess;
-}
-cudaError_t cudaMemsetAsync(void* device, int value, size_t bytes, cudaStream_t stream) {
-  const char* const call = "cudaMemsetAsync";
-  const cudaMemsetParams fill = {device, 0, static_cast<unsigned>(value), 1, bytes, 1};
-  const void* const caller = CALLER;
-  program::enqueue(
-      call, stream, cudaGraphNodeTypeMemset, [=] { program::fill_rows(call, fill, caller); }, caller);
-  return cudaSuccess;
-}
-cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* all_bytes) {
-  const auto lock = program::use_device("cudaMemGetInfo");
-  *free_bytes = *all_bytes = workbook::session->backend->free_bytes();
-  return cudaSuccess;
-}
-
-// --- Errors ---
-
-namespace {
-
-struct ErrorRow {
-  cudaError_t error;
-  const char *name, *text;
-};
-constexpr ErrorRow kErrors[] = {
-    {cudaSuccess, "cudaSuccess", "no error"},
-    {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
-    {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
-    {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
-    {cudaErrorPeerAccessAlreadyEnabled, "cudaErrorPeerAccessAlreadyEnabled",
-     "peer access is already enabled"},
-    {cudaErrorPeerAccessNotEnabled, "cudaErrorPeerAccessNotEnabled", "peer access has not been enabled"},
-    {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
-    {cudaErrorGraphExecUpdateFailure, "cudaErrorGraphExecUpdateFailure",
-     "the graph update was not performed because it included changes which violated constraints specific to "
-     "instantiated graph update"},
-};
-
-const ErrorRow& row_of(cudaError_t error) {
-  static const ErrorRow unknown = {cudaErrorUnknown, "cudaErrorUnknown", "unknown error"};
-  for (const ErrorRow& row : kErrors)
-    if (row.error == error) return row;
-  return unknown;
-}
-
-}  // namespace
-
-const char* cudaGetErrorString(cudaError_t error) { return row_of(error).text; }
-const char* cudaGetErrorName(cudaError_t error) { return row_of(error).name; }
-cudaError_t cudaGetLastError() { return std::exchange(workbook::last_error, cudaSuccess); }
-cudaError_t cudaPeekAtLastError() { return workbook::last_error; }
-
-// --- The device ---
-
-cudaError_t cudaDeviceReset() { return cudaSuccess; }
-cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t bytes) {
-  if (limit == cudaLimitMallocHeapSize) cpu::heap().set_limit(bytes);
-  return cudaSuccess;
-}
-cudaError_t cudaDeviceGetLimit(size_t* bytes, cudaLimit limit) {
-  *bytes = limit == cudaLimitMallocHeapSize ? cpu::heap().limit() : 1024;
-  return cudaSuccess;
-}
-
-/// Those of --model, but for the memory, which is this machine's.
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
-  if (!program::is_gpu(device)) return cudaErrorInvalidDevice;
-  const workbook::Card& card = workbook::card();
-  const cpu::CardLimits& limits = cpu::card_limits();
-  cudaDeviceProp p = {};
-  std::snprintf(p.name, sizeof p.name, "CPU device (as %s)", card.full_name);
-  p.totalGlobalMem = workbook::session ? workbook::session->backend->free_bytes() : size_t{1} << 32;
-  p.sharedMemPerBlock = cpu::kMostStaticSharedBytes;
-  p.sharedMemPerBlockOptin = limits.most_shared_bytes;
-  p.sharedMemPerMultiprocessor = limits.shared_bytes;
-  p.totalConstMem = 65536;
-  p.memPitch = 2147483647;
-  p.regsPerBlock = p.regsPerMultiprocessor = 65536;
-  p.warpSize = 32;
-  p.maxThreadsPerBlock = p.maxThreadsDim[0] = p.maxThreadsDim[1] = 1024;
-  p.maxThreadsDim[2] = 64;
-  p.maxGridSize[0] = 2147483647;
-  p.maxGridSize[1] = p.maxGridSize[2] = 65535;
-  p.clockRate = 1000 * card.chip.clock_mhz;
-  p.major = card.chip.capability / 10;
-  p.minor = card.chip.capability % 10;
-  p.multiProcessorCount = limits.multiprocessors;
-  p.memoryBusWidth = card.chip.bus_bits;
-  p.memoryClockRate = static_cast<int>(1e6 * card.gbytes_per_s / (2 * card.chip.bus_bits / 8));
-  p.l2CacheSize = card.chip.l2_mib << 20;
-  p.maxThreadsPerMultiProcessor = static_cast<int>(limits.threads);
-  p.maxBlocksPerMultiProcessor = static_cast<int>(limits.blocks);
-  p.canMapHostMemory = p.concurrentKernels = p.asyncEngineCount = p.unifiedAddressing = p.managedMemory = 1;
-  p.concurrentManagedAccess = p.deviceOverlap = p.memoryPoolsSupported = p.hostRegisterSupported = 1;
-  p.cooperativeLaunch = 1;
-  p.persistingL2CacheMaxSize = p.major >= 8 ? p.l2CacheSize / 8 * 5 : 0;  // as A100, H100 and RTX 4090 say
-  p.accessPolicyMaxWindowSize = 134217728;
-  p.pciBusID = device;
-  *properties = p;
-  return cudaSuccess;
-}
-
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
-  cudaDeviceProp p;
-  if (const cudaError_t error = cudaGetDeviceProperties(&p, device)) return error;
-  const struct {
-    cudaDeviceAttr attribute;
-    long long value;
-  } rows[] = {
-      {cudaDevAttrMaxThreadsPerBlock, p.maxThreadsPerBlock},
-      {cudaDevAttrMaxBlockDimX, p.maxThreadsDim[0]},
-      {cudaDevAttrMaxBlockDimY, p.maxThreadsDim[1]},
-      {cudaDevAttrMaxBlockDimZ, p.maxThreadsDim[2]},
-      {cudaDevAttrMaxGridDimX, p.maxGridSize[0]},
-      {cudaDevAttrMaxGridDimY, p.maxGridSize[1]},
-      {cudaDevAttrMaxGridDimZ, p.maxGridSize[2]},
-      {cudaDevAttrMaxSharedMemoryPerBlock, static_cast<long long>(p.sharedMemPerBlock)},
-      {cudaDevAttrTotalConstantMemory, static_cast<long long>(p.totalConstMem)},
-      {cudaDevAttrWarpSize, p.warpSize},
-      {cudaDevAttrMaxPitch, static_cast<long long>(p.memPitch)},
-      {cudaDevAttrMaxRegistersPerBlock, p.regsPerBlock},
-      {cudaDevAttrClockRate, p.clockRate},
-      {cudaDevAttrGpuOverlap, p.deviceOverlap},
-      {cudaDevAttrMultiProcessorCount, p.multiProcessorCount},
-      {cudaDevAttrKernelExecTimeout, p.kernelExecTimeoutEnabled},
-      {cudaDevAttrIntegrated, p.integrated},
-      {cudaDevAttrCanMapHostMemory, p.canMapHostMemory},
-      {cudaDevAttrComputeMode, p.computeMode},
-      {cudaDevAttrConcurrentKernels, p.concurrentKernels},
-      {cudaDevAttrEccEnabled, p.ECCEnabled},
-      {cudaDevAttrMemoryClockRate, p.memoryClockRate},
-      {cudaDevAttrGlobalMemoryBusWidth, p.memoryBusWidth},
-      {cudaDevAttrL2CacheSize, p.l2CacheSize},
-      {cudaDevAttrMaxThreadsPerMultiProcessor, p.maxThreadsPerMultiProcessor},
-      {cudaDevAttrAsyncEngineCount, p.asyncEngineCount},
-      {cudaDevAttrUnifiedAddressing, p.unifiedAddressing},
-      {cudaDevAttrComputeCapabilityMajor, p.major},
-      {cudaDevAttrComputeCapabilityMinor, p.minor},
-      {cudaDevAttrMaxSharedMemoryPerMultiprocessor, static_cast<long long>(p.sharedMemPerMultiprocessor)},
-      {cudaDevAttrMaxRegistersPerMultiprocessor, p.regsPerMultiprocessor},
-      {cudaDevAttrManagedMemory, p.managedMemory},
-      {cudaDevAttrHostNativeAtomicSupported, p.hostNativeAtomicSupported},
-      {cudaDevAttrPageableMemoryAccess, p.pageableMemoryAccess},
-      {cudaDevAttrConcurrentManagedAccess, p.concurrentManagedAccess},
-      {cudaDevAttrCooperativeLaunch, p.cooperativeLaunch},
-      {cudaDevAttrMaxSharedMemoryPerBlockOptin, static_cast<long long>(p.sharedMemPerBlockOptin)},
-      {cudaDevAttrMemoryPoolsSupported, p.memoryPoolsSupported}};
-  const auto* const row = std::find_if(std::begin(rows), std::end(rows),
-                                       [&](const auto& one) { return one.attribute == attribute; });
-  if (row == std::end(rows)) return cudaErrorInvalidValue;
-  *value = static_cast<int>(row->value);
-  return cudaSuccess;
-}
-cudaError_t cudaDriverGetVersion(int* version) {
-  *version = 13000;
-  return cudaSuccess;
-}
-cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }
 
 // --- The program ---
 
