@@ -35,7 +35,7 @@ void free_in_kernel(const char* function, void* part, const void* return_address
 }  // namespace
 }  // namespace cpu
 
-// Programs call these in place of the C library's functions (program.hpp).
+// Programs call these in place of the C library's functions (play/program/start.hpp).
 extern "C" {
 void* workbook_malloc(std::size_t bytes) {
   return cpu::grid_runs ? cpu::allocate_in_kernel(bytes) : std::malloc(bytes);

@@ -50,7 +50,7 @@ def compiles(header):
 def main():
     if not shutil.which(COMPILER):
         skip(f"there is no {COMPILER}")
-    tops = ("common", "cpu_device", "chapters", "solutions")
+    tops = ("common", "cpu_device", "play", "chapters", "solutions")
     headers = [p for top in tops for p in pathlib.Path(top).rglob("*") if p.suffix in (".hpp", ".cuh")]
     # The reader's exercises may be broken; stand-ins for CUDA's headers may be nothing but an error.
     headers = [p for p in headers if not {"exercises", "cuda_headers"} & set(p.parts)]
