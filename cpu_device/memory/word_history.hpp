@@ -2,6 +2,7 @@
 /// The record of the accesses to a word, and its form.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -27,6 +28,12 @@ struct AccessGroup {
   std::uint8_t element = 0;  ///< not 0: thread number i accesses, of `bytes`, its i-th element of that size
   Role role;
   std::uint8_t site;  ///< number of the instruction; 0 when unknown
+
+  /// The bytes that thread number i of the group accesses.
+  std::uint8_t bytes_of(unsigned i) const {
+    if (!element) return bytes;
+    return static_cast<std::uint8_t>(((1u << element) - 1) << (std::countr_zero(bytes) + i * element));
+  }
 };
 
 /// The accesses to a 4-byte word that a later one could race with, in 24 bytes: the usual case is one writer
