@@ -133,9 +133,15 @@ std::string limits_text(double, const StageRow& row, Marks&) {
 // --- The columns ---
 
 /// What limits a chapter's stages, of which the tables depend.
-enum Limit : unsigned { kMemory = 1, kArithmetic = 2, kLinks = 4, kOneGpu = kMemory | kArithmetic, kAny = 7 };
+enum BoundBy : unsigned {
+  kMemory = 1,
+  kArithmetic = 2,
+  kLinks = 4,
+  kOneGpu = kMemory | kArithmetic,
+  kAny = 7
+};
 
-Limit limit_of(const Chapter& chapter) {
+BoundBy limit_of(const Chapter& chapter) {
   return chapter.gpus ? kLinks : chapter.stages[0].flops ? kArithmetic : kMemory;
 }
 
