@@ -3,7 +3,7 @@
 # Messages and debug information name sources relative to the project, wherever it was built.
 set(WORKBOOK_PREFIX_MAP -ffile-prefix-map=${CMAKE_SOURCE_DIR}/= -ffile-prefix-map=${CMAKE_BINARY_DIR}=)
 
-set(WORKBOOK_CXX_WARNINGS -Wall -Wextra)
+set(WORKBOOK_CXX_WARNINGS -Wall -Wextra -Werror=return-type)
 
 # What makes the compiler report each memory access of a kernel to the CPU device (cpu_device/builtins/trace.cpp), one by one and
 # as the source has them: no access may be merged with its neighbours or moved into a vector. Kernels are optimised in

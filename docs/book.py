@@ -253,7 +253,7 @@ class Book:
                 continue
             inner = [tab(page) for page in entry[1]]
             if entry[0] == "Reference":
-                inner += ['<tab type="filelist" title="Files of common/, cpu_device/ and chapters/"/>',
+                inner += ['<tab type="filelist" title="Files of common/, cpu_device/, play/ and chapters/"/>',
                           '<tab type="namespacemembers" title="Names in them"/>']
             rows += [f'<tab type="usergroup" url="[none]" title="{entry[0]}">', *inner, "</tab>"]
         layout = self.out / "layout.xml"
@@ -283,7 +283,7 @@ class Book:
             "HTML_EXTRA_STYLESHEET": [*(self.theme / style for style in STYLES), DOCS / "book.css"],
             "HTML_EXTRA_FILES": [*(self.theme / script for script in SCRIPTS), DOCS / "book.js",
                                  *sorted(self.copied)],
-            "INPUT": [self.out / "pages", ROOT / "common", ROOT / "cpu_device", ROOT / "chapters"],
+            "INPUT": [self.out / "pages", ROOT / "common", ROOT / "cpu_device", ROOT / "play", ROOT / "chapters"],
             "GENERATE_TAGFILE": [self.out / "names.xml"],
             "STRIP_FROM_PATH": [ROOT, self.out / "pages"],
         }

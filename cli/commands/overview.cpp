@@ -91,10 +91,8 @@ ExitStatus list_command(const Workbook& workbook, bool json) {
                         {"predictions", {{"asked", predicted.asked}, {"answered", predicted.answered}}},
                         {"exercises", exercises}});
   }
-  if (json)
-    fmt::print("{}\n", chapters.dump(2));
-  else
-    return kDone;
+  if (json) fmt::print("{}\n", chapters.dump(2));
+  return kDone;
 }
 
 }  // namespace workbook
