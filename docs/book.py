@@ -283,7 +283,8 @@ class Book:
             "HTML_EXTRA_STYLESHEET": [*(self.theme / style for style in STYLES), DOCS / "book.css"],
             "HTML_EXTRA_FILES": [*(self.theme / script for script in SCRIPTS), DOCS / "book.js",
                                  *sorted(self.copied)],
-            "INPUT": [self.out / "pages", ROOT / "common", ROOT / "cpu_device", ROOT / "play", ROOT / "chapters"],
+            "INPUT": [self.out / "pages",
+                      *(ROOT / name for name in ("common", "cpu_device", "play", "chapters"))],
             "GENERATE_TAGFILE": [self.out / "names.xml"],
             "STRIP_FROM_PATH": [ROOT, self.out / "pages"],
         }
