@@ -110,7 +110,7 @@ struct Exercise {
   const char* output = nullptr;              ///< the array that it computes, or several, with spaces between
   int (*roundings)(const Shape&) = nullptr;  ///< on the longest path to an element of the output
   const Limit* limits = nullptr;             ///< held in the last case, once the results are right in all;
-                                             ///< run_exercise.hpp says how much more is let pass
+                                             ///< judge.hpp says how much more is let pass
   int limit_count = 0;
   // ... or numbers to predict.
   const Prediction* predictions = nullptr;

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
+#include <cctype>
 #include <regex>
+#include <sstream>
 #include <vector>
 
 namespace workbook {
@@ -26,15 +27,28 @@ struct Function {
   }
 };
 
-/// The code without directives, and without what stands in parentheses before a function's name.
-std::string without_noise(std::string code) {
+/// The code without directives, without what stands in parentheses before a function's name, and with one
+/// blank for several: std::regex takes a stack frame for each character that a repetition matches.
+std::string without_noise(const std::string& text) {
   static const std::regex noise(
-      R"(#(?:[^\n]*\\\n)*[^\n]*|\b(?:__launch_bounds__|__attribute__|alignas|decltype|requires)\s*(?:\([^()]*\)|\(\([^()]*\)\)))");
-  for (std::sregex_iterator one(code.begin(), code.end(), noise), end; one != end; ++one) {
-    const auto begin = code.begin() + one->position();
-    std::replace_if(
-        begin, begin + one->length(), [](char c) { return c != '\n'; }, ' ');
+      R"(\b(?:__launch_bounds__|__attribute__|alignas|decltype|requires)\s*(?:\([^()]*\)|\(\([^()]*\)\)))");
+  std::istringstream lines(text);
+  std::string code;
+  bool in_directive = false;
+  for (std::string line; std::getline(lines, line); code += '\n') {
+    in_directive |= line.find_first_not_of(" \t") == line.find('#') && line.find('#') != std::string::npos;
+    for (std::size_t at = 0; !in_directive && at < line.size(); ++at)
+      if (!std::isblank(static_cast<unsigned char>(line[at])))
+        code += line[at];
+      else if (!code.ends_with(' '))
+        code += ' ';
+    in_directive &= line.ends_with('\\');
   }
+  const std::string all = code;
+  for (std::sregex_iterator one(all.begin(), all.end(), noise), end; one != end; ++one)
+    std::replace_if(
+        code.begin() + one->position(), code.begin() + one->position() + one->length(),
+        [](char c) { return c != '\n'; }, ' ');
   return code;
 }
 
@@ -48,7 +62,7 @@ std::size_t end_of_block(const std::string& code, std::size_t begin) {
 
 /// The functions of namespaces and structures.
 std::vector<Function> functions_of(const std::string& code) {
-  static const std::regex scope(R"(\b(namespace|struct|class|union|extern)\b[^()=]*$)");
+  static const std::regex scope(R"(\b(namespace|struct|class|union|extern)\b)");
   static const std::regex function(R"((operator\s*(?:\(\s*\)|[^\s\w(]+)|[~\w]+)\s*\()");
   std::vector<Function> found;
   std::vector<bool> in_structure = {false};
@@ -57,10 +71,11 @@ std::vector<Function> functions_of(const std::string& code) {
     const char c = code[at];
     if (c != '{' && c != '}' && c != ';') continue;
     const std::string head = code.substr(begin, at - begin);
+    const std::string tail = head.substr(head.find_last_of("()=") + 1);
     std::smatch match;
     if (c == '}') {
       if (in_structure.size() > 1) in_structure.pop_back();
-    } else if (c == '{' && std::regex_search(head, match, scope)) {
+    } else if (c == '{' && std::regex_search(tail, match, scope)) {
       in_structure.push_back(match[1] == "struct" || match[1] == "class" || match[1] == "union");
     } else {
       const std::size_t end = c == '{' ? end_of_block(code, at) : at;

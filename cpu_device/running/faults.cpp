@@ -184,7 +184,7 @@ Finding touched_by_host() {
 }
 
 /// The finding for a fault in a kernel.
-Finding of_kernel(const Fault& fault) {
+Finding finding_of(const Fault& fault) {
   if (fault.signal == kTickSignal) return standing_still(fault.instruction, fault.stack_pointer, kMostTicks);
   if (fault.is_overflow()) return stack_overflow(fault.instruction, fault.stack_pointer);
   return crash(fault.signal, fault.instruction, fault.stack_pointer);
@@ -226,7 +226,7 @@ void run_watched(const std::function<void()>& code) {
     throw host_crash(fault.signal, fault.address, fault.instruction, fault.stack_pointer,
                      {fault.frames.data(), static_cast<std::size_t>(fault.frame_count)});
   if (!grid_runs) throw touched_by_host();
-  const Finding finding = of_kernel(fault);
+  const Finding finding = finding_of(fault);
   abandon_launch();
   throw finding;
 }

@@ -22,7 +22,6 @@
 #include "cpu_device/findings/place_names.hpp"
 #include "cpu_device/memory/heap.hpp"
 #include "cpu_device/memory/memory.hpp"
-#include "cpu_device/program_image/segments.hpp"
 #include "cpu_device/program_image/source_line.hpp"
 #include "cpu_device/program_image/symbols.hpp"
 #include "cpu_device/running/device.hpp"

@@ -132,7 +132,7 @@ std::string limits_text(double, const StageRow& row, Marks&) {
 
 // --- The columns ---
 
-/// What limits a chapter's stages, of which the tables depend.
+/// What bounds a chapter's stages, on which its columns depend.
 enum BoundBy : unsigned {
   kMemory = 1,
   kArithmetic = 2,
@@ -141,13 +141,13 @@ enum BoundBy : unsigned {
   kAny = 7
 };
 
-BoundBy limit_of(const Chapter& chapter) {
+BoundBy bound_of(const Chapter& chapter) {
   return chapter.gpus ? kLinks : chapter.stages[0].flops ? kArithmetic : kMemory;
 }
 
 struct Column {
   StageTable table;
-  unsigned limits;    ///< of the chapters whose tables have it
+  unsigned bounds;    ///< of the chapters whose tables have it
   const char* name;   ///< in JSON (docs/json.md)
   const char* group;  ///< above the heading, for this column and those before it; "{}" is the chapter's unit
   const char* heading;
@@ -263,7 +263,7 @@ constexpr Column kColumns[] = {
 std::vector<const Column*> columns_of(StageTable table, const Chapter& chapter) {
   std::vector<const Column*> found;
   for (const Column& column : kColumns)
-    if (column.table == table && column.limits & limit_of(chapter)) found.push_back(&column);
+    if (column.table == table && column.bounds & bound_of(chapter)) found.push_back(&column);
   return found;
 }
 
@@ -290,7 +290,7 @@ bool has_numbers(const Column& column, const StageRow& row) {
   const bool counts = row.report.device.kind == DeviceKind::kCpu,
              is_counted = column.table == StageTable::kCounted || column.table == StageTable::kPage;
   const StageTable table = is_counted ? StageTable::kCounted : column.table;
-  return counts == is_counted && column.limits & limit_of(chapter_of(row)) &&
+  return counts == is_counted && column.bounds & bound_of(chapter_of(row)) &&
          row.stage.status == Status::kOk && remark(table, row.stage).empty();
 }
 
@@ -335,7 +335,7 @@ ordered_json shown_json(const StageRow& row) {
 ordered_json headings_json(const Report& report) {
   ordered_json headings = ordered_json::array();
   for (const Column& column : kColumns)
-    if (column.limits & limit_of(*report.chapter))
+    if (column.bounds & bound_of(*report.chapter))
       headings.push_back({{"name", column.name},
                           {"group", group_text(column, *report.chapter)},
                           {"heading", column.heading}});

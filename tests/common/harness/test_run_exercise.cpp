@@ -312,6 +312,10 @@ TEST_CASE("exercise: what no file may have") {
   }
   CHECK(refusal(std::string(10'000'000, '"')) == "");
   CHECK(refusal(std::string(10'000'000, '/')) == "");
+  for (const char* begin : {"#define TABLE ", "struct S  // ", "void f  // ", "struct S /* */ ", "int f "}) {
+    INFO(begin);
+    CHECK(refusal(begin + std::string(1'000'000, begin[0] == '#' ? '1' : ' ') + "\n{ int x; };") == "");
+  }
 }
 
 TEST_CASE("exercise: a function that nvcc would not compile for a GPU") {
