@@ -2,27 +2,35 @@
 # (the reader's, the solution, a slip) in a namespace of its own. None is part of `all`: a file that does not compile
 # stops nothing but its own check.
 
-# The files of an exercise are solutions/CHAPTER/NAME.check.cu, the specification, and NAME.answer.cu, which says how a
-# version's code is called. They are compiled apart, so that no name of a version can mean one of the specification.
+# solutions/CHAPTER/NAME.check.cu is the specification of an exercise, and says how a version's code is called. It is
+# compiled after each version's file, so that no name of a version can mean one of the specification; what a version is
+# judged by is the one that is compiled after the solution.
 
 # add_exercise_versions(TARGET DEVICE SPECIFICATION [VERSION FILE]...)
 # The object library TARGET: versions of an exercise, compiled together, each in namespace DEVICE::VERSION. DEVICE is cpu
 # or gpu. A FILE need not exist until it is built: readers delete theirs.
 function(add_exercise_versions target device specification)
-  # Headers that versions share hold `#pragma once`: they come first, in namespace DEVICE, where all versions find them.
+  # Headers that versions share, and stages that a specification asks for, hold `#pragma once`: they come first, in a
+  # namespace where all versions find them.
   cmake_path(GET specification PARENT_PATH folder)
   file(GLOB shared CONFIGURE_DEPENDS ${folder}/*.hpp ${CMAKE_SOURCE_DIR}/common/kernels/*.hpp)
   list(FILTER shared EXCLUDE REGEX "\\.(gpu|sm90a)\\.hpp$") # no exercise is for one kind of card
   set(text "#undef DEVICE\n#define DEVICE ${device}\n#include \"exercise.hpp\"\n")
+  file(STRINGS ${specification} stages REGEX "^#include \"\\.\\./\\.\\./chapters/")
+  list(TRANSFORM stages REPLACE ".*\\.\\./(chapters/.+)\"" "${CMAKE_SOURCE_DIR}/\\1")
   foreach(header IN LISTS shared)
     string(APPEND text "#include \"${header}\"\n")
   endforeach()
-  string(REGEX REPLACE "\\.check\\.cu$" ".answer.cu" answer ${specification})
+  if(stages) # in a namespace of their own, since several files of a program may have them
+    string(APPEND text "#undef DEVICE\n\n#define DEVICE ${device}::for_${target}\n")
+    list(TRANSFORM stages REPLACE "(.+)" "#include \"\\1\"\n")
+    string(APPEND text ${stages} "namespace ${device} {\nusing namespace for_${target};\n}\n")
+  endif()
   set(versions ${ARGN})
   while(versions)
     list(POP_FRONT versions version file)
     string(APPEND text "#undef DEVICE\n\n#define DEVICE ${device}::${version}\n"
-                       "#include \"${file}\"\n\n#include \"${answer}\"\n")
+                       "#include \"${file}\"\n\n#include \"${specification}\"\n")
   endwhile()
   set(source ${CMAKE_CURRENT_BINARY_DIR}/${target}.cu)
   file(CONFIGURE OUTPUT ${source} CONTENT "${text}" @ONLY)
@@ -66,18 +74,18 @@ function(add_exercises chapter)
     cmake_path(GET specification STEM name)
     set(exercise ${chapter}_${name})
     set(readers reader ${CMAKE_SOURCE_DIR}/chapters/${chapter}/exercises/${name}.cuh)
-    add_cpu_kernels(${exercise}_specification ${specification})
+    set(solution ${CMAKE_SOURCE_DIR}/solutions/${chapter}/${name}.cuh)
+    add_exercise_versions(${exercise}_specification cpu ${specification} specification ${solution})
     add_exercise_versions(${exercise}_cpu_reader cpu ${specification} ${readers})
     target_compile_options(${exercise}_cpu_reader PRIVATE -Wno-unused -Wno-unused-parameter # half done is no mistake
                            ${WORKBOOK_FEW_ERRORS})
     add_exercise_program(check_${exercise} ${exercise} judge_exercise cpu ${readers})
     target_link_libraries(check_${exercise} PRIVATE ${exercise}_cpu_reader)
     if(WORKBOOK_GPU_SIDE)
-      set(solution solution ${CMAKE_SOURCE_DIR}/solutions/${chapter}/${name}.cuh)
       add_exercise_versions(${exercise}_gpu_reader gpu ${specification} ${readers})
       target_compile_options(${exercise}_gpu_reader PRIVATE -diag-suppress=177,550) # variables that nothing uses yet
-      add_exercise_versions(${exercise}_gpu_solution gpu ${specification} ${solution})
-      add_exercise_program(time_${exercise} ${exercise} time_exercise gpu ${readers} ${solution})
+      add_exercise_versions(${exercise}_gpu_solution gpu ${specification} solution ${solution})
+      add_exercise_program(time_${exercise} ${exercise} time_exercise gpu ${readers} solution ${solution})
       target_link_libraries(time_${exercise} PRIVATE ${exercise}_gpu_reader ${exercise}_gpu_solution)
     endif()
     set_property(GLOBAL APPEND PROPERTY WORKBOOK_EXERCISES ${chapter}/${name})

@@ -25,6 +25,21 @@ bool is_integer(Type type);
 /// verified. A state holds what a launch leaves for the next run of a stage: it is zeros at first.
 enum class Role { kInput, kScratch, kOutput, kState };
 
+struct Array;
+
+/// A few arrays of a chapter: {&kH, &kY}.
+struct ArrayList {
+  static constexpr int kMost = 16;
+  const Array* items[kMost] = {};  ///< the first that is null ends it
+
+  constexpr const Array* const* begin() const { return items; }
+  constexpr const Array* const* end() const {
+    const Array* const* one = items;
+    while (one != items + kMost && *one) ++one;
+    return one;
+  }
+};
+
 /// For chapters with dropout, what the command line says of it.
 struct DropoutOptions {
   double p = 0.1;               ///< --p: the probability that an element is dropped, from 0 to 1
@@ -33,20 +48,7 @@ struct DropoutOptions {
       0;  ///< --offset: of the random numbers, other ones for each launch of a program
 };
 
-/// The arrays of one run by name: device pointers in a stage, host pointers in `fill` and the references.
-struct Data {
-  Shape shape;
-  const void* arrays;  ///< belongs to the harness
-  int block = 0;       ///< in an exercise: threads of a block, where the kernel must be right for several
-  bool exact = false;  ///< the inputs are such that no sum is rounded (Chapter::has_exact_inputs)
-  DropoutOptions dropout = {};
-
-  /// The array of that name, of several GPUs the one of `gpu`; throws std::logic_error when the chapter has
-  /// none of that type.
-  void* array(const char* name, Type type, int gpu = 0) const;
-  /// The same for float32.
-  float* floats(const char* name) const;
-};
+struct Data;
 
 /// One array of a chapter: `count(shape)` elements, contiguous. In a chapter of several GPUs each of them has
 /// one, with so many elements; on the host, and for references, these stand one after another.
@@ -60,14 +62,73 @@ struct Array {
   /// `magnitude[i]` is the sum of the absolute values of the terms that element i is made of: float32
   /// arithmetic may be wrong by about `roundings * 2^-24 * magnitude[i]`, no more. verify.hpp says how the
   /// other types are compared.
-  void (*reference)(const Data& host, double* expected, double* magnitude);
+  void (*reference)(const Data& host, double* expected, double* magnitude) = nullptr;
 
-  /// For an output, the inputs that it is computed from, separated by spaces; null: all of them.
-  const char* of = nullptr;
+  /// For an output, the inputs that it is computed from.
+  ArrayList of = {};
 
   /// The output whose reference is computed first: `reference` finds its values in `expected` and `magnitude`
   /// and overwrites them with its own. Null: there is none, and both hold zeros.
-  const char* after = nullptr;
+  const Array* after = nullptr;
+};
+
+/// An array of Ts, by which a stage finds it in its run: data[kX].
+template <class T>
+struct ArrayOf : Array {};
+
+/// The Type of Ts. halves.hpp has the types of 16 bits, which each device has its own of.
+template <class T>
+inline constexpr Type kTypeOf = T::has_no_type;
+template <>
+inline constexpr Type kTypeOf<float> = Type::kFloat32;
+template <>
+inline constexpr Type kTypeOf<double> = Type::kFloat64;
+template <>
+inline constexpr Type kTypeOf<signed char> = Type::kInt8;
+template <>
+inline constexpr Type kTypeOf<unsigned> = Type::kUint32;
+
+// Arrays by their roles. The functions that they name are Array's fields.
+
+template <class T>
+constexpr ArrayOf<T> input(const char* name, long long (*count)(const Shape&)) {
+  return {{.name = name, .type = kTypeOf<T>, .role = Role::kInput, .count = count}};
+}
+template <class T>
+constexpr ArrayOf<T> scratch(const char* name, long long (*count)(const Shape&)) {
+  return {{.name = name, .type = kTypeOf<T>, .role = Role::kScratch, .count = count}};
+}
+template <class T>
+constexpr ArrayOf<T> state(const char* name, long long (*count)(const Shape&)) {
+  return {{.name = name, .type = kTypeOf<T>, .role = Role::kState, .count = count}};
+}
+template <class T>
+constexpr ArrayOf<T> output(const char* name, long long (*count)(const Shape&),
+                            void (*reference)(const Data&, double*, double*), ArrayList of,
+                            const Array* after = nullptr) {
+  return {{name, kTypeOf<T>, Role::kOutput, count, reference, of, after}};
+}
+
+/// The arrays of one run: device pointers in a stage, host pointers in `fill` and the references.
+struct Data {
+  Shape shape;
+  const void* arrays;  ///< belongs to the harness
+  int block = 0;       ///< in an exercise: threads of a block, where the kernel must be right for several
+  bool exact = false;  ///< the inputs are such that no sum is rounded (Chapter::has_exact_inputs)
+  DropoutOptions dropout = {};
+
+  /// The elements of the array, of several GPUs those of `gpu`. \throws std::logic_error when the chapter
+  /// does not have it
+  void* elements(const Array& array, int gpu = 0) const;
+
+  template <class T>
+  [[gnu::always_inline]] T* of(const ArrayOf<T>& array, int gpu) const {
+    return static_cast<T*>(elements(array, gpu));
+  }
+  template <class T>
+  [[gnu::always_inline]] T* operator[](const ArrayOf<T>& array) const {
+    return of(array, 0);
+  }
 };
 
 /// Bytes that a stage should move between the SMs and the memory system: whole 32-byte sectors, as the
@@ -102,12 +163,13 @@ long long row_sector_bytes(const Shape& shape, int bytes_each, int width);
 /// In place of a stage's number of kernels: it may launch any number.
 constexpr int kAnyNumber = -1;
 
-/// One version of the chapter's operation.
+/// One version of the chapter's operation. A stage's struct, below its kernel, has its `row` with the values
+/// and, as functions of the same names, `run`, `traffic` and `suits`.
 struct Stage {
-  const char* name;                    ///< the name of its file without the ending; a second stage in the
+  const char* name = nullptr;          ///< the name of its file without the ending; a second stage in the
                                        ///< same file has its number and a word
-  const char* idea;                    ///< the one idea that it adds
-  const char* output = nullptr;        ///< the array that it computes, or several, separated by spaces
+  const char* idea = nullptr;          ///< the one idea that it adds
+  ArrayList output = {};               ///< what it computes, the first of several being shown
   int kernels = 1;                     ///< how many kernels it launches, on each GPU
   void (*run)(const Data&) = nullptr;  ///< launches them; null where this device cannot
   Traffic (*traffic)(const Shape&) = nullptr;  ///< the bytes it should move; null: see expected_traffic()
@@ -124,37 +186,55 @@ struct Stage {
   bool no_other_capability = false;  ///< no greater one can either: sm_90a code runs on 9.0 alone
   /// Of several GPUs: a library exchanges data between them, also where none reaches another one's memory.
   bool exchanged_by_library = false;
+
+  /// `row`, and what it does not say as this row has it: a row of its own says what several stages share.
+  constexpr Stage with(Stage row) const {
+    if (!row.output.items[0]) row.output = output;
+    if (row.kernels == 1) row.kernels = kernels;
+    if (!row.roundings) row.roundings = roundings;
+    if (!row.exact_roundings) row.exact_roundings = exact_roundings;
+    if (!row.flops) row.flops = flops;
+    if (!row.needs) row.needs = needs;
+    if (!row.against) row.against = against;
+    if (!row.capability) row.capability = capability;
+    if (!row.no_other_capability) row.no_other_capability = no_other_capability;
+    if (!row.exchanged_by_library) row.exchanged_by_library = exchanged_by_library;
+    return row;
+  }
 };
 
-/// The row of a stage with what `Host` says, the struct below the stage's kernel: `run`, `traffic` and, where
-/// not every shape is supported, `suits`.
+/// The row of a stage's struct with its functions, or those of the struct that it names as `Runs`. A stage
+/// for GPUs alone has none where it is compiled for the CPU device, and is listed there with what it needs.
 template <class Host>
-constexpr Stage stage(Stage row) {
-  row.run = Host::run;
-  row.traffic = Host::traffic;
+constexpr Stage stage(Stage row = Host::row) {
+  if constexpr (requires { typename Host::Runs; }) row = stage<typename Host::Runs>(row);
+  if constexpr (requires { Host::run; }) {
+    row.run = Host::run;
+    row.traffic = Host::traffic;
+  }
   if constexpr (requires { Host::suits; }) row.suits = Host::suits;
   return row;
 }
 
-/// The same for a stage whose file is for GPUs alone: gpu_only<struct Wgmma>({...}). On the CPU device, which
-/// leaves the file out, Host is declared and not defined, and the stage is listed with what it needs.
-template <class Host>
-constexpr Stage gpu_only(Stage row) {
-#ifdef __CUDACC__
-  return stage<Host>(row);
-#else
-  return row;
-#endif
-}
+/// The stages of a chapter, in order.
+template <class... Hosts>
+inline constexpr Stage kLadder[] = {stage<Hosts>()...};
 
-/// The same for a library's stage, which is also left out where the CUDA Toolkit lacks the library.
-template <class Host>
-constexpr Stage library(Stage row) {
-  if constexpr (requires { sizeof(Host); })
-    return stage<Host>(row);
-  else
-    return row;
-}
+/// An array of the program and its length.
+template <class T>
+struct List {
+  const T* items = nullptr;
+  int count = 0;
+
+  constexpr List() = default;
+  constexpr List(const T* first, int length) : items(first), count(length) {}
+  template <int N>
+  consteval List(const T (&array)[N]) : items(array), count(N) {}
+
+  constexpr const T* begin() const { return items; }
+  constexpr const T* end() const { return items + count; }
+  constexpr const T& operator[](int i) const { return items[i]; }
+};
 
 /// One chapter on one device.
 struct Chapter {
@@ -162,12 +242,9 @@ struct Chapter {
   const char* formula;  ///< what every stage computes
   const char* dims;     ///< how `--size` is written: "N", "RxC", "MxKxN", "GxRxC" or "HxGxQxKxD"
 
-  const Array* arrays;
-  int array_count;
-  const Stage* stages;
-  int stage_count;
-  const Shape* sweep;  ///< the shapes of `--sweep`, smallest first
-  int sweep_count;
+  List<const Array*> arrays;
+  List<Stage> stages;
+  List<Shape> sweep;  ///< the shapes of `--sweep`, smallest first
 
   Shape cpu_shape;  ///< what is run when no `--size` is given
   Shape gpu_shape;

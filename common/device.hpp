@@ -6,6 +6,7 @@
 #pragma once
 
 #ifdef __CUDACC__
+#define WORKBOOK_GPU  // code for GPUs alone is compiled, also by a test that emulates their instructions
 #ifndef DEVICE
 #define DEVICE gpu
 #endif

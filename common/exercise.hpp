@@ -4,8 +4,6 @@
 /// written.
 #pragma once
 
-#include <array>
-
 #include "chapter.hpp"
 
 namespace workbook {
@@ -18,11 +16,10 @@ constexpr Shape kHostileLengths[] = {
 
 /// The same for exercises whose elements take long to judge. The last prime is less than a third as long; its
 /// remainders by 1024, 5 and 3 are the same, and an H100 has fewer threads at once.
-constexpr auto kShorterLengths = [] {
-  auto lengths = std::to_array(kHostileLengths);
-  lengths.back() = {{278063, 1, 1}};
-  return lengths;
-}();
+constexpr Shape kShorterLengths[] = {
+    {{1, 1, 1}},    {{2, 1, 1}},    {{3, 1, 1}},    {{4, 1, 1}},    {{5, 1, 1}},     {{31, 1, 1}},
+    {{32, 1, 1}},   {{33, 1, 1}},   {{127, 1, 1}},  {{255, 1, 1}},  {{256, 1, 1}},   {{257, 1, 1}},
+    {{1023, 1, 1}}, {{1024, 1, 1}}, {{4098, 1, 1}}, {{5000, 1, 1}}, {{278063, 1, 1}}};
 
 /// The quantity that is limited. Bytes are those of the sectors that requests touch; compulsory bytes are
 /// those that a cold cache must fetch and write.
@@ -79,21 +76,18 @@ struct Prediction {
   const char* unit = "";  ///< its unit, as the reader sees it
 
   /// If given, `value` is the index of the word that is right; word 0 says that there is no answer yet.
-  const char* const* words = nullptr;
-  int word_count = 0;
+  List<const char*> words = {};
 
   /// A prediction may be off by this share of the number. It may be rounded to a tenth in any case.
   double tolerance = 0;
-  const Slip* slips = nullptr;  ///< the first that is as near to a wrong prediction is shown
-  int slip_count = 0;
+  List<Slip> slips = {};  ///< the first that is as near to a wrong prediction is shown
 };
 
-/// The contents of the file that is judged: the reader's, the solution, or a test's. It is compiled apart
-/// from the specification, together with `k_name.answer.cu`, whose `answer()` returns this.
+/// The contents of the file that is judged: the reader's, the solution, or a test's. `answer()` of
+/// `k_name.check.cu`, which is compiled after each of them, returns this.
 struct Answer {
-  void (*run)(const Data&) = nullptr;   ///< calls its code; or
-  const double* predictions = nullptr;  ///< its numbers, in the order of Exercise::predictions
-  int prediction_count = 0;
+  void (*run)(const Data&) = nullptr;  ///< calls its code; or
+  List<double> predictions = {};       ///< its numbers, in the order of Exercise::predictions
 };
 
 /// The specification of an exercise.
@@ -101,33 +95,28 @@ struct Exercise {
   const char* learnt;  ///< what the reader has learnt who has solved it, a sentence or two
   const char* lesson;  ///< where it stands in the lesson: "docs/01_multiply_add.md, stage 2"
 
-  const Array* arrays = nullptr;  ///< an "element" of a limit on bytes is one of the first array, which each
-                                  ///< GPU has; none where no pipeline is run
-  int array_count = 0;
+  List<const Array*> arrays = {};  ///< an "element" of a limit on bytes is one of the first array, which each
+                                   ///< GPU has; none where no pipeline is run
   void (*fill)(const Data& host) = nullptr;  ///< fills the inputs: random, asymmetric, never constant
 
   // Either code that computes an output ...
-  const char* output = nullptr;              ///< the array that it computes, or several, with spaces between
+  ArrayList output = {};                     ///< what it computes
   int (*roundings)(const Shape&) = nullptr;  ///< on the longest path to an element of the output
-  const Limit* limits = nullptr;             ///< held in the last case, once the results are right in all;
+  List<Limit> limits = {};                   ///< held in the last case, once the results are right in all;
                                              ///< judge.hpp says how much more is let pass
-  int limit_count = 0;
   // ... or numbers to predict.
-  const Prediction* predictions = nullptr;
-  int prediction_count = 0;
+  List<Prediction> predictions = {};
 
   /// The number of GPUs that a shape is spread over; null: one. If given, that is the first dimension, and
   /// rows, if any, are the second.
   int (*gpus)(const Shape&) = nullptr;
 
   const char* dims = "N";  ///< how a shape is written: "N", "RxC", "MxKxN" or "GxRxC"
-  const Shape* shapes = kHostileLengths;
-  int shape_count = sizeof kHostileLengths / sizeof kHostileLengths[0];
-  bool any_alignment = false;   ///< arrays that start at any multiple of 4 bytes are tried too; the last case
-                                ///< then has each of them 4 bytes past a multiple of 256
-  const int* blocks = nullptr;  ///< values of Data::block: each shape is tried with each of them, the last
-                                ///< case is the last shape with the last one; null: 256 alone
-  int block_count = 0;
+  List<Shape> shapes = kHostileLengths;
+  bool any_alignment = false;  ///< arrays that start at any multiple of 4 bytes are tried too; the last case
+                               ///< then has each of them 4 bytes past a multiple of 256
+  List<int> blocks = {};       ///< values of Data::block: each shape is tried with each of them, the last
+                               ///< case is the last shape with the last one; none: 256 alone
   int (*grid_blocks)(const Shape&) = nullptr;  ///< the blocks that the answer launches at a shape, which the
                                                ///< verdict then names; not together with `blocks`
   Shape timed_shape = {{1 << 24, 1, 1}};       ///< what is timed where there is a GPU

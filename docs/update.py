@@ -59,11 +59,11 @@ def code(what, _):
     text = (ROOT / path).read_text()
     if mark:
         return dedented(text.split(f"// [{mark}\n")[1].rstrip(" "))
-    kernel = re.search(r"^namespace DEVICE::\w+ \{\n\n(.*?)^(// --- On the host ---|\}  // namespace)",
-                       text, re.S | re.M)
-    if not kernel.group(1):
+    kernel = re.search(r"^namespace DEVICE::\w+ \{\n\n(?:#ifdef WORKBOOK_GPU\n)?(.*?)"
+                       r"^(?:#endif\n+)?(?:// --- On the host ---|\}  // namespace)", text, re.S | re.M)
+    if not kernel[1]:
         sys.exit(f"update.py: {path} has no kernel: quote a part of it by a mark")
-    return kernel.group(1).removesuffix("\n")
+    return kernel[1].strip("\n") + "\n"
 
 
 @quotes({"file: docs/starter.cu": "a whole file"})

@@ -588,10 +588,10 @@ def draw_butterfly_of(title, combine, says):
 
 
 def draw_butterfly(programs):
-    rule = (ROOT / "common" / "kernels" / "sums.hpp").read_text()
+    rule = (ROOT / "chapters" / "04_relu_layernorm" / "04_shuffles.cuh").read_text()
     loop = ("for (int distance = 16; distance > 0; distance /= 2) "
             "value += __shfl_xor_sync(0xffffffffu, value, distance)")
-    require(loop in rule, "warp_sum() has another loop")
+    require(loop in rule, "sum_of_warp() has another loop")
     programs.trace("04_relu_layernorm", "1x256", "04_shuffles")  # wrong sums end it with an error
     return draw_butterfly_of("The xor butterfly: the sum of all lanes in every lane", sum,
                              "xor 4: each lane adds the value of lane (its number ^ 4).")

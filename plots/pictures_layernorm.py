@@ -53,12 +53,12 @@ def draw_tree_or_shuffles(programs):
     stored, loaded = requests_of(shuffles, space="shared", array="sums")
     warps = len(lanes_of(loaded))
     require(len(lanes_of(stored)) == 1 and warps == threads // WARP, "04_shuffles shares other sums")
-    rule = (ROOT / "common" / "kernels" / "sums.hpp").read_text()
-    require("for (int distance = 16; distance > 0; distance /= 2)" in rule, "warp_sum() has other steps")
+    rule = (FOLDER / "04_shuffles.cuh").read_text()
+    require("for (int distance = 16; distance > 0; distance /= 2)" in rule, "sum_of_warp() has other steps")
     cost = {}
     for stage, path, name, steps in (
             ("03_tree", FOLDER / "03_tree.cuh", "block_sum", len(rounds)),
-            ("04_shuffles", ROOT / "common" / "kernels" / "sums.hpp", "block_sum_by_warps", 0)):
+            ("04_shuffles", FOLDER / "04_shuffles.cuh", "sum_of_block", 0)):
         cost[stage] = (barriers(path, name, steps), programs.counts(CHAPTER, size, stage)["shared_requests"])
 
     picture, right, top = Picture("Adding up 256 threads: a tree, or shuffles", 300), 218, 44

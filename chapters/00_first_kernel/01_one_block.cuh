@@ -35,10 +35,12 @@ inline long long sectors_in_parts(long long n) {
 }
 
 struct OneBlock {
+  static constexpr Stage row =
+      kDoubles.with({.name = "01_one_block",
+                     .idea = "one block of threads, each with a part of the array from end to end"});
   // [one block]
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch(twice_in_parts, 1, kThreads, a.x, a.out, a.n);
+    launch(twice_in_parts, 1, kThreads, data[kX], data[kOut], length(data.shape));
   }
   // [one block]
   static Traffic traffic(const Shape& s) {

@@ -15,11 +15,13 @@ __global__ void twice(const float* x, float* out, unsigned n) {
 // --- On the host ---
 
 struct Grid {
+  static constexpr Stage row = kDoubles.with(
+      {.name = "03_grid", .idea = "a grid of blocks, one thread per element: the whole GPU has work"});
   // [grid]
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    const int blocks = (a.n - 1) / kThreads + 1;  // n / kThreads, rounded up
-    launch(twice, blocks, kThreads, a.x, a.out, a.n);
+    const int n = length(data.shape);
+    const int blocks = (n - 1) / kThreads + 1;  // n / kThreads, rounded up
+    launch(twice, blocks, kThreads, data[kX], data[kOut], n);
   }
   // [grid]
   static Traffic traffic(const Shape& s) { return each_once_traffic(s); }

@@ -6,43 +6,26 @@
 
 namespace DEVICE::first_kernel {
 
-using workbook::Array;
-using workbook::Chapter;
-using workbook::Data;
-using workbook::Role;
-using workbook::sector_bytes;
-using workbook::Shape;
-using workbook::Stage;
-using workbook::stage;
-using workbook::Traffic;
-using workbook::Type;
+using namespace workbook;
 
-inline long long elements(const Shape& shape) { return shape.dims[0]; }
+inline int length(const Shape& shape) { return shape.dims[0]; }
+inline long long elements(const Shape& shape) { return length(shape); }
 
-struct Arrays {
-  int n;
-  float *x, *out;
-};
+constexpr auto kX = input<float>("x", elements);
 
-inline Arrays arrays(const Data& d) { return {d.shape.dims[0], d.floats("x"), d.floats("out")}; }
-
-inline void fill(const Data& host) {
-  const Arrays a = arrays(host);
-  workbook::fill_uniform(a.x, a.n, -1.0f, 2.0f, 1);
-}
+inline void fill(const Data& host) { fill_uniform(host[kX], length(host.shape), -1.0f, 2.0f, 1); }
 
 inline void reference_out(const Data& host, double* expected, double* magnitude) {
-  const Arrays a = arrays(host);
-  for (int i = 0; i < a.n; ++i) {
-    expected[i] = 2.0 * a.x[i];
+  const float* const x = host[kX];
+  for (int i = 0; i < length(host.shape); ++i) {
+    expected[i] = 2.0 * x[i];
     magnitude[i] = expected[i] < 0 ? -expected[i] : expected[i];
   }
 }
 
-const Array kArrays[] = {
-    {"x", Type::kFloat32, Role::kInput, elements, nullptr},
-    {"out", Type::kFloat32, Role::kOutput, elements, reference_out},
-};
+constexpr auto kOut = output<float>("out", elements, reference_out, {&kX});
+
+constexpr const Array* kArrays[] = {&kX, &kOut};
 
 constexpr int kThreads = 256;
 
@@ -53,5 +36,8 @@ inline Traffic each_once_traffic(const Shape& s) {
 
 /// Doubling is exact.
 inline int no_roundings(const Shape&) { return 0; }
+
+/// The row that all stages share.
+constexpr Stage kDoubles = {.output = {&kOut}, .roundings = no_roundings};
 
 }  // namespace DEVICE::first_kernel

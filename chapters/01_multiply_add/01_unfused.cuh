@@ -23,10 +23,14 @@ __global__ void add(const float* __restrict__ a, const float* __restrict__ b, fl
 // --- On the host ---
 
 struct Unfused {
+  static constexpr Stage row =
+      kElementwise.with({.name = "01_unfused",
+                         .idea = "two kernels: the product makes a round trip through memory",
+                         .kernels = 2});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch(multiply, ceil_div(a.n, kThreads), kThreads, a.q, a.k, a.product, a.n);
-    launch(add, ceil_div(a.n, kThreads), kThreads, a.product, a.v, a.out, a.n);
+    const int n = length(data.shape);
+    launch(multiply, ceil_div(n, kThreads), kThreads, data[kQ], data[kK], data[kProduct], n);
+    launch(add, ceil_div(n, kThreads), kThreads, data[kProduct], data[kV], data[kOut], n);
   }
   static Traffic traffic(const Shape& s) {
     return {4 * sector_bytes(elements(s)), 2 * sector_bytes(elements(s))};

@@ -16,9 +16,11 @@ __global__ void fused(const float* __restrict__ q, const float* __restrict__ k, 
 // --- On the host ---
 
 struct Fused {
+  static constexpr Stage row =
+      kElementwise.with({.name = "02_fused", .idea = "one kernel: the product stays in a register"});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch(fused, ceil_div(a.n, kThreads), kThreads, a.q, a.k, a.v, a.out, a.n);
+    const int n = length(data.shape);
+    launch(fused, ceil_div(n, kThreads), kThreads, data[kQ], data[kK], data[kV], data[kOut], n);
   }
   static Traffic traffic(const Shape& s) {
     return {3 * sector_bytes(elements(s)), sector_bytes(elements(s))};

@@ -52,9 +52,12 @@ __global__ void in_flight(const float* __restrict__ q, const float* __restrict__
 // --- On the host ---
 
 struct InFlight {
+  static constexpr Stage row = kElementwise.with(
+      {.name = "04_in_flight", .idea = "several loads in flight per thread, and streaming hints"});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch(in_flight, ceil_div(a.n, 4 * kInFlightTile), kInFlightThreads, a.q, a.k, a.v, a.out, a.n);
+    const int n = length(data.shape);
+    launch(in_flight, ceil_div(n, 4 * kInFlightTile), kInFlightThreads, data[kQ], data[kK], data[kV],
+           data[kOut], n);
   }
   static Traffic traffic(const Shape& s) { return {3 * vector_bytes(s), vector_bytes(s)}; }
 };

@@ -7,6 +7,24 @@
 
 namespace DEVICE::multiply_add {
 
+// [tree]
+/// The sum of `value` over the Threads threads of the block, a power of two, in thread 0; every thread of the
+/// block must call it. A tree in shared memory: half of the threads add, then a quarter, and so on. The order
+/// is fixed, so the result is the same to the bit in every run.
+template <int Threads>
+__device__ inline float tree_sum(float value) {
+  __shared__ float sums[Threads];
+  const unsigned t = threadIdx.x;
+  sums[t] = value;
+  __syncthreads();
+  for (unsigned half = Threads / 2; half > 0; half /= 2) {
+    if (t < half) sums[t] += sums[t + half];
+    __syncthreads();
+  }
+  return t == 0 ? sums[0] : 0.0f;
+}
+// [tree]
+
 /// partial[b] = the sum of q[i] * k[i] + v[i] over the elements of block b; kSumThreads threads per block.
 /// Traffic: reads 12 bytes per element, writes one float per block.
 __global__ void sum_blocks(const float* __restrict__ q, const float* __restrict__ k,
@@ -30,27 +48,12 @@ __global__ void sum_blocks(const float* __restrict__ q, const float* __restrict_
     sum += q[i] * k[i] + v[i];
   }
 
-  sum = block_sum<kSumThreads>(sum);
+  sum = tree_sum<kSumThreads>(sum);
   if (threadIdx.x == 0) partial[blockIdx.x] = sum;
   // [sum]
 }
 
 // --- On the host ---
-
-struct Reduced {
-  static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    const int count = sum_block_count(a.n);
-    launch(sum_blocks, count, kSumThreads, a.q, a.k, a.v, a.partial, a.n);
-    launch(sum_partials<kSumThreads>, 1, kSumThreads, a.partial, a.sum, count);
-  }
-  /// Each block stores one float, which costs the sector that holds it.
-  static Traffic traffic(const Shape& s) {
-    const int count = sum_block_count(s.dims[0]);
-    return {3 * vector_bytes(s) + sector_bytes(count), count * sector_bytes(1) + sector_bytes(1), 0,
-            count * sector_bytes(1) - sector_bytes(count)};
-  }
-};
 
 /// The longest chain of additions that a term of the sum goes through: the element itself (2), its thread's
 /// elements (at most n / threads + 1, with up to 2 more inside a vector), the tree (8 levels), and in the
@@ -65,5 +68,26 @@ inline int sum_roundings(const Shape& s) {
 
 /// On exact inputs the sum must be equal.
 inline int exact_sum_roundings(const Shape&) { return 0; }
+
+struct Reduced {
+  static constexpr Stage row = {.name = "05_reduced",
+                                .idea = "only the sum is wanted: the output is never written",
+                                .output = {&kSum},
+                                .kernels = 2,
+                                .roundings = sum_roundings,
+                                .exact_roundings = exact_sum_roundings};
+  static void run(const Data& data) {
+    const int n = length(data.shape);
+    const int count = sum_block_count(n);
+    launch(sum_blocks, count, kSumThreads, data[kQ], data[kK], data[kV], data[kPartial], n);
+    launch(sum_partials<kSumThreads>, 1, kSumThreads, data[kPartial], data[kSum], count);
+  }
+  /// Each block stores one float, which costs the sector that holds it.
+  static Traffic traffic(const Shape& s) {
+    const int count = sum_block_count(s.dims[0]);
+    return {3 * vector_bytes(s) + sector_bytes(count), count * sector_bytes(1) + sector_bytes(1), 0,
+            count * sector_bytes(1) - sector_bytes(count)};
+  }
+};
 
 }  // namespace DEVICE::multiply_add

@@ -10,35 +10,22 @@
 
 namespace DEVICE::multiply_add {
 
-using workbook::Array;
-using workbook::Chapter;
-using workbook::Data;
-using workbook::library;
-using workbook::Role;
-using workbook::sector_bytes;
-using workbook::Shape;
-using workbook::Stage;
-using workbook::stage;
-using workbook::Traffic;
-using workbook::Type;
+using namespace workbook;
 
 // --- Arrays ---
 
-inline long long elements(const Shape& shape) { return shape.dims[0]; }
+inline int length(const Shape& shape) { return shape.dims[0]; }
+inline long long elements(const Shape& shape) { return length(shape); }
 inline long long one(const Shape&) { return 1; }
 
 /// Stage 5 leaves one partial sum per block.
 inline long long most_sum_blocks(const Shape&) { return kMostSumBlocks; }
 
-struct Arrays {
-  int n;
-  float *q, *k, *v, *product, *out, *partial, *sum;
-};
-
-inline Arrays arrays(const Data& d) {
-  return {d.shape.dims[0],     d.floats("q"),   d.floats("k"),       d.floats("v"),
-          d.floats("product"), d.floats("out"), d.floats("partial"), d.floats("sum")};
-}
+constexpr auto kQ = input<float>("q", elements);
+constexpr auto kK = input<float>("k", elements);
+constexpr auto kV = input<float>("v", elements);
+constexpr auto kProduct = scratch<float>("product", elements);
+constexpr auto kPartial = scratch<float>("partial", most_sum_blocks);
 
 // --- Inputs and reference ---
 
@@ -46,48 +33,49 @@ inline Arrays arrays(const Data& d) {
 /// positive, a sum of 2^31 of them in any order that does not depend on their values stays below 2^24, where
 /// float32 holds it exactly.
 inline void fill_exact(const Data& host) {
-  const Arrays a = arrays(host);
-  workbook::fill_whole(a.q, a.n, 3, 1);
-  workbook::fill_whole(a.k, a.n, 3, 2);
-  workbook::fill_uniform(a.v, a.n, -2.0f, 2.0f, 3);
-  for (int i = 0; i < a.n; ++i) {
-    a.k[i] *= 2;
-    a.v[i] = 2 * floorf(a.v[i]) + 1;
+  const int n = length(host.shape);
+  float *const k = host[kK], *const v = host[kV];
+  fill_whole(host[kQ], n, 3, 1);
+  fill_whole(k, n, 3, 2);
+  fill_uniform(v, n, -2.0f, 2.0f, 3);
+  for (int i = 0; i < n; ++i) {
+    k[i] *= 2;
+    v[i] = 2 * floorf(v[i]) + 1;
   }
 }
 inline bool has_exact_inputs(const Shape&) { return true; }
 
 inline void fill(const Data& host) {
   if (host.exact) return fill_exact(host);
-  const Arrays a = arrays(host);
-  workbook::fill_uniform(a.q, a.n, -1.0f, 2.0f, 1);
-  workbook::fill_uniform(a.k, a.n, -0.5f, 1.0f, 2);
-  workbook::fill_uniform(a.v, a.n, -2.0f, 3.0f, 3);
+  const int n = length(host.shape);
+  fill_uniform(host[kQ], n, -1.0f, 2.0f, 1);
+  fill_uniform(host[kK], n, -0.5f, 1.0f, 2);
+  fill_uniform(host[kV], n, -2.0f, 3.0f, 3);
 }
 
 struct Term {
   double value, magnitude;
 };
 
-inline Term reference_term(const Arrays& a, int i) {
-  const double product = static_cast<double>(a.q[i]) * a.k[i];
-  return {product + a.v[i], fabs(product) + fabs(a.v[i])};
+inline Term reference_term(float q, float k, float v) {
+  const double product = static_cast<double>(q) * k;
+  return {product + v, fabs(product) + fabs(v)};
 }
 
 inline void reference_out(const Data& host, double* expected, double* magnitude) {
-  const Arrays a = arrays(host);
-  for (int i = 0; i < a.n; ++i) {
-    const Term term = reference_term(a, i);
+  const float *const q = host[kQ], *const k = host[kK], *const v = host[kV];
+  for (int i = 0; i < length(host.shape); ++i) {
+    const Term term = reference_term(q[i], k[i], v[i]);
     expected[i] = term.value;
     magnitude[i] = term.magnitude;
   }
 }
 
 inline void reference_sum(const Data& host, double* expected, double* magnitude) {
-  const Arrays a = arrays(host);
+  const float *const q = host[kQ], *const k = host[kK], *const v = host[kV];
   Term sum = {0, 0};
-  for (int i = 0; i < a.n; ++i) {
-    const Term term = reference_term(a, i);
+  for (int i = 0; i < length(host.shape); ++i) {
+    const Term term = reference_term(q[i], k[i], v[i]);
     sum.value += term.value;
     sum.magnitude += term.magnitude;
   }
@@ -95,15 +83,10 @@ inline void reference_sum(const Data& host, double* expected, double* magnitude)
   *magnitude = sum.magnitude;
 }
 
-const Array kArrays[] = {
-    {"q", Type::kFloat32, Role::kInput, elements, nullptr},
-    {"k", Type::kFloat32, Role::kInput, elements, nullptr},
-    {"v", Type::kFloat32, Role::kInput, elements, nullptr},
-    {"product", Type::kFloat32, Role::kScratch, elements, nullptr},
-    {"partial", Type::kFloat32, Role::kScratch, most_sum_blocks, nullptr},
-    {"out", Type::kFloat32, Role::kOutput, elements, reference_out},
-    {"sum", Type::kFloat32, Role::kOutput, one, reference_sum},
-};
+constexpr auto kOut = output<float>("out", elements, reference_out, {&kQ, &kK, &kV});
+constexpr auto kSum = output<float>("sum", one, reference_sum, {&kQ, &kK, &kV});
+
+constexpr const Array* kArrays[] = {&kQ, &kK, &kV, &kProduct, &kPartial, &kOut, &kSum};
 
 // --- What several stages share ---
 
@@ -118,5 +101,8 @@ inline long long vector_bytes(const Shape& shape) {
 
 /// One rounding of the product, one of the sum; a fused multiply-add makes only the second.
 inline int elementwise_roundings(const Shape&) { return 2; }
+
+/// The row that the stages that compute `out` share.
+constexpr Stage kElementwise = {.output = {&kOut}, .roundings = elementwise_roundings};
 
 }  // namespace DEVICE::multiply_add

@@ -27,11 +27,13 @@ __global__ void exponential(const float* __restrict__ a, float* __restrict__ out
 // --- On the host ---
 
 struct Unfused {
+  static constexpr Stage row = kElementwise.with(
+      {.name = "01_unfused", .idea = "three kernels: two intermediates go through memory", .kernels = 3});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch(add, ceil_div(a.n, kThreads), kThreads, a.x, a.y, a.added, a.n);
-    launch(twice, ceil_div(a.n, kThreads), kThreads, a.added, a.doubled, a.n);
-    launch(exponential, ceil_div(a.n, kThreads), kThreads, a.doubled, a.out, a.n);
+    const int n = length(data.shape);
+    launch(add, ceil_div(n, kThreads), kThreads, data[kX], data[kY], data[kAdded], n);
+    launch(twice, ceil_div(n, kThreads), kThreads, data[kAdded], data[kDoubled], n);
+    launch(exponential, ceil_div(n, kThreads), kThreads, data[kDoubled], data[kOut], n);
   }
   static Traffic traffic(const Shape& s) {
     return {4 * sector_bytes(elements(s)), 3 * sector_bytes(elements(s))};

@@ -16,9 +16,11 @@ __global__ void fused(const float* __restrict__ x, const float* __restrict__ y, 
 // --- On the host ---
 
 struct Fused {
+  static constexpr Stage row =
+      kElementwise.with({.name = "02_fused", .idea = "one kernel: the intermediates stay in registers"});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch(fused, ceil_div(a.n, kThreads), kThreads, a.x, a.y, a.out, a.n);
+    const int n = length(data.shape);
+    launch(fused, ceil_div(n, kThreads), kThreads, data[kX], data[kY], data[kOut], n);
   }
   static Traffic traffic(const Shape& s) { return each_once_traffic(s); }
 };

@@ -31,24 +31,31 @@ __global__ void folded_exp2(const float* __restrict__ x, const float* __restrict
 
 // --- On the host ---
 
+/// In units of expf_roundings(). __expf: 2.5 + 1.173 |a| ulps, beside the sum's |a| u. exp2f: 2.5 ulps,
+/// beside three roundings of its argument (the sum, the product, and the constant).
+inline int fast_roundings(const Shape&) { return 5; }
+
 struct FastExp {
+  static constexpr Stage row = kElementwise.with({.name = "03_fast_exp",
+                                                  .idea = "__expf: less arithmetic, a larger error",
+                                                  .roundings = fast_roundings});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch(fast_exp, ceil_div(a.n, kThreads), kThreads, a.x, a.y, a.out, a.n);
+    const int n = length(data.shape);
+    launch(fast_exp, ceil_div(n, kThreads), kThreads, data[kX], data[kY], data[kOut], n);
   }
   static Traffic traffic(const Shape& s) { return each_once_traffic(s); }
 };
 
 struct FoldedExp2 {
+  static constexpr Stage row =
+      kElementwise.with({.name = "03_folded_exp2",
+                         .idea = "exp2f, with the factor 2 and log2(e) in one multiplication",
+                         .roundings = fast_roundings});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch(folded_exp2, ceil_div(a.n, kThreads), kThreads, a.x, a.y, a.out, a.n);
+    const int n = length(data.shape);
+    launch(folded_exp2, ceil_div(n, kThreads), kThreads, data[kX], data[kY], data[kOut], n);
   }
   static Traffic traffic(const Shape& s) { return each_once_traffic(s); }
 };
-
-/// In units of expf_roundings(). __expf: 2.5 + 1.173 |a| ulps, beside the sum's |a| u. exp2f: 2.5 ulps,
-/// beside three roundings of its argument (the sum, the product, and the constant).
-inline int fast_roundings(const Shape&) { return 5; }
 
 }  // namespace DEVICE::add_mul_exp

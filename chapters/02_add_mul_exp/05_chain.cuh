@@ -73,11 +73,13 @@ __global__ void elementwise(float* __restrict__ out, int n, const In*... in) {
 // --- On the host ---
 
 struct FromChain {
+  static constexpr Stage row = kElementwise.with(
+      {.name = "05_chain", .idea = "the same kernel, made by the compiler from a chain of functions"});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
+    const int n = length(data.shape);
     // [chain]
-    launch(elementwise<Chain<Add, Twice, Exp>, float, float>, ceil_div(a.n, 4 * vector_threads(a.n)),
-           vector_threads(a.n), a.out, a.n, a.x, a.y);
+    launch(elementwise<Chain<Add, Twice, Exp>, float, float>, ceil_div(n, 4 * vector_threads(n)),
+           vector_threads(n), data[kOut], n, data[kX], data[kY]);
     // [chain]
   }
   static Traffic traffic(const Shape& s) { return vector_traffic(s, 4, 4); }

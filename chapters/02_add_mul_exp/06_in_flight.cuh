@@ -50,9 +50,11 @@ __global__ void in_flight(const float* __restrict__ x, const float* __restrict__
 // --- On the host ---
 
 struct InFlight {
+  static constexpr Stage row =
+      kElementwise.with({.name = "06_in_flight", .idea = "two vectors of each array in flight per thread"});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch(in_flight, ceil_div(a.n, 4 * kInFlightTile), kInFlightThreads, a.x, a.y, a.out, a.n);
+    const int n = length(data.shape);
+    launch(in_flight, ceil_div(n, 4 * kInFlightTile), kInFlightThreads, data[kX], data[kY], data[kOut], n);
   }
   static Traffic traffic(const Shape& s) { return vector_traffic(s, 4, 4); }
 };

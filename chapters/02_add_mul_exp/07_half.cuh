@@ -36,10 +36,16 @@ __global__ void halves(const T* __restrict__ x, const T* __restrict__ y, T* __re
 /// T is __half or __nv_bfloat16.
 template <class T>
 struct InHalves {
+  static constexpr Stage row = {.name = kIsFloat16<T> ? "07_float16" : "07_bfloat16",
+                                .idea = kIsFloat16<T>
+                                            ? "half the bytes: float16 in and out, float32 between"
+                                            : "half the bytes: bfloat16 in and out, float32 between",
+                                .output = {&kHalfOut<T>},
+                                .roundings = expf_roundings};
   static void run(const Data& data) {
-    const Halves<T> a = half_arrays<T>(data);
-    const int n = data.shape.dims[0];
-    launch(halves<T>, ceil_div(n, 8 * vector_threads(n)), vector_threads(n), a.x, a.y, a.out, n);
+    const int n = length(data.shape);
+    launch(halves<T>, ceil_div(n, 8 * vector_threads(n)), vector_threads(n), data[kHalfX<T>], data[kHalfY<T>],
+           data[kHalfOut<T>], n);
   }
   static Traffic traffic(const Shape& s) { return vector_traffic(s, 8, 2); }
 };

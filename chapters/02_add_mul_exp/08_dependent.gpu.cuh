@@ -7,6 +7,7 @@
 
 namespace DEVICE::add_mul_exp {
 
+#ifdef WORKBOOK_GPU
 /// Stage 2's kernel for a chain of launches. It lets the next launch begin at once, and waits for the one
 /// before only when its own loads are in flight. Traffic: that of stage 2.
 __global__ void dependent(const float* __restrict__ x, const float* __restrict__ y, float* __restrict__ out,
@@ -20,19 +21,29 @@ __global__ void dependent(const float* __restrict__ x, const float* __restrict__
 #endif
 }
 
+#endif
+
 // --- On the host ---
 
 struct Dependent {
+  static constexpr Stage row =
+      kElementwise.with({.name = "08_dependent",
+                         .idea = "16 launches that may overlap: programmatic dependent launch",
+                         .kernels = kAnyNumber,
+                         .needs = "a GPU of compute capability 9.0",
+                         .capability = 90});
+#ifdef WORKBOOK_GPU
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    const int part = part_of(a.n);
-    for (int begin = 0; begin < a.n; begin += part) {
-      const int n = begin + part < a.n ? part : a.n - begin;
-      launch_dependent(dependent, ceil_div(n, kThreads), kThreads, a.x + begin, a.y + begin, a.out + begin,
-                       n);
+    const int n = length(data.shape);
+    const int part = part_of(n);
+    for (int begin = 0; begin < n; begin += part) {
+      const int count = begin + part < n ? part : n - begin;
+      launch_dependent(dependent, ceil_div(count, kThreads), kThreads, data[kX] + begin, data[kY] + begin,
+                       data[kOut] + begin, count);
     }
   }
   static Traffic traffic(const Shape& s) { return each_once_traffic(s); }
+#endif
 };
 
 }  // namespace DEVICE::add_mul_exp

@@ -14,17 +14,19 @@ constexpr int kLaunches = 16;
 inline int part_of(int n) { return ceil_div(ceil_div(n, kLaunches), 8) * 8; }
 
 /// The same work as one launch of stage 2, in kLaunches launches.
-inline void launch_many(const Arrays& a) {
-  const int part = part_of(a.n);
-  for (int begin = 0; begin < a.n; begin += part) {
-    const int n = begin + part < a.n ? part : a.n - begin;
-    launch(fused, ceil_div(n, kThreads), kThreads, a.x + begin, a.y + begin, a.out + begin, n);
+inline void launch_many(const float* x, const float* y, float* out, int n) {
+  const int part = part_of(n);
+  for (int begin = 0; begin < n; begin += part) {
+    const int count = begin + part < n ? part : n - begin;
+    launch(fused, ceil_div(count, kThreads), kThreads, x + begin, y + begin, out + begin, count);
   }
 }
 // [many]
 
 struct Many {
-  static void run(const Data& data) { launch_many(arrays(data)); }
+  static constexpr Stage row = kElementwise.with(
+      {.name = "08_many", .idea = "stage 2 in 16 launches: what a launch costs", .kernels = kAnyNumber});
+  static void run(const Data& data) { launch_many(data[kX], data[kY], data[kOut], length(data.shape)); }
   static Traffic traffic(const Shape& s) { return each_once_traffic(s); }
 };
 

@@ -33,21 +33,6 @@ __global__ void sum_blocks(const float* __restrict__ x, const float* __restrict_
 
 // --- On the host ---
 
-struct Sum {
-  static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    const int count = sum_block_count(a.n);
-    launch(sum_blocks, count, kSumThreads, a.x, a.y, a.partial, a.n);
-    launch(sum_partials<kSumThreads>, 1, kSumThreads, a.partial, a.sum, count);
-  }
-  /// Each block stores one float, which costs the sector that holds it.
-  static Traffic traffic(const Shape& s) {
-    const int count = sum_block_count(s.dims[0]);
-    return {2 * vector_bytes(s, 4, 4) + sector_bytes(count), count * sector_bytes(1) + sector_bytes(1), 0,
-            count * sector_bytes(1) - sector_bytes(count)};
-  }
-};
-
 /// The longest chain of additions that a term goes through, as in chapter 01: its thread's terms, with up to
 /// 2 more inside a vector, the tree (8 levels), and in the second kernel the partial sums of one thread (4)
 /// and the tree again (8); and before them the roundings of a term itself.
@@ -58,5 +43,26 @@ inline int sum_roundings(const Shape& s) {
 
 /// On exact inputs the sum must be equal.
 inline int exact_sum_roundings(const Shape&) { return 0; }
+
+struct Sum {
+  static constexpr Stage row = {.name = "09_sum",
+                                .idea = "only the sum is wanted: the terms are never written",
+                                .output = {&kSum},
+                                .kernels = 2,
+                                .roundings = sum_roundings,
+                                .exact_roundings = exact_sum_roundings};
+  static void run(const Data& data) {
+    const int n = length(data.shape);
+    const int count = sum_block_count(n);
+    launch(sum_blocks, count, kSumThreads, data[kX], data[kY], data[kPartial], n);
+    launch(sum_partials<kSumThreads>, 1, kSumThreads, data[kPartial], data[kSum], count);
+  }
+  /// Each block stores one float, which costs the sector that holds it.
+  static Traffic traffic(const Shape& s) {
+    const int count = sum_block_count(s.dims[0]);
+    return {2 * vector_bytes(s, 4, 4) + sector_bytes(count), count * sector_bytes(1) + sector_bytes(1), 0,
+            count * sector_bytes(1) - sector_bytes(count)};
+  }
+};
 
 }  // namespace DEVICE::add_mul_exp

@@ -5,62 +5,34 @@
 
 #include "ceil_div.hpp"
 #include "chapter.hpp"
+#include "half_arrays.hpp"
 #include "halves.hpp"
 #include "partial_sums.hpp"
 
 namespace DEVICE::add_mul_exp {
 
-using workbook::Array;
-using workbook::Chapter;
-using workbook::Data;
-using workbook::gpu_only;
-using workbook::library;
-using workbook::Role;
-using workbook::sector_bytes;
-using workbook::Shape;
-using workbook::Stage;
-using workbook::stage;
-using workbook::Traffic;
-using workbook::Type;
+using namespace workbook;
 
 // --- Arrays ---
 
-inline long long elements(const Shape& shape) { return shape.dims[0]; }
+inline int length(const Shape& shape) { return shape.dims[0]; }
+inline long long elements(const Shape& shape) { return length(shape); }
 inline long long one(const Shape&) { return 1; }
 
 /// The stage that sums leaves one partial sum per block.
 inline long long most_sum_blocks(const Shape&) { return kMostSumBlocks; }
 
-struct Arrays {
-  int n;
-  float *x, *y, *added, *doubled, *out, *partial, *sum;
-};
+constexpr auto kX = input<float>("x", elements);
+constexpr auto kY = input<float>("y", elements);
+constexpr auto kAdded = scratch<float>("added", elements);
+constexpr auto kDoubled = scratch<float>("doubled", elements);
+constexpr auto kPartial = scratch<float>("partial", most_sum_blocks);
 
-inline Arrays arrays(const Data& d) {
-  return {d.shape.dims[0],     d.floats("x"),   d.floats("y"),       d.floats("added"),
-          d.floats("doubled"), d.floats("out"), d.floats("partial"), d.floats("sum")};
-}
-
-/// The arrays of 16-bit elements: T is __half or __nv_bfloat16.
+// The same with 16-bit elements: T is __half or __nv_bfloat16.
 template <class T>
-struct Halves {
-  T *x, *y, *out;
-};
-
+constexpr auto kHalfX = input<T>(kIsFloat16<T> ? "x_float16" : "x_bfloat16", elements);
 template <class T>
-Halves<T> half_arrays(const Data& d);
-template <>
-inline Halves<__half> half_arrays<__half>(const Data& d) {
-  const auto array = [&](const char* name) { return static_cast<__half*>(d.array(name, Type::kFloat16)); };
-  return {array("x_float16"), array("y_float16"), array("out_float16")};
-}
-template <>
-inline Halves<__nv_bfloat16> half_arrays<__nv_bfloat16>(const Data& d) {
-  const auto array = [&](const char* name) {
-    return static_cast<__nv_bfloat16*>(d.array(name, Type::kBFloat16));
-  };
-  return {array("x_bfloat16"), array("y_bfloat16"), array("out_bfloat16")};
-}
+constexpr auto kHalfY = input<T>(kIsFloat16<T> ? "y_float16" : "y_bfloat16", elements);
 
 // --- Inputs and reference ---
 
@@ -69,8 +41,8 @@ inline Halves<__nv_bfloat16> half_arrays<__nv_bfloat16>(const Data& d) {
 inline void fill_exact(float* x, float* y, int n) {
   constexpr int kEnd = 1024;
   const float share = fminf(0.5f, 0x1p23f / static_cast<float>(n));
-  workbook::fill_uniform(y, n, 0.0f, 1.0f, 22);
-  workbook::fill_whole(x, n, 100, 21);
+  fill_uniform(y, n, 0.0f, 1.0f, 22);
+  fill_whole(x, n, 100, 21);
   for (int i = 0; i < n; ++i) {
     const bool is_one = y[i] < share || i < kEnd || i >= n - kEnd;
     y[i] = (is_one ? 0.0f : -100.0f) - x[i];
@@ -78,25 +50,30 @@ inline void fill_exact(float* x, float* y, int n) {
 }
 inline bool has_exact_inputs(const Shape&) { return true; }
 
+/// The float32 numbers, rounded.
+template <class T>
+void fill_halves(const Data& host) {
+  const float *const x = host[kX], *const y = host[kY];
+  T *const half_x = host[kHalfX<T>], *const half_y = host[kHalfY<T>];
+  for (int i = 0; i < length(host.shape); ++i) {
+    half_x[i] = from_float<T>(x[i]);
+    half_y[i] = from_float<T>(y[i]);
+  }
+}
+
 /// The same numbers in all three types: x + y is random, and exp((x + y) * 2) neither underflows nor
 /// overflows in any of them.
 inline void fill(const Data& host) {
-  const int n = host.shape.dims[0];
-  float *x = host.floats("x"), *y = host.floats("y");
+  const int n = length(host.shape);
+  float *const x = host[kX], *const y = host[kY];
   if (host.exact) {
     fill_exact(x, y, n);
   } else {
-    workbook::fill_uniform(x, n, -1.5f, 1.0f, 21);
-    workbook::fill_uniform(y, n, -1.0f, 1.5f, 22);
+    fill_uniform(x, n, -1.5f, 1.0f, 21);
+    fill_uniform(y, n, -1.0f, 1.5f, 22);
   }
-  const Halves<__half> half = half_arrays<__half>(host);
-  const Halves<__nv_bfloat16> bfloat16 = half_arrays<__nv_bfloat16>(host);
-  for (int i = 0; i < n; ++i) {
-    half.x[i] = __float2half(x[i]);
-    half.y[i] = __float2half(y[i]);
-    bfloat16.x[i] = __float2bfloat16(x[i]);
-    bfloat16.y[i] = __float2bfloat16(y[i]);
-  }
+  fill_halves<__half>(host);
+  fill_halves<__nv_bfloat16>(host);
 }
 
 struct Term {
@@ -114,8 +91,8 @@ inline Term reference_term(double x, double y) {
 }
 
 inline void reference_out(const Data& host, double* expected, double* magnitude) {
-  const float *x = host.floats("x"), *y = host.floats("y");
-  for (int i = 0; i < host.shape.dims[0]; ++i) {
+  const float *const x = host[kX], *const y = host[kY];
+  for (int i = 0; i < length(host.shape); ++i) {
     const Term term = reference_term(x[i], y[i]);
     expected[i] = term.value;
     magnitude[i] = term.magnitude;
@@ -124,18 +101,18 @@ inline void reference_out(const Data& host, double* expected, double* magnitude)
 
 template <class T>
 void reference_halves(const Data& host, double* expected, double* magnitude) {
-  const Halves<T> a = half_arrays<T>(host);
-  for (int i = 0; i < host.shape.dims[0]; ++i) {
-    const Term term = reference_term(to_float(a.x[i]), to_float(a.y[i]));
+  const T *const x = host[kHalfX<T>], *const y = host[kHalfY<T>];
+  for (int i = 0; i < length(host.shape); ++i) {
+    const Term term = reference_term(to_float(x[i]), to_float(y[i]));
     expected[i] = term.value;
     magnitude[i] = term.magnitude;
   }
 }
 
 inline void reference_sum(const Data& host, double* expected, double* magnitude) {
-  const float *x = host.floats("x"), *y = host.floats("y");
+  const float *const x = host[kX], *const y = host[kY];
   Term sum = {0, 0};
-  for (int i = 0; i < host.shape.dims[0]; ++i) {
+  for (int i = 0; i < length(host.shape); ++i) {
     const Term term = reference_term(x[i], y[i]);
     sum.value += term.value;
     sum.magnitude += term.magnitude;
@@ -144,22 +121,16 @@ inline void reference_sum(const Data& host, double* expected, double* magnitude)
   *magnitude = sum.magnitude;
 }
 
-const Array kArrays[] = {
-    {"x", Type::kFloat32, Role::kInput, elements, nullptr},
-    {"y", Type::kFloat32, Role::kInput, elements, nullptr},
-    {"x_float16", Type::kFloat16, Role::kInput, elements, nullptr},
-    {"y_float16", Type::kFloat16, Role::kInput, elements, nullptr},
-    {"x_bfloat16", Type::kBFloat16, Role::kInput, elements, nullptr},
-    {"y_bfloat16", Type::kBFloat16, Role::kInput, elements, nullptr},
-    {"added", Type::kFloat32, Role::kScratch, elements, nullptr},
-    {"doubled", Type::kFloat32, Role::kScratch, elements, nullptr},
-    {"partial", Type::kFloat32, Role::kScratch, most_sum_blocks, nullptr},
-    {"out", Type::kFloat32, Role::kOutput, elements, reference_out, "x y"},
-    {"out_float16", Type::kFloat16, Role::kOutput, elements, reference_halves<__half>, "x_float16 y_float16"},
-    {"out_bfloat16", Type::kBFloat16, Role::kOutput, elements, reference_halves<__nv_bfloat16>,
-     "x_bfloat16 y_bfloat16"},
-    {"sum", Type::kFloat32, Role::kOutput, one, reference_sum, "x y"},
-};
+constexpr auto kOut = output<float>("out", elements, reference_out, {&kX, &kY});
+template <class T>
+constexpr auto kHalfOut = output<T>(kIsFloat16<T> ? "out_float16" : "out_bfloat16", elements,
+                                    reference_halves<T>, {&kHalfX<T>, &kHalfY<T>});
+constexpr auto kSum = output<float>("sum", one, reference_sum, {&kX, &kY});
+
+constexpr const Array* kArrays[] = {
+    &kX,     &kY,       &kHalfX<__half>, &kHalfY<__half>, &kHalfX<__nv_bfloat16>, &kHalfY<__nv_bfloat16>,
+    &kAdded, &kDoubled, &kPartial,       &kOut,           &kHalfOut<__half>,      &kHalfOut<__nv_bfloat16>,
+    &kSum};
 
 // --- What several stages share ---
 
@@ -191,5 +162,8 @@ inline Traffic vector_traffic(const Shape& s, int width, int bytes_each) {
 /// from the correctly rounded result in ulps, so the distance from the true one is half an ulp more; an ulp
 /// is at most 2u. expf: 1.5 ulps, and the rounding of x + y, which is |a| u of the result.
 inline int expf_roundings(const Shape&) { return 3; }
+
+/// The row that the stages that compute `out` share, with expf unless their own says otherwise.
+constexpr Stage kElementwise = {.output = {&kOut}, .roundings = expf_roundings};
 
 }  // namespace DEVICE::add_mul_exp

@@ -44,14 +44,18 @@ __global__ void convert(const float* __restrict__ x, signed char* __restrict__ q
 // --- On the host ---
 
 struct Unfused {
+  static constexpr Stage row =
+      kOneScale.with({.name = "01_unfused",
+                      .idea = "five kernels: four floats go through memory for one byte",
+                      .kernels = 5});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    const int grid = ceil_div(a.n, kThreads);
-    launch(divide, grid, kThreads, a.x, kScale, a.one, a.n);
-    launch(shift, grid, kThreads, a.one, kZeroPoint, a.other, a.n);
-    launch(round_to_even, grid, kThreads, a.other, a.one, a.n);
-    launch(clamp, grid, kThreads, a.one, a.other, a.n);
-    launch(convert, grid, kThreads, a.other, a.q, a.n);
+    const int n = sizes(data.shape).n;
+    const int grid = ceil_div(n, kThreads);
+    launch(divide, grid, kThreads, data[kX], kScale, data[kOne], n);
+    launch(shift, grid, kThreads, data[kOne], kZeroPoint, data[kOther], n);
+    launch(round_to_even, grid, kThreads, data[kOther], data[kOne], n);
+    launch(clamp, grid, kThreads, data[kOne], data[kOther], n);
+    launch(convert, grid, kThreads, data[kOther], data[kQ], n);
   }
   static Traffic traffic(const Shape& s) {
     const long long floats = sector_bytes(elements(s));

@@ -16,9 +16,10 @@ __global__ void fused(const float* __restrict__ x, float scale, float zero_point
 // --- On the host ---
 
 struct Fused {
+  static constexpr Stage row = kOneScale.with({.name = "02_fused", .idea = "one kernel"});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch(fused, ceil_div(a.n, kThreads), kThreads, a.x, kScale, kZeroPoint, a.q, a.n);
+    const int n = sizes(data.shape).n;
+    launch(fused, ceil_div(n, kThreads), kThreads, data[kX], kScale, kZeroPoint, data[kQ], n);
   }
   static Traffic traffic(const Shape& s) { return each_once_traffic(s); }
 };

@@ -34,9 +34,10 @@ __global__ void packed(const float* __restrict__ x, float scale, float zero_poin
 // --- On the host ---
 
 struct Packed {
+  static constexpr Stage row = kOneScale.with({.name = "03_packed", .idea = "float4 in, char4 out"});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch(packed, ceil_div(a.n, 4 * kThreads), kThreads, a.x, kScale, kZeroPoint, a.q, a.n);
+    const int n = sizes(data.shape).n;
+    launch(packed, ceil_div(n, 4 * kThreads), kThreads, data[kX], kScale, kZeroPoint, data[kQ], n);
   }
   static Traffic traffic(const Shape& s) { return vector_traffic(s, 4); }
 };

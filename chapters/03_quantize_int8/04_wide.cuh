@@ -43,10 +43,12 @@ __global__ void wide(const float* __restrict__ x, float scale, float zero_point,
 // --- On the host ---
 
 struct Wide {
+  static constexpr Stage row =
+      kOneScale.with({.name = "04_wide", .idea = "sixteen elements per thread, one 16-byte store"});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch(wide, ceil_div(a.n, 16 * static_cast<int>(kWideThreads)), kWideThreads, a.x, kScale, kZeroPoint,
-           a.q, a.n);
+    const int n = sizes(data.shape).n;
+    launch(wide, ceil_div(n, 16 * static_cast<int>(kWideThreads)), kWideThreads, data[kX], kScale, kZeroPoint,
+           data[kQ], n);
   }
   /// A warp stores 32 vectors of sixteen, or none.
   static Traffic traffic(const Shape& s) { return vector_traffic(s, 32 * 16); }

@@ -48,10 +48,12 @@ __global__ void quantize_rows(const float* __restrict__ x, const float* __restri
 // --- On the host ---
 
 struct TwoKernels {
+  static constexpr Stage row = kScalePerRow.with(
+      {.name = "06_two_kernels", .idea = "a scale for each row: find it, then quantise", .kernels = 2});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch(find_scales, a.rows, kRowThreads, a.x, a.scales, a.columns);
-    launch(quantize_rows, a.rows, kRowThreads, a.x, a.scales, a.q_rows, a.columns);
+    const Sizes s = sizes(data.shape);
+    launch(find_scales, s.rows, kRowThreads, data[kX], data[kScales], s.columns);
+    launch(quantize_rows, s.rows, kRowThreads, data[kX], data[kScales], data[kQRows], s.columns);
   }
   static Traffic traffic(const Shape& s) {
     const long long reads = row_sector_bytes(s, 4, 1), writes = row_sector_bytes(s, 1, 1);

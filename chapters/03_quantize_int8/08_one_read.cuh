@@ -2,8 +2,8 @@
 /// Stage 8: the row stays on the multiprocessor between the two passes, so it is read once: in registers, and
 /// in shared memory where the registers are too few. Warps reduce by shuffles.
 #pragma once
+#include "05_corrected.cuh"
 #include "07_one_kernel.cuh"
-#include "steps.cuh"
 
 namespace DEVICE::quantize_int8 {
 
@@ -104,33 +104,34 @@ inline int staged_bytes(int columns) {
 /// values of 32 warps.
 inline bool stays_on_chip(int columns) { return staged_bytes(columns) + 128 <= most_shared_bytes(); }
 
-/// Whether all rows can be read as float4 and written as char4.
-inline bool is_aligned(const Arrays& a) {
-  return a.columns % 4 == 0 && reinterpret_cast<size_t>(a.x) % 16 == 0 &&
-         reinterpret_cast<size_t>(a.q_rows) % 4 == 0;
-}
-
 template <class Vector>
-void launch_once(const Arrays& a) {
-  const int vectors = a.columns / static_cast<int>(sizeof(Vector) / sizeof(float));
-  const int shared_bytes = staged_bytes(a.columns);
+void launch_once(const float* x, float* scales, signed char* q, int rows, int columns) {
+  const int vectors = columns / static_cast<int>(sizeof(Vector) / sizeof(float));
+  const int shared_bytes = staged_bytes(columns);
   const int threads =
       shared_bytes > 0 ? kLongRowThreads : ceil_div(ceil_div(vectors, kHeld<Vector>), 32) * 32;
-  launch_shared(quantize_once<Vector>, a.rows, threads, static_cast<size_t>(shared_bytes), a.x, a.scales,
-                a.q_rows, a.columns);
+  launch_shared(quantize_once<Vector>, rows, threads, static_cast<size_t>(shared_bytes), x, scales, q,
+                columns);
+}
+
+/// By vectors of four where all rows can be read as float4 and written as char4.
+inline void launch_one_read(const float* x, float* scales, signed char* q, int rows, int columns) {
+  const bool aligned =
+      columns % 4 == 0 && reinterpret_cast<size_t>(x) % 16 == 0 && reinterpret_cast<size_t>(q) % 4 == 0;
+  aligned ? launch_once<float4>(x, scales, q, rows, columns)
+          : launch_once<float>(x, scales, q, rows, columns);
 }
 
 /// Rows that are too long for a block are left to stage 7.
 struct OneRead {
+  static constexpr Stage row =
+      kScalePerRow.with({.name = "08_one_read", .idea = "the row stays in registers and shared memory"});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    if (!stays_on_chip(a.columns)) {
+    const Sizes s = sizes(data.shape);
+    if (stays_on_chip(s.columns))
+      launch_one_read(data[kX], data[kScales], data[kQRows], s.rows, s.columns);
+    else
       OneKernel::run(data);
-    } else if (is_aligned(a)) {
-      launch_once<float4>(a);
-    } else {
-      launch_once<float>(a);
-    }
   }
   static Traffic traffic(const Shape& s) {
     if (!stays_on_chip(s.dims[1])) return OneKernel::traffic(s);

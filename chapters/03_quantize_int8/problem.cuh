@@ -9,18 +9,7 @@
 
 namespace DEVICE::quantize_int8 {
 
-using workbook::Array;
-using workbook::Chapter;
-using workbook::Data;
-using workbook::library;
-using workbook::Role;
-using workbook::row_sector_bytes;
-using workbook::sector_bytes;
-using workbook::Shape;
-using workbook::Stage;
-using workbook::stage;
-using workbook::Traffic;
-using workbook::Type;
+using namespace workbook;
 
 /// The stages with one scale for all elements use this step size, and map 0 to this step.
 constexpr float kScale = 0.05f, kZeroPoint = 3.0f;
@@ -32,30 +21,28 @@ inline long long elements(const Shape& shape) {
   return static_cast<long long>(shape.dims[0]) * shape.dims[1];
 }
 
-struct Arrays {
+/// What kernels are told of a shape.
+struct Sizes {
   int rows, columns, n;
-  float *x, *one, *other, *scales;
-  signed char *q, *q_rows;
 };
+inline Sizes sizes(const Shape& s) { return {s.dims[0], s.dims[1], s.dims[0] * s.dims[1]}; }
 
-inline Arrays arrays(const Data& d) {
-  const auto bytes = [&](const char* name) { return static_cast<signed char*>(d.array(name, Type::kInt8)); };
-  return {d.shape.dims[0],    d.shape.dims[1], d.shape.dims[0] * d.shape.dims[1],
-          d.floats("x"),      d.floats("one"), d.floats("other"),
-          d.floats("scales"), bytes("q"),      bytes("q_rows")};
-}
+constexpr auto kX = input<float>("x", elements);
+constexpr auto kOne = scratch<float>("one", elements);
+constexpr auto kOther = scratch<float>("other", elements);
 
 // --- Inputs and reference ---
 
 /// Rows differ in magnitude; some elements are too large for kScale, and are clamped.
 inline void fill(const Data& host) {
-  const Arrays a = arrays(host);
-  workbook::fill_uniform(a.x, a.n, -7.0f, 8.0f, 31);
-  for (int r = 0; r < a.rows; ++r) {
-    float size = 0;
-    workbook::fill_uniform(&size, 1, 0.1f, 1.0f, 1000u + static_cast<unsigned>(r));
-    if (a.rows > 1)
-      for (int c = 0; c < a.columns; ++c) a.x[static_cast<long long>(r) * a.columns + c] *= size;
+  const Sizes s = sizes(host.shape);
+  float* const x = host[kX];
+  fill_uniform(x, s.n, -7.0f, 8.0f, 31);
+  for (int r = 0; r < s.rows; ++r) {
+    float reach = 0;
+    fill_uniform(&reach, 1, 0.1f, 1.0f, 1000u + static_cast<unsigned>(r));
+    if (s.rows > 1)
+      for (int c = 0; c < s.columns; ++c) x[static_cast<long long>(r) * s.columns + c] *= reach;
   }
 }
 
@@ -75,41 +62,40 @@ inline float reference_scale(const float* row, int columns) {
 }
 
 inline void reference_q(const Data& host, double* expected, double* magnitude) {
-  const Arrays a = arrays(host);
-  for (int i = 0; i < a.n; ++i) {
-    expected[i] = reference_step(a.x[i], kScale, kZeroPoint);
+  const float* const x = host[kX];
+  for (int i = 0; i < sizes(host.shape).n; ++i) {
+    expected[i] = reference_step(x[i], kScale, kZeroPoint);
     magnitude[i] = 1;
   }
 }
 
 inline void reference_q_rows(const Data& host, double* expected, double* magnitude) {
-  const Arrays a = arrays(host);
-  for (int r = 0; r < a.rows; ++r) {
-    const float* row = a.x + static_cast<long long>(r) * a.columns;
-    const float scale = reference_scale(row, a.columns);
-    for (int c = 0; c < a.columns; ++c) {
-      expected[row - a.x + c] = reference_step(row[c], scale, 0.0f);
-      magnitude[row - a.x + c] = 1;
+  const Sizes s = sizes(host.shape);
+  const float* const x = host[kX];
+  for (int r = 0; r < s.rows; ++r) {
+    const float* row = x + static_cast<long long>(r) * s.columns;
+    const float scale = reference_scale(row, s.columns);
+    for (int c = 0; c < s.columns; ++c) {
+      expected[row - x + c] = reference_step(row[c], scale, 0.0f);
+      magnitude[row - x + c] = 1;
     }
   }
 }
 
 inline void reference_scales(const Data& host, double* expected, double* magnitude) {
-  const Arrays a = arrays(host);
-  for (int r = 0; r < a.rows; ++r) {
-    expected[r] = reference_scale(a.x + static_cast<long long>(r) * a.columns, a.columns);
+  const Sizes s = sizes(host.shape);
+  const float* const x = host[kX];
+  for (int r = 0; r < s.rows; ++r) {
+    expected[r] = reference_scale(x + static_cast<long long>(r) * s.columns, s.columns);
     magnitude[r] = expected[r];
   }
 }
 
-const Array kArrays[] = {
-    {"x", Type::kFloat32, Role::kInput, elements, nullptr},
-    {"one", Type::kFloat32, Role::kScratch, elements, nullptr},
-    {"other", Type::kFloat32, Role::kScratch, elements, nullptr},
-    {"q", Type::kInt8, Role::kOutput, elements, reference_q},
-    {"q_rows", Type::kInt8, Role::kOutput, elements, reference_q_rows},
-    {"scales", Type::kFloat32, Role::kOutput, rows, reference_scales},
-};
+constexpr auto kQ = output<signed char>("q", elements, reference_q, {&kX});
+constexpr auto kQRows = output<signed char>("q_rows", elements, reference_q_rows, {&kX});
+constexpr auto kScales = output<float>("scales", rows, reference_scales, {&kX});
+
+constexpr const Array* kArrays[] = {&kX, &kOne, &kOther, &kQ, &kQRows, &kScales};
 
 // --- What several stages share ---
 
@@ -143,5 +129,12 @@ inline int no_roundings(const Shape&) { return 0; }
 
 /// A scale is the result of one division.
 inline int one_rounding(const Shape&) { return 1; }
+
+/// The row that the stages with one scale for all elements share.
+constexpr Stage kOneScale = {.output = {&kQ}, .roundings = no_roundings};
+
+/// The row that the stages with a scale for each row share.
+constexpr Stage kScalePerRow = {
+    .output = {&kQRows, &kScales}, .roundings = one_rounding, .needs = "rows of at most 131072 columns"};
 
 }  // namespace DEVICE::quantize_int8

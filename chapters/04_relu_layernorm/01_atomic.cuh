@@ -22,17 +22,23 @@ __global__ void squares_by_atomics(const float* __restrict__ x, float* __restric
 
 // --- On the host ---
 
+/// Atomic additions to one address happen in any order: one after the other, at worst.
+inline int atomic_roundings(const Shape& s) { return s.dims[1]; }
+
 struct Atomic {
+  static constexpr Stage row =
+      kReducesRows.with({.name = "01_atomic",
+                         .idea = "sums of squares: one atomic addition per element",
+                         .kernels = 2,
+                         .roundings = atomic_roundings,
+                         .needs = "at most 16777216 elements: their additions wait for each other"});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch(set_zero, ceil_div(a.rows, kThreads), kThreads, a.squares, a.rows);
-    launch(squares_by_atomics, ceil_div(a.n, kThreads), kThreads, a.x, a.squares, a.n, a.columns);
+    const Sizes s = sizes(data.shape);
+    launch(set_zero, ceil_div(s.rows, kThreads), kThreads, data[kSquares], s.rows);
+    launch(squares_by_atomics, ceil_div(s.n, kThreads), kThreads, data[kX], data[kSquares], s.n, s.columns);
   }
   static Traffic traffic(const Shape& s) { return {sector_bytes(elements(s)), sector_bytes(rows(s))}; }
   static bool suits(const Shape& s) { return elements(s) <= 1 << 24; }
 };
-
-/// Atomic additions to one address happen in any order: one after the other, at worst.
-inline int atomic_roundings(const Shape& s) { return s.dims[1]; }
 
 }  // namespace DEVICE::relu_layernorm

@@ -38,9 +38,11 @@ __global__ void squares_with_conflicts(const float* __restrict__ x, float* __res
 // --- On the host ---
 
 struct Conflicts {
+  static constexpr Stage row =
+      kReducesRows.with({.name = "02_conflicts", .idea = "a tree in shared memory, lanes in the same bank"});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch(squares_with_conflicts, a.rows, kRowThreads, a.x, a.squares, a.columns);
+    const Sizes s = sizes(data.shape);
+    launch(squares_with_conflicts, s.rows, kRowThreads, data[kX], data[kSquares], s.columns);
   }
   static Traffic traffic(const Shape& s) { return {once(s), row_values(s)}; }
   static bool suits(const Shape& s) { return suits_block_per_row(s); }

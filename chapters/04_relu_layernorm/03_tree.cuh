@@ -38,9 +38,11 @@ __global__ void squares_by_tree(const float* __restrict__ x, float* __restrict__
 // --- On the host ---
 
 struct Tree {
+  static constexpr Stage row =
+      kReducesRows.with({.name = "03_tree", .idea = "the tree the other way round: no conflicts"});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch(squares_by_tree, a.rows, kRowThreads, a.x, a.squares, a.columns);
+    const Sizes s = sizes(data.shape);
+    launch(squares_by_tree, s.rows, kRowThreads, data[kX], data[kSquares], s.columns);
   }
   static Traffic traffic(const Shape& s) { return {once(s), row_values(s)}; }
   static bool suits(const Shape& s) { return suits_block_per_row(s); }

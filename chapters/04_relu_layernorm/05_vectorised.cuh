@@ -35,25 +35,29 @@ __global__ void reduce_rows(const float* __restrict__ x, float* __restrict__ out
 // --- On the host ---
 
 template <class Term>
-void launch_reduce_rows(const Arrays& a, float* out, float divisor) {
-  const bool four = a.columns % 4 == 0 && are_aligned(a.x);
-  launch(four ? reduce_rows<Term, float4> : reduce_rows<Term, float>, a.rows,
-         row_threads(a.columns, four ? 16 : 4, 512), a.x, out, a.columns, divisor);
+void launch_reduce_rows(const Data& data, float* out, float divisor) {
+  const Sizes s = sizes(data.shape);
+  const bool four = s.columns % 4 == 0 && are_aligned(data[kX]);
+  launch(four ? reduce_rows<Term, float4> : reduce_rows<Term, float>, s.rows,
+         row_threads(s.columns, four ? 16 : 4, 512), data[kX], out, s.columns, divisor);
 }
 
 struct Vectorised {
-  static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch_reduce_rows<Square>(a, a.squares, 1.0f);
-  }
+  static constexpr Stage row =
+      kReducesRows.with({.name = "05_vectorised", .idea = "16 bytes per load, four loads in flight"});
+  static void run(const Data& data) { launch_reduce_rows<Square>(data, data[kSquares], 1.0f); }
   static Traffic traffic(const Shape& s) { return {once(s, width(s)), row_values(s)}; }
   static bool suits(const Shape& s) { return suits_block_per_row(s); }
 };
 
 struct RowMeans {
+  static constexpr Stage row =
+      kReducesRows.with({.name = "05_means",
+                         .idea = "the same kernel, absolute values: the mean of each row",
+                         .output = {&kRowMeans}});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch_reduce_rows<Magnitude>(a, a.row_means, static_cast<float>(a.columns));
+    const Sizes s = sizes(data.shape);
+    launch_reduce_rows<Magnitude>(data, data[kRowMeans], static_cast<float>(s.columns));
   }
   static Traffic traffic(const Shape& s) { return Vectorised::traffic(s); }
   static bool suits(const Shape& s) { return Vectorised::suits(s); }

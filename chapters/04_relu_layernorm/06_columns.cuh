@@ -86,13 +86,28 @@ void launch_reduce_columns(const float* x, float* slice_sums, float* out, int ro
 
 template <class Term>
 void run_columns(const Data& data, float* out, float divisor) {
-  const Arrays a = arrays(data);
-  launch_reduce_columns<Term>(a.x, a.slice_sums, out, a.rows, a.columns, slices(data.shape), divisor);
+  const Sizes s = sizes(data.shape);
+  launch_reduce_columns<Term>(data[kX], data[kSliceSums], out, s.rows, s.columns, slices(data.shape),
+                              divisor);
 }
 
+/// A thread's rows of a slice, the tree, and the slices.
+inline int column_roundings(const Shape& s) {
+  return chain_roundings(ceil_div(s.dims[0], kTileRows * slices(s)) + slices(s));
+}
+
+/// The row that stages share that reduce columns: in two kernels, or in one where a slice has all rows.
+constexpr Stage kReducesColumns = {.kernels = kAnyNumber,
+                                   .roundings = column_roundings,
+                                   .exact_roundings = exact_sum_roundings,
+                                   .against = "06_columns"};
 struct Columns {
+  static constexpr Stage row =
+      kReducesColumns.with({.name = "06_columns",
+                            .idea = "along the columns: lanes side by side, no lane needs another's sum",
+                            .output = {&kMeans}});
   static void run(const Data& data) {
-    run_columns<Magnitude>(data, arrays(data).means, static_cast<float>(data.shape.dims[0]));
+    run_columns<Magnitude>(data, data[kMeans], static_cast<float>(data.shape.dims[0]));
   }
   static Traffic traffic(const Shape& s) {
     const Shape partial = {{slices(s), s.dims[1], 1}}, result = {{1, s.dims[1], 1}};
@@ -102,13 +117,12 @@ struct Columns {
 };
 
 struct ColumnSquares {
-  static void run(const Data& data) { run_columns<Square>(data, arrays(data).column_squares, 1.0f); }
+  static constexpr Stage row =
+      kReducesColumns.with({.name = "06_squares",
+                            .idea = "the same kernel, squares: the sum of each column",
+                            .output = {&kColumnSquares}});
+  static void run(const Data& data) { run_columns<Square>(data, data[kColumnSquares], 1.0f); }
   static Traffic traffic(const Shape& s) { return Columns::traffic(s); }
 };
-
-/// A thread's rows of a slice, the tree, and the slices.
-inline int column_roundings(const Shape& s) {
-  return chain_roundings(ceil_div(s.dims[0], kTileRows * slices(s)) + slices(s));
-}
 
 }  // namespace DEVICE::relu_layernorm

@@ -55,13 +55,20 @@ __global__ void scale_and_shift(const float* __restrict__ z, const float* __rest
 // --- On the host ---
 
 struct Unfused {
+  static constexpr Stage row = kNormalises.with({.name = "07_unfused",
+                                                 .idea = "ReLU and LayerNorm in five kernels",
+                                                 .kernels = 5,
+                                                 .needs = kBlockPerRow});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch(rectify, ceil_div(a.n, kThreads), kThreads, a.x, a.rectified, a.n);
-    launch(row_means, a.rows, kRowThreads, a.rectified, a.row_mean, a.columns);
-    launch(row_inverses, a.rows, kRowThreads, a.rectified, a.row_mean, a.row_inverse, a.columns, kEpsilon);
-    launch(normalise, a.rows, kRowThreads, a.rectified, a.row_mean, a.row_inverse, a.normalised, a.columns);
-    launch(scale_and_shift, a.rows, kRowThreads, a.normalised, a.weight, a.bias, a.y, a.columns);
+    const Sizes s = sizes(data.shape);
+    launch(rectify, ceil_div(s.n, kThreads), kThreads, data[kX], data[kRectified], s.n);
+    launch(row_means, s.rows, kRowThreads, data[kRectified], data[kRowMean], s.columns);
+    launch(row_inverses, s.rows, kRowThreads, data[kRectified], data[kRowMean], data[kRowInverse], s.columns,
+           kEpsilon);
+    launch(normalise, s.rows, kRowThreads, data[kRectified], data[kRowMean], data[kRowInverse],
+           data[kNormalised], s.columns);
+    launch(scale_and_shift, s.rows, kRowThreads, data[kNormalised], data[kWeight], data[kBias], data[kY],
+           s.columns);
   }
   static Traffic traffic(const Shape& s) {
     const long long flat = sector_bytes(elements(s));

@@ -32,9 +32,12 @@ __global__ void three_passes(const float* __restrict__ x, const float* __restric
 // --- On the host ---
 
 struct ThreePasses {
+  static constexpr Stage row = kNormalises.with(
+      {.name = "08_three_passes", .idea = "one kernel, three passes over the row", .needs = kBlockPerRow});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch(three_passes, a.rows, kRowThreads, a.x, a.weight, a.bias, a.y, a.columns, kEpsilon);
+    const Sizes s = sizes(data.shape);
+    launch(three_passes, s.rows, kRowThreads, data[kX], data[kWeight], data[kBias], data[kY], s.columns,
+           kEpsilon);
   }
   static Traffic traffic(const Shape& s) { return with_parameters(s, 3 * once(s), once(s), rows(s)); }
   static bool suits(const Shape& s) { return suits_block_per_row(s); }

@@ -66,15 +66,6 @@ __global__ void two_passes(const float* __restrict__ x, const float* __restrict_
 
 // --- On the host ---
 
-struct TwoPasses {
-  static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch(two_passes, a.rows, kRowThreads, a.x, a.weight, a.bias, a.y, a.columns, kEpsilon);
-  }
-  static Traffic traffic(const Shape& s) { return with_parameters(s, 2 * once(s), once(s), rows(s)); }
-  static bool suits(const Shape& s) { return suits_block_per_row(s); }
-};
-
 /// On exact inputs: no mean of a part of a row is exact, and each is rounded after each number. A thread has
 /// c = columns / 256 of them; rounding i of these moves its mean by i / c of it, and all roundings of 256
 /// threads together the row's by sqrt(c / 3 / 256) roundings of the mean; the tree adds sqrt(1 + 1/2 + ...).
@@ -84,5 +75,19 @@ inline int welford_roundings(const Shape& s) {
   const double of_mean = 6 * sqrt(2 + s.dims[1] / (3.0 * kRowThreads * kRowThreads));
   return static_cast<int>(3 * of_mean) + 16;
 }
+
+struct TwoPasses {
+  static constexpr Stage row = kNormalises.with({.name = "09_two_passes",
+                                                 .idea = "mean and variance in one pass, by Welford and Chan",
+                                                 .exact_roundings = welford_roundings,
+                                                 .needs = kBlockPerRow});
+  static void run(const Data& data) {
+    const Sizes s = sizes(data.shape);
+    launch(two_passes, s.rows, kRowThreads, data[kX], data[kWeight], data[kBias], data[kY], s.columns,
+           kEpsilon);
+  }
+  static Traffic traffic(const Shape& s) { return with_parameters(s, 2 * once(s), once(s), rows(s)); }
+  static bool suits(const Shape& s) { return suits_block_per_row(s); }
+};
 
 }  // namespace DEVICE::relu_layernorm

@@ -91,11 +91,14 @@ inline int staged_bytes(int columns) {
 inline bool fits_block(int columns) { return staged_bytes(columns) + 256 <= most_shared_bytes(); }
 
 struct LongRows {
+  static constexpr Stage row = kNormalises.with({.name = "10_long_rows",
+                                                 .idea = "the row stays in registers and shared memory",
+                                                 .needs = "longer rows that a block can keep"});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch_shared(aligned_rows(a, a.y) ? long_rows<float4> : long_rows<float>, a.rows, kLongRowThreads,
-                  static_cast<size_t>(staged_bytes(a.columns)), a.x, a.weight, a.bias, a.y, a.columns,
-                  kEpsilon);
+    const Sizes s = sizes(data.shape);
+    launch_shared(aligned_rows(data, data[kY]) ? long_rows<float4> : long_rows<float>, s.rows,
+                  kLongRowThreads, static_cast<size_t>(staged_bytes(s.columns)), data[kX], data[kWeight],
+                  data[kBias], data[kY], s.columns, kEpsilon);
   }
   static Traffic traffic(const Shape& s) { return one_read_traffic(s); }
   static bool suits(const Shape& s) { return !fits_registers(s) && fits_block(s.dims[1]); }

@@ -66,25 +66,40 @@ __global__ void __launch_bounds__(1024)
 // --- On the host ---
 
 template <bool Affine, bool ReluLast>
-void launch_one_read(const Arrays& a, float* y) {
-  launch(aligned_rows(a, y) ? one_read<float4, Affine, ReluLast> : one_read<float, Affine, ReluLast>, a.rows,
-         row_threads(a.columns, kHeldBytes / 4, 1024), a.x, a.weight, a.bias, y, a.columns, kEpsilon);
+void launch_one_read(const Data& data, float* y) {
+  const Sizes s = sizes(data.shape);
+  launch(aligned_rows(data, y) ? one_read<float4, Affine, ReluLast> : one_read<float, Affine, ReluLast>,
+         s.rows, row_threads(s.columns, kHeldBytes / 4, 1024), data[kX], data[kWeight], data[kBias], y,
+         s.columns, kEpsilon);
 }
 
 struct OneRead {
-  static void run(const Data& data) { launch_one_read<true, false>(arrays(data), arrays(data).y); }
+  static constexpr Stage row =
+      kNormalises.with({.name = "10_one_read",
+                        .idea = "the row stays in registers; all loads are in flight at once",
+                        .needs = kRegisters});
+  static void run(const Data& data) { launch_one_read<true, false>(data, data[kY]); }
   static Traffic traffic(const Shape& s) { return one_read_traffic(s); }
   static bool suits(const Shape& s) { return fits_registers(s); }
 };
 
 struct OneReadPlain {
-  static void run(const Data& data) { launch_one_read<false, false>(arrays(data), arrays(data).y_plain); }
+  static constexpr Stage row = kNormalises.with({.name = "10_plain",
+                                                 .idea = "the same kernel without weight and bias",
+                                                 .output = {&kYPlain},
+                                                 .needs = kRegisters});
+  static void run(const Data& data) { launch_one_read<false, false>(data, data[kYPlain]); }
   static Traffic traffic(const Shape& s) { return {once(s, width(s)), once(s, width(s))}; }
   static bool suits(const Shape& s) { return fits_registers(s); }
 };
 
 struct OneReadReluLast {
-  static void run(const Data& data) { launch_one_read<true, true>(arrays(data), arrays(data).y_last); }
+  static constexpr Stage row =
+      kNormalises.with({.name = "10_relu_last",
+                        .idea = "the sibling: relu(layernorm(x)), in the same kernel",
+                        .output = {&kYLast},
+                        .needs = kRegisters});
+  static void run(const Data& data) { launch_one_read<true, true>(data, data[kYLast]); }
   static Traffic traffic(const Shape& s) { return one_read_traffic(s); }
   static bool suits(const Shape& s) { return fits_registers(s); }
 };

@@ -93,14 +93,18 @@ inline long long rows_once(const Shape& s, int lanes, int bytes, int wide) {
 }
 
 struct WarpPerRow {
+  static constexpr Stage row =
+      kNormalises.with({.name = "11_warp_a_row",
+                        .idea = "short rows: one warp, or a part of one, per row",
+                        .needs = "rows of at most 512 columns, fewer than 2^32 threads"});
   static constexpr int kBlock = 128;  // threads
 
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
+    const Sizes s = sizes(data.shape);
     const int lanes = row_lanes(data.shape.dims[1]);
-    launch(aligned_rows(a, a.y) ? warp_per_row<float4> : warp_per_row<float>,
-           ceil_div(a.rows, kBlock / lanes), kBlock, a.x, a.weight, a.bias, a.y, a.rows, a.columns, lanes,
-           kEpsilon);
+    launch(aligned_rows(data, data[kY]) ? warp_per_row<float4> : warp_per_row<float>,
+           ceil_div(s.rows, kBlock / lanes), kBlock, data[kX], data[kWeight], data[kBias], data[kY], s.rows,
+           s.columns, lanes, kEpsilon);
   }
   static Traffic traffic(const Shape& s) {
     const long long warps = ceil_div(s.dims[0], 32 / row_lanes(s.dims[1]));

@@ -6,14 +6,17 @@
 /// counts: one wait per row, and none for a whole block. Compute capability 9.0. Source of the idea of the
 /// exchange: QuACK, https://github.com/Dao-AILab/quack.
 #pragma once
+#include "rows.cuh"
+#include "sums.hpp"
+#ifdef WORKBOOK_GPU
 #include <cooperative_groups.h>
 
 #include "hopper.sm90a.cuh"
-#include "rows.cuh"
-#include "sums.hpp"
+#endif
 
 namespace DEVICE::relu_layernorm {
 
+#ifdef WORKBOOK_GPU
 // [ring]
 /// A block's part of a row: `kHeld` vectors for each of 512 threads.
 constexpr int kSliceThreads = 512, kSliceWarps = kSliceThreads / 32;
@@ -201,20 +204,29 @@ auto cluster_kernel(int blocks) {
          : blocks == 8 ? cluster_rows<Bulk, 8>
                        : cluster_rows<Bulk, 16>;
 }
+#endif
 
 struct Clusters {
+  static constexpr Stage row =
+      kNormalises.with({.name = "12_clusters",
+                        .idea = "long rows: one cluster of blocks per row, one kernel and one read",
+                        .needs = "a GPU of compute capability 9.0, and long rows",
+                        .capability = 90});
+#ifdef WORKBOOK_GPU
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    const int blocks = cluster_blocks(a.columns), slice = ceil_div(a.columns, 4 * blocks) * 4;
-    const auto kernel = aligned_rows(a, a.y) ? cluster_kernel<true>(blocks) : cluster_kernel<false>(blocks);
-    launch_clusters(kernel, blocks, a.rows, kSliceThreads, sizeof(ClusterShared), a.x, a.weight, a.bias, a.y,
-                    a.rows, a.columns, slice, kEpsilon);
+    const Sizes s = sizes(data.shape);
+    const int blocks = cluster_blocks(s.columns), slice = ceil_div(s.columns, 4 * blocks) * 4;
+    const auto kernel =
+        aligned_rows(data, data[kY]) ? cluster_kernel<true>(blocks) : cluster_kernel<false>(blocks);
+    launch_clusters(kernel, blocks, s.rows, kSliceThreads, sizeof(ClusterShared), data[kX], data[kWeight],
+                    data[kBias], data[kY], s.rows, s.columns, slice, kEpsilon);
   }
   /// Weight and bias are read by each cluster; how many of them there are depends on the GPU.
   static Traffic traffic(const Shape& s) {
     return with_parameters(s, once(s, width(s)), once(s, width(s)), 1);
   }
   static bool suits(const Shape& s) { return !fits_registers(s) && s.dims[1] <= kMostBlocks * kSlice; }
+#endif
 };
 
 }  // namespace DEVICE::relu_layernorm

@@ -110,14 +110,17 @@ __global__ void __launch_bounds__(kChunkThreads)
 // --- On the host ---
 
 struct SplitRows {
+  static constexpr Stage row = kNormalises.with(
+      {.name = "12_split_rows", .idea = "long rows: several blocks per row, two kernels", .kernels = 2});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    const int each = chunks(data.shape), all = a.rows * each;
-    const bool four = aligned_rows(a, a.y);
-    launch(four ? chunk_moments<float4> : chunk_moments<float>, all, kChunkThreads, a.x, a.chunk_means,
-           a.chunk_squares, each, a.columns);
-    launch(four ? normalise_chunks<float4> : normalise_chunks<float>, all, kChunkThreads, a.x, a.chunk_means,
-           a.chunk_squares, a.weight, a.bias, a.y, each, a.columns, kEpsilon);
+    const Sizes s = sizes(data.shape);
+    const int each = chunks(data.shape), all = s.rows * each;
+    const bool four = aligned_rows(data, data[kY]);
+    launch(four ? chunk_moments<float4> : chunk_moments<float>, all, kChunkThreads, data[kX],
+           data[kChunkMeans], data[kChunkSquares], each, s.columns);
+    launch(four ? normalise_chunks<float4> : normalise_chunks<float>, all, kChunkThreads, data[kX],
+           data[kChunkMeans], data[kChunkSquares], data[kWeight], data[kBias], data[kY], each, s.columns,
+           kEpsilon);
   }
   /// Every warp of a chunk loads the moments of all chunks of its row.
   static Traffic traffic(const Shape& s) {

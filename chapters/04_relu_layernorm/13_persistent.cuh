@@ -87,12 +87,16 @@ inline int persistent_blocks(const Shape& s) {
 }
 
 struct Persistent {
+  static constexpr Stage row =
+      kNormalises.with({.name = "13_persistent",
+                        .idea = "persistent blocks: weight and bias in registers, the next row in flight",
+                        .needs = "rows of at most 8192 columns"});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    const int threads = row_threads(a.columns, 8, 1024);
-    launch_shared(aligned_rows(a, a.y) ? persistent_rows<float4> : persistent_rows<float>,
-                  persistent_blocks(data.shape), threads, static_cast<size_t>(64 * threads), a.x, a.weight,
-                  a.bias, a.y, a.rows, a.columns, kEpsilon);
+    const Sizes s = sizes(data.shape);
+    const int threads = row_threads(s.columns, 8, 1024);
+    launch_shared(aligned_rows(data, data[kY]) ? persistent_rows<float4> : persistent_rows<float>,
+                  persistent_blocks(data.shape), threads, static_cast<size_t>(64 * threads), data[kX],
+                  data[kWeight], data[kBias], data[kY], s.rows, s.columns, kEpsilon);
   }
   static Traffic traffic(const Shape& s) {
     return with_parameters(s, once(s, width(s)), once(s, width(s)), persistent_blocks(s));

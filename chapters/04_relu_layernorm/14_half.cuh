@@ -190,9 +190,16 @@ void launch_half_rows(const T* x, const T* weight, const T* bias, T* y, int rows
 
 template <class T>
 struct HalfRows {
+  static constexpr Stage row =
+      kNormalises.with({.name = kIsFloat16<T> ? "14_float16" : "14_bfloat16",
+                        .idea = kIsFloat16<T> ? "half the bytes: float16 in and out, float32 between"
+                                              : "half the bytes: bfloat16 in and out, float32 between",
+                        .output = {&kHalfY<T>},
+                        .needs = kRegisters});
   static void run(const Data& data) {
-    const Halves<T> a = half_arrays<T>(data);
-    launch_half_rows<T, false>(a.x, a.weight, a.bias, a.y, data.shape.dims[0], data.shape.dims[1], kEpsilon);
+    const Sizes s = sizes(data.shape);
+    launch_half_rows<T, false>(data[kXOf<T>], data[kWeightOf<T>], data[kBiasOf<T>], data[kHalfY<T>], s.rows,
+                               s.columns, kEpsilon);
   }
   /// Weight and bias are read once per row, or per warp: the first time from memory, then from a cache.
   static Traffic traffic(const Shape& s) {

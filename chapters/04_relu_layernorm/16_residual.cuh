@@ -91,10 +91,15 @@ void launch_residual_rms(const T* x, const T* residual, const T* weight, T* h, T
 
 template <class T>
 struct ResidualRms {
+  static constexpr Stage row =
+      kAddsResidual.with({.name = kIsFloat<T> ? "16_residual" : "16_bfloat16",
+                          .idea = kIsFloat<T> ? "the sibling: h = x + residual, then RMSNorm of h"
+                                              : "the same in bfloat16: half the bytes",
+                          .output = {&kH<T>, &kYRms<T>}});
   static void run(const Data& data) {
-    const Residual<T> a = residual_arrays<T>(data);
-    launch_residual_rms<T>(a.x, a.residual, a.weight, a.h, a.y, data.shape.dims[0], data.shape.dims[1],
-                           kEpsilon);
+    const Sizes s = sizes(data.shape);
+    launch_residual_rms<T>(data[kXOf<T>], data[kResidual<T>], data[kWeightOf<T>], data[kH<T>], data[kYRms<T>],
+                           s.rows, s.columns, kEpsilon);
   }
   /// weight is read once per row, or per warp: the first time from memory, then from a cache.
   static Traffic traffic(const Shape& s) {

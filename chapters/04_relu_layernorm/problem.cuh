@@ -4,30 +4,16 @@
 #pragma once
 #include <math.h>
 
-#include <type_traits>
-
 #include "ceil_div.hpp"
 #include "chapter.hpp"
 #include "device.hpp"
 #include "exact_rows.cuh"
+#include "half_arrays.hpp"
 #include "halves.hpp"
 
 namespace DEVICE::relu_layernorm {
 
-using workbook::Array;
-using workbook::Chapter;
-using workbook::Data;
-using workbook::gpu_only;
-using workbook::library;
-using workbook::on_all_cores;
-using workbook::Role;
-using workbook::row_sector_bytes;
-using workbook::sector_bytes;
-using workbook::Shape;
-using workbook::Stage;
-using workbook::stage;
-using workbook::Traffic;
-using workbook::Type;
+using namespace workbook;
 
 /// PyTorch's default.
 constexpr float kEpsilon = 1e-5f;
@@ -43,6 +29,12 @@ constexpr int kRowThreads = 256;
 inline long long rows(const Shape& shape) { return shape.dims[0]; }
 inline long long columns(const Shape& shape) { return shape.dims[1]; }
 inline long long elements(const Shape& shape) { return rows(shape) * columns(shape); }
+
+/// What kernels are told of a shape.
+struct Sizes {
+  int rows, columns, n;
+};
+inline Sizes sizes(const Shape& s) { return {s.dims[0], s.dims[1], s.dims[0] * s.dims[1]}; }
 
 /// Elements in a vector of the stages that load 16 bytes at a time where all rows begin at multiples of 16.
 inline int width(const Shape& s) { return s.dims[1] % 4 == 0 ? 4 : 1; }
@@ -67,76 +59,27 @@ inline long long all_chunks(const Shape& shape) { return rows(shape) * chunks(sh
 /// CUB's working memory; it needs one byte.
 inline long long storage_bytes(const Shape&) { return 1024; }
 
-struct Arrays {
-  int rows, columns, n;
-  float *x, *weight, *bias;
-  float *squares, *row_means, *means, *column_squares, *slice_sums;
-  float *rectified, *row_mean, *row_inverse, *normalised, *chunk_means, *chunk_squares;
-  float *y, *y_last, *y_plain;
-  void* storage;
-};
-
-inline Arrays arrays(const Data& d) {
-  return {.rows = d.shape.dims[0],
-          .columns = d.shape.dims[1],
-          .n = d.shape.dims[0] * d.shape.dims[1],
-          .x = d.floats("x"),
-          .weight = d.floats("weight"),
-          .bias = d.floats("bias"),
-          .squares = d.floats("squares"),
-          .row_means = d.floats("row_means"),
-          .means = d.floats("means"),
-          .column_squares = d.floats("column_squares"),
-          .slice_sums = d.floats("slice_sums"),
-          .rectified = d.floats("rectified"),
-          .row_mean = d.floats("row_mean"),
-          .row_inverse = d.floats("row_inverse"),
-          .normalised = d.floats("normalised"),
-          .chunk_means = d.floats("chunk_means"),
-          .chunk_squares = d.floats("chunk_squares"),
-          .y = d.floats("y"),
-          .y_last = d.floats("y_last"),
-          .y_plain = d.floats("y_plain"),
-          .storage = d.array("storage", Type::kInt8)};
-}
-
-/// The arrays of stage 14: T is __half or __nv_bfloat16.
+// Of float, __half and __nv_bfloat16; stages in float32 alone leave out the type.
 template <class T>
-struct Halves {
-  T *x, *weight, *bias, *y;
-};
-
+constexpr auto kXOf = input<T>(name_of<T>("x", "x_float16", "x_bfloat16"), elements);
 template <class T>
-Halves<T> half_arrays(const Data& d) {
-  constexpr bool kFloat16 = std::is_same_v<T, __half>;
-  const auto array = [&](const char* float16, const char* bfloat16) {
-    return static_cast<T*>(kFloat16 ? d.array(float16, Type::kFloat16) : d.array(bfloat16, Type::kBFloat16));
-  };
-  return {.x = array("x_float16", "x_bfloat16"),
-          .weight = array("weight_float16", "weight_bfloat16"),
-          .bias = array("bias_float16", "bias_bfloat16"),
-          .y = array("y_float16", "y_bfloat16")};
-}
-
-/// The arrays of stage 16: T is float or __nv_bfloat16.
+constexpr auto kWeightOf = input<T>(name_of<T>("weight", "weight_float16", "weight_bfloat16"), columns);
 template <class T>
-struct Residual {
-  T *x, *residual, *weight, *h, *y;
-};
+constexpr auto kBiasOf = input<T>(name_of<T>("bias", "bias_float16", "bias_bfloat16"), columns);
+constexpr auto &kX = kXOf<float>, &kWeight = kWeightOf<float>, &kBias = kBiasOf<float>;
 
+/// Of float and __nv_bfloat16.
 template <class T>
-Residual<T> residual_arrays(const Data& d) {
-  constexpr bool kFloat32 = std::is_same_v<T, float>;
-  const auto array = [&](const char* float32, const char* bfloat16) {
-    return static_cast<T*>(kFloat32 ? d.array(float32, Type::kFloat32) : d.array(bfloat16, Type::kBFloat16));
-  };
-  return {.x = array("x", "x_bfloat16"),
-          .residual = array("residual", "residual_bfloat16"),
-          .weight = array("weight", "weight_bfloat16"),
-          .h = array("h", "h_bfloat16"),
-          .y = array("y_rms", "y_rms_bfloat16")};
-}
+constexpr auto kResidual = input<T>(kIsFloat<T> ? "residual" : "residual_bfloat16", elements);
 
+constexpr auto kSliceSums = scratch<float>("slice_sums", slice_sums);
+constexpr auto kRectified = scratch<float>("rectified", elements);
+constexpr auto kRowMean = scratch<float>("row_mean", rows);
+constexpr auto kRowInverse = scratch<float>("row_inverse", rows);
+constexpr auto kNormalised = scratch<float>("normalised", elements);
+constexpr auto kChunkMeans = scratch<float>("chunk_means", all_chunks);
+constexpr auto kChunkSquares = scratch<float>("chunk_squares", all_chunks);
+constexpr auto kStorage = scratch<signed char>("storage", storage_bytes);
 // --- How far results may be off ---
 
 /// The roundings of `additions` successive additions that bound their error with a probability close to 1:
@@ -164,26 +107,29 @@ inline int exact_row_roundings(const Shape&) { return 5; }
 
 // --- Inputs and references ---
 
-inline void fill_exact(const Arrays& a, int most) {
-  on_all_cores(a.rows, [&](long long r) {
-    fill_exact_row(a.x + r * a.columns, a.columns, static_cast<int>(r), most);
-  });
-  for (int c = 0; c < a.columns; ++c) {
-    a.weight[c] = exact_weight(c);
-    a.bias[c] = exact_bias(c);
+inline void fill_exact(const Data& host, int most) {
+  const Sizes s = sizes(host.shape);
+  float *const x = host[kX], *const weight = host[kWeight], *const bias = host[kBias];
+  on_all_cores(s.rows,
+               [&](long long r) { fill_exact_row(x + r * s.columns, s.columns, static_cast<int>(r), most); });
+  for (int c = 0; c < s.columns; ++c) {
+    weight[c] = exact_weight(c);
+    bias[c] = exact_bias(c);
   }
 }
 
 /// Rows differ in scale and in offset.
-inline void fill_random(const Arrays& a) {
-  workbook::fill_uniform(a.x, a.n, -2.0f, 3.0f, 41);
-  workbook::fill_uniform(a.weight, a.columns, 0.5f, 1.5f, 42);
-  workbook::fill_uniform(a.bias, a.columns, -1.0f, 0.5f, 43);
-  on_all_cores(a.rows, [&](long long r) {
+inline void fill_random(const Data& host) {
+  const Sizes s = sizes(host.shape);
+  float* const x = host[kX];
+  fill_uniform(x, s.n, -2.0f, 3.0f, 41);
+  fill_uniform(host[kWeight], s.columns, 0.5f, 1.5f, 42);
+  fill_uniform(host[kBias], s.columns, -1.0f, 0.5f, 43);
+  on_all_cores(s.rows, [&](long long r) {
     float of_row[2];
-    workbook::fill_uniform(of_row, 2, 0.25f, 1.0f, 1000u + static_cast<unsigned>(r));
-    float* row = a.x + r * a.columns;
-    for (int c = 0; c < a.columns; ++c) row[c] = row[c] * of_row[0] + of_row[1];
+    fill_uniform(of_row, 2, 0.25f, 1.0f, 1000u + static_cast<unsigned>(r));
+    float* row = x + r * s.columns;
+    for (int c = 0; c < s.columns; ++c) row[c] = row[c] * of_row[0] + of_row[1];
   });
 }
 
@@ -191,49 +137,52 @@ inline void fill_random(const Arrays& a) {
 /// 256.
 template <class T>
 void fill_halves(const Data& host, float last_place) {
-  const Arrays a = arrays(host);
-  const Halves<T> half = half_arrays<T>(host);
-  on_all_cores(a.rows, [&](long long r) {
-    for (long long i = r * a.columns; i < (r + 1) * a.columns; ++i) half.x[i] = from_float<T>(a.x[i]);
+  const Sizes s = sizes(host.shape);
+  const float *const x = host[kX], *const weight = host[kWeight], *const bias = host[kBias];
+  T *const half_x = host[kXOf<T>], *const half_weight = host[kWeightOf<T>],
+           *const half_bias = host[kBiasOf<T>];
+  on_all_cores(s.rows, [&](long long r) {
+    for (long long i = r * s.columns; i < (r + 1) * s.columns; ++i) half_x[i] = from_float<T>(x[i]);
   });
-  for (int c = 0; c < a.columns; ++c) {
-    half.weight[c] = from_float<T>(host.exact ? exact_half_weight(c, last_place) : a.weight[c]);
-    half.bias[c] = from_float<T>(host.exact ? exact_half_bias(c) : a.bias[c]);
+  for (int c = 0; c < s.columns; ++c) {
+    half_weight[c] = from_float<T>(host.exact ? exact_half_weight(c, last_place) : weight[c]);
+    half_bias[c] = from_float<T>(host.exact ? exact_half_bias(c) : bias[c]);
   }
 }
 
 /// On exact inputs, h = x + residual has the distances of fill_distances(), whose squares have the mean 4.
 inline void fill_exact_residual(const Data& host) {
-  const Arrays a = arrays(host);
-  const Residual<float> wide = residual_arrays<float>(host);
-  const Residual<__nv_bfloat16> narrow = residual_arrays<__nv_bfloat16>(host);
-  on_all_cores(a.rows, [&](long long r) {
-    const long long first = r * a.columns;
-    fill_distances(wide.residual + first, a.columns, r % 2 == 0, static_cast<unsigned>(r + a.rows));
-    for (long long i = first; i < first + a.columns; ++i) {
-      const float h = r % 4 == 3 ? 2 * wide.residual[i] : wide.residual[i];
-      wide.residual[i] = h - wide.x[i];
-      narrow.residual[i] = from_float<__nv_bfloat16>(h - to_float(narrow.x[i]));
+  const Sizes s = sizes(host.shape);
+  const float* const x = host[kX];
+  const __nv_bfloat16* const half_x = host[kXOf<__nv_bfloat16>];
+  float* const residual = host[kResidual<float>];
+  __nv_bfloat16* const half_residual = host[kResidual<__nv_bfloat16>];
+  on_all_cores(s.rows, [&](long long r) {
+    const long long first = r * s.columns;
+    fill_distances(residual + first, s.columns, r % 2 == 0, static_cast<unsigned>(r + s.rows));
+    for (long long i = first; i < first + s.columns; ++i) {
+      const float h = r % 4 == 3 ? 2 * residual[i] : residual[i];
+      residual[i] = h - x[i];
+      half_residual[i] = from_float<__nv_bfloat16>(h - to_float(half_x[i]));
     }
   });
 }
 
 inline void fill_random_residual(const Data& host) {
-  const Residual<float> wide = residual_arrays<float>(host);
-  const Residual<__nv_bfloat16> narrow = residual_arrays<__nv_bfloat16>(host);
-  workbook::fill_uniform(wide.residual, elements(host.shape), -1.0f, 2.0f, 44);
+  float* const residual = host[kResidual<float>];
+  __nv_bfloat16* const half_residual = host[kResidual<__nv_bfloat16>];
+  fill_uniform(residual, elements(host.shape), -1.0f, 2.0f, 44);
   on_all_cores(rows(host.shape), [&](long long r) {
     for (long long i = r * columns(host.shape); i < (r + 1) * columns(host.shape); ++i)
-      narrow.residual[i] = from_float<__nv_bfloat16>(wide.residual[i]);
+      half_residual[i] = from_float<__nv_bfloat16>(residual[i]);
   });
 }
 
 inline void fill(const Data& host) {
-  const Arrays a = arrays(host);
-  host.exact ? fill_exact(a, 125) : fill_random(a);
+  host.exact ? fill_exact(host, 125) : fill_random(host);
   fill_halves<__half>(host, 0x1p-10f);
   fill_halves<__nv_bfloat16>(host, 0x1p-7f);
-  if (host.exact) fill_exact(a, 1501);
+  if (host.exact) fill_exact(host, 1501);
   host.exact ? fill_exact_residual(host) : fill_random_residual(host);
 }
 
@@ -246,14 +195,15 @@ template <class Term>
 void reference_sums(const Data& host, Term term, bool along_columns, double divisor, double* expected,
                     double* magnitude) {
   constexpr int kSide = 64;  // columns of a part, so that a row's are beside each other
-  const Arrays a = arrays(host);
-  const int count = along_columns ? a.columns : a.rows, side = along_columns ? kSide : 1;
+  const Sizes s = sizes(host.shape);
+  const float* const x = host[kX];
+  const int count = along_columns ? s.columns : s.rows, side = along_columns ? kSide : 1;
   on_all_cores(ceil_div(count, side), [&](long long part) {
     const long long first = part * side, last = first + side < count ? first + side : count;
     for (long long i = first; i < last; ++i) expected[i] = 0;
-    for (long long other = 0; other < (along_columns ? a.rows : a.columns); ++other)
+    for (long long other = 0; other < (along_columns ? s.rows : s.columns); ++other)
       for (long long i = first; i < last; ++i)
-        expected[i] += term(a.x[along_columns ? other * a.columns + i : i * a.columns + other]);
+        expected[i] += term(x[along_columns ? other * s.columns + i : i * s.columns + other]);
     for (long long i = first; i < last; ++i) magnitude[i] = expected[i] /= divisor;
   });
 }
@@ -281,23 +231,23 @@ inline double relu_of(double x) { return x < 0 ? 0 : x; }
 template <class Number, class Weight, class Bias>
 void reference_rows(const Data& host, Number number, Weight weight, Bias bias, bool relu_last,
                     double* expected, double* magnitude) {
-  const Arrays a = arrays(host);
-  on_all_cores(a.rows, [&](long long r) {
-    const long long first = r * a.columns;
+  const Sizes s = sizes(host.shape);
+  on_all_cores(s.rows, [&](long long r) {
+    const long long first = r * s.columns;
     const auto input = [&](int c) { return relu_last ? number(first + c) : relu_of(number(first + c)); };
     const bool exact_mean = host.exact && !is_far(static_cast<int>(r));
     double sum = 0, size = 0, squares = 0;
-    for (int c = 0; c < a.columns; ++c) {
+    for (int c = 0; c < s.columns; ++c) {
       sum += input(c);
       size += fabs(input(c));
     }
-    const double mean = sum / a.columns;
-    for (int c = 0; c < a.columns; ++c) squares += (input(c) - mean) * (input(c) - mean);
-    const double inverse = 1 / sqrt(squares / a.columns + double{kEpsilon});
-    for (int c = 0; c < a.columns; ++c) {
+    const double mean = sum / s.columns;
+    for (int c = 0; c < s.columns; ++c) squares += (input(c) - mean) * (input(c) - mean);
+    const double inverse = 1 / sqrt(squares / s.columns + double{kEpsilon});
+    for (int c = 0; c < s.columns; ++c) {
       const double factor = inverse * weight(c), shift = bias(c);
       const double distance = input(c) - mean, result = distance * factor + shift;
-      const double terms = exact_mean ? fabs(distance) : fabs(input(c)) + size / a.columns;
+      const double terms = exact_mean ? fabs(distance) : fabs(input(c)) + size / s.columns;
       expected[first + c] = relu_last ? relu_of(result) : result;
       magnitude[first + c] = terms * fabs(factor) + fabs(shift);
     }
@@ -306,30 +256,29 @@ void reference_rows(const Data& host, Number number, Weight weight, Bias bias, b
 
 template <bool ReluLast, bool Affine>
 void reference_y(const Data& host, double* expected, double* magnitude) {
-  const Arrays a = arrays(host);
+  const float *const x = host[kX], *const weight = host[kWeight], *const bias = host[kBias];
   reference_rows(
-      host, [&](long long i) { return double{a.x[i]}; },
-      [&](int c) { return Affine ? double{a.weight[c]} : 1; },
-      [&](int c) { return Affine ? double{a.bias[c]} : 0; }, ReluLast, expected, magnitude);
+      host, [&](long long i) { return double{x[i]}; }, [&](int c) { return Affine ? double{weight[c]} : 1; },
+      [&](int c) { return Affine ? double{bias[c]} : 0; }, ReluLast, expected, magnitude);
 }
 
 template <class T>
 void reference_half(const Data& host, double* expected, double* magnitude) {
-  const Halves<T> half = half_arrays<T>(host);
+  const T *const x = host[kXOf<T>], *const weight = host[kWeightOf<T>], *const bias = host[kBiasOf<T>];
   reference_rows(
-      host, [&](long long i) { return double{to_float(half.x[i])}; },
-      [&](int c) { return double{to_float(half.weight[c])}; },
-      [&](int c) { return double{to_float(half.bias[c])}; }, false, expected, magnitude);
+      host, [&](long long i) { return double{to_float(x[i])}; },
+      [&](int c) { return double{to_float(weight[c])}; }, [&](int c) { return double{to_float(bias[c])}; },
+      false, expected, magnitude);
 }
 
 template <class T>
 void reference_h(const Data& host, double* expected, double* magnitude) {
-  const Residual<T> a = residual_arrays<T>(host);
+  const T *const x = host[kXOf<T>], *const residual = host[kResidual<T>];
   on_all_cores(rows(host.shape), [&](long long r) {
     for (long long i = r * columns(host.shape); i < (r + 1) * columns(host.shape); ++i) {
-      const double x = to_float(a.x[i]), residual = to_float(a.residual[i]);
-      expected[i] = x + residual;
-      magnitude[i] = fabs(x) + fabs(residual);
+      const double a = to_float(x[i]), b = to_float(residual[i]);
+      expected[i] = a + b;
+      magnitude[i] = fabs(a) + fabs(b);
     }
   });
 }
@@ -337,7 +286,7 @@ void reference_h(const Data& host, double* expected, double* magnitude) {
 /// From h as it is stored: rounded to T.
 template <class T>
 void reference_rms(const Data& host, double* expected, double* magnitude) {
-  const Residual<T> a = residual_arrays<T>(host);
+  const T* const weight = host[kWeightOf<T>];
   reference_h<T>(host, expected, magnitude);
   const int count = host.shape.dims[1];
   on_all_cores(rows(host.shape), [&](long long r) {
@@ -350,53 +299,87 @@ void reference_rms(const Data& host, double* expected, double* magnitude) {
     }
     const double inverse = 1 / sqrt(squares / count + double{kEpsilon});
     for (int c = 0; c < count; ++c) {
-      row[c] *= inverse * to_float(a.weight[c]);
-      sizes[c] *= inverse * fabs(to_float(a.weight[c]));
+      row[c] *= inverse * to_float(weight[c]);
+      sizes[c] *= inverse * fabs(to_float(weight[c]));
     }
   });
-  workbook::take_own_magnitude(host, elements(host.shape), expected, magnitude);
+  take_own_magnitude(host, elements(host.shape), expected, magnitude);
 }
 
-const Array kArrays[] = {
-    {"x", Type::kFloat32, Role::kInput, elements, nullptr},
-    {"weight", Type::kFloat32, Role::kInput, columns, nullptr},
-    {"bias", Type::kFloat32, Role::kInput, columns, nullptr},
-    {"slice_sums", Type::kFloat32, Role::kScratch, slice_sums, nullptr},
-    {"rectified", Type::kFloat32, Role::kScratch, elements, nullptr},
-    {"row_mean", Type::kFloat32, Role::kScratch, rows, nullptr},
-    {"row_inverse", Type::kFloat32, Role::kScratch, rows, nullptr},
-    {"normalised", Type::kFloat32, Role::kScratch, elements, nullptr},
-    {"chunk_means", Type::kFloat32, Role::kScratch, all_chunks, nullptr},
-    {"chunk_squares", Type::kFloat32, Role::kScratch, all_chunks, nullptr},
-    {"storage", Type::kInt8, Role::kScratch, storage_bytes, nullptr},
-    {"squares", Type::kFloat32, Role::kOutput, rows, reference_squares, "x"},
-    {"row_means", Type::kFloat32, Role::kOutput, rows, reference_row_means, "x"},
-    {"means", Type::kFloat32, Role::kOutput, columns, reference_means, "x"},
-    {"column_squares", Type::kFloat32, Role::kOutput, columns, reference_column_squares, "x"},
-    {"y", Type::kFloat32, Role::kOutput, elements, reference_y<false, true>, "x weight bias"},
-    {"y_last", Type::kFloat32, Role::kOutput, elements, reference_y<true, true>, "x weight bias"},
-    {"y_plain", Type::kFloat32, Role::kOutput, elements, reference_y<false, false>, "x"},
-    {"x_float16", Type::kFloat16, Role::kInput, elements, nullptr},
-    {"weight_float16", Type::kFloat16, Role::kInput, columns, nullptr},
-    {"bias_float16", Type::kFloat16, Role::kInput, columns, nullptr},
-    {"y_float16", Type::kFloat16, Role::kOutput, elements, reference_half<__half>,
-     "x_float16 weight_float16 bias_float16"},
-    {"x_bfloat16", Type::kBFloat16, Role::kInput, elements, nullptr},
-    {"weight_bfloat16", Type::kBFloat16, Role::kInput, columns, nullptr},
-    {"bias_bfloat16", Type::kBFloat16, Role::kInput, columns, nullptr},
-    {"y_bfloat16", Type::kBFloat16, Role::kOutput, elements, reference_half<__nv_bfloat16>,
-     "x_bfloat16 weight_bfloat16 bias_bfloat16"},
-    {"residual", Type::kFloat32, Role::kInput, elements, nullptr},
-    {"h", Type::kFloat32, Role::kOutput, elements, reference_h<float>, "x residual"},
-    {"y_rms", Type::kFloat32, Role::kOutput, elements, reference_rms<float>, "x residual weight"},
-    {"residual_bfloat16", Type::kBFloat16, Role::kInput, elements, nullptr},
-    {"h_bfloat16", Type::kBFloat16, Role::kOutput, elements, reference_h<__nv_bfloat16>,
-     "x_bfloat16 residual_bfloat16"},
-    {"y_rms_bfloat16", Type::kBFloat16, Role::kOutput, elements, reference_rms<__nv_bfloat16>,
-     "x_bfloat16 residual_bfloat16 weight_bfloat16"},
-};
+constexpr auto kSquares = output<float>("squares", rows, reference_squares, {&kX});
+constexpr auto kRowMeans = output<float>("row_means", rows, reference_row_means, {&kX});
+constexpr auto kMeans = output<float>("means", columns, reference_means, {&kX});
+constexpr auto kColumnSquares = output<float>("column_squares", columns, reference_column_squares, {&kX});
+constexpr auto kY = output<float>("y", elements, reference_y<false, true>, {&kX, &kWeight, &kBias});
+constexpr auto kYLast = output<float>("y_last", elements, reference_y<true, true>, {&kX, &kWeight, &kBias});
+constexpr auto kYPlain = output<float>("y_plain", elements, reference_y<false, false>, {&kX});
+
+template <class T>
+constexpr auto kHalfY = output<T>(kIsFloat16<T> ? "y_float16" : "y_bfloat16", elements, reference_half<T>,
+                                  {&kXOf<T>, &kWeightOf<T>, &kBiasOf<T>});
+template <class T>
+constexpr auto kH = output<T>(kIsFloat<T> ? "h" : "h_bfloat16", elements, reference_h<T>,
+                              {&kXOf<T>, &kResidual<T>});
+template <class T>
+constexpr auto kYRms = output<T>(kIsFloat<T> ? "y_rms" : "y_rms_bfloat16", elements, reference_rms<T>,
+                                 {&kXOf<T>, &kResidual<T>, &kWeightOf<T>});
+
+using Float16 = __half;
+using BFloat16 = __nv_bfloat16;
+
+constexpr const Array* kArrays[] = {&kX,
+                                    &kWeight,
+                                    &kBias,
+                                    &kSliceSums,
+                                    &kRectified,
+                                    &kRowMean,
+                                    &kRowInverse,
+                                    &kNormalised,
+                                    &kChunkMeans,
+                                    &kChunkSquares,
+                                    &kStorage,
+                                    &kSquares,
+                                    &kRowMeans,
+                                    &kMeans,
+                                    &kColumnSquares,
+                                    &kY,
+                                    &kYLast,
+                                    &kYPlain,
+                                    &kXOf<Float16>,
+                                    &kWeightOf<Float16>,
+                                    &kBiasOf<Float16>,
+                                    &kHalfY<Float16>,
+                                    &kXOf<BFloat16>,
+                                    &kWeightOf<BFloat16>,
+                                    &kBiasOf<BFloat16>,
+                                    &kHalfY<BFloat16>,
+                                    &kResidual<float>,
+                                    &kH<float>,
+                                    &kYRms<float>,
+                                    &kResidual<BFloat16>,
+                                    &kH<BFloat16>,
+                                    &kYRms<BFloat16>};
 
 // --- What several stages share ---
+
+constexpr const char* kBlockPerRow = "rows of at most 1048576 columns";
+constexpr const char* kRegisters = "rows of at most 16384 columns";
+
+/// The row that stages share that reduce rows, to their sums of squares unless their own says otherwise.
+constexpr Stage kReducesRows = {.output = {&kSquares},
+                                .roundings = sum_roundings,
+                                .exact_roundings = exact_sum_roundings,
+                                .needs = kBlockPerRow};
+/// The row that stages share that normalise rows.
+constexpr Stage kNormalises = {.output = {&kY},
+                               .roundings = row_roundings,
+                               .exact_roundings = exact_row_roundings,
+                               .against = "07_unfused"};
+/// The row that the stages of residual and RMSNorm share.
+constexpr Stage kAddsResidual = {.roundings = row_roundings,
+                                 .exact_roundings = exact_row_roundings,
+                                 .needs = kRegisters,
+                                 .against = "16_residual"};
 
 /// The stages with one block per row.
 inline bool suits_block_per_row(const Shape& s) { return s.dims[1] <= 1 << 20; }

@@ -58,8 +58,9 @@ constexpr int kHeld = kHeldBytes / sizeof(Vector);
 
 /// Whether float4 can be used for x, weight, bias and y: all of them and all rows begin at multiples of 16
 /// bytes.
-inline bool aligned_rows(const Arrays& a, const float* y) {
-  return a.columns % 4 == 0 && are_aligned(a.x, a.weight, a.bias, y);
+inline bool aligned_rows(const Data& data, const float* y) {
+  const Sizes s = sizes(data.shape);
+  return s.columns % 4 == 0 && are_aligned(data[kX], data[kWeight], data[kBias], y);
 }
 
 /// Threads in whole warps, at most `most`, for a row of which each thread has `each` elements.

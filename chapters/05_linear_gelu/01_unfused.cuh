@@ -42,18 +42,24 @@ __global__ void apply_gelu(const float* __restrict__ biased, float* __restrict__
 
 constexpr int kRowThreads = 256;
 
-inline void launch_bias_and_gelu(const Arrays& a) {
-  launch(add_bias, by_rows(a, kRowThreads), kRowThreads, a.product, a.bias, a.biased, a.n);
-  launch(apply_gelu, by_rows(a, kRowThreads), kRowThreads, a.biased, a.y, a.n);
+inline void launch_bias_and_gelu(const Data& data) {
+  const Factors a = factors(data);
+  launch(add_bias, by_rows(a, kRowThreads), kRowThreads, data[kProduct], data[kBias], data[kBiased], a.n);
+  launch(apply_gelu, by_rows(a, kRowThreads), kRowThreads, data[kBiased], data[kY], a.n);
 }
 inline Traffic bias_and_gelu_traffic(const Shape& s) { return pass(s, 4 * y_elements(s)) + pass(s, 0); }
 
 struct Unfused {
+  static constexpr Stage row =
+      kComputesY.with({.name = "01_unfused",
+                       .idea = "three kernels; the product's lanes are in different rows",
+                       .kernels = 3,
+                       .needs = "at most 2^34 multiplications: it is slow"});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
+    const Factors a = factors(data);
     const dim3 grid(static_cast<unsigned>(ceil_div(a.m, 32)), static_cast<unsigned>(ceil_div(a.n, 8)));
-    launch(product_down_columns, grid, dim3(32, 8), a.x, a.w, a.product, a.m, a.k, a.n);
-    launch_bias_and_gelu(a);
+    launch(product_down_columns, grid, dim3(32, 8), a.x, a.w, data[kProduct], a.m, a.k, a.n);
+    launch_bias_and_gelu(data);
   }
   static Traffic traffic(const Shape& s) {
     const long long read = 32 * y_elements(s) * k(s) + 32 * n(s) * ceil_div(s.dims[0], 32) * k(s);

@@ -36,10 +36,12 @@ inline Traffic coalesced_product_traffic(const Shape& s) {
 }
 
 struct Coalesced {
+  static constexpr Stage row =
+      kComputesY.with({.name = "02_coalesced", .idea = "lanes along k: one warp per element", .kernels = 3});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch(product_along_rows, by_rows(a, 8), dim3(32, 8), a.x, a.w, a.product, a.k, a.n);
-    launch_bias_and_gelu(a);
+    const Factors a = factors(data);
+    launch(product_along_rows, by_rows(a, 8), dim3(32, 8), a.x, a.w, data[kProduct], a.k, a.n);
+    launch_bias_and_gelu(data);
   }
   static Traffic traffic(const Shape& s) { return coalesced_product_traffic(s) + bias_and_gelu_traffic(s); }
   static bool suits(const Shape& s) { return up_to_2_38(s); }

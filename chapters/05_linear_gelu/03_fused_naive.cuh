@@ -20,9 +20,11 @@ __global__ void linear_along_rows(const float* __restrict__ x, const float* __re
 // --- On the host ---
 
 struct FusedNaive {
+  static constexpr Stage row =
+      kComputesY.with({.name = "03_fused_naive", .idea = "bias and GELU in the same kernel"});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch(linear_along_rows, by_rows(a, 8), dim3(32, 8), a.x, a.w, a.bias, a.y, a.k, a.n);
+    const Factors a = factors(data);
+    launch(linear_along_rows, by_rows(a, 8), dim3(32, 8), a.x, a.w, data[kBias], data[kY], a.k, a.n);
   }
   static Traffic traffic(const Shape& s) {
     return coalesced_product_traffic(s) + Traffic{32 * y_elements(s), 0, 32 * y_elements(s) - 4 * n(s)};

@@ -36,10 +36,12 @@ __global__ void product_by_tiles(const float* __restrict__ x, const float* __res
 // --- On the host ---
 
 struct Tiles {
+  static constexpr Stage row = kComputesProduct.with(
+      {.name = "04_tiles", .idea = "the product alone: tiles of 32 x 32 in shared memory"});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch(product_by_tiles, by_tiles(a, kTile, kTile), dim3(kTile, kTile), a.x, a.w, a.product, a.m, a.k,
-           a.n);
+    const Factors a = factors(data);
+    launch(product_by_tiles, by_tiles(a, kTile, kTile), dim3(kTile, kTile), a.x, a.w, data[kProduct], a.m,
+           a.k, a.n);
   }
   static Traffic traffic(const Shape& s) { return tiled(s, kTile, kTile); }
   static bool suits(const Shape& s) { return up_to_2_38(s); }

@@ -48,10 +48,12 @@ __global__ void product_by_columns(const float* __restrict__ x, const float* __r
 // --- On the host ---
 
 struct Column {
+  static constexpr Stage row =
+      kComputesProduct.with({.name = "05_column", .idea = "eight elements per thread, one below the other"});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
+    const Factors a = factors(data);
     launch(product_by_columns, by_tiles(a, ColumnTile::BM, ColumnTile::BN), ColumnTile::kThreads, a.x, a.w,
-           a.product, a.m, a.k, a.n);
+           data[kProduct], a.m, a.k, a.n);
   }
   static Traffic traffic(const Shape& s) { return tiled(s, ColumnTile::BM, ColumnTile::BN); }
   static bool suits(const Shape& s) { return up_to_2_38(s); }

@@ -75,9 +75,11 @@ __global__ void __launch_bounds__(kThreads)
 // --- On the host ---
 
 struct Square {
+  static constexpr Stage row =
+      kComputesProduct.with({.name = "06_square", .idea = "8 x 8 elements per thread"});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch(product_by_thread_tiles, by_tiles(a, BM, BN), kThreads, a.x, a.w, a.product, a.m, a.k, a.n);
+    const Factors a = factors(data);
+    launch(product_by_thread_tiles, by_tiles(a, BM, BN), kThreads, a.x, a.w, data[kProduct], a.m, a.k, a.n);
   }
   /// A thread's eight results in a row are contiguous, so a store of one of them per lane touches a sector
   /// for each lane.

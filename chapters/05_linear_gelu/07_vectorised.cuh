@@ -69,15 +69,17 @@ __global__ void __launch_bounds__(kThreads)
 // --- On the host ---
 
 /// Whether all rows of x and w start at multiples of 16 bytes.
-inline bool has_aligned_rows(const Arrays& a) { return a.k % 4 == 0 && are_aligned(a.x, a.w); }
+inline bool has_aligned_rows(const Factors& a) { return a.k % 4 == 0 && are_aligned(a.x, a.w); }
 
 inline Traffic tile_traffic(const Shape& s) { return tiled(s, BM, BN); }
 
 struct Vectorised {
+  static constexpr Stage row =
+      kComputesProduct.with({.name = "07_vectorised", .idea = "loads of 16 bytes, tiles transposed"});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
+    const Factors a = factors(data);
     launch(has_aligned_rows(a) ? product_by_vectors<true> : product_by_vectors<false>, by_tiles(a, BM, BN),
-           kThreads, a.x, a.w, a.product, a.m, a.k, a.n);
+           kThreads, a.x, a.w, data[kProduct], a.m, a.k, a.n);
   }
   static Traffic traffic(const Shape& s) { return tile_traffic(s); }
   static bool suits(const Shape& s) { return up_to_2_38(s); }

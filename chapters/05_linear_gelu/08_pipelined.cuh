@@ -86,15 +86,17 @@ __global__ void __launch_bounds__(kThreads, 2)
 // --- On the host ---
 
 /// Whether no tile is partial, two of them along k included, and every row starts at a multiple of 16 bytes.
-inline bool has_whole_tiles(const Arrays& a, const float* result) {
+inline bool has_whole_tiles(const Factors& a, const float* result) {
   return a.m % BM == 0 && a.n % BN == 0 && a.k % (2 * BK) == 0 && has_aligned_rows(a) && are_aligned(result);
 }
 
 struct Pipelined {
+  static constexpr Stage row = kComputesProduct.with(
+      {.name = "08_pipelined", .idea = "the next tile is copied while this one is multiplied"});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch(has_whole_tiles(a, a.product) ? product_pipelined<true> : product_pipelined<false>,
-           by_tiles(a, BM, BN), kThreads, a.x, a.w, a.product, a.m, a.k, a.n);
+    const Factors a = factors(data);
+    launch(has_whole_tiles(a, data[kProduct]) ? product_pipelined<true> : product_pipelined<false>,
+           by_tiles(a, BM, BN), kThreads, a.x, a.w, data[kProduct], a.m, a.k, a.n);
   }
   static Traffic traffic(const Shape& s) { return tile_traffic(s); }
   static bool suits(const Shape& s) { return up_to_2_38(s); }

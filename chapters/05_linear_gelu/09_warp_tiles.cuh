@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(kThreads, 2)
 // --- On the host ---
 
 template <class Load, class Epilogue>
-void launch_warp_tiles(const Arrays& a, float* y, Load load, Epilogue epilogue) {
+void launch_warp_tiles(const Factors& a, float* y, Load load, Epilogue epilogue) {
   const auto kernel = has_whole_tiles(a, y) ? linear_by_warp_tiles<true, Load, Epilogue>
                                             : linear_by_warp_tiles<false, Load, Epilogue>;
   launch(kernel, by_tiles(a, BM, BN), kThreads, a.x, a.w, y, a.m, a.k, a.n, load, epilogue);
@@ -147,9 +147,10 @@ inline Traffic bias_epilogue_traffic(const Shape& s) {
 }
 
 struct WarpTiles {
+  static constexpr Stage row = kComputesProduct.with(
+      {.name = "09_warp_tiles", .idea = "a warp's threads close together, all loads ahead"});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch_warp_tiles(a, a.product, AsItIs{}, NoEpilogue{});
+    launch_warp_tiles(factors(data), data[kProduct], AsItIs{}, NoEpilogue{});
   }
   static Traffic traffic(const Shape& s) { return tile_traffic(s); }
   static bool suits(const Shape& s) { return up_to_2_38(s); }

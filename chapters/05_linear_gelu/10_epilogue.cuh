@@ -10,9 +10,10 @@ namespace DEVICE::linear_gelu {
 // --- On the host ---
 
 struct InEpilogue {
+  static constexpr Stage row =
+      kComputesY.with({.name = "10_epilogue", .idea = "bias and GELU in the epilogue: one kernel"});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch_warp_tiles(a, a.y, AsItIs{}, BiasGelu{a.bias});
+    launch_warp_tiles(factors(data), data[kY], AsItIs{}, BiasGelu{data[kBias]});
   }
   static Traffic traffic(const Shape& s) { return bias_epilogue_traffic(s); }
   static bool suits(const Shape& s) { return up_to_2_38(s); }
@@ -20,9 +21,12 @@ struct InEpilogue {
 
 /// The same with the tanh form of GELU.
 struct InEpilogueTanh : InEpilogue {
+  static constexpr Stage row = kComputesY.with({.name = "10_tanh",
+                                                .idea = "the same with the tanh form of GELU",
+                                                .output = {&kYTanh},
+                                                .against = "10_tanh"});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch_warp_tiles(a, a.y_tanh, AsItIs{}, BiasGeluTanh{a.bias});
+    launch_warp_tiles(factors(data), data[kYTanh], AsItIs{}, BiasGeluTanh{data[kBias]});
   }
 };
 

@@ -26,37 +26,47 @@ struct GeluOnLoad {
 
 /// z = load(y) * v^T.
 template <class Load>
-void launch_second(const Arrays& a, float* y, Load load) {
-  Arrays second = a;
-  second.k = a.n, second.n = a.k;
-  second.x = y, second.w = a.v;
-  launch_warp_tiles(second, a.z, load, NoEpilogue{});
+void launch_second(const Data& data, const float* y, Load load) {
+  const Factors first = factors(data);
+  const Factors second = {.x = y, .w = data[kV], .m = first.m, .k = first.n, .n = first.k};
+  launch_warp_tiles(second, data[kZ], load, NoEpilogue{});
 }
 
 /// The second product's k is n, and its n is k.
 inline Shape second_shape(const Shape& s) { return {{s.dims[0], s.dims[2], s.dims[1]}}; }
 
+inline int two_products_roundings(const Shape& s) {
+  return linear_roundings(s) + product_roundings(second_shape(s));
+}
+inline double two_products_flops(const Shape& s) { return 2 * product_flops(s); }
+
+/// The row that the stages share that compute z, with a second product.
+constexpr Stage kComputesZ = {.output = {&kZ},
+                              .kernels = 2,
+                              .roundings = two_products_roundings,
+                              .exact_roundings = exact_z_roundings,
+                              .flops = two_products_flops,
+                              .needs = "at most 2^36 multiplications: checking takes long",
+                              .against = "12_early_gelu"};
+
 struct EarlyGelu {
+  static constexpr Stage row =
+      kComputesZ.with({.name = "12_early_gelu", .idea = "two products: GELU where the first is stored"});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch_warp_tiles(a, a.y, AsItIs{}, BiasGelu{a.bias});
-    launch_second(a, a.y, AsItIs{});
+    launch_warp_tiles(factors(data), data[kY], AsItIs{}, BiasGelu{data[kBias]});
+    launch_second(data, data[kY], AsItIs{});
   }
   static Traffic traffic(const Shape& s) { return bias_epilogue_traffic(s) + tile_traffic(second_shape(s)); }
   static bool suits(const Shape& s) { return product_flops(s) <= 2 * ldexp(1.0, 36); }
 };
 
 struct LateGelu : EarlyGelu {
+  static constexpr Stage row =
+      kComputesZ.with({.name = "12_late_gelu", .idea = "two products: GELU where the second one loads it"});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch_warp_tiles(a, a.biased, AsItIs{}, BiasAlone{a.bias});
-    launch_second(a, a.biased, GeluOnLoad{});
+    launch_warp_tiles(factors(data), data[kBiased], AsItIs{}, BiasAlone{data[kBias]});
+    launch_second(data, data[kBiased], GeluOnLoad{});
   }
 };
-
-inline int two_products_roundings(const Shape& s) {
-  return linear_roundings(s) + product_roundings(second_shape(s));
-}
-inline double two_products_flops(const Shape& s) { return 2 * product_flops(s); }
 
 }  // namespace DEVICE::linear_gelu

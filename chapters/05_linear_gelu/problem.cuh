@@ -10,16 +10,7 @@
 
 namespace DEVICE::linear_gelu {
 
-using workbook::Array;
-using workbook::Chapter;
-using workbook::Data;
-using workbook::library;
-using workbook::Role;
-using workbook::Shape;
-using workbook::Stage;
-using workbook::stage;
-using workbook::Traffic;
-using workbook::Type;
+using namespace workbook;
 
 // --- Arrays ---
 
@@ -32,15 +23,20 @@ inline long long x_elements(const Shape& s) { return m(s) * k(s); }
 inline long long w_elements(const Shape& s) { return n(s) * k(s); }
 inline long long y_elements(const Shape& s) { return m(s) * n(s); }
 
-struct Arrays {
-  int m, k, n;
-  float *x, *w, *bias, *v, *product, *biased, *y, *y_tanh, *z;
-};
+constexpr auto kX = input<float>("x", x_elements);
+constexpr auto kW = input<float>("w", w_elements);
+constexpr auto kBias = input<float>("bias", n);
+constexpr auto kV = input<float>("v", w_elements);
+constexpr auto kBiased = scratch<float>("biased", y_elements);
 
-inline Arrays arrays(const Data& d) {
-  return {d.shape.dims[0],    d.shape.dims[1],  d.shape.dims[2],    d.floats("x"),
-          d.floats("w"),      d.floats("bias"), d.floats("v"),      d.floats("product"),
-          d.floats("biased"), d.floats("y"),    d.floats("y_tanh"), d.floats("z")};
+/// A product x * w^T, of an m x k and an n x k matrix.
+struct Factors {
+  const float *x, *w;
+  int m, k, n;
+};
+inline Factors factors(const Data& data) {
+  const Shape& s = data.shape;
+  return {data[kX], data[kW], s.dims[0], s.dims[1], s.dims[2]};
 }
 
 // --- Inputs and references ---
@@ -53,47 +49,47 @@ inline bool has_exact_inputs(const Shape& s) { return k(s) <= 1 << 16 && k(s) * 
 /// every partial sum exactly. No argument of GELU is between -8 and 8, so float32 rounds the results to their
 /// arguments and to 0, and holds every partial sum of the second product as well.
 inline void fill_exact(const Data& host) {
-  const Arrays a = arrays(host);
-  workbook::fill_whole(a.x, x_elements(host.shape), 15, 51);
-  workbook::fill_whole(a.w, w_elements(host.shape), 15, 52);
-  workbook::fill_whole(a.bias, n(host.shape), 7, 53);
-  workbook::fill_whole(a.v, w_elements(host.shape), 1, 54);
-  for (long long i = 0; i < x_elements(host.shape); ++i) a.x[i] *= 4;
-  for (long long i = 0; i < w_elements(host.shape); ++i) a.w[i] *= 4;
-  for (int i = 0; i < a.n; ++i) a.bias[i] = 16 * a.bias[i] + 8;
+  float *const x = host[kX], *const w = host[kW], *const bias = host[kBias];
+  fill_whole(x, x_elements(host.shape), 15, 51);
+  fill_whole(w, w_elements(host.shape), 15, 52);
+  fill_whole(bias, n(host.shape), 7, 53);
+  fill_whole(host[kV], w_elements(host.shape), 1, 54);
+  for (long long i = 0; i < x_elements(host.shape); ++i) x[i] *= 4;
+  for (long long i = 0; i < w_elements(host.shape); ++i) w[i] *= 4;
+  for (int i = 0; i < n(host.shape); ++i) bias[i] = 16 * bias[i] + 8;
 }
 
 /// The elements of the product have a variance of about 1, whatever k is: GELU is curved there.
 inline void fill(const Data& host) {
   if (host.exact) return fill_exact(host);
   const float reach = 3.0f / sqrtf(static_cast<float>(host.shape.dims[1]));
-  workbook::fill_uniform(host.floats("x"), x_elements(host.shape), -1.0f, 1.0f, 51);
-  workbook::fill_uniform(host.floats("w"), w_elements(host.shape), -reach, reach, 52);
-  workbook::fill_uniform(host.floats("bias"), n(host.shape), -0.5f, 1.0f, 53);
-  workbook::fill_uniform(host.floats("v"), w_elements(host.shape), -0.5f, 1.0f, 54);
+  fill_uniform(host[kX], x_elements(host.shape), -1.0f, 1.0f, 51);
+  fill_uniform(host[kW], w_elements(host.shape), -reach, reach, 52);
+  fill_uniform(host[kBias], n(host.shape), -0.5f, 1.0f, 53);
+  fill_uniform(host[kV], w_elements(host.shape), -0.5f, 1.0f, 54);
 }
 
 inline void reference_product(const Data& host, double* expected, double* magnitude) {
-  const Arrays a = arrays(host);
-  workbook::product_of_rows(a.x, a.w, a.m, a.k, a.n, expected, magnitude);
-  workbook::take_own_magnitude(host, y_elements(host.shape), expected, magnitude);
+  const Factors a = factors(host);
+  product_of_rows(a.x, a.w, a.m, a.k, a.n, expected, magnitude);
+  take_own_magnitude(host, y_elements(host.shape), expected, magnitude);
 }
 
 /// The second product, z = y * v^T. Its magnitude is that of a product of exact values of y, rounded to
 /// float32 as the kernels round them, plus what the errors of y amount to in z. On exact inputs z is a whole
 /// number, but for what is left of GELU's negative results, less than 10^-10.
 inline void reference_z(const Data& host, double* expected, double* magnitude) {
-  const Arrays a = arrays(host);
+  const Factors a = factors(host);
   const auto y_count = static_cast<size_t>(y_elements(host.shape));
   const auto z_count = static_cast<size_t>(x_elements(host.shape));
   auto *y = new double[y_count], *y_magnitude = new double[y_count], *errors = new double[z_count];
   auto* as_float = new float[y_count];
   reference_product(host, y, y_magnitude);
-  workbook::reference_bias_gelu(host, y, y_magnitude);
+  reference_bias_gelu(host, y, y_magnitude);
   for (size_t i = 0; i < y_count; ++i) as_float[i] = static_cast<float>(y_magnitude[i]);
-  workbook::product_of_rows(as_float, a.v, a.m, a.n, a.k, expected, errors);
+  product_of_rows(as_float, host[kV], a.m, a.n, a.k, expected, errors);
   for (size_t i = 0; i < y_count; ++i) as_float[i] = static_cast<float>(y[i]);
-  workbook::product_of_rows(as_float, a.v, a.m, a.n, a.k, expected, magnitude);
+  product_of_rows(as_float, host[kV], a.m, a.n, a.k, expected, magnitude);
   for (size_t i = 0; i < z_count; ++i)
     magnitude[i] = host.exact ? fabs(expected[i]) + 1 : magnitude[i] + errors[i];
   delete[] as_float;
@@ -102,18 +98,13 @@ inline void reference_z(const Data& host, double* expected, double* magnitude) {
   delete[] y;
 }
 
-const Array kArrays[] = {
-    {"x", Type::kFloat32, Role::kInput, x_elements, nullptr},
-    {"w", Type::kFloat32, Role::kInput, w_elements, nullptr},
-    {"bias", Type::kFloat32, Role::kInput, n, nullptr},
-    {"v", Type::kFloat32, Role::kInput, w_elements, nullptr},
-    {"biased", Type::kFloat32, Role::kScratch, y_elements, nullptr},
-    {"product", Type::kFloat32, Role::kOutput, y_elements, reference_product, "x w"},
-    {"y", Type::kFloat32, Role::kOutput, y_elements, workbook::reference_bias_gelu, "x w bias", "product"},
-    {"y_tanh", Type::kFloat32, Role::kOutput, y_elements, workbook::reference_bias_gelu_tanh, "x w bias",
-     "product"},
-    {"z", Type::kFloat32, Role::kOutput, x_elements, reference_z, "x w bias v"},
-};
+constexpr auto kProduct = output<float>("product", y_elements, reference_product, {&kX, &kW});
+constexpr auto kY = output<float>("y", y_elements, reference_bias_gelu, {&kX, &kW, &kBias}, &kProduct);
+constexpr auto kYTanh =
+    output<float>("y_tanh", y_elements, reference_bias_gelu_tanh, {&kX, &kW, &kBias}, &kProduct);
+constexpr auto kZ = output<float>("z", x_elements, reference_z, {&kX, &kW, &kBias, &kV});
+
+constexpr const Array* kArrays[] = {&kX, &kW, &kBias, &kV, &kBiased, &kProduct, &kY, &kYTanh, &kZ};
 
 // --- How far results may be off ---
 
@@ -135,15 +126,24 @@ inline double product_flops(const Shape& s) {
   return 2.0 * static_cast<double>(y_elements(s)) * static_cast<double>(k(s));
 }
 
+/// The row that the stages share that compute the product alone.
+constexpr Stage kComputesProduct = {.output = {&kProduct},
+                                    .roundings = product_roundings,
+                                    .exact_roundings = exact_roundings,
+                                    .flops = product_flops,
+                                    .needs = "at most 2^38 multiplications: it is slow"};
+/// The row that those share that compute y, with bias and GELU.
+constexpr Stage kComputesY = kComputesProduct.with({.output = {&kY}, .roundings = linear_roundings});
+
 /// Shapes that most stages are run at: larger ones would take too long.
 inline bool up_to_2_38(const Shape& s) { return product_flops(s) <= 2 * ldexp(1.0, 38); }
 
 /// A block for every row, and for every `columns` columns of it.
-inline dim3 by_rows(const Arrays& a, int columns) {
+inline dim3 by_rows(const Factors& a, int columns) {
   return dim3(static_cast<unsigned>(a.m), static_cast<unsigned>(ceil_div(a.n, columns)));
 }
 /// A block for every tile of the result.
-inline dim3 by_tiles(const Arrays& a, int tile_rows, int tile_columns) {
+inline dim3 by_tiles(const Factors& a, int tile_rows, int tile_columns) {
   return dim3(static_cast<unsigned>(ceil_div(a.n, tile_columns)),
               static_cast<unsigned>(ceil_div(a.m, tile_rows)));
 }

@@ -105,10 +105,15 @@ __global__ void __launch_bounds__(WmmaTile::kThreads)
 // --- On the host ---
 
 struct Tf32 {
+  static constexpr Stage row =
+      kOnTensorCores.with({.name = "01_tf32",
+                           .idea = "float32 in memory, TF32 in the tensor cores",
+                           .output = {&kYTf32},
+                           .needs = "compute capability 8.0; at most 2^38 multiplications"});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch(linear_by_tf32<BiasGelu>, by_tiles(a, WmmaTile::BM, WmmaTile::BN), WmmaTile::kThreads, a.x_float,
-           a.w_float, a.y_tf32, a.m, a.k, a.n, BiasGelu{a.bias});
+    const Factors a = factors(data);
+    launch(linear_by_tf32<BiasGelu>, by_tiles(a, WmmaTile::BM, WmmaTile::BN), WmmaTile::kThreads, data[kX],
+           data[kW], data[kYTf32], a.m, a.k, a.n, BiasGelu{data[kBias]});
   }
   /// A lane loads its four biases one by one, so a warp loads each sector four times.
   static Traffic traffic(const Shape& s) {

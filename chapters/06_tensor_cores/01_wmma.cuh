@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(WmmaTile::kThreads)
 // --- On the host ---
 
 template <class Epilogue>
-void launch_wmma(const Arrays& a, __nv_bfloat16* y, Epilogue epilogue) {
+void launch_wmma(const Factors& a, __nv_bfloat16* y, Epilogue epilogue) {
   launch(linear_by_wmma<Epilogue>, by_tiles(a, WmmaTile::BM, WmmaTile::BN), WmmaTile::kThreads, a.x, a.w, y,
          a.m, a.k, a.n, epilogue);
 }
@@ -122,10 +122,9 @@ void launch_wmma(const Arrays& a, __nv_bfloat16* y, Epilogue epilogue) {
 inline Traffic wmma_product_traffic(const Shape& s) { return tiled_bfloat16(s, WmmaTile::BM, WmmaTile::BN); }
 
 struct Wmma {
-  static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch_wmma(a, a.y, BiasGelu{a.bias});
-  }
+  static constexpr Stage row = kOnTensorCores.with(
+      {.name = "01_wmma", .idea = "tensor cores: bfloat16, float32 accumulators, bias and GELU"});
+  static void run(const Data& data) { launch_wmma(factors(data), data[kY], BiasGelu{data[kBias]}); }
   /// A lane loads its eight biases one by one, so a warp loads each sector eight times.
   static Traffic traffic(const Shape& s) {
     return wmma_product_traffic(s) + bias_traffic(s, WmmaTile::BM, 8 * (WmmaTile::BM / WmmaTile::WM));
@@ -134,10 +133,11 @@ struct Wmma {
 
 /// The same with the tanh form of GELU.
 struct WmmaTanh : Wmma {
-  static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch_wmma(a, a.y_tanh, BiasGeluTanh{a.bias});
-  }
+  static constexpr Stage row = kOnTensorCores.with({.name = "01_tanh",
+                                                    .idea = "the same with the tanh form of GELU",
+                                                    .output = {&kYTanh},
+                                                    .against = "01_tanh"});
+  static void run(const Data& data) { launch_wmma(factors(data), data[kYTanh], BiasGeluTanh{data[kBias]}); }
 };
 
 }  // namespace DEVICE::tensor_cores

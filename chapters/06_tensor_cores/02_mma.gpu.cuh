@@ -5,11 +5,14 @@
 /// padded: the 16-byte chunk c of row r is at position c ^ r % 8, so that the same chunk of eight rows is in
 /// different banks. Compute capability 8.0.
 #pragma once
-#include "mma.gpu.cuh"
 #include "problem.cuh"
+#ifdef WORKBOOK_GPU
+#include "mma.gpu.cuh"
+#endif
 
 namespace DEVICE::tensor_cores {
 
+#ifdef WORKBOOK_GPU
 /// A block of four warps computes BM x BN elements and goes along k in steps of BK; a warp computes WM x WN.
 struct MmaTile {
   static constexpr int BM = 128, BN = 128, BK = 64, WM = 64, WN = 64;
@@ -133,16 +136,25 @@ __global__ void __launch_bounds__(MmaTile::kThreads, 2)
 #endif
 }
 
+#endif
+
 // --- On the host ---
 
 struct Mma {
+  static constexpr Stage row =
+      kOnTensorCores.with({.name = "02_mma",
+                           .idea = "the product alone: mma.sync, ldmatrix, a swizzled tile",
+                           .output = {&kProduct},
+                           .needs = "a GPU of compute capability 8.0; k and n multiples of 8"});
+#ifdef WORKBOOK_GPU
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
+    const Factors a = factors(data);
     launch_shared(product_by_mma, tile_count(a.m, a.n, MmaTile::BM, MmaTile::BN), MmaTile::kThreads,
-                  MmaTile::kSharedBytes, a.x, a.w, a.product, a.m, a.k, a.n);
+                  MmaTile::kSharedBytes, a.x, a.w, data[kProduct], a.m, a.k, a.n);
   }
   static Traffic traffic(const Shape& s) { return tiled_bfloat16(s, MmaTile::BM, MmaTile::BN); }
   static bool suits(const Shape& s) { return of_eights(s); }
+#endif
 };
 
 }  // namespace DEVICE::tensor_cores

@@ -3,12 +3,15 @@
 /// shared memory; only the accumulators are in registers. One thread has the TMA copy whole tiles into a
 /// pipeline, swizzled, so that no thread computes the address of an element.
 #pragma once
-#include "hopper.sm90a.cuh"
 #include "problem.cuh"
 #include "tile_scheduler.cuh"
+#ifdef WORKBOOK_GPU
+#include "hopper.sm90a.cuh"
+#endif
 
 namespace DEVICE::tensor_cores {
 
+#ifdef WORKBOOK_GPU
 // [pipeline]
 /// In shared memory: `Stages` pairs of tiles, Rows x BK of x and Columns x BK of w. One pair is multiplied
 /// while others are in flight.
@@ -107,18 +110,23 @@ template <class P>
 int tile_count(int m, int n) {
   return tile_count(m, n, P::BM, P::BN);
 }
+#endif
 
 struct Wgmma {
+  static constexpr Stage row =
+      kProductOnHopper.with({.name = "03_wgmma", .idea = "wgmma on tiles that the TMA copies"});
+#ifdef WORKBOOK_GPU
   static void run(const Data& data) {
     using P = Pipeline128x128;
-    const Arrays a = arrays(data);
+    const Factors a = factors(data);
     launch_shared(product_by_wgmma<P>, tile_count<P>(a.m, a.n), 128, kSharedBytes<P>,
-                  inputs_of<P>(a.x, a.w, a.m, a.k, a.n), a.product, a.m, a.k, a.n);
+                  inputs_of<P>(a.x, a.w, a.m, a.k, a.n), data[kProduct], a.m, a.k, a.n);
   }
   static Traffic traffic(const Shape& s) {
     return tiled_bfloat16(s, Pipeline128x128::BM, Pipeline128x128::BN);
   }
   static bool suits(const Shape& s) { return of_eights(s); }
+#endif
 };
 
 }  // namespace DEVICE::tensor_cores

@@ -7,6 +7,7 @@
 
 namespace DEVICE::tensor_cores {
 
+#ifdef WORKBOOK_GPU
 /// The threads of a block with `Consumers` warpgroups and one more warp, the producer.
 template <int Consumers>
 constexpr int kBlockThreads = Consumers * 128 + 32;
@@ -80,14 +81,21 @@ __global__ void __launch_bounds__(kBlockThreads<Consumers>)
 template <int Consumers, class P>
 struct WithProducer {
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
+    const Factors a = factors(data);
     launch_shared(product_with_producer<Consumers, P>, tile_count<P>(a.m, a.n), kBlockThreads<Consumers>,
-                  kSharedBytes<P>, inputs_of<P>(a.x, a.w, a.m, a.k, a.n), a.product, a.m, a.k, a.n);
+                  kSharedBytes<P>, inputs_of<P>(a.x, a.w, a.m, a.k, a.n), data[kProduct], a.m, a.k, a.n);
   }
   static Traffic traffic(const Shape& s) { return tiled_bfloat16(s, P::BM, P::BN); }
   static bool suits(const Shape& s) { return of_eights(s); }
 };
+#endif
 
-struct Producer : WithProducer<1, Pipeline128x128> {};
+struct Producer {
+  static constexpr Stage row = kProductOnHopper.with(
+      {.name = "04_producer", .idea = "a producer warp copies, a consumer warpgroup multiplies"});
+#ifdef WORKBOOK_GPU
+  using Runs = WithProducer<1, Pipeline128x128>;
+#endif
+};
 
 }  // namespace DEVICE::tensor_cores

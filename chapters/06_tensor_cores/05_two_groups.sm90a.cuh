@@ -10,6 +10,12 @@ namespace DEVICE::tensor_cores {
 
 // --- On the host ---
 
-struct TwoGroups : WithProducer<2, Pipeline128x256> {};
+struct TwoGroups {
+  static constexpr Stage row =
+      kProductOnHopper.with({.name = "05_two_groups", .idea = "tiles of 128 x 256, two consumer warpgroups"});
+#ifdef WORKBOOK_GPU
+  using Runs = WithProducer<2, Pipeline128x256>;
+#endif
+};
 
 }  // namespace DEVICE::tensor_cores

@@ -6,6 +6,7 @@
 
 namespace DEVICE::tensor_cores {
 
+#ifdef WORKBOOK_GPU
 /// product = x * w^T as in stage 3. The grid has at most one block per multiprocessor; each block has two
 /// warpgroups and a warp, with kSharedBytes<Pipeline128x256>.
 __global__ void __launch_bounds__(kBlockThreads<2>)
@@ -41,18 +42,23 @@ template <class P>
 int persistent_blocks(int m, int n) {
   return min(multiprocessors(), tile_count<P>(m, n));
 }
+#endif
 
 struct Persistent {
+  static constexpr Stage row =
+      kProductOnHopper.with({.name = "06_persistent", .idea = "persistent: one block per multiprocessor"});
+#ifdef WORKBOOK_GPU
   static void run(const Data& data) {
     using P = Pipeline128x256;
-    const Arrays a = arrays(data);
+    const Factors a = factors(data);
     launch_shared(product_persistent, persistent_blocks<P>(a.m, a.n), kBlockThreads<2>, kSharedBytes<P>,
-                  inputs_of<P>(a.x, a.w, a.m, a.k, a.n), a.product, a.m, a.k, a.n);
+                  inputs_of<P>(a.x, a.w, a.m, a.k, a.n), data[kProduct], a.m, a.k, a.n);
   }
   static Traffic traffic(const Shape& s) {
     return tiled_bfloat16(s, Pipeline128x256::BM, Pipeline128x256::BN);
   }
   static bool suits(const Shape& s) { return of_eights(s); }
+#endif
 };
 
 }  // namespace DEVICE::tensor_cores

@@ -2,9 +2,10 @@
 /// Stage 7: two blocks in a cluster have tiles one below the other, so they need the same columns of w. Each
 /// has the TMA copy half of them to both, which saves a third of the bytes read from the L2 cache.
 #pragma once
-#include <cooperative_groups.h>
-
 #include "04_producer.sm90a.cuh"
+#ifdef WORKBOOK_GPU
+#include <cooperative_groups.h>
+#endif
 
 // nvcc rejects cluster dimensions for older architectures, for which the kernels here are empty.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
@@ -14,6 +15,7 @@
 
 namespace DEVICE::tensor_cores {
 
+#ifdef WORKBOOK_GPU
 /// A pair of tiles, one below the other: the one of block `rank` starts rank * ClusterPipeline::BM rows below
 /// the start of the pair.
 using ClusterPipeline = Pipeline128x256;
@@ -98,17 +100,22 @@ Inputs inputs_for_clusters(const __nv_bfloat16* x, const __nv_bfloat16* w, int m
 /// A cluster for every two multiprocessors, or for each pair of tiles where there are fewer.
 inline int blocks_for_pairs(int pairs) { return 2 * min(multiprocessors() / 2, pairs); }
 inline int cluster_blocks(int m, int n) { return blocks_for_pairs(pair_count(m, n)); }
+#endif
 
 struct Multicast {
+  static constexpr Stage row =
+      kProductOnHopper.with({.name = "07_multicast", .idea = "two blocks share their copies of w"});
+#ifdef WORKBOOK_GPU
   static void run(const Data& data) {
     using P = ClusterPipeline;
-    const Arrays a = arrays(data);
+    const Factors a = factors(data);
     launch_shared(product_multicast<P>, cluster_blocks(a.m, a.n), kBlockThreads<2>, kSharedBytes<P>,
-                  inputs_for_clusters(a.x, a.w, a.m, a.k, a.n), a.product, a.m, a.k, a.n);
+                  inputs_for_clusters(a.x, a.w, a.m, a.k, a.n), data[kProduct], a.m, a.k, a.n);
   }
   /// A pair of tiles reads what one tile of 256 x 256 would.
   static Traffic traffic(const Shape& s) { return tiled_bfloat16(s, 256, 256); }
   static bool suits(const Shape& s) { return of_eights(s); }
+#endif
 };
 
 }  // namespace DEVICE::tensor_cores

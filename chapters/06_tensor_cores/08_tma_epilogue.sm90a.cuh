@@ -4,11 +4,14 @@
 /// results in shared memory, and the TMA stores them: whole cache lines, and no thread computes an address.
 #pragma once
 #include "07_multicast.sm90a.cuh"
-#include "fast_gelu.gpu.cuh"
 #include "halves.hpp"
+#ifdef WORKBOOK_GPU
+#include "fast_gelu.gpu.cuh"
+#endif
 
 namespace DEVICE::tensor_cores {
 
+#ifdef WORKBOOK_GPU
 // [staging]
 /// Sets the accumulators of a tile that starts at `column` to the bias of their columns. n is even.
 template <int Rows64, int Accumulators, class T>
@@ -108,28 +111,35 @@ inline CUtensorMap output_map(const __nv_bfloat16* y, int m, int n) {
 }
 
 template <class Gelu>
-void launch_tma_epilogue(const Arrays& a, const __nv_bfloat16* y) {
+void launch_tma_epilogue(const Factors& a, const float* bias, const __nv_bfloat16* y) {
   launch_shared(linear_multicast<Gelu>, cluster_blocks(a.m, a.n), kBlockThreads<2>,
                 kSharedBytes<SharedStorage<ClusterPipeline>>, inputs_for_clusters(a.x, a.w, a.m, a.k, a.n),
-                output_map(y, a.m, a.n), a.bias, a.m, a.k, a.n);
+                output_map(y, a.m, a.n), bias, a.m, a.k, a.n);
 }
+#endif
 
 struct TmaEpilogue {
-  static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch_tma_epilogue<FastGelu>(a, a.y);
-  }
+  static constexpr Stage row =
+      kOnHopper.with({.name = "08_tma_epilogue", .idea = "bias and GELU in the epilogue, stored by the TMA"});
+#ifdef WORKBOOK_GPU
+  static void run(const Data& data) { launch_tma_epilogue<FastGelu>(factors(data), data[kBias], data[kY]); }
   /// Each of the four warps that share 64 rows loads each sector of the bias twice.
   static Traffic traffic(const Shape& s) { return tiled_bfloat16(s, 256, 256) + bias_traffic(s, 64, 2 * 4); }
   static bool suits(const Shape& s) { return of_eights(s); }
+#endif
 };
 
 /// The same with the tanh form of GELU.
 struct TmaEpilogueTanh : TmaEpilogue {
+  static constexpr Stage row = kOnHopper.with({.name = "08_tanh",
+                                               .idea = "the same with the tanh form of GELU",
+                                               .output = {&kYTanh},
+                                               .against = "01_tanh"});
+#ifdef WORKBOOK_GPU
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch_tma_epilogue<FastGeluTanh>(a, a.y_tanh);
+    launch_tma_epilogue<FastGeluTanh>(factors(data), data[kBias], data[kYTanh]);
   }
+#endif
 };
 
 }  // namespace DEVICE::tensor_cores

@@ -8,6 +8,7 @@
 
 namespace DEVICE::tensor_cores {
 
+#ifdef WORKBOOK_GPU
 using PingPongPipeline = Pipeline<128, 128, 6>;
 
 struct PingPongStorage {
@@ -75,31 +76,38 @@ __global__ void __launch_bounds__(kBlockThreads<2>)
 // --- On the host ---
 
 template <class Gelu, class T>
-void launch_ping_pong(const Arrays& a, const T* bias, const __nv_bfloat16* y) {
+void launch_ping_pong(const Factors& a, const T* bias, const __nv_bfloat16* y) {
   using P = PingPongPipeline;
   launch_shared(linear_ping_pong<Gelu, T>, persistent_blocks<P>(a.m, a.n), kBlockThreads<2>,
                 kSharedBytes<PingPongStorage>, inputs_of<P>(a.x, a.w, a.m, a.k, a.n), output_map(y, a.m, a.n),
                 bias, a.m, a.k, a.n);
 }
+#endif
 
 struct PingPong {
-  static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch_ping_pong<FastGelu>(a, a.bias, a.y);
-  }
+  static constexpr Stage row =
+      kOnHopper.with({.name = "09_ping_pong", .idea = "one warpgroup multiplies, the other computes GELU"});
+#ifdef WORKBOOK_GPU
+  static void run(const Data& data) { launch_ping_pong<FastGelu>(factors(data), data[kBias], data[kY]); }
   /// Each of the four warps that share 128 rows loads each sector of the bias twice.
   static Traffic traffic(const Shape& s) {
     return tiled_bfloat16(s, PingPongPipeline::BM, PingPongPipeline::BN) + bias_traffic(s, 128, 2 * 4);
   }
   static bool suits(const Shape& s) { return of_eights(s); }
+#endif
 };
 
 /// The same with the tanh form of GELU.
 struct PingPongTanh : PingPong {
+  static constexpr Stage row = kOnHopper.with({.name = "09_tanh",
+                                               .idea = "the same with the tanh form of GELU",
+                                               .output = {&kYTanh},
+                                               .against = "01_tanh"});
+#ifdef WORKBOOK_GPU
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch_ping_pong<FastGeluTanh>(a, a.bias, a.y_tanh);
+    launch_ping_pong<FastGeluTanh>(factors(data), data[kBias], data[kYTanh]);
   }
+#endif
 };
 
 }  // namespace DEVICE::tensor_cores

@@ -10,6 +10,7 @@
 
 namespace DEVICE::tensor_cores {
 
+#ifdef WORKBOOK_GPU
 using WidePipeline = Pipeline<128, 192, 5>;
 
 struct WideStorage {
@@ -87,30 +88,35 @@ __global__ void __launch_bounds__(kWideThreads, 1) __cluster_dims__(2)
 // --- On the host ---
 
 template <class Gelu, class T>
-void launch_wide(const Arrays& a, const T* bias, const __nv_bfloat16* y) {
+void launch_wide(const Factors& a, const T* bias, const __nv_bfloat16* y) {
   launch_shared(linear_wide<Gelu, T>, blocks_for_pairs(wide_pairs(a.m, a.n)), kWideThreads,
                 kSharedBytes<WideStorage>, inputs_for_clusters<WidePipeline>(a.x, a.w, a.m, a.k, a.n),
                 output_map(y, a.m, a.n), bias, a.m, a.k, a.n);
 }
+#endif
 
 struct Wide {
-  static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch_wide<FastGelu>(a, a.bias, a.y);
-  }
+  static constexpr Stage row = kOnHopper.with(
+      {.name = "09_wide", .idea = "tiles of 128 x 192: registers move to the consumers, clusters share w"});
+#ifdef WORKBOOK_GPU
+  static void run(const Data& data) { launch_wide<FastGelu>(factors(data), data[kBias], data[kY]); }
   /// Each of the four warps that share 128 rows loads each sector of the bias twice.
   static Traffic traffic(const Shape& s) {
     return tiled_bfloat16(s, 2 * WidePipeline::BM, WidePipeline::BN) + bias_traffic(s, 128, 2 * 4);
   }
   static bool suits(const Shape& s) { return of_eights(s); }
+#endif
 };
 
 /// The same with the tanh form of GELU.
 struct WideTanh : Wide {
-  static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch_wide<FastGeluTanh>(a, a.bias, a.y_tanh);
-  }
+  static constexpr Stage row = kOnHopper.with({.name = "09_wide_tanh",
+                                               .idea = "the same with the tanh form of GELU",
+                                               .output = {&kYTanh},
+                                               .against = "01_tanh"});
+#ifdef WORKBOOK_GPU
+  static void run(const Data& data) { launch_wide<FastGeluTanh>(factors(data), data[kBias], data[kYTanh]); }
+#endif
 };
 
 }  // namespace DEVICE::tensor_cores

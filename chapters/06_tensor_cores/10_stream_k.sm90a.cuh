@@ -10,6 +10,7 @@
 
 namespace DEVICE::tensor_cores {
 
+#ifdef WORKBOOK_GPU
 // [shares]
 /// Handing over partial sums takes about as long as this many steps: 10 to 20 thousand cycles, measured on an
 /// H200.
@@ -205,24 +206,34 @@ __global__ void __launch_bounds__(kBlockThreads<2>) __cluster_dims__(2)
 
 template <class Gelu>
 void launch_stream_k(const Data& data, const __nv_bfloat16* y) {
-  const Arrays a = arrays(data);
+  const Factors a = factors(data);
   launch_shared(linear_stream_k<Gelu>, cluster_blocks(a.m, a.n), kBlockThreads<2>,
                 kSharedBytes<SharedStorage<ClusterPipeline>>, inputs_for_clusters(a.x, a.w, a.m, a.k, a.n),
-                output_map(y, a.m, a.n), a.bias, data.floats("partial_sums"),
-                static_cast<unsigned*>(data.array("flags", Type::kUint32)), a.m, a.k, a.n);
+                output_map(y, a.m, a.n), data[kBias], data[kPartialSums], data[kFlags], a.m, a.k, a.n);
 }
+#endif
 
 struct StreamK {
-  static void run(const Data& data) { launch_stream_k<FastGelu>(data, arrays(data).y); }
+  static constexpr Stage row =
+      kOnHopper.with({.name = "10_stream_k", .idea = "the last wave's steps are divided evenly"});
+#ifdef WORKBOOK_GPU
+  static void run(const Data& data) { launch_stream_k<FastGelu>(data, data[kY]); }
   /// That of stage 8, without the partial sums: they depend on the number of multiprocessors. On an H200
   /// at most 17 MB are stored, and as much is read.
   static Traffic traffic(const Shape& s) { return tiled_bfloat16(s, 256, 256) + bias_traffic(s, 64, 2 * 4); }
   static bool suits(const Shape& s) { return of_eights(s); }
+#endif
 };
 
 /// The same with the tanh form of GELU.
 struct StreamKTanh : StreamK {
-  static void run(const Data& data) { launch_stream_k<FastGeluTanh>(data, arrays(data).y_tanh); }
+  static constexpr Stage row = kOnHopper.with({.name = "10_tanh",
+                                               .idea = "the same with the tanh form of GELU",
+                                               .output = {&kYTanh},
+                                               .against = "01_tanh"});
+#ifdef WORKBOOK_GPU
+  static void run(const Data& data) { launch_stream_k<FastGeluTanh>(data, data[kYTanh]); }
+#endif
 };
 
 }  // namespace DEVICE::tensor_cores

@@ -6,22 +6,13 @@
 #include <string.h>
 
 #include "chapter.hpp"
+#include "half_arrays.hpp"
 #include "halves.hpp"
 #include "tile_scheduler.cuh"
 
 namespace DEVICE::tensor_cores {
 
-using workbook::Array;
-using workbook::Chapter;
-using workbook::Data;
-using workbook::gpu_only;
-using workbook::library;
-using workbook::Role;
-using workbook::Shape;
-using workbook::Stage;
-using workbook::stage;
-using workbook::Traffic;
-using workbook::Type;
+using namespace workbook;
 
 // --- Arrays ---
 
@@ -34,32 +25,14 @@ inline long long x_elements(const Shape& s) { return m(s) * k(s); }
 inline long long w_elements(const Shape& s) { return n(s) * k(s); }
 inline long long y_elements(const Shape& s) { return m(s) * n(s); }
 
-/// Stage 1 with TF32 reads x and w in float32; everything else is bfloat16, except for the bias, which is
-/// float32 for our kernels and bfloat16 for cuBLASLt.
-struct Arrays {
-  int m, k, n;
-  __nv_bfloat16 *x, *w, *product, *y, *y_tanh, *bias_bfloat16;
-  float *bias, *x_float, *w_float, *y_tf32;
-};
-
-inline Arrays arrays(const Data& d) {
-  const auto bfloat16 = [&](const char* name) {
-    return static_cast<__nv_bfloat16*>(d.array(name, Type::kBFloat16));
-  };
-  return {d.shape.dims[0],
-          d.shape.dims[1],
-          d.shape.dims[2],
-          bfloat16("x_bfloat16"),
-          bfloat16("w_bfloat16"),
-          bfloat16("product_bfloat16"),
-          bfloat16("y_bfloat16"),
-          bfloat16("y_bfloat16_tanh"),
-          bfloat16("bias_bfloat16"),
-          d.floats("bias"),
-          d.floats("x"),
-          d.floats("w"),
-          d.floats("y_tf32")};
-}
+// Stage 1 with TF32 reads x and w in float32; everything else is bfloat16, except for the bias, which is
+// float32 for our kernels and bfloat16 for cuBLASLt.
+constexpr auto kX = input<float>("x", x_elements);
+constexpr auto kW = input<float>("w", w_elements);
+constexpr auto kBias = input<float>("bias", n);
+constexpr auto kXBFloat16 = input<__nv_bfloat16>("x_bfloat16", x_elements);
+constexpr auto kWBFloat16 = input<__nv_bfloat16>("w_bfloat16", w_elements);
+constexpr auto kBiasBFloat16 = input<__nv_bfloat16>("bias_bfloat16", n);
 
 #ifdef __CUDACC__
 // Stage 10 hands partial sums from block to block: the warps of a block that accumulate, and the accumulators
@@ -68,7 +41,20 @@ constexpr int kConsumerWarps = 8, kWarpAccumulators = 128 * 32;
 
 inline long long flag_elements(const Shape&) { return 4 * kConsumerWarps * multiprocessors(); }
 inline long long partial_sum_elements(const Shape& s) { return kWarpAccumulators * flag_elements(s) / 2; }
+
+constexpr auto kFlags = input<unsigned>("flags", flag_elements);
+constexpr auto kPartialSums = scratch<float>("partial_sums", partial_sum_elements);
 #endif
+
+/// A product x * w^T, of an m x k and an n x k matrix in bfloat16.
+struct Factors {
+  const __nv_bfloat16 *x, *w;
+  int m, k, n;
+};
+inline Factors factors(const Data& data) {
+  const Shape& s = data.shape;
+  return {data[kXBFloat16], data[kWBFloat16], s.dims[0], s.dims[1], s.dims[2]};
+}
 
 // --- Inputs and references ---
 
@@ -81,40 +67,39 @@ inline bool has_exact_inputs(const Shape& s) { return s.dims[1] <= 1 << 16; }
 
 /// Whole numbers, and a bias in eighths: float32 holds every partial sum exactly, and bfloat16 does not.
 inline void fill_whole(const Data& host) {
-  const Arrays a = arrays(host);
-  workbook::fill_whole(a.x_float, x_elements(host.shape), 15, 51);
-  workbook::fill_whole(a.w_float, w_elements(host.shape), 15, 52);
-  workbook::fill_whole(a.bias, a.n, 15, 53);
-  for (int i = 0; i < a.n; ++i) a.bias[i] /= 8;
+  float* const bias = host[kBias];
+  workbook::fill_whole(host[kX], x_elements(host.shape), 15, 51);
+  workbook::fill_whole(host[kW], w_elements(host.shape), 15, 52);
+  workbook::fill_whole(bias, n(host.shape), 15, 53);
+  for (int i = 0; i < n(host.shape); ++i) bias[i] /= 8;
 }
 
 /// The elements of the product have a variance of about 1, whatever k is: GELU is curved there.
 inline void fill_curved(const Data& host) {
-  const Arrays a = arrays(host);
-  const float reach = 3.0f / sqrtf(static_cast<float>(a.k));
-  workbook::fill_uniform(a.x_float, x_elements(host.shape), -1.0f, 1.0f, 51);
-  workbook::fill_uniform(a.w_float, w_elements(host.shape), -reach, reach, 52);
-  workbook::fill_uniform(a.bias, a.n, -0.5f, 1.0f, 53);
+  const float reach = 3.0f / sqrtf(static_cast<float>(k(host.shape)));
+  fill_uniform(host[kX], x_elements(host.shape), -1.0f, 1.0f, 51);
+  fill_uniform(host[kW], w_elements(host.shape), -reach, reach, 52);
+  fill_uniform(host[kBias], n(host.shape), -0.5f, 1.0f, 53);
 }
 
 /// The bias is rounded to bfloat16, because cuBLASLt takes it in that type.
 inline void fill(const Data& host) {
-  const Arrays a = arrays(host);
   host.exact ? fill_whole(host) : fill_curved(host);
-  round_to(a.x, a.x_float, x_elements(host.shape));
-  round_to(a.w, a.w_float, w_elements(host.shape));
-  round_to(a.bias_bfloat16, a.bias, a.n);
-  for (int i = 0; i < a.n; ++i) a.bias[i] = to_float(a.bias_bfloat16[i]);
+  float* const bias = host[kBias];
+  const __nv_bfloat16* const rounded = host[kBiasBFloat16];
+  round_to(host[kXBFloat16], host[kX], x_elements(host.shape));
+  round_to(host[kWBFloat16], host[kW], w_elements(host.shape));
+  round_to(host[kBiasBFloat16], bias, n(host.shape));
+  for (int i = 0; i < n(host.shape); ++i) bias[i] = to_float(rounded[i]);
 #ifdef __CUDACC__
-  memset(host.array("flags", Type::kUint32), 0,
-         sizeof(unsigned) * static_cast<size_t>(flag_elements(host.shape)));
+  memset(host[kFlags], 0, sizeof(unsigned) * static_cast<size_t>(flag_elements(host.shape)));
 #endif
 }
 
 inline void reference_product(const Data& host, double* expected, double* magnitude) {
-  const Arrays a = arrays(host);
-  workbook::product_of_bfloat16_rows(a.x, a.w, a.m, a.k, a.n, expected, magnitude);
-  workbook::take_own_magnitude(host, y_elements(host.shape), expected, magnitude);
+  const Factors a = factors(host);
+  product_of_bfloat16_rows(a.x, a.w, a.m, a.k, a.n, expected, magnitude);
+  take_own_magnitude(host, y_elements(host.shape), expected, magnitude);
 }
 
 /// The nearest float whose last 13 bits are zeros; ties are rounded away from zero, as __float_to_tf32 does.
@@ -132,33 +117,28 @@ inline float* rounded_to_tf32(const float* elements, long long count) {
   return out;
 }
 inline void reference_y_tf32(const Data& host, double* expected, double* magnitude) {
-  const Arrays a = arrays(host);
-  const float* x = rounded_to_tf32(a.x_float, x_elements(host.shape));
-  const float* w = rounded_to_tf32(a.w_float, w_elements(host.shape));
-  workbook::product_of_rows(x, w, a.m, a.k, a.n, expected, magnitude);
-  workbook::take_own_magnitude(host, y_elements(host.shape), expected, magnitude);
+  const Factors a = factors(host);
+  const float* x = rounded_to_tf32(host[kX], x_elements(host.shape));
+  const float* w = rounded_to_tf32(host[kW], w_elements(host.shape));
+  product_of_rows(x, w, a.m, a.k, a.n, expected, magnitude);
+  take_own_magnitude(host, y_elements(host.shape), expected, magnitude);
   delete[] w;
   delete[] x;
-  workbook::reference_bias_gelu(host, expected, magnitude);
+  reference_bias_gelu(host, expected, magnitude);
 }
 
-const Array kArrays[] = {
-    {"x", Type::kFloat32, Role::kInput, x_elements, nullptr},
-    {"w", Type::kFloat32, Role::kInput, w_elements, nullptr},
-    {"bias", Type::kFloat32, Role::kInput, n, nullptr},
-    {"x_bfloat16", Type::kBFloat16, Role::kInput, x_elements, nullptr},
-    {"w_bfloat16", Type::kBFloat16, Role::kInput, w_elements, nullptr},
-    {"bias_bfloat16", Type::kBFloat16, Role::kInput, n, nullptr},
-    {"product_bfloat16", Type::kBFloat16, Role::kOutput, y_elements, reference_product,
-     "x_bfloat16 w_bfloat16"},
-    {"y_bfloat16", Type::kBFloat16, Role::kOutput, y_elements, workbook::reference_bias_gelu,
-     "x_bfloat16 w_bfloat16 bias", "product_bfloat16"},
-    {"y_bfloat16_tanh", Type::kBFloat16, Role::kOutput, y_elements, workbook::reference_bias_gelu_tanh,
-     "x_bfloat16 w_bfloat16 bias", "product_bfloat16"},
-    {"y_tf32", Type::kFloat32, Role::kOutput, y_elements, reference_y_tf32, "x w bias"},
+constexpr auto kProduct =
+    output<__nv_bfloat16>("product_bfloat16", y_elements, reference_product, {&kXBFloat16, &kWBFloat16});
+constexpr auto kY = output<__nv_bfloat16>("y_bfloat16", y_elements, reference_bias_gelu,
+                                          {&kXBFloat16, &kWBFloat16, &kBias}, &kProduct);
+constexpr auto kYTanh = output<__nv_bfloat16>("y_bfloat16_tanh", y_elements, reference_bias_gelu_tanh,
+                                              {&kXBFloat16, &kWBFloat16, &kBias}, &kProduct);
+constexpr auto kYTf32 = output<float>("y_tf32", y_elements, reference_y_tf32, {&kX, &kW, &kBias});
+
+constexpr const Array* kArrays[] = {
+    &kX,     &kW,          &kBias, &kXBFloat16, &kWBFloat16, &kBiasBFloat16, &kProduct, &kY, &kYTanh, &kYTf32,
 #ifdef __CUDACC__
-    {"flags", Type::kUint32, Role::kInput, flag_elements, nullptr},
-    {"partial_sums", Type::kFloat32, Role::kScratch, partial_sum_elements, nullptr},
+    &kFlags, &kPartialSums
 #endif
 };
 
@@ -187,10 +167,23 @@ inline double product_flops(const Shape& s) {
 inline bool of_eights(const Shape& s) { return k(s) % 8 == 0 && n(s) % 8 == 0; }
 
 /// A block for every tile of the result.
-inline dim3 by_tiles(const Arrays& a, int tile_rows, int tile_columns) {
+inline dim3 by_tiles(const Factors& a, int tile_rows, int tile_columns) {
   return dim3(static_cast<unsigned>(ceil_div(a.n, tile_columns)),
               static_cast<unsigned>(ceil_div(a.m, tile_rows)));
 }
+
+/// The row that all stages share: most compute y.
+constexpr Stage kOnTensorCores = {.output = {&kY},
+                                  .roundings = tensor_roundings,
+                                  .exact_roundings = exact_roundings,
+                                  .flops = product_flops,
+                                  .needs = "a GPU of compute capability 8.0",
+                                  .capability = 80};
+/// The rows that the stages for an H100 or H200 share, and those that compute the product alone there.
+constexpr Stage kOnHopper = kOnTensorCores.with({.needs = "sm_90a: an H100 or H200; k and n multiples of 8",
+                                                 .capability = 90,
+                                                 .no_other_capability = true});
+constexpr Stage kProductOnHopper = kOnHopper.with({.output = {&kProduct}});
 
 // Traffic, exact where rows start at sectors: k and n multiples of 16 in bfloat16, of 8 in float32. Loads of
 // the TMA count as well: they read from the L2 cache.

@@ -29,13 +29,16 @@ __global__ void apply_mask(const float* __restrict__ activated, const signed cha
 // --- On the host ---
 
 struct Unfused {
+  static constexpr Stage row = kForward.with({.name = "01_unfused",
+                                              .idea = "random numbers, GELU, and multiply: three kernels",
+                                              .output = {&kYOne},
+                                              .kernels = 3});
   static void run(const Data& d) {
     const int n = element_count(d), blocks = ceil_div(n, kThreads);
     const Dropout dropout = dropout_of<24>(d);
-    launch(draw, blocks, kThreads, bytes(d, "mask"), n, dropout);
-    launch(activate, blocks, kThreads, d.floats("x"), d.floats("activated"), n);
-    launch(apply_mask, blocks, kThreads, d.floats("activated"), bytes(d, "mask"), d.floats("y_one"), n,
-           dropout.scale);
+    launch(draw, blocks, kThreads, d[kMask], n, dropout);
+    launch(activate, blocks, kThreads, d[kX], d[kActivated], n);
+    launch(apply_mask, blocks, kThreads, d[kActivated], d[kMask], d[kYOne], n, dropout.scale);
   }
   static Traffic traffic(const Shape& s) {
     const long long n = elements(s), mask = sector_bytes(n, 1);

@@ -17,9 +17,11 @@ __global__ void fused(const float* __restrict__ x, float* __restrict__ y, int n,
 // --- On the host ---
 
 struct Fused {
+  static constexpr Stage row = kForward.with(
+      {.name = "02_fused", .idea = "one kernel, one Philox call per element", .output = {&kYOne}});
   static void run(const Data& d) {
     const int n = element_count(d);
-    launch(fused, ceil_div(n, kThreads), kThreads, d.floats("x"), d.floats("y_one"), n, dropout_of<24>(d));
+    launch(fused, ceil_div(n, kThreads), kThreads, d[kX], d[kYOne], n, dropout_of<24>(d));
   }
   static Traffic traffic(const Shape& s) { return {sector_bytes(elements(s)), sector_bytes(elements(s))}; }
 };

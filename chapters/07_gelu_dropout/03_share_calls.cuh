@@ -22,10 +22,12 @@ __global__ void share_calls(const float* __restrict__ x, float* __restrict__ y, 
 // --- On the host ---
 
 struct ShareCalls {
+  static constexpr Stage row =
+      kForward.with({.name = "03_share_calls", .idea = "one call for four elements", .output = {&kYFour}});
   static void run(const Data& d) {
     const int n = element_count(d);
-    launch(share_calls, ceil_div(n, 4 * kThreads), kThreads, d.floats("x"), d.floats("y_four"),
-           static_cast<unsigned>(n), dropout_of<24>(d));
+    launch(share_calls, ceil_div(n, 4 * kThreads), kThreads, d[kX], d[kYFour], static_cast<unsigned>(n),
+           dropout_of<24>(d));
   }
   static Traffic traffic(const Shape& s) { return {vector_bytes(s, 4), vector_bytes(s, 4)}; }
 };

@@ -46,10 +46,14 @@ __global__ void sixteen_bits(const float* __restrict__ x, float* __restrict__ y,
 /// y in float32, in the form Erf or Tanh.
 template <class Form>
 struct SixteenBits {
+  static constexpr Stage row = kForward.with(
+      {.name = Form::kTanh ? "04_tanh" : "04_sixteen_bits",
+       .idea = Form::kTanh ? "the same with the tanh form of GELU" : "16 bits are enough: one call for eight",
+       .output = {Form::kTanh ? &kYTanh : &kY}});
   static void run(const Data& d) {
     const int n = element_count(d);
-    launch(sixteen_bits<Form>, ceil_div(n, 8 * kThreads), kThreads, d.floats("x"),
-           d.floats(Form::kTanh ? "y_tanh" : "y"), static_cast<unsigned>(n), dropout_of<16>(d));
+    launch(sixteen_bits<Form>, ceil_div(n, 8 * kThreads), kThreads, d[kX], d[Form::kTanh ? kYTanh : kY],
+           static_cast<unsigned>(n), dropout_of<16>(d));
   }
   static Traffic traffic(const Shape& s) { return {vector_bytes(s, 4), vector_bytes(s, 4)}; }
 };

@@ -31,10 +31,13 @@ __global__ void eight_bits(const float* __restrict__ x, float* __restrict__ y, u
 // --- On the host ---
 
 struct EightBits {
+  static constexpr Stage row = kForward.with({.name = "05_eight_bits",
+                                              .idea = "one call for sixteen; p is a multiple of 1/256",
+                                              .output = {&kYSixteen}});
   static void run(const Data& d) {
     const int n = element_count(d);
-    launch(eight_bits, ceil_div(n, 16 * kThreads), kThreads, d.floats("x"), d.floats("y_sixteen"),
-           static_cast<unsigned>(n), dropout_of<8>(d));
+    launch(eight_bits, ceil_div(n, 16 * kThreads), kThreads, d[kX], d[kYSixteen], static_cast<unsigned>(n),
+           dropout_of<8>(d));
   }
   static Traffic traffic(const Shape& s) { return {vector_bytes(s, 4), vector_bytes(s, 4)}; }
 };

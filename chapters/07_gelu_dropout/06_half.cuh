@@ -34,18 +34,21 @@ void launch_sixteen_bit_type(const Data& d, const T* x, T* y) {
 }
 
 struct Float16 {
-  static void run(const Data& d) {
-    launch_sixteen_bit_type<Erf>(d, float16s(d, "x_float16"), float16s(d, "y_float16"));
-  }
+  static constexpr Stage row = kForward.with(
+      {.name = "06_float16", .idea = "half the bytes: float16 in and out", .output = {&kYFloat16}});
+  static void run(const Data& d) { launch_sixteen_bit_type<Erf>(d, d[kXFloat16], d[kYFloat16]); }
   static Traffic traffic(const Shape& s) { return {vector_bytes(s, 2), vector_bytes(s, 2)}; }
 };
 
 /// In the form Erf or Tanh.
 template <class Form>
 struct BFloat16 {
+  static constexpr Stage row = kForward.with(
+      {.name = Form::kTanh ? "06_tanh" : "06_bfloat16",
+       .idea = Form::kTanh ? "bfloat16 and the tanh form" : "half the bytes: bfloat16 in and out",
+       .output = {Form::kTanh ? &kYTanhBFloat16 : &kYBFloat16}});
   static void run(const Data& d) {
-    launch_sixteen_bit_type<Form>(d, bfloat16s(d, "x_bfloat16"),
-                                  bfloat16s(d, Form::kTanh ? "y_tanh_bfloat16" : "y_bfloat16"));
+    launch_sixteen_bit_type<Form>(d, d[kXBFloat16], d[Form::kTanh ? kYTanhBFloat16 : kYBFloat16]);
   }
   static Traffic traffic(const Shape& s) { return {vector_bytes(s, 2), vector_bytes(s, 2)}; }
 };

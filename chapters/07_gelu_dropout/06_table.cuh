@@ -107,13 +107,18 @@ inline Traffic table_traffic(const Shape& s) {
 
 template <int Rounds>
 struct ByTable {
+  static constexpr Stage row = kForward.with(
+      {.name = Rounds == 10 ? "06_table" : "06_seven_rounds",
+       .idea = Rounds == 10 ? "bfloat16, and GELU by a table" : "by a table, and Philox with seven rounds",
+       .output = {Rounds == 10 ? &kYBFloat16 : &kYSevenRounds},
+       .kernels = 2});
   static void run(const Data& d) {
     const int n = element_count(d);
     const Dropout dropout = dropout_of<16>(d);
-    float* factors = d.floats("factors");
+    float* factors = d[kTable];
     launch_compute_table<Distribution>(factors, dropout.scale);
-    launch(by_table<Rounds>, table_blocks(n), kTableThreads, bfloat16s(d, "x_bfloat16"), factors,
-           bfloat16s(d, Rounds == 10 ? "y_bfloat16" : "y_seven_rounds"), static_cast<unsigned>(n), dropout);
+    launch(by_table<Rounds>, table_blocks(n), kTableThreads, d[kXBFloat16], factors,
+           d[Rounds == 10 ? kYBFloat16 : kYSevenRounds], static_cast<unsigned>(n), dropout);
   }
   static Traffic traffic(const Shape& s) {
     return Traffic{vector_bytes(s, 2), vector_bytes(s, 2)} + table_traffic(s);

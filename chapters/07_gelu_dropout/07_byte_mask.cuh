@@ -81,10 +81,13 @@ inline long long byte_mask_bytes(const Shape& s) {
 }
 
 struct SaveBytes {
+  static constexpr Stage row = kForward.with({.name = "07_save_bytes",
+                                              .idea = "forward, and the mask saved as bytes",
+                                              .output = {&kY, &kMaskBytes}});
   static void run(const Data& d) {
     const int n = element_count(d);
-    launch(forward_saving_bytes, ceil_div(n, 8 * kThreads), kThreads, d.floats("x"), d.floats("y"),
-           bytes(d, "mask_bytes"), static_cast<unsigned>(n), dropout_of<16>(d));
+    launch(forward_saving_bytes, ceil_div(n, 8 * kThreads), kThreads, d[kX], d[kY], d[kMaskBytes],
+           static_cast<unsigned>(n), dropout_of<16>(d));
   }
   static Traffic traffic(const Shape& s) {
     return {vector_bytes(s, 4), vector_bytes(s, 4) + byte_mask_bytes(s)};
@@ -92,11 +95,12 @@ struct SaveBytes {
 };
 
 struct FromBytes {
+  static constexpr Stage row = kBackward.with(
+      {.name = "07_byte_mask", .idea = "backward, with the mask's bytes", .output = {&kDxByBytes}});
   static void run(const Data& d) {
     const int n = element_count(d);
-    launch(backward_from_bytes, ceil_div(n, 4 * kThreads), kThreads, d.floats("x"), d.floats("dy"),
-           bytes(d, "saved_bytes"), d.floats("dx_by_bytes"), static_cast<unsigned>(n),
-           dropout_of<16>(d).scale);
+    launch(backward_from_bytes, ceil_div(n, 4 * kThreads), kThreads, d[kX], d[kDy], d[kSavedBytes],
+           d[kDxByBytes], static_cast<unsigned>(n), dropout_of<16>(d).scale);
   }
   static Traffic traffic(const Shape& s) {
     return {2 * vector_bytes(s, 4) + byte_mask_bytes(s), vector_bytes(s, 4)};

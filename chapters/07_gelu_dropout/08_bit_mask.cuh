@@ -61,10 +61,13 @@ __global__ void backward_from_bits(const float* __restrict__ x, const float* __r
 // --- On the host ---
 
 struct SaveBits {
+  static constexpr Stage row = kForward.with({.name = "08_save_bits",
+                                              .idea = "forward, and the mask saved as bits: the lanes vote",
+                                              .output = {&kY, &kMaskBits}});
   static void run(const Data& d) {
     const int n = element_count(d);
-    launch(forward_saving_bits, ceil_div(n, 8 * kThreads), kThreads, d.floats("x"), d.floats("y"),
-           words(d, "mask_bits"), static_cast<unsigned>(n), dropout_of<16>(d));
+    launch(forward_saving_bits, ceil_div(n, 8 * kThreads), kThreads, d[kX], d[kY], d[kMaskBits],
+           static_cast<unsigned>(n), dropout_of<16>(d));
   }
   static Traffic traffic(const Shape& s) {
     return {vector_bytes(s, 4), vector_bytes(s, 4) + 4 * mask_words(s)};
@@ -73,10 +76,12 @@ struct SaveBits {
 
 /// A warp of the backward pass has 128 elements, and loads a sector of which it uses half.
 struct FromBits {
+  static constexpr Stage row = kBackward.with(
+      {.name = "08_bit_mask", .idea = "backward, with the mask's bits", .output = {&kDxByBits}});
   static void run(const Data& d) {
     const int n = element_count(d);
-    launch(backward_from_bits, ceil_div(n, 4 * kThreads), kThreads, d.floats("x"), d.floats("dy"),
-           words(d, "saved_bits"), d.floats("dx_by_bits"), static_cast<unsigned>(n), dropout_of<16>(d).scale);
+    launch(backward_from_bits, ceil_div(n, 4 * kThreads), kThreads, d[kX], d[kDy], d[kSavedBits],
+           d[kDxByBits], static_cast<unsigned>(n), dropout_of<16>(d).scale);
   }
   static Traffic traffic(const Shape& s) {
     const long long warps = (elements(s) + 127) / 128;

@@ -50,17 +50,22 @@ void launch_backward(const Data& d, const T* x, const T* dy, T* dx) {
 /// In the form Erf or Tanh.
 template <class Form>
 struct Recomputed {
+  static constexpr Stage row =
+      kBackward.with({.name = Form::kTanh ? "09_tanh" : "09_recomputed",
+                      .idea = Form::kTanh ? "the same with the tanh form of GELU"
+                                          : "backward: the mask is drawn again, nothing is saved",
+                      .output = {Form::kTanh ? &kDxTanh : &kDx}});
   static void run(const Data& d) {
-    launch_backward<float, 2, Form>(d, d.floats("x"), d.floats("dy"),
-                                    d.floats(Form::kTanh ? "dx_tanh" : "dx"));
+    launch_backward<float, 2, Form>(d, d[kX], d[kDy], d[Form::kTanh ? kDxTanh : kDx]);
   }
   static Traffic traffic(const Shape& s) { return {2 * vector_bytes(s, 4), vector_bytes(s, 4)}; }
 };
 
 struct RecomputedBFloat16 {
+  static constexpr Stage row =
+      kBackward.with({.name = "09_bfloat16", .idea = "backward in half the bytes", .output = {&kDxBFloat16}});
   static void run(const Data& d) {
-    launch_backward<__nv_bfloat16, 1, Erf>(d, bfloat16s(d, "x_bfloat16"), bfloat16s(d, "dy_bfloat16"),
-                                           bfloat16s(d, "dx_bfloat16"));
+    launch_backward<__nv_bfloat16, 1, Erf>(d, d[kXBFloat16], d[kDyBFloat16], d[kDxBFloat16]);
   }
   static Traffic traffic(const Shape& s) { return {2 * vector_bytes(s, 2), vector_bytes(s, 2)}; }
 };

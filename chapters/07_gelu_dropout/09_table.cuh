@@ -29,14 +29,17 @@ __global__ void __launch_bounds__(kTableThreads)
 // --- On the host ---
 
 struct BackwardByTable {
+  static constexpr Stage row = kBackward.with({.name = "09_table",
+                                               .idea = "bfloat16, and the derivative by a table",
+                                               .output = {&kDxBFloat16},
+                                               .kernels = 2});
   static void run(const Data& d) {
     const int n = element_count(d);
     const Dropout dropout = dropout_of<16>(d);
-    float* factors = d.floats("factors");
+    float* factors = d[kTable];
     launch_compute_table<Slope>(factors, dropout.scale);
-    launch(backward_by_table, table_blocks(n), kTableThreads, bfloat16s(d, "x_bfloat16"),
-           bfloat16s(d, "dy_bfloat16"), factors, bfloat16s(d, "dx_bfloat16"), static_cast<unsigned>(n),
-           dropout);
+    launch(backward_by_table, table_blocks(n), kTableThreads, d[kXBFloat16], d[kDyBFloat16], factors,
+           d[kDxBFloat16], static_cast<unsigned>(n), dropout);
   }
   static Traffic traffic(const Shape& s) {
     return Traffic{2 * vector_bytes(s, 2), vector_bytes(s, 2)} + table_traffic(s);

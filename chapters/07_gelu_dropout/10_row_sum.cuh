@@ -43,14 +43,20 @@ inline int row_threads(const Shape& s) {
 }
 
 struct RowSum {
+  static constexpr Stage row = {.name = "10_row_sum",
+                                .idea = "dropout as the prologue of a sum over each row",
+                                .output = {&kSums},
+                                .roundings = row_roundings,
+                                .exact_roundings = exact_sum_roundings,
+                                .against = "10_row_sum"};
   static void run(const Data& d) {
-    const __nv_bfloat16* x = bfloat16s(d, "x_bfloat16");
+    const __nv_bfloat16* x = d[kXBFloat16];
     const bool whole = d.shape.dims[1] % 8 == 0 && are_aligned(x);
-    launch(row_sum, d.shape.dims[0], row_threads(d.shape), x, d.floats("sums"),
+    launch(row_sum, d.shape.dims[0], row_threads(d.shape), x, d[kSums],
            static_cast<unsigned>(d.shape.dims[1]), whole, dropout_of<16>(d));
   }
   static Traffic traffic(const Shape& s) {
-    return {workbook::row_sector_bytes(s, 2, s.dims[1] % 8 == 0 ? 8 : 1), 32 * rows(s), 0,
+    return {row_sector_bytes(s, 2, s.dims[1] % 8 == 0 ? 8 : 1), 32 * rows(s), 0,
             32 * rows(s) - sector_bytes(rows(s))};
   }
 };

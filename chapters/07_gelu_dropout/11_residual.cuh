@@ -49,11 +49,15 @@ inline long long bias_bytes(const Shape& s) {
 }
 
 struct Residual {
+  static constexpr Stage row = {.name = "11_residual",
+                                .idea = "residual + dropout(gelu(x + bias)), in bfloat16",
+                                .output = {&kBlock},
+                                .roundings = gelu_roundings,
+                                .against = "11_residual"};
   static void run(const Data& d) {
     const int n = element_count(d);
-    const __nv_bfloat16 *x = bfloat16s(d, "x_bfloat16"), *bias = bfloat16s(d, "bias_bfloat16"),
-                        *residual = bfloat16s(d, "residual_bfloat16");
-    __nv_bfloat16* y = bfloat16s(d, "block");
+    const __nv_bfloat16 *x = d[kXBFloat16], *bias = d[kBiasBFloat16], *residual = d[kResidualBFloat16];
+    __nv_bfloat16* y = d[kBlock];
     const bool whole = d.shape.dims[1] % 8 == 0 && are_aligned(x, bias, residual, y);
     launch(bias_residual, ceil_div(n, 8 * kThreads), kThreads, x, bias, residual, y, static_cast<unsigned>(n),
            static_cast<unsigned>(d.shape.dims[1]), whole, dropout_of<16>(d));

@@ -51,17 +51,23 @@ __global__ void __launch_bounds__(1024, 2)
 // --- On the host ---
 
 struct RmsNorm {
+  static constexpr Stage row = {.name = "12_rms_norm",
+                                .idea = "residual + dropout(x), and RMSNorm of it",
+                                .output = {&kH, &kNorm},
+                                .roundings = row_roundings,
+                                .exact_roundings = exact_norm_roundings,
+                                .needs = "rows of at most 8192 columns",
+                                .against = "12_rms_norm"};
   static void run(const Data& d) {
-    const __nv_bfloat16 *x = bfloat16s(d, "x_bfloat16"), *residual = bfloat16s(d, "residual_bfloat16"),
-                        *weight = bfloat16s(d, "weight_bfloat16");
-    __nv_bfloat16 *h = bfloat16s(d, "h"), *norm = bfloat16s(d, "norm");
+    const __nv_bfloat16 *x = d[kXBFloat16], *residual = d[kResidualBFloat16], *weight = d[kWeightBFloat16];
+    __nv_bfloat16 *h = d[kH], *norm = d[kNorm];
     const bool whole = d.shape.dims[1] % 8 == 0 && are_aligned(x, residual, weight, h, norm);
     launch(rms_norm, d.shape.dims[0], ceil_div(d.shape.dims[1], 256) * 32, x, residual, weight, h, norm,
            static_cast<unsigned>(d.shape.dims[1]), whole, kEpsilon, dropout_of<16>(d));
   }
   /// Of rows of whole vectors.
   static Traffic traffic(const Shape& s) {
-    const long long once = workbook::row_sector_bytes(s, 2, 8), weight = sector_bytes(columns(s), 2);
+    const long long once = row_sector_bytes(s, 2, 8), weight = sector_bytes(columns(s), 2);
     return {2 * once + rows(s) * weight, 2 * once, (rows(s) - 1) * weight};
   }
   static bool suits(const Shape& s) { return s.dims[1] <= 8192; }

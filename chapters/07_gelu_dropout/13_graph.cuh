@@ -31,12 +31,16 @@ __global__ void forward_of_graph(const float* __restrict__ x, float* __restrict_
 // --- On the host ---
 
 struct Graph {
+  static constexpr Stage row =
+      kForward.with({.name = "13_graph",
+                     .idea = "the offset comes from memory, so a graph draws new numbers",
+                     .output = {&kY}});
   static void run(const Data& d) {
     const int n = element_count(d);
     Dropout dropout = dropout_of<16>(d);
     dropout.random.offset = 0;
-    launch(forward_of_graph, ceil_div(n, 8 * kThreads), kThreads, d.floats("x"), d.floats("y"),
-           static_cast<unsigned>(n), dropout, reinterpret_cast<const uint2*>(words(d, "offset")));
+    launch(forward_of_graph, ceil_div(n, 8 * kThreads), kThreads, d[kX], d[kY], static_cast<unsigned>(n),
+           dropout, reinterpret_cast<const uint2*>(d[kOffset]));
   }
   static Traffic traffic(const Shape& s) {
     const long long warps = kThreads / 32 * ((elements(s) + 8 * kThreads - 1) / (8 * kThreads));

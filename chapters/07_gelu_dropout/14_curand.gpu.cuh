@@ -2,12 +2,15 @@
 /// Stage 14: the random numbers of cuRAND, the library for them, in a kernel that is otherwise stage 3. They
 /// are the same to the bit.
 #pragma once
-#include <curand_kernel.h>
-
 #include "problem.cuh"
+#if defined(__CUDACC__) && __has_include(<curand_kernel.h>)
+#include <curand_kernel.h>
+#define WITH_CURAND
+#endif
 
 namespace DEVICE::gelu_dropout {
 
+#ifdef WITH_CURAND
 // [curand]
 /// y[i] = dropout(gelu(x[i])), four elements per thread, one call of curand4() each.
 __global__ void by_curand(const float* __restrict__ x, float* __restrict__ y, unsigned n, Dropout dropout) {
@@ -23,15 +26,23 @@ __global__ void by_curand(const float* __restrict__ x, float* __restrict__ y, un
 }
 // [curand]
 
+#endif
+
 // --- On the host ---
 
 struct Curand {
+  static constexpr Stage row = kForward.with({.name = "14_curand",
+                                              .idea = "library: cuRAND's Philox in stage 3",
+                                              .output = {&kYFour},
+                                              .needs = "a GPU and curand_kernel.h"});
+#ifdef WITH_CURAND
   static void run(const Data& d) {
     const int n = element_count(d);
-    launch(by_curand, ceil_div(n, 4 * kThreads), kThreads, d.floats("x"), d.floats("y_four"),
-           static_cast<unsigned>(n), dropout_of<24>(d));
+    launch(by_curand, ceil_div(n, 4 * kThreads), kThreads, d[kX], d[kYFour], static_cast<unsigned>(n),
+           dropout_of<24>(d));
   }
   static Traffic traffic(const Shape& s) { return {vector_bytes(s, 4), vector_bytes(s, 4)}; }
+#endif
 };
 
 }  // namespace DEVICE::gelu_dropout

@@ -7,24 +7,13 @@
 #include "chapter.hpp"
 #include "dropout.hpp"
 #include "gelu.hpp"
+#include "half_arrays.hpp"
 #include "halves.hpp"
 #include "vectors.cuh"
 
 namespace DEVICE::gelu_dropout {
 
-using workbook::Array;
-using workbook::Chapter;
-using workbook::Data;
-using workbook::gpu_only;
-using workbook::library;
-using workbook::on_all_cores;
-using workbook::Role;
-using workbook::sector_bytes;
-using workbook::Shape;
-using workbook::Stage;
-using workbook::stage;
-using workbook::Traffic;
-using workbook::Type;
+using namespace workbook;
 
 constexpr int kThreads = 256;
 constexpr float kEpsilon = 1e-5f;
@@ -47,18 +36,23 @@ inline long long two(const Shape&) { return 2; }
 constexpr unsigned kSmallest = 0x3880, kLargest = 0x4180, kFactors = kLargest - kSmallest + 1;
 inline long long table_factors(const Shape&) { return kFactors; }
 
-inline signed char* bytes(const Data& d, const char* name) {
-  return static_cast<signed char*>(d.array(name, Type::kInt8));
-}
-inline unsigned* words(const Data& d, const char* name) {
-  return static_cast<unsigned*>(d.array(name, Type::kUint32));
-}
-inline __half* float16s(const Data& d, const char* name) {
-  return static_cast<__half*>(d.array(name, Type::kFloat16));
-}
-inline __nv_bfloat16* bfloat16s(const Data& d, const char* name) {
-  return static_cast<__nv_bfloat16*>(d.array(name, Type::kBFloat16));
-}
+constexpr auto kX = input<float>("x", elements);
+constexpr auto kDy = input<float>("dy", elements);
+constexpr auto kBias = input<float>("bias", columns);
+constexpr auto kResidual = input<float>("residual", elements);
+constexpr auto kWeight = input<float>("weight", columns);
+constexpr auto kXFloat16 = input<__half>("x_float16", elements);
+constexpr auto kXBFloat16 = input<__nv_bfloat16>("x_bfloat16", elements);
+constexpr auto kDyBFloat16 = input<__nv_bfloat16>("dy_bfloat16", elements);
+constexpr auto kBiasBFloat16 = input<__nv_bfloat16>("bias_bfloat16", columns);
+constexpr auto kResidualBFloat16 = input<__nv_bfloat16>("residual_bfloat16", elements);
+constexpr auto kWeightBFloat16 = input<__nv_bfloat16>("weight_bfloat16", columns);
+constexpr auto kSavedBytes = input<signed char>("saved_bytes", elements);
+constexpr auto kSavedBits = input<unsigned>("saved_bits", mask_words);
+constexpr auto kOffset = input<unsigned>("offset", two);
+constexpr auto kMask = scratch<signed char>("mask", elements);
+constexpr auto kActivated = scratch<float>("activated", elements);
+constexpr auto kTable = scratch<float>("factors", table_factors);
 
 // --- Dropout ---
 
@@ -118,9 +112,9 @@ void round_to(T* to, const float* from, long long count) {
 /// squares of 2 x + residual stay below 2^24 in rows of at most 16384 columns.
 inline void fill_exact(const Data& host) {
   const long long n = elements(host.shape);
-  float *x = host.floats("x"), *residual = host.floats("residual");
-  workbook::fill_whole(x, n, 2, 71);
-  workbook::fill_whole(residual, n, 8, 74);
+  float *x = host[kX], *residual = host[kResidual];
+  fill_whole(x, n, 2, 71);
+  fill_whole(residual, n, 8, 74);
   on_all_cores(rows(host.shape), [&](long long r) {
     for (long long i = r * columns(host.shape); i < (r + 1) * columns(host.shape); ++i) {
       x[i] += 10.0f;
@@ -133,8 +127,8 @@ inline bool has_exact_inputs(const Shape& s) { return s.dims[1] <= 16384; }
 /// The mask that backward stages load is that of the forward pass.
 inline void fill_masks(const Data& host) {
   const Dropout dropout = dropout_of<EightNumbers::kBits>(host);
-  signed char* kept = bytes(host, "saved_bytes");
-  unsigned* bits = words(host, "saved_bits");
+  signed char* kept = host[kSavedBytes];
+  unsigned* bits = host[kSavedBits];
   const unsigned n = static_cast<unsigned>(elements(host.shape));
   on_all_cores((n + kChunk - 1) / kChunk, [&](long long chunk) {
     unsigned* word = bits + 8 * chunk;
@@ -153,20 +147,20 @@ inline void fill(const Data& host) {
   if (host.exact) {
     fill_exact(host);
   } else {
-    workbook::fill_uniform(host.floats("x"), n, -4.0f, 3.0f, 71);
-    workbook::fill_uniform(host.floats("residual"), n, -1.0f, 2.0f, 74);
+    fill_uniform(host[kX], n, -4.0f, 3.0f, 71);
+    fill_uniform(host[kResidual], n, -1.0f, 2.0f, 74);
   }
-  workbook::fill_uniform(host.floats("dy"), n, -1.5f, 1.0f, 72);
-  workbook::fill_uniform(host.floats("bias"), columns(host.shape), -1.0f, 0.5f, 73);
-  workbook::fill_uniform(host.floats("weight"), columns(host.shape), 0.5f, 1.5f, 75);
-  round_to(float16s(host, "x_float16"), host.floats("x"), n);
-  round_to(bfloat16s(host, "x_bfloat16"), host.floats("x"), n);
-  round_to(bfloat16s(host, "dy_bfloat16"), host.floats("dy"), n);
-  round_to(bfloat16s(host, "residual_bfloat16"), host.floats("residual"), n);
-  round_to(bfloat16s(host, "bias_bfloat16"), host.floats("bias"), columns(host.shape));
-  round_to(bfloat16s(host, "weight_bfloat16"), host.floats("weight"), columns(host.shape));
-  words(host, "offset")[0] = static_cast<unsigned>(host.dropout.offset);
-  words(host, "offset")[1] = static_cast<unsigned>(host.dropout.offset >> 32);
+  fill_uniform(host[kDy], n, -1.5f, 1.0f, 72);
+  fill_uniform(host[kBias], columns(host.shape), -1.0f, 0.5f, 73);
+  fill_uniform(host[kWeight], columns(host.shape), 0.5f, 1.5f, 75);
+  round_to(host[kXFloat16], host[kX], n);
+  round_to(host[kXBFloat16], host[kX], n);
+  round_to(host[kDyBFloat16], host[kDy], n);
+  round_to(host[kResidualBFloat16], host[kResidual], n);
+  round_to(host[kBiasBFloat16], host[kBias], columns(host.shape));
+  round_to(host[kWeightBFloat16], host[kWeight], columns(host.shape));
+  host[kOffset][0] = static_cast<unsigned>(host.dropout.offset);
+  host[kOffset][1] = static_cast<unsigned>(host.dropout.offset >> 32);
   fill_masks(host);
 }
 
@@ -220,18 +214,18 @@ Term gelu_term(double v) {
   return {Form::value(v), fabs(v)};
 }
 
-/// y = dropout(gelu(x)) of the array that `input` returns.
-template <class Numbers, class Form, auto input>
+/// y = dropout(gelu(x)), of the array X.
+template <class Numbers, class Form, const auto& X>
 void reference_forward(const Data& host, double* expected, double* magnitude) {
-  const auto* x = input(host);
+  const auto* x = host[X];
   const auto term = [&](long long i) { return gelu_term<Form>(to_float(x[i])); };
   reference_dropped<Numbers>(host, term, expected, magnitude);
 }
 
 /// dx = the derivative of it, times dy.
-template <class Numbers, class Form, auto input, auto output_slope>
+template <class Numbers, class Form, const auto& X, const auto& Dy>
 void reference_backward(const Data& host, double* expected, double* magnitude) {
-  const auto *x = input(host), *dy = output_slope(host);
+  const auto *x = host[X], *dy = host[Dy];
   const auto term = [&](long long i) {
     const double v = to_float(x[i]), d = to_float(dy[i]);
     return Term{d * Form::slope(v), fabs(d) * (1 + fabs(v) * (1 + v * v) * exp(-0.5 * v * v))};
@@ -239,18 +233,12 @@ void reference_backward(const Data& host, double* expected, double* magnitude) {
   reference_dropped<Numbers>(host, term, expected, magnitude);
 }
 
-inline const float* x_of(const Data& d) { return d.floats("x"); }
-inline const float* dy_of(const Data& d) { return d.floats("dy"); }
-inline const __half* x_float16(const Data& d) { return float16s(d, "x_float16"); }
-inline const __nv_bfloat16* x_bfloat16(const Data& d) { return bfloat16s(d, "x_bfloat16"); }
-inline const __nv_bfloat16* dy_bfloat16(const Data& d) { return bfloat16s(d, "dy_bfloat16"); }
-
 inline void reference_bytes(const Data& host, double* expected, double*) {
-  const signed char* kept = bytes(host, "saved_bytes");
+  const signed char* kept = host[kSavedBytes];
   for (long long i = 0; i < elements(host.shape); ++i) expected[i] = kept[i];
 }
 inline void reference_bits(const Data& host, double* expected, double*) {
-  const unsigned* kept = words(host, "saved_bits");
+  const unsigned* kept = host[kSavedBits];
   for (long long i = 0; i < mask_words(host.shape); ++i) expected[i] = kept[i];
 }
 
@@ -258,7 +246,7 @@ inline void reference_bits(const Data& host, double* expected, double*) {
 inline void reference_sums(const Data& host, double* expected, double* magnitude) {
   const long long count = columns(host.shape);
   const Dropout dropout = dropout_of<EightHalves::kBits>(host);
-  const __nv_bfloat16* x = x_bfloat16(host);
+  const __nv_bfloat16* x = host[kXBFloat16];
   const auto term = [&](long long i) { return gelu_term<ExactForm>(to_float(x[i])); };
   on_all_cores(rows(host.shape), [&](long long r) {
     expected[r] = magnitude[r] = 0;
@@ -268,12 +256,12 @@ inline void reference_sums(const Data& host, double* expected, double* magnitude
       magnitude[r] += one.magnitude;
     }
   });
-  workbook::take_own_magnitude(host, rows(host.shape), expected, magnitude);
+  take_own_magnitude(host, rows(host.shape), expected, magnitude);
 }
 
 /// Adds the residual in bfloat16 to values and their magnitudes.
 inline void add_residual(const Data& host, double* values, double* magnitude) {
-  const __nv_bfloat16* residual = bfloat16s(host, "residual_bfloat16");
+  const __nv_bfloat16* residual = host[kResidualBFloat16];
   on_all_cores(rows(host.shape), [&](long long r) {
     for (long long i = r * columns(host.shape); i < (r + 1) * columns(host.shape); ++i) {
       values[i] += to_float(residual[i]);
@@ -284,7 +272,7 @@ inline void add_residual(const Data& host, double* values, double* magnitude) {
 
 /// block = residual + dropout(gelu(x + bias)), in bfloat16.
 inline void reference_block(const Data& host, double* expected, double* magnitude) {
-  const __nv_bfloat16 *x = x_bfloat16(host), *bias = bfloat16s(host, "bias_bfloat16");
+  const __nv_bfloat16 *x = host[kXBFloat16], *bias = host[kBiasBFloat16];
   const auto term = [&](long long i) {
     const double v = to_float(x[i]), b = to_float(bias[i % columns(host.shape)]);
     return Term{ExactForm::value(v + b), 1.13 * (fabs(v) + fabs(b))};
@@ -295,7 +283,7 @@ inline void reference_block(const Data& host, double* expected, double* magnitud
 
 /// h = residual + dropout(x), in bfloat16.
 inline void reference_h(const Data& host, double* expected, double* magnitude) {
-  const __nv_bfloat16* x = x_bfloat16(host);
+  const __nv_bfloat16* x = host[kXBFloat16];
   const auto term = [&](long long i) { return Term{to_float(x[i]), fabs(to_float(x[i]))}; };
   reference_dropped<EightHalves>(host, term, expected, magnitude);
   add_residual(host, expected, magnitude);
@@ -303,7 +291,7 @@ inline void reference_h(const Data& host, double* expected, double* magnitude) {
 
 /// RMSNorm of h as it is stored, times weight.
 inline void reference_norm(const Data& host, double* expected, double* magnitude) {
-  const __nv_bfloat16* weight = bfloat16s(host, "weight_bfloat16");
+  const __nv_bfloat16* weight = host[kWeightBFloat16];
   const long long count = columns(host.shape);
   reference_h(host, expected, magnitude);
   on_all_cores(rows(host.shape), [&](long long r) {
@@ -318,62 +306,88 @@ inline void reference_norm(const Data& host, double* expected, double* magnitude
       sizes[c] *= inverse * fabs(to_float(weight[c]));
     }
   });
-  workbook::take_own_magnitude(host, elements(host.shape), expected, magnitude);
+  take_own_magnitude(host, elements(host.shape), expected, magnitude);
 }
 
-const Array kArrays[] = {
-    {"x", Type::kFloat32, Role::kInput, elements, nullptr},
-    {"dy", Type::kFloat32, Role::kInput, elements, nullptr},
-    {"bias", Type::kFloat32, Role::kInput, columns, nullptr},
-    {"residual", Type::kFloat32, Role::kInput, elements, nullptr},
-    {"weight", Type::kFloat32, Role::kInput, columns, nullptr},
-    {"x_float16", Type::kFloat16, Role::kInput, elements, nullptr},
-    {"x_bfloat16", Type::kBFloat16, Role::kInput, elements, nullptr},
-    {"dy_bfloat16", Type::kBFloat16, Role::kInput, elements, nullptr},
-    {"bias_bfloat16", Type::kBFloat16, Role::kInput, columns, nullptr},
-    {"residual_bfloat16", Type::kBFloat16, Role::kInput, elements, nullptr},
-    {"weight_bfloat16", Type::kBFloat16, Role::kInput, columns, nullptr},
-    {"saved_bytes", Type::kInt8, Role::kInput, elements, nullptr},
-    {"saved_bits", Type::kUint32, Role::kInput, mask_words, nullptr},
-    {"offset", Type::kUint32, Role::kInput, two, nullptr},
-    {"mask", Type::kInt8, Role::kScratch, elements, nullptr},
-    {"activated", Type::kFloat32, Role::kScratch, elements, nullptr},
-    {"factors", Type::kFloat32, Role::kScratch, table_factors, nullptr},
-    {"y_one", Type::kFloat32, Role::kOutput, elements, reference_forward<OneNumber, ExactForm, x_of>, "x"},
-    {"y_four", Type::kFloat32, Role::kOutput, elements, reference_forward<FourNumbers, ExactForm, x_of>, "x"},
-    {"y", Type::kFloat32, Role::kOutput, elements, reference_forward<EightNumbers, ExactForm, x_of>, "x"},
-    {"y_tanh", Type::kFloat32, Role::kOutput, elements, reference_forward<EightNumbers, TanhForm, x_of>, "x"},
-    {"y_sixteen", Type::kFloat32, Role::kOutput, elements, reference_forward<SixteenNumbers, ExactForm, x_of>,
-     "x"},
-    {"y_float16", Type::kFloat16, Role::kOutput, elements,
-     reference_forward<EightHalves, ExactForm, x_float16>, "x_float16"},
-    {"y_bfloat16", Type::kBFloat16, Role::kOutput, elements,
-     reference_forward<EightHalves, ExactForm, x_bfloat16>, "x_bfloat16"},
-    {"y_seven_rounds", Type::kBFloat16, Role::kOutput, elements,
-     reference_forward<EightOfSevenRounds, ExactForm, x_bfloat16>, "x_bfloat16"},
-    {"y_tanh_bfloat16", Type::kBFloat16, Role::kOutput, elements,
-     reference_forward<EightHalves, TanhForm, x_bfloat16>, "x_bfloat16"},
-    {"mask_bytes", Type::kInt8, Role::kOutput, elements, reference_bytes, ""},
-    {"mask_bits", Type::kUint32, Role::kOutput, mask_words, reference_bits, ""},
-    {"dx", Type::kFloat32, Role::kOutput, elements, reference_backward<EightNumbers, ExactForm, x_of, dy_of>,
-     "x dy"},
-    {"dx_by_bytes", Type::kFloat32, Role::kOutput, elements,
-     reference_backward<EightNumbers, ExactForm, x_of, dy_of>, "x dy saved_bytes"},
-    {"dx_by_bits", Type::kFloat32, Role::kOutput, elements,
-     reference_backward<EightNumbers, ExactForm, x_of, dy_of>, "x dy saved_bits"},
-    {"dx_tanh", Type::kFloat32, Role::kOutput, elements,
-     reference_backward<EightNumbers, TanhForm, x_of, dy_of>, "x dy"},
-    {"dx_bfloat16", Type::kBFloat16, Role::kOutput, elements,
-     reference_backward<EightHalves, ExactForm, x_bfloat16, dy_bfloat16>, "x_bfloat16 dy_bfloat16"},
-    {"sums", Type::kFloat32, Role::kOutput, rows, reference_sums, "x_bfloat16"},
-    {"block", Type::kBFloat16, Role::kOutput, elements, reference_block,
-     "x_bfloat16 bias_bfloat16 residual_bfloat16"},
-    {"h", Type::kBFloat16, Role::kOutput, elements, reference_h, "x_bfloat16 residual_bfloat16"},
-    {"norm", Type::kBFloat16, Role::kOutput, elements, reference_norm,
-     "x_bfloat16 residual_bfloat16 weight_bfloat16"},
-};
+constexpr auto kYOne = output<float>("y_one", elements, reference_forward<OneNumber, ExactForm, kX>, {&kX});
+constexpr auto kYFour =
+    output<float>("y_four", elements, reference_forward<FourNumbers, ExactForm, kX>, {&kX});
+constexpr auto kY = output<float>("y", elements, reference_forward<EightNumbers, ExactForm, kX>, {&kX});
+constexpr auto kYTanh =
+    output<float>("y_tanh", elements, reference_forward<EightNumbers, TanhForm, kX>, {&kX});
+constexpr auto kYSixteen =
+    output<float>("y_sixteen", elements, reference_forward<SixteenNumbers, ExactForm, kX>, {&kX});
+constexpr auto kYFloat16 =
+    output<__half>("y_float16", elements, reference_forward<EightHalves, ExactForm, kXFloat16>, {&kXFloat16});
+constexpr auto kYBFloat16 = output<__nv_bfloat16>(
+    "y_bfloat16", elements, reference_forward<EightHalves, ExactForm, kXBFloat16>, {&kXBFloat16});
+constexpr auto kYSevenRounds = output<__nv_bfloat16>(
+    "y_seven_rounds", elements, reference_forward<EightOfSevenRounds, ExactForm, kXBFloat16>, {&kXBFloat16});
+constexpr auto kYTanhBFloat16 = output<__nv_bfloat16>(
+    "y_tanh_bfloat16", elements, reference_forward<EightHalves, TanhForm, kXBFloat16>, {&kXBFloat16});
+constexpr auto kMaskBytes = output<signed char>("mask_bytes", elements, reference_bytes, {});
+constexpr auto kMaskBits = output<unsigned>("mask_bits", mask_words, reference_bits, {});
+constexpr auto kDx =
+    output<float>("dx", elements, reference_backward<EightNumbers, ExactForm, kX, kDy>, {&kX, &kDy});
+constexpr auto kDxByBytes = output<float>(
+    "dx_by_bytes", elements, reference_backward<EightNumbers, ExactForm, kX, kDy>, {&kX, &kDy, &kSavedBytes});
+constexpr auto kDxByBits = output<float>(
+    "dx_by_bits", elements, reference_backward<EightNumbers, ExactForm, kX, kDy>, {&kX, &kDy, &kSavedBits});
+constexpr auto kDxTanh =
+    output<float>("dx_tanh", elements, reference_backward<EightNumbers, TanhForm, kX, kDy>, {&kX, &kDy});
+constexpr auto kDxBFloat16 = output<__nv_bfloat16>(
+    "dx_bfloat16", elements, reference_backward<EightHalves, ExactForm, kXBFloat16, kDyBFloat16>,
+    {&kXBFloat16, &kDyBFloat16});
+constexpr auto kSums = output<float>("sums", rows, reference_sums, {&kXBFloat16});
+constexpr auto kBlock = output<__nv_bfloat16>("block", elements, reference_block,
+                                              {&kXBFloat16, &kBiasBFloat16, &kResidualBFloat16});
+constexpr auto kH = output<__nv_bfloat16>("h", elements, reference_h, {&kXBFloat16, &kResidualBFloat16});
+constexpr auto kNorm = output<__nv_bfloat16>("norm", elements, reference_norm,
+                                             {&kXBFloat16, &kResidualBFloat16, &kWeightBFloat16});
+
+constexpr const Array* kArrays[] = {&kX,
+                                    &kDy,
+                                    &kBias,
+                                    &kResidual,
+                                    &kWeight,
+                                    &kXFloat16,
+                                    &kXBFloat16,
+                                    &kDyBFloat16,
+                                    &kBiasBFloat16,
+                                    &kResidualBFloat16,
+                                    &kWeightBFloat16,
+                                    &kSavedBytes,
+                                    &kSavedBits,
+                                    &kOffset,
+                                    &kMask,
+                                    &kActivated,
+                                    &kTable,
+                                    &kYOne,
+                                    &kYFour,
+                                    &kY,
+                                    &kYTanh,
+                                    &kYSixteen,
+                                    &kYFloat16,
+                                    &kYBFloat16,
+                                    &kYSevenRounds,
+                                    &kYTanhBFloat16,
+                                    &kMaskBytes,
+                                    &kMaskBits,
+                                    &kDx,
+                                    &kDxByBytes,
+                                    &kDxByBits,
+                                    &kDxTanh,
+                                    &kDxBFloat16,
+                                    &kSums,
+                                    &kBlock,
+                                    &kH,
+                                    &kNorm};
 
 // --- What several stages share ---
+
+/// The rows that the stages of the forward and of the backward pass share.
+constexpr Stage kForward = {.roundings = gelu_roundings};
+constexpr Stage kBackward = {.roundings = gelu_roundings, .against = "07_byte_mask"};
 
 /// Bytes of the sectors that an array of n elements costs in vectors of 16 bytes. Each element left over is
 /// an access of its own.

@@ -69,12 +69,14 @@ __global__ void softmax_rows(const float* scores, float* p, int keys) {
 constexpr int kSoftmaxThreads = 256;
 
 /// scores = scale * q * k^T, for all heads.
-inline void launch_multiply(const Arrays& a, float scale) {
+inline void launch_multiply(const Data& data, float scale) {
+  const auto a = operands<float>(data);
   const unsigned blocks = query_tiles(a.sizes) * static_cast<unsigned>(ceil_div(a.sizes.keys, BN));
   if (a.sizes.d <= 64)
-    launch_shared(multiply<64>, blocks, kThreads, sizeof(ScoreTiles<64>), a.q, a.k, a.scores, a.sizes, scale);
+    launch_shared(multiply<64>, blocks, kThreads, sizeof(ScoreTiles<64>), a.q, a.k, data[kScores], a.sizes,
+                  scale);
   else
-    launch_shared(multiply<128>, blocks, kThreads, sizeof(ScoreTiles<128>), a.q, a.k, a.scores, a.sizes,
+    launch_shared(multiply<128>, blocks, kThreads, sizeof(ScoreTiles<128>), a.q, a.k, data[kScores], a.sizes,
                   scale);
 }
 
@@ -84,8 +86,9 @@ inline Traffic multiply_traffic(const Shape& s) {
   return {of_q + of_k, 4 * all_scores(s), of_q - q_bytes(s) + repeated(of_k, k_bytes(s))};
 }
 
-inline void launch_softmax(const Arrays& a, float* p) {
-  launch(softmax_rows, static_cast<unsigned>(a.rows), kSoftmaxThreads, a.scores, p, a.sizes.keys);
+inline void launch_softmax(const Data& data, float* p) {
+  launch(softmax_rows, static_cast<unsigned>(rows(data.shape)), kSoftmaxThreads, data[kScores], p,
+         data.shape.dims[3]);
 }
 
 inline Traffic softmax_traffic(const Shape& s) {
@@ -93,12 +96,16 @@ inline Traffic softmax_traffic(const Shape& s) {
 }
 
 struct Unfused {
+  static constexpr Stage row =
+      kWeights<Full>.with({.name = "01_unfused",
+                           .idea = "weights: product, scale and softmax, three kernels",
+                           .kernels = 3,
+                           .needs = "d of at most 128; at most 2^28 scores"});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
     const int n = static_cast<int>(all_scores(data.shape));
-    launch_multiply(a, 1.0f);
-    launch(multiply_by, ceil_div(n, 256), 256, a.scores, n, a.scale);
-    launch_softmax(a, data.floats("p"));
+    launch_multiply(data, 1.0f);
+    launch(multiply_by, ceil_div(n, 256), 256, data[kScores], n, scale_of(data.shape.dims[4]));
+    launch_softmax(data, data[kP<Full>]);
   }
   static Traffic traffic(const Shape& s) {
     return multiply_traffic(s) + Traffic{4 * all_scores(s), 4 * all_scores(s)} + softmax_traffic(s);

@@ -169,15 +169,20 @@ inline int threads_across(const Sizes& s) { return s.keys <= 256 ? 32 : s.keys <
 
 template <class Mask>
 struct OneKernel {
+  static constexpr Stage row =
+      kWeights<Mask>.with({.name = Mask::kCausal ? "03_mask" : "02_one_kernel",
+                           .idea = Mask::kCausal ? "weights: the causal mask fused as well"
+                                                 : "weights: a row's scores stay in registers",
+                           .needs = "at most 1024 keys and 2^28 scores"});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
+    const auto a = operands<float>(data);
     const int across = threads_across(a.sizes);
     const auto kernel = across == 32   ? weights_in_one_kernel<Mask, 32>
                         : across == 64 ? weights_in_one_kernel<Mask, 64>
                                        : weights_in_one_kernel<Mask, 128>;
     const unsigned tiles = static_cast<unsigned>(ceil_div(a.sizes.queries, kRowQueries));
     launch(kernel, static_cast<unsigned>(a.sizes.heads) * tiles, kRowGroups * across, a.q, a.k,
-           data.floats(Mask::kCausal ? "p_causal" : "p"), a.sizes, a.scale);
+           data[kP<Mask>], a.sizes, a.scale);
   }
   static Traffic traffic(const Shape& s) {
     const long long of_k = 4LL * s.dims[0] * ceil_div(s.dims[2], kRowQueries) * s.dims[3] * s.dims[4];

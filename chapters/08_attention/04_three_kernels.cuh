@@ -70,14 +70,19 @@ inline Traffic values_traffic(const Shape& s) {
 }
 
 struct ThreeKernels {
+  static constexpr Stage row = kWhole<Full>.with({.name = "04_three_kernels",
+                                                  .idea = "attention: product, softmax, product",
+                                                  .kernels = 3,
+                                                  .exact_roundings = exact_sum_roundings,
+                                                  .needs = "d of at most 128; at most 2^30 scores"});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch_multiply(a, a.scale);
-    launch_softmax(a, a.scores);
+    const auto a = operands<float>(data);
+    launch_multiply(data, a.scale);
+    launch_softmax(data, data[kScores]);
     const bool narrow = a.sizes.d <= 64;
     launch_shared(narrow ? weighted_values<64> : weighted_values<128>, query_tiles(a.sizes), kThreads,
-                  narrow ? sizeof(ValueTiles<64>) : sizeof(ValueTiles<128>), a.scores, a.v, data.floats("o"),
-                  a.sizes);
+                  narrow ? sizeof(ValueTiles<64>) : sizeof(ValueTiles<128>), data[kScores], a.v,
+                  data[kO<Full>], a.sizes);
   }
   static Traffic traffic(const Shape& s) {
     return multiply_traffic(s) + softmax_traffic(s) + values_traffic(s);

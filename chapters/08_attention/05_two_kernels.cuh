@@ -71,13 +71,17 @@ __global__ void __launch_bounds__(kThreads)
 // --- On the host ---
 
 struct TwoKernels {
+  static constexpr Stage row = kWhole<Full>.with({.name = "05_two_kernels",
+                                                  .idea = "softmax fused into the second product",
+                                                  .kernels = 2,
+                                                  .needs = "d of at most 128; at most 2^30 scores"});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch_multiply(a, a.scale);
+    const auto a = operands<float>(data);
+    launch_multiply(data, a.scale);
     const bool narrow = a.sizes.d <= 64;
     launch_shared(narrow ? softmax_values<64> : softmax_values<128>, query_tiles(a.sizes), kThreads,
-                  narrow ? sizeof(ValueTiles<64>) : sizeof(ValueTiles<128>), a.scores, a.v, data.floats("o"),
-                  a.sizes);
+                  narrow ? sizeof(ValueTiles<64>) : sizeof(ValueTiles<128>), data[kScores], a.v,
+                  data[kO<Full>], a.sizes);
   }
   static Traffic traffic(const Shape& s) {
     const Traffic again = {4 * all_scores(s), 0, 4 * all_scores(s)};

@@ -1,10 +1,63 @@
 /// \file
 /// Stage 6: the online softmax. The second product reads the scores once: when a larger one arrives, what has
-/// been summed up is rescaled.
+/// been summed up is rescaled (M. Milakov, N. Gimelshein, Online normalizer calculation for softmax, 2018; as
+/// flash attention uses it: T. Dao and others, 2022).
 #pragma once
-#include "online.cuh"
+#include "05_two_kernels.cuh"
 
 namespace DEVICE::attention {
+
+// [online softmax]
+/// Of TM queries, after the tiles so far: their largest scores, and in each lane the sum of its own
+/// exp(score - largest). Scores are multiplied by `scale` here.
+struct OnlineSoftmax {
+  float most[TM], sum[TM];
+
+  __device__ OnlineSoftmax() {
+#pragma unroll
+    for (int r = 0; r < TM; ++r) most[r] = -INFINITY, sum[r] = 0.0f;
+  }
+
+  /// Turns the scores of the next tile into weights relative to the largest score so far, and multiplies `o`,
+  /// which is relative to the largest score before it, so that both can be added. `first_key` is the key of
+  /// scores[..][0], `first` the query of scores[0]; keys that a query does not see get the weight 0.
+  template <class Mask, int Columns>
+  __device__ void absorb(float (&scores)[TM][TN], float (&o)[TM][Columns], Sizes s, int first, int first_key,
+                         float scale) {
+#pragma unroll
+    for (int r = 0; r < TM; ++r) {
+      const int visible = Mask::visible(s, first + r);
+      float largest = -INFINITY;
+#pragma unroll
+      for (int c = 0; c < TN; ++c) {
+        scores[r][c] = first_key + c < visible ? scores[r][c] * scale : -INFINITY;
+        largest = fmaxf(largest, scores[r][c]);
+      }
+      largest = fmaxf(most[r], max_across(largest));
+      const float base = largest == -INFINITY ? 0.0f : largest;  // no key so far: -inf - -inf is NaN
+      const float rescale = expf(most[r] - base);
+      most[r] = largest;
+      sum[r] *= rescale;
+#pragma unroll
+      for (int c = 0; c < Columns; ++c) o[r][c] *= rescale;
+#pragma unroll
+      for (int c = 0; c < TN; ++c) {
+        scores[r][c] = expf(scores[r][c] - base);
+        sum[r] += scores[r][c];
+      }
+    }
+  }
+
+  /// factors[r] = 1 / the sum over all lanes of query r, or 0 if it saw no key.
+  __device__ void factors(float (&factors)[TM]) const {
+#pragma unroll
+    for (int r = 0; r < TM; ++r) {
+      const float all = sum_across(sum[r]);
+      factors[r] = all > 0.0f ? 1.0f / all : 0.0f;
+    }
+  }
+};
+// [online softmax]
 
 // [online]
 /// o[h][i] = the sum over j of softmax(scale * scores[h][i])[j] * v[key_head(h)][j]; blocks as in
@@ -36,13 +89,17 @@ __global__ void __launch_bounds__(kThreads)
 // --- On the host ---
 
 struct Online {
+  static constexpr Stage row = kWhole<Full>.with({.name = "06_online",
+                                                  .idea = "online softmax: the scores are read once",
+                                                  .kernels = 2,
+                                                  .needs = "d of at most 128; at most 2^30 scores"});
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch_multiply(a, 1.0f);
+    const auto a = operands<float>(data);
+    launch_multiply(data, 1.0f);
     const bool narrow = a.sizes.d <= 64;
     launch_shared(narrow ? online_values<64> : online_values<128>, query_tiles(a.sizes), kThreads,
-                  narrow ? sizeof(ValueTiles<64>) : sizeof(ValueTiles<128>), a.scores, a.v, data.floats("o"),
-                  a.sizes, a.scale);
+                  narrow ? sizeof(ValueTiles<64>) : sizeof(ValueTiles<128>), data[kScores], a.v,
+                  data[kO<Full>], a.sizes, a.scale);
   }
   static Traffic traffic(const Shape& s) { return multiply_traffic(s) + values_traffic(s); }
   static bool suits(const Shape& s) { return rows_fit(s) && scores_fit(s); }

@@ -2,7 +2,7 @@
 /// Stage 7: flash attention in one kernel. A tile of scores is computed, used and forgotten: the matrix of
 /// scores never exists. Stages 8 and 9 run this kernel with another softmax, and with a mask.
 #pragma once
-#include "online.cuh"
+#include "06_online.cuh"
 
 namespace DEVICE::attention {
 
@@ -65,11 +65,11 @@ __global__ void __launch_bounds__(kThreads)
 
 template <class Softmax, class Mask, class Order>
 void launch_flash(const Data& data) {
-  const Arrays a = arrays(data);
+  const auto a = operands<float>(data);
   const bool narrow = a.sizes.d <= 64;
   launch_shared(narrow ? flash<64, Softmax, Mask, Order> : flash<128, Softmax, Mask, Order>,
                 query_tiles(a.sizes), kThreads, narrow ? sizeof(FlashTiles<64>) : sizeof(FlashTiles<128>),
-                a.q, a.k, a.v, data.floats(Mask::kCausal ? "o_causal" : "o"), a.sizes, a.scale);
+                a.q, a.k, a.v, data[kO<Mask>], a.sizes, a.scale);
 }
 
 /// Each block reads k and v whole.
@@ -78,6 +78,8 @@ inline Traffic flash_traffic(const Shape& s) {
 }
 
 struct Flash {
+  static constexpr Stage row =
+      kWhole<Full>.with({.name = "07_flash", .idea = "flash attention: no matrix of scores at all"});
   static void run(const Data& data) { launch_flash<OnlineSoftmax, Full, EveryTile>(data); }
   static Traffic traffic(const Shape& s) { return flash_traffic(s); }
   static bool suits(const Shape& s) { return rows_fit(s); }

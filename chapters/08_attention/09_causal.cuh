@@ -25,12 +25,17 @@ struct VisibleTiles {
 
 /// Stage 8 with a mask, all tiles computed.
 struct Masked {
+  static constexpr Stage row =
+      kWhole<Causal>.with({.name = "09_masked", .idea = "with a causal mask, all tiles computed"});
   static void run(const Data& data) { launch_flash<LazySoftmax, Causal, EveryTile>(data); }
   static Traffic traffic(const Shape& s) { return flash_traffic(s); }
   static bool suits(const Shape& s) { return rows_fit(s); }
 };
 
 struct SkippedTiles {
+  static constexpr Stage row = kWhole<Causal>.with({.name = "09_causal",
+                                                    .idea = "tiles above the diagonal skipped, longest first",
+                                                    .against = "09_masked"});
   static void run(const Data& data) { launch_flash<LazySoftmax, Causal, VisibleTiles>(data); }
   static Traffic traffic(const Shape& s) {
     long long keys = 0;  // read by the blocks of one head

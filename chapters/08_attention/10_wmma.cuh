@@ -159,12 +159,16 @@ __global__ void __launch_bounds__(kHalfThreads)
 
 template <class Mask>
 struct Wmma {
+  static constexpr Stage row = kInBFloat16<Mask>.with(
+      {.name = Mask::kCausal ? "10_causal" : "10_wmma",
+       .idea = Mask::kCausal ? "the same with a causal mask" : "bfloat16 on the tensor cores, by wmma",
+       .against = Mask::kCausal ? "09_masked" : nullptr});
   static void run(const Data& data) {
-    const Halves a = half_arrays(data);
+    const auto a = operands<BFloat16>(data);
     const bool narrow = a.sizes.d <= 64;
     launch_shared(narrow ? flash_by_wmma<64, Mask> : flash_by_wmma<128, Mask>, half_tiles(a.sizes),
                   kHalfThreads, narrow ? sizeof(WmmaTiles<64>) : sizeof(WmmaTiles<128>), a.q, a.k, a.v,
-                  bfloat16s(data, Mask::kCausal ? "o_causal_bfloat16" : "o_bfloat16"), a.sizes, a.scale);
+                  data[kHalfO<Mask>], a.sizes, a.scale);
   }
   static Traffic traffic(const Shape& s) { return half_flash_traffic<Mask>(s, kHalfQueries, kHalfKeys); }
   static bool suits(const Shape& s) { return rows_fit(s); }

@@ -22,10 +22,16 @@ struct RowsInPages {
 // --- On the host ---
 
 struct Paged {
+  static constexpr Stage row =
+      kInBFloat16<Full>.with({.name = "11_paged",
+                              .idea = "the same with keys and values in pages of 64",
+                              .output = {&kOPaged},
+                              .kernels = 2,
+                              .needs = "at most 16 queries; d of at most 128; pages of 64 keys"});
   static void run(const Data& data) {
-    const auto* table = static_cast<const unsigned*>(data.array("page_table", Type::kUint32));
+    const auto* table = data[kPageTable];
     attend_and_combine(data, paged_part_keys(data.shape), RowsInPages{table, data.shape.dims[3] / kPageKeys},
-                       bfloat16s(data, "o_paged"));
+                       data[kOPaged]);
   }
   /// A warp has 4 keys at a time, or 2 where d is more than 64, all in one page, whose number is a sector.
   static Traffic traffic(const Shape& s) {

@@ -146,11 +146,11 @@ __global__ void combine(const float* __restrict__ outputs, const float2* __restr
 /// Both kernels, with `part_keys` keys in each part.
 template <class Rows>
 void attend_and_combine(const Data& data, int part_keys, Rows row_of, __nv_bfloat16* o) {
-  const Halves a = half_arrays(data);
+  const auto a = operands<BFloat16>(data);
   const auto all_rows = static_cast<unsigned>(rows(data.shape));
   const int count = ceil_div(a.sizes.keys, part_keys);
-  float* const outputs = data.floats("part_outputs");
-  auto* const parts = reinterpret_cast<float2*>(data.floats("parts"));
+  float* const outputs = data[kPartOutputs];
+  auto* const parts = reinterpret_cast<float2*>(data[kParts]);
   launch(a.sizes.d <= 64 ? attend_to_part<64, Rows> : attend_to_part<128, Rows>,
          dim3(all_rows, static_cast<unsigned>(count)), kSplitThreads, a.q, a.k, a.v, outputs, parts, a.sizes,
          a.scale, part_keys, row_of);
@@ -158,9 +158,13 @@ void attend_and_combine(const Data& data, int part_keys, Rows row_of, __nv_bfloa
 }
 
 struct Split {
+  static constexpr Stage row =
+      kInBFloat16<Full>.with({.name = "11_split",
+                              .idea = "split over the keys, for few queries and many keys",
+                              .kernels = 2,
+                              .needs = "at most 16 queries; d of at most 128"});
   static void run(const Data& data) {
-    attend_and_combine(data, part_keys(data.shape), RowsInOrder{data.shape.dims[3]},
-                       bfloat16s(data, "o_bfloat16"));
+    attend_and_combine(data, part_keys(data.shape), RowsInOrder{data.shape.dims[3]}, data[kHalfO<Full>]);
   }
   static Traffic traffic(const Shape& s) { return traffic(s, ceil_div(s.dims[3], part_keys(s))); }
   /// Four pairs share a sector, each stored by itself; each warp of combine() loads all pairs of its row.

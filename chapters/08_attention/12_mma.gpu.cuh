@@ -3,11 +3,14 @@
 /// operand: so the weights of one product are the operand of the next, and never leave their registers. Tiles
 /// of k and v are copied while others are multiplied (T. Dao, FlashAttention-2, 2023, arXiv 2307.08691).
 #pragma once
-#include "mma_tiles.gpu.cuh"
 #include "tensor_tiles.cuh"
+#ifdef WORKBOOK_GPU
+#include "mma_tiles.gpu.cuh"
+#endif
 
 namespace DEVICE::attention {
 
+#ifdef WORKBOOK_GPU
 // [mma tiles]
 /// A block of Warps warps has 16 * RowTiles queries per warp, and takes their keys Keys at a time. The
 /// queries stay in shared memory; two tiles of k and two of v are there in turn. Blocks of them fit on a
@@ -337,7 +340,7 @@ void with_mma_tiles(int d, bool aligned, const Run& run) {
 template <class Mask>
 struct MmaFlash {
   static void run(const Data& data) {
-    const Halves a = half_arrays(data);
+    const auto a = operands<BFloat16>(data);
     with_mma_tiles(data.shape.dims[4], are_aligned(a.q, a.k, a.v),
                    [&](auto tiles) { launch_with<decltype(tiles)>(data); });
   }
@@ -348,16 +351,29 @@ struct MmaFlash {
   template <class T>
   static void launch_with(const Data& data) {
     static_assert(T::kQueries == kMmaQueries && T::kKeys == kMmaKeys);
-    const Halves a = half_arrays(data);
+    const auto a = operands<BFloat16>(data);
     launch_shared(
         flash_by_mma<T, Mask>,
         static_cast<unsigned>(a.sizes.heads) * static_cast<unsigned>(ceil_div(a.sizes.queries, T::kQueries)),
-        T::kThreads, T::kSharedBytes, a.q, a.k, a.v,
-        bfloat16s(data, Mask::kCausal ? "o_causal_bfloat16" : "o_bfloat16"), a.sizes, a.scale);
+        T::kThreads, T::kSharedBytes, a.q, a.k, a.v, data[kHalfO<Mask>], a.sizes, a.scale);
   }
 };
+#endif
 
-struct Mma : MmaFlash<Full> {};
-struct MmaCausal : MmaFlash<Causal> {};
+struct Mma {
+  static constexpr Stage row =
+      kByMma<Full>.with({.name = "12_mma", .idea = "bfloat16 by mma.sync: the weights stay in registers"});
+#ifdef WORKBOOK_GPU
+  using Runs = MmaFlash<Full>;
+#endif
+};
+
+struct MmaCausal {
+  static constexpr Stage row = kByMma<Causal>.with(
+      {.name = "12_causal", .idea = "the same with a causal mask", .against = "09_masked"});
+#ifdef WORKBOOK_GPU
+  using Runs = MmaFlash<Causal>;
+#endif
+};
 
 }  // namespace DEVICE::attention

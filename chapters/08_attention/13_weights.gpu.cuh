@@ -3,10 +3,14 @@
 /// memory while a block goes through its queries; three groups of warps take turns at the tensor cores. The
 /// keys are numbered such that each lane has eight weights in a row, which it stores at once.
 #pragma once
+#include "problem.cuh"
+#ifdef WORKBOOK_GPU
 #include "mma_tiles.gpu.cuh"
+#endif
 
 namespace DEVICE::attention {
 
+#ifdef WORKBOOK_GPU
 // [weight sizes]
 /// A group of four warps has 16 queries, of up to 64 elements, and up to Keys keys; a block has kGroups of
 /// them.
@@ -164,8 +168,15 @@ inline int tiles_per_block(const Sizes& s) {
   }
   return best;
 }
+#endif
 
 struct MmaWeights {
+  static constexpr Stage row =
+      kHalfWeights.with({.name = "13_weights",
+                         .idea = "the weights alone in bfloat16, the keys stay in shared memory",
+                         .needs = "a GPU; at most 1024 keys and 2^28 scores, d <= 64",
+                         .capability = 80});
+#ifdef WORKBOOK_GPU
   static void run(const Data& data) {
     const int keys = data.shape.dims[3];
     if (keys <= 256)
@@ -187,13 +198,14 @@ struct MmaWeights {
  private:
   template <class T>
   static void launch_with(const Data& data) {
-    const Halves a = half_arrays(data);
+    const auto a = operands<BFloat16>(data);
     const int each = tiles_per_block(a.sizes);
     const dim3 grid(static_cast<unsigned>(a.sizes.heads),
                     static_cast<unsigned>(ceil_div(ceil_div(a.sizes.queries, T::kQueries), each)));
     launch_shared(weights_by_mma<T, Full>, grid, T::kThreads, kMmaAlignment + sizeof(T), a.q, a.k,
-                  bfloat16s(data, "p_bfloat16"), a.sizes, a.scale, each);
+                  data[kHalfP], a.sizes, a.scale, each);
   }
+#endif
 };
 
 }  // namespace DEVICE::attention

@@ -4,10 +4,14 @@
 /// from registers: there the weights are already (J. Shah and others, FlashAttention-3, 2024, arXiv
 /// 2407.08608).
 #pragma once
+#include "problem.cuh"
+#ifdef WORKBOOK_GPU
 #include "wgmma_tiles.sm90a.cuh"
+#endif
 
 namespace DEVICE::attention {
 
+#ifdef WORKBOOK_GPU
 // [in turn]
 /// Scores, softmax and the product with v, one after the other.
 struct InTurn {
@@ -81,7 +85,7 @@ using TwoWideGroups = WgmmaTiles<128, 2, 128, 2>;
 
 /// `o` by tiles of T.
 template <class T, class Mask, class Loop>
-void launch_wgmma(const Halves& a, __nv_bfloat16* o) {
+void launch_wgmma(const Operands<BFloat16>& a, __nv_bfloat16* o) {
   launch_shared(flash_by_wgmma<T, Mask, Loop>, wgmma_blocks<T>(a.sizes), T::kThreads, kSharedBytes<T>,
                 head_maps<T>(a, o), a.sizes, a.scale);
 }
@@ -90,8 +94,8 @@ void launch_wgmma(const Halves& a, __nv_bfloat16* o) {
 template <class Narrow, class Wide, class Mask, class Loop>
 struct WgmmaFlash {
   static void run(const Data& data) {
-    const Halves a = half_arrays(data);
-    __nv_bfloat16* const o = bfloat16s(data, Mask::kCausal ? "o_causal_bfloat16" : "o_bfloat16");
+    const auto a = operands<BFloat16>(data);
+    __nv_bfloat16* const o = data[kHalfO<Mask>];
     if (a.sizes.d <= Narrow::D)
       launch_wgmma<Narrow, Mask, Loop>(a, o);
     else
@@ -102,7 +106,14 @@ struct WgmmaFlash {
   }
   static bool suits(const Shape& s) { return rows_are_chunks(s); }
 };
+#endif
 
-struct Wgmma : WgmmaFlash<TwoNarrowGroups, TwoWideGroups, Full, InTurn> {};
+struct Wgmma {
+  static constexpr Stage row =
+      kOnHopper<Full>.with({.name = "14_wgmma", .idea = "wgmma and TMA: scores, softmax, values in turn"});
+#ifdef WORKBOOK_GPU
+  using Runs = WgmmaFlash<TwoNarrowGroups, TwoWideGroups, Full, InTurn>;
+#endif
+};
 
 }  // namespace DEVICE::attention

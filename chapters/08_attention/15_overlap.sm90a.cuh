@@ -7,6 +7,7 @@
 
 namespace DEVICE::attention {
 
+#ifdef WORKBOOK_GPU
 // [overlap]
 /// While o += weights * v of one tile is computed, the scores of the next become weights. They are rounded
 /// after the wait, because until then the product reads the ones before from their registers.
@@ -56,8 +57,16 @@ struct Overlapped {
 };
 // [overlap]
 
+#endif
+
 // --- On the host ---
 
-struct Overlap : WgmmaFlash<TwoNarrowGroups, TwoWideGroups, Full, Overlapped> {};
+struct Overlap {
+  static constexpr Stage row = kOnHopper<Full>.with(
+      {.name = "15_overlap", .idea = "a softmax beside the product of the weights before and v"});
+#ifdef WORKBOOK_GPU
+  using Runs = WgmmaFlash<TwoNarrowGroups, TwoWideGroups, Full, Overlapped>;
+#endif
+};
 
 }  // namespace DEVICE::attention

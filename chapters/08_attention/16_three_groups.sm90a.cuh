@@ -6,6 +6,7 @@
 
 namespace DEVICE::attention {
 
+#ifdef WORKBOOK_GPU
 // [group tiles]
 // The numbers: largest d, consumers, keys of a tile, stages. The two rules of a causal mask are own_steps()
 // and first_query() in wgmma_tiles.sm90a.cuh.
@@ -13,7 +14,24 @@ using NarrowGroups = WgmmaTiles<64, 4, 64, 4>;
 using WideGroups = WgmmaTiles<128, 3, 64, 4>;
 // [group tiles]
 
-struct Groups : WgmmaFlash<NarrowGroups, WideGroups, Full, Overlapped> {};
-struct GroupsCausal : WgmmaFlash<NarrowGroups, WideGroups, Causal, Overlapped> {};
+#endif
+
+// --- On the host ---
+
+struct Groups {
+  static constexpr Stage row =
+      kOnHopper<Full>.with({.name = "16_three_groups", .idea = "more warpgroups, with 64 keys at a time"});
+#ifdef WORKBOOK_GPU
+  using Runs = WgmmaFlash<NarrowGroups, WideGroups, Full, Overlapped>;
+#endif
+};
+
+struct GroupsCausal {
+  static constexpr Stage row = kOnHopper<Causal>.with(
+      {.name = "16_causal", .idea = "the same with a causal mask", .against = "09_masked"});
+#ifdef WORKBOOK_GPU
+  using Runs = WgmmaFlash<NarrowGroups, WideGroups, Causal, Overlapped>;
+#endif
+};
 
 }  // namespace DEVICE::attention

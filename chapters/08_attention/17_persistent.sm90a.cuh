@@ -7,6 +7,7 @@
 
 namespace DEVICE::attention {
 
+#ifdef WORKBOOK_GPU
 // [persistent attention]
 /// o as in stage 14. gridDim.x blocks share the `count` pieces of work, one per head and T::kQueries queries.
 /// With a mask these differ in length, so a block draws its next from `drawn`, which starts and ends as 0.
@@ -73,7 +74,7 @@ bool wastes_rows(int queries) {
 }
 
 template <class T, class Mask>
-void launch_persistent_tiles(const Halves& a, __nv_bfloat16* o, unsigned* drawn) {
+void launch_persistent_tiles(const Operands<BFloat16>& a, __nv_bfloat16* o, unsigned* drawn) {
   const int count = wgmma_blocks<T>(a.sizes);
   launch_shared(flash_persistent<T, Mask>, min(multiprocessors(), count), T::kThreads, kSharedBytes<T>,
                 head_maps<T>(a, o), a.sizes, a.scale, count, drawn);
@@ -81,7 +82,7 @@ void launch_persistent_tiles(const Halves& a, __nv_bfloat16* o, unsigned* drawn)
 
 /// `o` by the tiles that suit the sizes. `drawn` serves one launch at a time.
 template <class Mask>
-void launch_persistent(const Halves& a, __nv_bfloat16* o, unsigned* drawn) {
+void launch_persistent(const Operands<BFloat16>& a, __nv_bfloat16* o, unsigned* drawn) {
   if (a.sizes.d <= NarrowGroups::D)
     launch_persistent_tiles<NarrowGroups, Mask>(a, o, drawn);
   else if (wastes_rows<Mask>(a.sizes.queries))
@@ -98,9 +99,7 @@ struct PersistentFlash {
   static void run(const Data& data) {
     void* drawn = nullptr;
     check(cudaGetSymbolAddress(&drawn, drawn_work));
-    launch_persistent<Mask>(half_arrays(data),
-                            bfloat16s(data, Mask::kCausal ? "o_causal_bfloat16" : "o_bfloat16"),
-                            static_cast<unsigned*>(drawn));
+    launch_persistent<Mask>(operands<BFloat16>(data), data[kHalfO<Mask>], static_cast<unsigned*>(drawn));
   }
   static Traffic traffic(const Shape& s) {
     if (s.dims[4] <= NarrowGroups::D) return wgmma_traffic<NarrowGroups, Mask>(s);
@@ -109,8 +108,22 @@ struct PersistentFlash {
   }
   static bool suits(const Shape& s) { return rows_are_chunks(s); }
 };
+#endif
 
-struct Persistent : PersistentFlash<Full> {};
-struct PersistentCausal : PersistentFlash<Causal> {};
+struct Persistent {
+  static constexpr Stage row = kOnHopper<Full>.with(
+      {.name = "17_persistent", .idea = "persistent: the next queries load early, for short rows"});
+#ifdef WORKBOOK_GPU
+  using Runs = PersistentFlash<Full>;
+#endif
+};
+
+struct PersistentCausal {
+  static constexpr Stage row = kOnHopper<Causal>.with(
+      {.name = "17_causal", .idea = "the same with a causal mask", .against = "09_masked"});
+#ifdef WORKBOOK_GPU
+  using Runs = PersistentFlash<Causal>;
+#endif
+};
 
 }  // namespace DEVICE::attention

@@ -4,15 +4,18 @@
 /// rows. Each block keeps its part of the head's keys in shared memory while the queries go by, and the
 /// blocks tell each other the maximum and the sum of their part of a row. Compute capability 9.0.
 #pragma once
+#include "tiles.cuh"
+#ifdef WORKBOOK_GPU
 #include <cooperative_groups.h>
 
 #include "exp2.gpu.cuh"
 #include "hopper.sm90a.cuh"
 #include "row_vectors.hpp"
-#include "tiles.cuh"
+#endif
 
 namespace DEVICE::attention {
 
+#ifdef WORKBOOK_GPU
 // [cluster tiles]
 /// Of 128 keys in a row of scores: the largest exponent of two, and the sum of the powers relative to it.
 struct RowPart {
@@ -232,11 +235,18 @@ inline void launch_cluster(const float* q, const float* k, float* p, Sizes s, fl
   launch_clusters(weights_by_cluster, cluster_blocks(s.keys), tiles, ClusterTiles::kThreads,
                   sizeof(ClusterTiles), q, k, p, s, scale);
 }
+#endif
 
 struct Cluster {
+  static constexpr Stage row =
+      kWeights<Full>.with({.name = "18_cluster",
+                           .idea = "the weights in float32: a cluster of blocks shares the rows",
+                           .needs = "compute capability 9.0, d <= 64, at most 1024 keys",
+                           .capability = 90});
+#ifdef WORKBOOK_GPU
   static void run(const Data& data) {
-    const Arrays a = arrays(data);
-    launch_cluster(a.q, a.k, data.floats("p"), a.sizes, a.scale);
+    const auto a = operands<float>(data);
+    launch_cluster(a.q, a.k, data[kP<Full>], a.sizes, a.scale);
   }
   /// Two clusters that share the queries of a head both load its keys; how many do depends on the GPU.
   static Traffic traffic(const Shape& s) {
@@ -248,6 +258,7 @@ struct Cluster {
     return cluster_blocks(s.dims[3]) <= ClusterTiles::kMostBlocks && s.dims[4] <= ClusterTiles::kD &&
            scores_are_compared(s);
   }
+#endif
 };
 
 }  // namespace DEVICE::attention

@@ -6,22 +6,12 @@
 #include "attention.hpp"
 #include "ceil_div.hpp"
 #include "chapter.hpp"
+#include "half_arrays.hpp"
 #include "halves.hpp"
 
 namespace DEVICE::attention {
 
-using workbook::Array;
-using workbook::Chapter;
-using workbook::Data;
-using workbook::gpu_only;
-using workbook::on_all_cores;
-using workbook::Role;
-using workbook::row_sector_bytes;
-using workbook::Shape;
-using workbook::Stage;
-using workbook::stage;
-using workbook::Traffic;
-using workbook::Type;
+using namespace workbook;
 
 // [sizes]
 /// The sizes of a problem. q is heads x queries x d; k and v are key_heads x keys x d; all are contiguous.
@@ -104,41 +94,34 @@ inline long long paged_outputs(const Shape& s) { return has_pages(s) ? q_element
 /// Parts of whole pages, at most part_count() of them.
 inline int paged_part_keys(const Shape& s) { return ceil_div(part_keys(s), kPageKeys) * kPageKeys; }
 
-struct Arrays {
-  Sizes sizes;
-  float scale;  ///< 1 / sqrt(d)
-  float *q, *k, *v, *scores;
-  long long rows;  ///< of q and of the scores, in all heads
-};
+using BFloat16 = __nv_bfloat16;
+
+// Of float and BFloat16.
+template <class T>
+constexpr auto kQ = input<T>(kIsFloat<T> ? "q" : "q_bfloat16", q_elements);
+template <class T>
+constexpr auto kK = input<T>(kIsFloat<T> ? "k" : "k_bfloat16", k_elements);
+template <class T>
+constexpr auto kV = input<T>(kIsFloat<T> ? "v" : "v_bfloat16", k_elements);
+
+constexpr auto kPageTable = input<unsigned>("page_table", page_count);
+constexpr auto kScores = scratch<float>("scores", scratch_scores);
+constexpr auto kPartOutputs = scratch<float>("part_outputs", split_outputs);
+constexpr auto kParts = scratch<float>("parts", split_parts);
 
 inline float scale_of(int d) { return static_cast<float>(1 / sqrt(static_cast<double>(d))); }
 
-inline Arrays arrays(const Data& data) {
-  return {.sizes = sizes(data.shape),
-          .scale = scale_of(data.shape.dims[4]),
-          .q = data.floats("q"),
-          .k = data.floats("k"),
-          .v = data.floats("v"),
-          .scores = data.floats("scores"),
-          .rows = rows(data.shape)};
-}
-
-struct Halves {
+/// What attention is computed from, in the type T.
+template <class T>
+struct Operands {
   Sizes sizes;
-  float scale;
-  const __nv_bfloat16 *q, *k, *v;
+  float scale;  ///< 1 / sqrt(d)
+  const T *q, *k, *v;
 };
 
-inline __nv_bfloat16* bfloat16s(const Data& data, const char* name) {
-  return static_cast<__nv_bfloat16*>(data.array(name, Type::kBFloat16));
-}
-
-inline Halves half_arrays(const Data& data) {
-  return {.sizes = sizes(data.shape),
-          .scale = scale_of(data.shape.dims[4]),
-          .q = bfloat16s(data, "q_bfloat16"),
-          .k = bfloat16s(data, "k_bfloat16"),
-          .v = bfloat16s(data, "v_bfloat16")};
+template <class T>
+Operands<T> operands(const Data& data) {
+  return {sizes(data.shape), scale_of(data.shape.dims[4]), data[kQ<T>], data[kK<T>], data[kV<T>]};
 }
 
 // --- How far results may be off, in roundings of what the references call magnitude ---
@@ -173,15 +156,15 @@ inline int exact_sum_roundings(const Shape& s) { return 6 * static_cast<int>(cei
 /// before it, is all zeros, so its scores are 0; the others have a single -1, at one element after the other,
 /// so their scores are below -1400. With whole numbers in v, no sum is rounded.
 inline void fill_exact(const Data& host) {
-  const Arrays a = arrays(host);
-  const int d = a.sizes.d, keys = a.sizes.keys;
-  workbook::fill_whole(a.q, q_elements(host.shape), 1, 81);
-  for (long long i = 0; i < q_elements(host.shape); ++i) a.q[i] = 16384.0f * (2 + a.q[i]);
+  const int keys = host.shape.dims[3], d = host.shape.dims[4];
+  float *const q = host[kQ<float>], *const k = host[kK<float>];
+  fill_whole(q, q_elements(host.shape), 1, 81);
+  for (long long i = 0; i < q_elements(host.shape); ++i) q[i] = 16384.0f * (2 + q[i]);
   for (long long i = 0; i < k_elements(host.shape); ++i) {
     const long long row = i / d, key = row % keys;
-    a.k[i] = (keys - key) % 2 == 0 && i % d == (row / 2) % d ? -1.0f : 0.0f;
+    k[i] = (keys - key) % 2 == 0 && i % d == (row / 2) % d ? -1.0f : 0.0f;
   }
-  workbook::fill_whole(a.v, k_elements(host.shape), 7, 83);
+  fill_whole(host[kV<float>], k_elements(host.shape), 7, 83);
 }
 
 /// Sums of at most 7 per key stay below 2^24.
@@ -197,7 +180,7 @@ inline void round_to(__nv_bfloat16* to, const float* from, long long count) {
 
 /// Every page has one entry, in an order that does not depend on the inputs.
 inline void fill_page_table(const Data& host) {
-  auto* const table = static_cast<unsigned*>(host.array("page_table", Type::kUint32));
+  auto* const table = host[kPageTable];
   const auto count = static_cast<unsigned>(page_count(host.shape));
   unsigned state = 85;
   for (unsigned i = 0; i < count; ++i) {  // R. Durstenfeld's shuffle, from the inside out
@@ -210,85 +193,77 @@ inline void fill_page_table(const Data& host) {
 
 /// Scores have a variance of about 2, whatever d is; keys have an offset, so that their mean is not zero.
 inline void fill(const Data& host) {
-  const Arrays a = arrays(host);
+  const long long of_q = q_elements(host.shape), of_k = k_elements(host.shape);
   if (host.exact) {
     fill_exact(host);
   } else {
-    workbook::fill_uniform(a.q, q_elements(host.shape), -2.5f, 2.5f, 81);
-    workbook::fill_uniform(a.k, k_elements(host.shape), -1.5f, 2.0f, 82);
-    workbook::fill_uniform(a.v, k_elements(host.shape), -1.0f, 2.0f, 83);
+    fill_uniform(host[kQ<float>], of_q, -2.5f, 2.5f, 81);
+    fill_uniform(host[kK<float>], of_k, -1.5f, 2.0f, 82);
+    fill_uniform(host[kV<float>], of_k, -1.0f, 2.0f, 83);
   }
-  round_to(bfloat16s(host, "q_bfloat16"), a.q, q_elements(host.shape));
-  round_to(bfloat16s(host, "k_bfloat16"), a.k, k_elements(host.shape));
-  round_to(bfloat16s(host, "v_bfloat16"), a.v, k_elements(host.shape));
+  round_to(host[kQ<__nv_bfloat16>], host[kQ<float>], of_q);
+  round_to(host[kK<__nv_bfloat16>], host[kK<float>], of_k);
+  round_to(host[kV<__nv_bfloat16>], host[kV<float>], of_k);
   fill_page_table(host);
 }
 
 // --- References ---
 
-inline workbook::Attention problem(const Data& host, bool causal) {
-  const Arrays a = arrays(host);
+template <class T>
+Attention problem(const Data& host, bool causal) {
+  const auto a = operands<T>(host);
   const Sizes s = a.sizes;
-  return {a.q, a.k, a.v, Type::kFloat32, s.heads, s.key_heads, s.queries, s.keys, s.d, causal, host.exact};
-}
-
-inline workbook::Attention half_problem(const Data& host, bool causal) {
-  const Halves a = half_arrays(host);
-  const Sizes s = a.sizes;
-  return {a.q, a.k, a.v, Type::kBFloat16, s.heads, s.key_heads, s.queries, s.keys, s.d, causal, host.exact};
+  return {a.q, a.k, a.v, kTypeOf<T>, s.heads, s.key_heads, s.queries, s.keys, s.d, causal, host.exact};
 }
 
 template <class Mask>
 void reference_weights(const Data& host, double* expected, double* magnitude) {
-  workbook::attention_weights(problem(host, Mask::kCausal), expected, magnitude);
+  attention_weights(problem<float>(host, Mask::kCausal), expected, magnitude);
 }
 
 inline void reference_bfloat16_weights(const Data& host, double* expected, double* magnitude) {
-  workbook::attention_weights(half_problem(host, false), expected, magnitude);
+  attention_weights(problem<__nv_bfloat16>(host, false), expected, magnitude);
 }
 
 template <class Mask>
 void reference_output(const Data& host, double* expected, double* magnitude) {
-  workbook::attention_output(problem(host, Mask::kCausal), 0, 1, expected, magnitude);
+  attention_output(problem<float>(host, Mask::kCausal), 0, 1, expected, magnitude);
 }
 
 template <class Mask>
 void reference_bfloat16(const Data& host, double* expected, double* magnitude) {
-  workbook::attention_output(half_problem(host, Mask::kCausal), kWeightRoundings,
-                             tensor_roundings(host.shape), expected, magnitude);
+  attention_output(problem<__nv_bfloat16>(host, Mask::kCausal), kWeightRoundings,
+                   tensor_roundings(host.shape), expected, magnitude);
 }
 
 inline void reference_paged(const Data& host, double* expected, double* magnitude) {
-  workbook::Attention paged = half_problem(host, false);
-  paged.page_table = static_cast<const unsigned*>(host.array("page_table", Type::kUint32));
+  Attention paged = problem<__nv_bfloat16>(host, false);
+  paged.page_table = host[kPageTable];
   paged.page_keys = kPageKeys;
-  workbook::attention_output(paged, kWeightRoundings, tensor_roundings(host.shape), expected, magnitude);
+  attention_output(paged, kWeightRoundings, tensor_roundings(host.shape), expected, magnitude);
 }
 
-const Array kArrays[] = {
-    {"q", Type::kFloat32, Role::kInput, q_elements, nullptr},
-    {"k", Type::kFloat32, Role::kInput, k_elements, nullptr},
-    {"v", Type::kFloat32, Role::kInput, k_elements, nullptr},
-    {"q_bfloat16", Type::kBFloat16, Role::kInput, q_elements, nullptr},
-    {"k_bfloat16", Type::kBFloat16, Role::kInput, k_elements, nullptr},
-    {"v_bfloat16", Type::kBFloat16, Role::kInput, k_elements, nullptr},
-    {"page_table", Type::kUint32, Role::kInput, page_count, nullptr},
-    {"scores", Type::kFloat32, Role::kScratch, scratch_scores, nullptr},
-    {"part_outputs", Type::kFloat32, Role::kScratch, split_outputs, nullptr},
-    {"parts", Type::kFloat32, Role::kScratch, split_parts, nullptr},
-    {"p", Type::kFloat32, Role::kOutput, compared_scores, reference_weights<Full>, "q k"},
-    {"p_causal", Type::kFloat32, Role::kOutput, compared_scores, reference_weights<Causal>, "q k"},
-    {"p_bfloat16", Type::kBFloat16, Role::kOutput, compared_scores, reference_bfloat16_weights,
-     "q_bfloat16 k_bfloat16"},
-    {"o", Type::kFloat32, Role::kOutput, q_elements, reference_output<Full>, "q k v"},
-    {"o_causal", Type::kFloat32, Role::kOutput, q_elements, reference_output<Causal>, "q k v"},
-    {"o_bfloat16", Type::kBFloat16, Role::kOutput, q_elements, reference_bfloat16<Full>,
-     "q_bfloat16 k_bfloat16 v_bfloat16"},
-    {"o_causal_bfloat16", Type::kBFloat16, Role::kOutput, q_elements, reference_bfloat16<Causal>,
-     "q_bfloat16 k_bfloat16 v_bfloat16"},
-    {"o_paged", Type::kBFloat16, Role::kOutput, paged_outputs, reference_paged,
-     "q_bfloat16 k_bfloat16 v_bfloat16 page_table"},
-};
+// With the mask.
+template <class Mask>
+constexpr auto kP = output<float>(Mask::kCausal ? "p_causal" : "p", compared_scores, reference_weights<Mask>,
+                                  {&kQ<float>, &kK<float>});
+template <class Mask>
+constexpr auto kO = output<float>(Mask::kCausal ? "o_causal" : "o", q_elements, reference_output<Mask>,
+                                  {&kQ<float>, &kK<float>, &kV<float>});
+template <class Mask>
+constexpr auto kHalfO = output<BFloat16>(Mask::kCausal ? "o_causal_bfloat16" : "o_bfloat16", q_elements,
+                                         reference_bfloat16<Mask>,
+                                         {&kQ<BFloat16>, &kK<BFloat16>, &kV<BFloat16>});
+
+constexpr auto kHalfP = output<BFloat16>("p_bfloat16", compared_scores, reference_bfloat16_weights,
+                                         {&kQ<BFloat16>, &kK<BFloat16>});
+constexpr auto kOPaged = output<BFloat16>("o_paged", paged_outputs, reference_paged,
+                                          {&kQ<BFloat16>, &kK<BFloat16>, &kV<BFloat16>, &kPageTable});
+
+constexpr const Array* kArrays[] = {&kQ<float>,    &kK<float>,      &kV<float>, &kQ<BFloat16>, &kK<BFloat16>,
+                                    &kV<BFloat16>, &kPageTable,     &kScores,   &kPartOutputs, &kParts,
+                                    &kP<Full>,     &kP<Causal>,     &kHalfP,    &kO<Full>,     &kO<Causal>,
+                                    &kHalfO<Full>, &kHalfO<Causal>, &kOPaged};
 
 // --- Operations and bytes ---
 
@@ -312,5 +287,37 @@ template <class Mask>
 double attention_flops(const Shape& s) {
   return 2 * score_flops<Mask>(s);
 }
+
+// --- Rows that stages share ---
+
+/// The weights alone, in float32 and in bfloat16 with float32 sums.
+template <class Mask>
+constexpr Stage kWeights = {.output = {&kP<Mask>},
+                            .roundings = float_roundings,
+                            .exact_roundings = exact_roundings,
+                            .flops = score_flops<Mask>};
+constexpr Stage kHalfWeights = kWeights<Full>.with({.output = {&kHalfP}, .roundings = tensor_roundings});
+
+/// The whole in float32.
+template <class Mask>
+constexpr Stage kWhole = {.output = {&kO<Mask>},
+                          .roundings = float_roundings,
+                          .exact_roundings = exact_roundings,
+                          .flops = attention_flops<Mask>,
+                          .needs = "d of at most 128",
+                          .against = "04_three_kernels"};
+/// The whole in bfloat16 with float32 sums.
+template <class Mask>
+constexpr Stage kInBFloat16 = kWhole<Mask>.with({.output = {&kHalfO<Mask>}, .roundings = tensor_roundings});
+
+/// By instructions of compute capability 8.0, and of an H100 or H200.
+template <class Mask>
+constexpr Stage kByMma = kInBFloat16<Mask>.with({.needs = "a GPU of compute capability 8.0; d of at most 128",
+                                                 .capability = 80});
+template <class Mask>
+constexpr Stage kOnHopper =
+    kInBFloat16<Mask>.with({.needs = "sm_90a: an H100 or H200; d of at most 128, of eights",
+                            .capability = 90,
+                            .no_other_capability = true});
 
 }  // namespace DEVICE::attention

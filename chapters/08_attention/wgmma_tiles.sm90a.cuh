@@ -296,7 +296,7 @@ __device__ inline void store_outputs(T& shared, const HeadMaps& maps, const Wgmm
 
 /// The TMA's descriptions of q, k, v and `o`, for tiles of T. d is a multiple of 8.
 template <class T>
-HeadMaps head_maps(const Halves& a, const __nv_bfloat16* o) {
+HeadMaps head_maps(const Operands<BFloat16>& a, const __nv_bfloat16* o) {
   const Sizes& s = a.sizes;
   return {stack_map(a.q, s.heads, s.queries, s.d, 64), stack_map(a.k, s.key_heads, s.keys, s.d, T::kKeys),
           stack_map(a.v, s.key_heads, s.keys, s.d, T::kKeys), stack_map(o, s.heads, s.queries, s.d, 64)};

@@ -10,7 +10,7 @@ namespace DEVICE::operators {
 
 namespace stages = attention;
 
-void attend(const stages::Halves& a, bool causal, __nv_bfloat16* o, unsigned* drawn) {
+void attend(const stages::Operands<__nv_bfloat16>& a, bool causal, __nv_bfloat16* o, unsigned* drawn) {
   const bool narrow = a.sizes.d <= stages::NarrowGroups::D;
   using Loop = stages::Overlapped;
   if (drawn)
@@ -31,15 +31,16 @@ using namespace DEVICE::operators;
 
 void workbook_ops::launch_attention_on_hopper(const WorkbookAttention& task) {
   const auto array = [](const void* start) { return static_cast<const __nv_bfloat16*>(start); };
-  const stages::Halves arrays = {.sizes = {task.heads, task.key_heads, task.queries, task.keys, task.d},
-                                 .scale = task.scale,
-                                 .q = array(task.q),
-                                 .k = array(task.k),
-                                 .v = array(task.v)};
+  const stages::Operands<__nv_bfloat16> operands = {
+      .sizes = {task.heads, task.key_heads, task.queries, task.keys, task.d},
+      .scale = task.scale,
+      .q = array(task.q),
+      .k = array(task.k),
+      .v = array(task.v)};
   make_context_current();
   auto* const drawn = static_cast<unsigned*>(task.scratch);
   if (drawn) gpu::check(cudaMemsetAsync(drawn, 0, sizeof(unsigned), gpu::launch_stream));
-  attend(arrays, task.causal && task.queries > 1, static_cast<__nv_bfloat16*>(task.out), drawn);
+  attend(operands, task.causal && task.queries > 1, static_cast<__nv_bfloat16*>(task.out), drawn);
 }
 
 void workbook_ops::launch_weights_on_hopper(const WorkbookAttention& task) {

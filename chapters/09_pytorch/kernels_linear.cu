@@ -28,14 +28,11 @@ struct Epilogue {
 
 // --- On the host ---
 
-/// The arrays of a chapter's stages, as far as these launches read them.
-template <class Arrays, class T>
-Arrays arrays_of(const WorkbookLinearGelu& task) {
-  const auto read_only = [](const void* array) { return const_cast<T*>(static_cast<const T*>(array)); };
-  Arrays arrays = {};
-  arrays.m = task.rows, arrays.k = task.inputs, arrays.n = task.outputs;
-  arrays.x = read_only(task.x), arrays.w = read_only(task.weight);
-  return arrays;
+/// The factors as a chapter's stages have them.
+template <class Factors, class T>
+Factors factors_of(const WorkbookLinearGelu& task) {
+  return {static_cast<const T*>(task.x), static_cast<const T*>(task.weight), task.rows, task.inputs,
+          task.outputs};
 }
 
 /// Both stages have tiles of 128 rows, and a grid has at most 65535 blocks along y.
@@ -61,7 +58,7 @@ void run_bfloat16(const WorkbookLinearGelu& task) {
 #endif
   check_rows(task.rows);
   using T = __nv_bfloat16;
-  launch_wmma(arrays_of<tensor_cores::Arrays, T>(task), static_cast<T*>(task.y),
+  launch_wmma(factors_of<tensor_cores::Factors, T>(task), static_cast<T*>(task.y),
               Epilogue<Formula, T>{static_cast<const T*>(task.bias)});
 }
 
@@ -69,7 +66,7 @@ template <class Formula>
 void run_linear_gelu(const WorkbookLinearGelu& task) {
   if (task.type != kFloat32) return run_bfloat16<Formula>(task);
   check_rows(task.rows);
-  launch_warp_tiles(arrays_of<linear_gelu::Arrays, float>(task), static_cast<float*>(task.y),
+  launch_warp_tiles(factors_of<linear_gelu::Factors, float>(task), static_cast<float*>(task.y),
                     linear_gelu::AsItIs{}, Epilogue<Formula, float>{static_cast<const float*>(task.bias)});
 }
 

@@ -88,13 +88,7 @@ void run_quantize_rows(const WorkbookQuantizeRows& task) {
   const Quantised<T> a = {static_cast<const T*>(task.x), task.q, task.scales};
   if constexpr (sizeof(T) == 4)
     if (!is_short(task.columns) && stages::stays_on_chip(task.columns)) {
-      const stages::Arrays arrays = {.rows = task.rows,
-                                     .columns = task.columns,
-                                     .x = const_cast<float*>(a.x),  // it is read only
-                                     .scales = a.scales,
-                                     .q_rows = a.q};
-      return stages::is_aligned(arrays) ? stages::launch_once<float4>(arrays)
-                                        : stages::launch_once<float>(arrays);
+      return stages::launch_one_read(a.x, a.scales, a.q, task.rows, task.columns);
     }
   const bool wide = task.columns % kWidest<T> == 0 && are_aligned(a.x, a.q);
   launch_rows(wide ? quantize_rows<kWidest<T>, T> : quantize_rows<1, T>, a, task.rows, task.columns);

@@ -10,8 +10,8 @@ namespace DEVICE::several_gpus {
 /// How blocks wait for those of other GPUs: by the flags and fences of common/kernels/meet.hpp, which the
 /// exercises use as well.
 struct ByFences {
-  static __device__ void meet(const OnGpus<unsigned>& flags, int gpus, int me) {
-    DEVICE::meet(flags, gpus, me);
+  static __device__ void meet_others(const OnGpus<unsigned>& flags, int gpus, int me) {
+    meet(flags, gpus, me);
   }
 };
 
@@ -22,7 +22,7 @@ __global__ void all_reduce(const __grid_constant__ OnGpus<const T> x, T* __restr
                            const __grid_constant__ OnGpus<unsigned> flags, int gpus, int me,
                            long long elements) {
   // [reduce]
-  ByFences::meet(flags, gpus, me);  // x is there on all of them
+  ByFences::meet_others(flags, gpus, me);  // x is there on all of them
   const long long pieces = elements / Pack<T>::kCount, step = static_cast<long long>(gridDim.x) * blockDim.x;
   for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < pieces; i += step) {
     float total[Pack<T>::kCount] = {};
@@ -31,7 +31,7 @@ __global__ void all_reduce(const __grid_constant__ OnGpus<const T> x, T* __restr
     for (int e = 0; e < Pack<T>::kCount; ++e) rounded.element[e] = from_float<T>(total[e]);
     pieces_of(sum)[i] = rounded.bits;
   }
-  ByFences::meet(flags, gpus, me);  // all have read x
+  ByFences::meet_others(flags, gpus, me);  // all have read x
   // [reduce]
 }
 
@@ -65,11 +65,11 @@ __global__ void __launch_bounds__(1024)
 
 template <class T>
 void launch_residual_rms(const Data& data, int gpu) {
-  const Arrays<T> a = arrays<T>(data, gpu);
   const int columns = data.shape.dims[2];
   with_pieces<T>(columns, [&](auto pieces) {
-    launch(residual_rms<T, pieces.value>, data.shape.dims[1], threads_of_row<T>(columns), a.sum, a.residual,
-           a.weight, a.h, a.y, columns);
+    launch(residual_rms<T, pieces.value>, data.shape.dims[1], threads_of_row<T>(columns),
+           data.of(kSum<T>, gpu), data.of(kResidual<T>, gpu), data.of(kWeight<T>, gpu), data.of(kH<T>, gpu),
+           data.of(kY<T>, gpu), columns);
   });
 }
 
@@ -81,6 +81,11 @@ Traffic residual_rms_traffic(const Shape& s) {
 }
 
 struct Unfused {
+  static constexpr Stage row =
+      kNormalises<BFloat16>.with({.name = "01_unfused",
+                                  .idea = "two kernels: the sum over all GPUs, then residual and norm",
+                                  .kernels = 2,
+                                  .roundings = roundings_of_stored_sum});
   using T = __nv_bfloat16;
   static constexpr int kThreads = 1024;
 
@@ -89,10 +94,10 @@ struct Unfused {
     return static_cast<int>(needed < most ? needed : most);
   }
   static void run(const Data& data) {
-    const OnGpus<const T> x = x_on_gpus<T>(data);
-    const OnGpus<unsigned> flags = on_gpus<unsigned>(data, "flags", Type::kUint32);
+    const OnGpus<const T> x = on_gpus<const T>(data, kX<T>);
+    const OnGpus<unsigned> flags = on_gpus<unsigned>(data, kFlags);
     on_each_gpu(gpus(data.shape), [&](int gpu) {
-      launch(all_reduce<T>, grid(data.shape), kThreads, x, arrays<T>(data, gpu).sum, flags, gpus(data.shape),
+      launch(all_reduce<T>, grid(data.shape), kThreads, x, data.of(kSum<T>, gpu), flags, gpus(data.shape),
              gpu, elements(data.shape));
       launch_residual_rms<T>(data, gpu);
     });

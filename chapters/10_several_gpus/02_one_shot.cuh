@@ -14,7 +14,7 @@ __global__ void __launch_bounds__(1024)
     one_shot(const __grid_constant__ OnGpus<const T> x, const T* __restrict__ residual,
              const T* __restrict__ weight, T* __restrict__ h, T* __restrict__ y,
              const __grid_constant__ OnGpus<unsigned> flags, int gpus, int me, int rows, int columns) {
-  Blocks::meet(flags, gpus, me);  // x is there on all of them
+  Blocks::meet_others(flags, gpus, me);  // x is there on all of them
   const int pieces = columns / Pack<T>::kCount;
   // [row]
   for (int r = blockIdx.x; r < rows; r += gridDim.x) {
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(1024)
     }
   }
   // [row]
-  Blocks::meet(flags, gpus, me);  // all have read x
+  Blocks::meet_others(flags, gpus, me);  // all have read x
 }
 
 // --- On the host ---
@@ -53,14 +53,14 @@ template <class T, class Blocks>
 struct OneShot {
   static int grid(const Shape& s) { return blocks_for<T>(rows(s), s.dims[2]); }
   static void run(const Data& data) {
-    const OnGpus<const T> x = x_on_gpus<T>(data);
-    const OnGpus<unsigned> flags = on_gpus<unsigned>(data, "flags", Type::kUint32);
+    const OnGpus<const T> x = on_gpus<const T>(data, kX<T>);
+    const OnGpus<unsigned> flags = on_gpus<unsigned>(data, kFlags);
     const int rows = data.shape.dims[1], columns = data.shape.dims[2];
     on_each_gpu(gpus(data.shape), [&](int gpu) {
-      const Arrays<T> a = arrays<T>(data, gpu);
       with_pieces<T>(columns, [&](auto pieces) {
-        launch(one_shot<T, Blocks, pieces.value>, grid(data.shape), threads_of_row<T>(columns), x, a.residual,
-               a.weight, a.h, a.y, flags, gpus(data.shape), gpu, rows, columns);
+        launch(one_shot<T, Blocks, pieces.value>, grid(data.shape), threads_of_row<T>(columns), x,
+               data.of(kResidual<T>, gpu), data.of(kWeight<T>, gpu), data.of(kH<T>, gpu), data.of(kY<T>, gpu),
+               flags, gpus(data.shape), gpu, rows, columns);
       });
     });
   }
@@ -72,6 +72,11 @@ struct OneShot {
     return traffic + meetings_traffic(s, grid(s), 2);
   }
   static bool suits(const Shape& s) { return suits_rows<T>(s); }
+};
+
+struct ByFence : OneShot<BFloat16, ByFences> {
+  static constexpr Stage row = kNormalises<BFloat16>.with(
+      {.name = "02_one_shot", .idea = "one kernel: each GPU reads a row from all and normalises it"});
 };
 
 }  // namespace DEVICE::several_gpus

@@ -14,7 +14,7 @@ using Flag = cuda::atomic_ref<unsigned, cuda::thread_scope_system>;
 
 /// As ByFences.
 struct ByRelease {
-  static __device__ void meet(const OnGpus<unsigned>& flags, int gpus, int me) {
+  static __device__ void meet_others(const OnGpus<unsigned>& flags, int gpus, int me) {
     __syncthreads();
     const int t = threadIdx.x;
     if (t < gpus) {
@@ -30,5 +30,17 @@ struct ByRelease {
   }
 };
 // [meet]
+
+// --- On the host ---
+
+struct Release : OneShot<BFloat16, ByRelease> {
+  static constexpr Stage row = kNormalises<BFloat16>.with(
+      {.name = "03_release", .idea = "flags by release and acquire, without fences"});
+};
+
+struct ReleaseFloat : OneShot<float, ByRelease> {
+  static constexpr Stage row =
+      kNormalises<float>.with({.name = "03_float32", .idea = "the same in float32", .against = "03_float32"});
+};
 
 }  // namespace DEVICE::several_gpus

@@ -16,7 +16,7 @@ __global__ void __launch_bounds__(1024)
     two_shot(const __grid_constant__ OnGpus<const T> x, const T* __restrict__ residual,
              const T* __restrict__ weight, T* __restrict__ own_h, const __grid_constant__ OnGpus<T> y,
              const __grid_constant__ OnGpus<unsigned> flags, int gpus, int me, int rows, int columns) {
-  ByRelease::meet(flags, gpus, me);  // x is there on all of them
+  ByRelease::meet_others(flags, gpus, me);  // x is there on all of them
   const int pieces = columns / Pack<T>::kCount, own_rows = rows / gpus;
   // [row]
   for (int r = blockIdx.x; r < own_rows; r += gridDim.x) {
@@ -47,24 +47,31 @@ __global__ void __launch_bounds__(1024)
     }
   }
   // [row]
-  ByRelease::meet(flags, gpus, me);  // all have read x, and y is there
+  ByRelease::meet_others(flags, gpus, me);  // all have read x, and y is there
 }
 
 // --- On the host ---
 
 template <class T>
 struct TwoShot {
+  static constexpr Stage row =
+      kNormalises<T>.with({.name = kIsFloat<T> ? "04_float32" : "04_two_shot",
+                           .idea = kIsFloat<T> ? "the same in float32"
+                                               : "each GPU normalises a part of the rows and sends y to all",
+                           .output = {&kOwnH<T>, &kY<T>},
+                           .needs = "as many rows for each GPU, and rows of whole 16 bytes, up to 64 KiB",
+                           .against = kIsFloat<T> ? "03_float32" : nullptr});
   static int grid(const Shape& s) { return blocks_for<T>(own_rows(s), s.dims[2]); }
   static void run(const Data& data) {
-    const OnGpus<const T> x = x_on_gpus<T>(data);
-    const OnGpus<T> y = y_on_gpus<T>(data);
-    const OnGpus<unsigned> flags = on_gpus<unsigned>(data, "flags", Type::kUint32);
+    const OnGpus<const T> x = on_gpus<const T>(data, kX<T>);
+    const OnGpus<T> y = on_gpus<T>(data, kY<T>);
+    const OnGpus<unsigned> flags = on_gpus<unsigned>(data, kFlags);
     const int rows = data.shape.dims[1], columns = data.shape.dims[2];
     on_each_gpu(gpus(data.shape), [&](int gpu) {
-      const Arrays<T> a = arrays<T>(data, gpu);
       with_pieces<T>(columns, [&](auto pieces) {
-        launch(two_shot<T, pieces.value>, grid(data.shape), threads_of_row<T>(columns), x, a.residual,
-               a.weight, a.own_h, y, flags, gpus(data.shape), gpu, rows, columns);
+        launch(two_shot<T, pieces.value>, grid(data.shape), threads_of_row<T>(columns), x,
+               data.of(kResidual<T>, gpu), data.of(kWeight<T>, gpu), data.of(kOwnH<T>, gpu), y, flags,
+               gpus(data.shape), gpu, rows, columns);
       });
     });
   }
@@ -79,6 +86,5 @@ struct TwoShot {
   }
   static bool suits(const Shape& s) { return suits_rows<T>(s) && rows(s) % gpus(s) == 0; }
 };
-constexpr const char* kWholeParts = "as many rows for each GPU, and rows of whole 16 bytes, up to 64 KiB";
 
 }  // namespace DEVICE::several_gpus

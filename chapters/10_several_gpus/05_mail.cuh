@@ -72,24 +72,21 @@ __global__ void __launch_bounds__(1024)
 
 // --- On the host ---
 
-template <class T>
-OnGpus<uint4> mail_on_gpus(const Data& data) {
-  return on_gpus<uint4>(data, "mail", Type::kUint32);
-}
-
 struct ByMail {
+  static constexpr Stage row = kNormalises<BFloat16>.with(
+      {.name = "05_mail", .idea = "few rows: x is sent, and is its own flag", .needs = "up to 512 rows"});
   using T = __nv_bfloat16;
 
   static void run(const Data& data) {
-    const OnGpus<const T> x = x_on_gpus<T>(data);
-    const OnGpus<uint4> mail = mail_on_gpus<T>(data);
+    const OnGpus<const T> x = on_gpus<const T>(data, kX<T>);
+    const OnGpus<uint4> mail = on_gpus<uint4>(data, kMail);
     const int rows = data.shape.dims[1], columns = data.shape.dims[2];
     on_each_gpu(gpus(data.shape), [&](int gpu) {
-      const Arrays<T> a = arrays<T>(data, gpu);
-      auto* sent = static_cast<unsigned*>(data.array("sent", Type::kUint32, gpu));
+      auto* sent = data.of(kSent, gpu);
       with_pieces<T>(columns, [&](auto pieces) {
-        launch(by_mail<T, pieces.value>, rows, threads_of_row<T>(columns), x.of[gpu], a.residual, a.weight,
-               a.h, a.y, mail, sent, gpus(data.shape), gpu, columns);
+        launch(by_mail<T, pieces.value>, rows, threads_of_row<T>(columns), x.of[gpu],
+               data.of(kResidual<T>, gpu), data.of(kWeight<T>, gpu), data.of(kH<T>, gpu), data.of(kY<T>, gpu),
+               mail, sent, gpus(data.shape), gpu, columns);
       });
     });
   }

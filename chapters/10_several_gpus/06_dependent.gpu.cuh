@@ -6,6 +6,7 @@
 
 namespace DEVICE::several_gpus {
 
+#ifdef WORKBOOK_GPU
 /// by_mail(), but for a launch that may begin early, with x, residual and weight in registers.
 template <class T, int Pieces>
 __global__ void __launch_bounds__(1024)
@@ -68,21 +69,29 @@ __global__ void __launch_bounds__(1024)
 #endif
 }
 
+#endif
+
 // --- On the host ---
 
 struct Dependent {
+  static constexpr Stage row =
+      kNormalises<BFloat16>.with({.name = "06_dependent",
+                                  .idea = "the same, launched while the kernel before it ends",
+                                  .needs = "a GPU of compute capability 9.0, and up to 512 rows",
+                                  .capability = 90});
+#ifdef WORKBOOK_GPU
   using T = __nv_bfloat16;
 
   static void run(const Data& data) {
-    const OnGpus<const T> x = x_on_gpus<T>(data);
-    const OnGpus<uint4> mail = mail_on_gpus<T>(data);
+    const OnGpus<const T> x = on_gpus<const T>(data, kX<T>);
+    const OnGpus<uint4> mail = on_gpus<uint4>(data, kMail);
     const int rows = data.shape.dims[1], columns = data.shape.dims[2];
     on_each_gpu(gpus(data.shape), [&](int gpu) {
-      const Arrays<T> a = arrays<T>(data, gpu);
-      auto* sent = static_cast<unsigned*>(data.array("sent", Type::kUint32, gpu));
+      auto* sent = data.of(kSent, gpu);
       with_pieces<T>(columns, [&](auto pieces) {
         launch_dependent(by_early_mail<T, pieces.value>, rows, threads_of_row<T>(columns), x.of[gpu],
-                         a.residual, a.weight, a.h, a.y, mail, sent, gpus(data.shape), gpu, columns);
+                         data.of(kResidual<T>, gpu), data.of(kWeight<T>, gpu), data.of(kH<T>, gpu),
+                         data.of(kY<T>, gpu), mail, sent, gpus(data.shape), gpu, columns);
       });
     });
   }
@@ -95,6 +104,7 @@ struct Dependent {
     return traffic;
   }
   static bool suits(const Shape& s) { return ByMail::suits(s); }
+#endif
 };
 
 }  // namespace DEVICE::several_gpus

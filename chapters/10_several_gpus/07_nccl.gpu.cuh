@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "gpu/communicators.hpp"
+#endif
 
 namespace DEVICE::several_gpus {
 
+#ifdef WORKBOOK_HAS_NCCL
 /// A communicator of the GPUs 0 to count - 1 for each of them.
 inline const std::vector<ncclComm_t>& communicators(int count) {
   std::vector<ncclComm_t>& all = made_communicators();
@@ -21,17 +23,27 @@ inline const std::vector<ncclComm_t>& communicators(int count) {
   return all;
 }
 
+#endif
+
 // --- On the host ---
 
 struct Nccl {
+  static constexpr Stage row =
+      kNormalises<BFloat16>.with({.name = "07_nccl",
+                                  .idea = "library: ncclAllReduce, then residual and norm",
+                                  .kernels = kAnyNumber,
+                                  .roundings = roundings_of_stored_sum,
+                                  .needs = "GPUs and NCCL",
+                                  .exchanged_by_library = true});
+#ifdef WORKBOOK_HAS_NCCL
   using T = __nv_bfloat16;
 
   static void run(const Data& data) {
-    const OnGpus<const T> x = x_on_gpus<T>(data);
+    const OnGpus<const T> x = on_gpus<const T>(data, kX<T>);
     const std::vector<ncclComm_t>& all = communicators(gpus(data.shape));
     check_nccl(ncclGroupStart(), "ncclGroupStart");
     on_each_gpu(gpus(data.shape), [&](int gpu) {
-      check_nccl(ncclAllReduce(x.of[gpu], arrays<T>(data, gpu).sum, static_cast<size_t>(elements(data.shape)),
+      check_nccl(ncclAllReduce(x.of[gpu], data.of(kSum<T>, gpu), static_cast<size_t>(elements(data.shape)),
                                ncclBfloat16, ncclSum, all[static_cast<size_t>(gpu)], gpu::launch_stream),
                  "ncclAllReduce");
     });
@@ -46,7 +58,7 @@ struct Nccl {
     return reduce + residual_rms_traffic<T>(s);
   }
   static bool suits(const Shape& s) { return suits_rows<T>(s); }
+#endif
 };
 
 }  // namespace DEVICE::several_gpus
-#endif

@@ -4,47 +4,51 @@
 /// GPU keeps a part of the rows. What one would call: cuBLAS, then ncclReduceScatter.
 #pragma once
 #include "07_nccl.gpu.cuh"
+#if defined WORKBOOK_HAS_NCCL && defined WORKBOOK_HAS_CUBLAS
+#include "gpu/cublas.hpp"
+#define WITH_CUBLAS_AND_NCCL
+#endif
 
 namespace DEVICE::several_gpus {
 
 // --- On the host ---
-
-/// The arrays of one GPU: a, rows x features, and w, columns x features.
-struct LinearArrays {
-  __nv_bfloat16 *a, *w, *sum, *own_sum;
-};
-inline LinearArrays linear_arrays(const Data& data, int gpu) {
-  const auto array = [&](const char* name) {
-    return static_cast<__nv_bfloat16*>(data.array(name, Type::kBFloat16, gpu));
-  };
-  return {array("a"), array("w"), array("sum"), array("own_sum")};
-}
 
 /// Rows of a, w and the result that start at multiples of 16 bytes.
 inline bool suits_linear(const Shape& s) {
   return gpus(s) <= kMostGpus && rows(s) % gpus(s) == 0 && columns(s) % (8 * gpus(s)) == 0;
 }
 
-}  // namespace DEVICE::several_gpus
-
-#if defined WORKBOOK_HAS_NCCL && defined WORKBOOK_HAS_CUBLAS
-#include "gpu/cublas.hpp"
-
-namespace DEVICE::several_gpus {
+/// The row that the stages share whose x is a Linear's.
+constexpr Stage kOfLinear = {.output = {&kOwnSum},
+                             .roundings = roundings_of_own_sum,
+                             .exact_roundings = exact_roundings,
+                             .against = "08_linear"};
+/// The same on H100s or H200s.
+constexpr Stage kOfLinearOnHopper =
+    kOfLinear.with({.needs = "H100s or H200s (sm_90a); equal parts of rows and features",
+                    .capability = 90,
+                    .no_other_capability = true});
 
 struct Linear {
+  static constexpr Stage row =
+      kOfLinear.with({.name = "08_linear",
+                      .idea = "library: x = a w^T by cuBLAS, then ncclReduceScatter",
+                      .kernels = kAnyNumber,
+                      .needs = "GPUs, cuBLAS and NCCL; equal parts of rows and features",
+                      .exchanged_by_library = true});
+#ifdef WITH_CUBLAS_AND_NCCL
   static void run(const Data& data) {
     const Shape& s = data.shape;
     on_each_gpu(gpus(s), [&](int gpu) {
-      const LinearArrays l = linear_arrays(data, gpu);
-      cublas_product(l.a, l.w, l.sum, s.dims[1], features(s), s.dims[2], gpu);
+      cublas_product(data.of(kA, gpu), data.of(kW, gpu), data.of(kSum<BFloat16>, gpu), s.dims[1], features(s),
+                     s.dims[2], gpu);
     });
     const std::vector<ncclComm_t>& all = communicators(gpus(s));
     check_nccl(ncclGroupStart(), "ncclGroupStart");
     on_each_gpu(gpus(s), [&](int gpu) {
-      const LinearArrays l = linear_arrays(data, gpu);
-      check_nccl(ncclReduceScatter(l.sum, l.own_sum, static_cast<size_t>(own_elements(s)), ncclBfloat16,
-                                   ncclSum, all[static_cast<size_t>(gpu)], gpu::launch_stream),
+      check_nccl(ncclReduceScatter(data.of(kSum<BFloat16>, gpu), data.of(kOwnSum, gpu),
+                                   static_cast<size_t>(own_elements(s)), ncclBfloat16, ncclSum,
+                                   all[static_cast<size_t>(gpu)], gpu::launch_stream),
                  "ncclReduceScatter");
     });
     check_nccl(ncclGroupEnd(), "ncclGroupEnd");
@@ -57,7 +61,7 @@ struct Linear {
     return traffic;
   }
   static bool suits(const Shape& s) { return suits_linear(s); }
+#endif
 };
 
 }  // namespace DEVICE::several_gpus
-#endif

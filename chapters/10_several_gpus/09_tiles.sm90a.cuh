@@ -5,12 +5,15 @@
 /// accumulators. (GEMM and reduce-scatter in one kernel, as in L.-W. Chang and others, FLUX: Fast
 /// Software-based Communication Overlap On GPUs Through Kernel Fusion, 2024.)
 #pragma once
-#include "../06_tensor_cores/08_tma_epilogue.sm90a.cuh"
 #include "03_release.cuh"
 #include "08_linear.gpu.cuh"
+#ifdef WORKBOOK_GPU
+#include "../06_tensor_cores/08_tma_epilogue.sm90a.cuh"
+#endif
 
 namespace DEVICE::several_gpus {
 
+#ifdef WORKBOOK_GPU
 using tensor_cores::ClusterPipeline;
 using tensor_cores::kBlockThreads;
 using tensor_cores::Tile;
@@ -101,7 +104,7 @@ __global__ void __launch_bounds__(kBlockThreads<2>) __cluster_dims__(2)
   const int pairs_each = tensor_cores::pair_count(own_rows, n), turns = gpus * pairs_each;
   const int cluster = blockIdx.x / 2, clusters = gridDim.x / 2;
   if (threadIdx.x == 0) pipeline.init_barriers(2 * 2 * 4);
-  ByRelease::meet(flags, gpus, me);  // the others have read what the last launch has sent
+  ByRelease::meet_others(flags, gpus, me);  // the others have read what the last launch has sent
   cooperative_groups::this_cluster().sync();
   PipelineState<P::kStages> state;
   if (group == 2) {
@@ -148,17 +151,16 @@ struct LinearReduced {
     using P = typename Sender::P;
     using Storage = typename Sender::Storage;
     const Shape& s = data.shape;
-    const OnGpus<uint4> mailed = on_gpus<uint4>(data, "mailed", Type::kBFloat16);
-    const OnGpus<unsigned> arrived = on_gpus<unsigned>(data, "arrived", Type::kUint32),
-                           flags = on_gpus<unsigned>(data, "flags", Type::kUint32);
+    const OnGpus<uint4> mailed = on_gpus<uint4>(data, kMailed);
+    const OnGpus<unsigned> arrived = on_gpus<unsigned>(data, kArrived),
+                           flags = on_gpus<unsigned>(data, kFlags);
     const int rows = s.dims[1], own = rows / gpus(s), k = features(s), n = s.dims[2];
     const int blocks = tensor_cores::blocks_for_pairs(gpus(s) * tensor_cores::pair_count(own, n));
     on_each_gpu(gpus(s), [&](int gpu) {
-      const LinearArrays l = linear_arrays(data, gpu);
       launch_shared(linear_reduced<Sender>, blocks, kBlockThreads<2>, kSharedBytes<Storage>,
-                    tensor_cores::inputs_for_clusters<P>(l.a, l.w, rows, k, n),
-                    tensor_cores::output_map(l.own_sum, own, n), mailed, arrived, flags, gpus(s), gpu, own, k,
-                    n);
+                    tensor_cores::inputs_for_clusters<P>(data.of(kA, gpu), data.of(kW, gpu), rows, k, n),
+                    tensor_cores::output_map(data.of(kOwnSum, gpu), own, n), mailed, arrived, flags, gpus(s),
+                    gpu, own, k, n);
     });
   }
   /// The products of others' rows are sent, and read again where they arrive. Exact where the tiles cover the
@@ -172,7 +174,14 @@ struct LinearReduced {
   }
   static bool suits(const Shape& s) { return suits_linear(s); }
 };
+#endif
 
-struct Tiles : LinearReduced<SendByStores> {};
+struct Tiles {
+  static constexpr Stage row = kOfLinearOnHopper.with(
+      {.name = "09_tiles", .idea = "one kernel: a tile is sent when it is finished, own rows come last"});
+#ifdef WORKBOOK_GPU
+  using Runs = LinearReduced<SendByStores>;
+#endif
+};
 
 }  // namespace DEVICE::several_gpus

@@ -9,6 +9,7 @@
 
 namespace DEVICE::several_gpus {
 
+#ifdef WORKBOOK_GPU
 /// As SendByStores.
 struct SendByCopies {
   using P = tensor_cores::Pipeline<128, 256, 3>;
@@ -43,9 +44,16 @@ struct SendByCopies {
   }
   // [send]
 };
+#endif
 
 // --- On the host ---
 
-struct Copies : LinearReduced<SendByCopies> {};
+struct Copies {
+  static constexpr Stage row = kOfLinearOnHopper.with(
+      {.name = "10_copies", .idea = "the same, copied to the other GPU while the next is multiplied"});
+#ifdef WORKBOOK_GPU
+  using Runs = LinearReduced<SendByCopies>;
+#endif
+};
 
 }  // namespace DEVICE::several_gpus

@@ -3,29 +3,15 @@
 #pragma once
 #include <math.h>
 
-#include <type_traits>
-
 #include "ceil_div.hpp"
 #include "chapter.hpp"
-#include "device.hpp"
+#include "half_arrays.hpp"
 #include "halves.hpp"
 #include "on_gpus.hpp"
 
 namespace DEVICE::several_gpus {
 
-using workbook::Array;
-using workbook::Chapter;
-using workbook::Data;
-using workbook::gpu_only;
-using workbook::library;
-using workbook::on_all_cores;
-using workbook::Role;
-using workbook::sector_bytes;
-using workbook::Shape;
-using workbook::Stage;
-using workbook::stage;
-using workbook::Traffic;
-using workbook::Type;
+using namespace workbook;
 
 constexpr float kEpsilon = 1e-5f;
 
@@ -79,45 +65,35 @@ inline long long mailed_elements(const Shape& shape) {
 }
 inline long long arrived_flags(const Shape& shape) { return pairs_from_all(shape) * kWarpsOfPair; }
 
+using BFloat16 = __nv_bfloat16;
+
+// Of float and BFloat16.
 template <class T>
-OnGpus<T> on_gpus(const Data& data, const char* name, Type type) {
-  OnGpus<T> all = {};
-  for (int gpu = 0; gpu < gpus(data.shape); ++gpu) all.of[gpu] = static_cast<T*>(data.array(name, type, gpu));
+constexpr auto kX = input<T>(kIsFloat<T> ? "x_float32" : "x", elements);
+template <class T>
+constexpr auto kResidual = input<T>(kIsFloat<T> ? "residual_float32" : "residual", elements);
+template <class T>
+constexpr auto kWeight = input<T>(kIsFloat<T> ? "weight_float32" : "weight", columns);
+template <class T>
+constexpr auto kSum = scratch<T>(kIsFloat<T> ? "sum_float32" : "sum", elements);
+
+constexpr auto kFlags = state<unsigned>("flags", flags);
+constexpr auto kMail = state<unsigned>("mail", mail);
+constexpr auto kSent = state<unsigned>("sent", blocks);
+
+// For the stages with a Linear: a is rows x features, w columns x features.
+constexpr auto kA = input<BFloat16>("a", a_elements);
+constexpr auto kW = input<BFloat16>("w", w_elements);
+constexpr auto kMailed = scratch<BFloat16>("mailed", mailed_elements);
+constexpr auto kArrived = state<unsigned>("arrived", arrived_flags);
+
+/// The array of each GPU, as Elements.
+template <class Element, class T>
+OnGpus<Element> on_gpus(const Data& data, const ArrayOf<T>& array) {
+  OnGpus<Element> all = {};
+  for (int gpu = 0; gpu < gpus(data.shape); ++gpu)
+    all.of[gpu] = reinterpret_cast<Element*>(data.of(array, gpu));
   return all;
-}
-
-/// The arrays of one GPU in the type T: float or __nv_bfloat16.
-template <class T>
-struct Arrays {
-  T *residual, *weight, *sum, *h, *own_h, *y;
-};
-
-template <class T>
-constexpr bool kIsFloat = std::is_same_v<T, float>;
-template <class T>
-constexpr Type kType = kIsFloat<T> ? Type::kFloat32 : Type::kBFloat16;
-
-template <class T>
-Arrays<T> arrays(const Data& d, int gpu) {
-  const auto array = [&](const char* name, const char* name16) {
-    return static_cast<T*>(d.array(kIsFloat<T> ? name : name16, kType<T>, gpu));
-  };
-  return {.residual = array("residual_float32", "residual"),
-          .weight = array("weight_float32", "weight"),
-          .sum = array("sum_float32", "sum"),
-          .h = array("h_float32", "h"),
-          .own_h = array("own_h_float32", "own_h"),
-          .y = array("y_float32", "y")};
-}
-
-/// x of each GPU, and y.
-template <class T>
-OnGpus<const T> x_on_gpus(const Data& d) {
-  return on_gpus<const T>(d, kIsFloat<T> ? "x_float32" : "x", kType<T>);
-}
-template <class T>
-OnGpus<T> y_on_gpus(const Data& d) {
-  return on_gpus<T>(d, kIsFloat<T> ? "y_float32" : "y", kType<T>);
 }
 
 // --- How far results may be off ---
@@ -142,16 +118,13 @@ inline int exact_roundings(const Shape&) { return 6; }
 
 template <class T>
 struct Inputs {
-  const T *x[kMostGpus], *residual, *weight;
+  OnGpus<const T> x;
+  const T *residual, *weight;
 };
 
 template <class T>
 Inputs<T> inputs(const Data& host) {
-  Inputs<T> in = {};
-  for (int gpu = 0; gpu < gpus(host.shape); ++gpu) in.x[gpu] = x_on_gpus<T>(host).of[gpu];
-  in.residual = arrays<T>(host, 0).residual;
-  in.weight = arrays<T>(host, 0).weight;
-  return in;
+  return {on_gpus<const T>(host, kX<T>), host[kResidual<T>], host[kWeight<T>]};
 }
 
 /// number[i] in bfloat16 as well.
@@ -163,44 +136,45 @@ inline void round_all(const float* number, __nv_bfloat16* rounded, long long cou
   });
 }
 
-/// On exact inputs, x has small whole numbers, h is 2 or -2, so that no sum is rounded, and a weight is a
-/// power of two.
-inline void fill_rows(const Data& host) {
+/// h becomes 2 or -2, and a weight a power of two.
+inline void make_rows_exact(const Data& host) {
   const Shape& s = host.shape;
+  const OnGpus<const float> x = on_gpus<const float>(host, kX<float>);
   for (int gpu = 0; gpu < gpus(s); ++gpu) {
-    const Arrays<float> wide = arrays<float>(host, gpu);
-    const Arrays<__nv_bfloat16> narrow = arrays<__nv_bfloat16>(host, gpu);
-    auto* x = const_cast<float*>(x_on_gpus<float>(host).of[gpu]);
-    if (host.exact) {
-      workbook::fill_whole(x, elements(s), 8, 60u + static_cast<unsigned>(gpu));
-      workbook::fill_whole(wide.weight, columns(s), 1, 71);
-      workbook::fill_whole(wide.residual, elements(s), 1, 72);
-    } else {
-      workbook::fill_uniform(x, elements(s), -1.0f, 1.5f, 60u + static_cast<unsigned>(gpu));
-      workbook::fill_uniform(wide.weight, columns(s), 0.5f, 1.5f, 71);
-      workbook::fill_uniform(wide.residual, elements(s), -2.0f, 1.0f, 72);
-    }
-    round_all(x, const_cast<__nv_bfloat16*>(x_on_gpus<__nv_bfloat16>(host).of[gpu]), elements(s));
-    round_all(wide.weight, narrow.weight, columns(s));
-    round_all(wide.residual, narrow.residual, elements(s));
-  }
-  if (!host.exact) return;
-  const Inputs<float> in = inputs<float>(host);
-  for (int gpu = 0; gpu < gpus(s); ++gpu) {
-    const Arrays<float> wide = arrays<float>(host, gpu);
-    const Arrays<__nv_bfloat16> narrow = arrays<__nv_bfloat16>(host, gpu);
+    float *const weight = host.of(kWeight<float>, gpu), *const residual = host.of(kResidual<float>, gpu);
     on_all_cores(rows(s), [&](long long r) {
       for (long long i = r * columns(s); i < (r + 1) * columns(s); ++i) {
         float sum = 0;
-        for (int other = 0; other < gpus(s); ++other) sum += in.x[other][i];
-        wide.residual[i] = (wide.residual[i] > 0 ? 2.0f : -2.0f) - sum;
-        narrow.residual[i] = from_float<__nv_bfloat16>(wide.residual[i]);
+        for (int other = 0; other < gpus(s); ++other) sum += x.of[other][i];
+        residual[i] = (residual[i] > 0 ? 2.0f : -2.0f) - sum;
       }
     });
-    for (long long c = 0; c < columns(s); ++c) {
-      wide.weight[c] = wide.weight[c] > 0 ? 0.5f : wide.weight[c] < 0 ? -2.0f : 1.0f;
-      narrow.weight[c] = from_float<__nv_bfloat16>(wide.weight[c]);
+    for (long long c = 0; c < columns(s); ++c)
+      weight[c] = weight[c] > 0 ? 0.5f : weight[c] < 0 ? -2.0f : 1.0f;
+  }
+}
+
+/// On exact inputs, x has small whole numbers, so that no sum is rounded.
+inline void fill_rows(const Data& host) {
+  const Shape& s = host.shape;
+  for (int gpu = 0; gpu < gpus(s); ++gpu) {
+    float *const x = host.of(kX<float>, gpu), *const weight = host.of(kWeight<float>, gpu),
+                 *const residual = host.of(kResidual<float>, gpu);
+    if (host.exact) {
+      fill_whole(x, elements(s), 8, 60u + static_cast<unsigned>(gpu));
+      fill_whole(weight, columns(s), 1, 71);
+      fill_whole(residual, elements(s), 1, 72);
+    } else {
+      fill_uniform(x, elements(s), -1.0f, 1.5f, 60u + static_cast<unsigned>(gpu));
+      fill_uniform(weight, columns(s), 0.5f, 1.5f, 71);
+      fill_uniform(residual, elements(s), -2.0f, 1.0f, 72);
     }
+  }
+  if (host.exact) make_rows_exact(host);
+  for (int gpu = 0; gpu < gpus(s); ++gpu) {
+    round_all(host.of(kX<float>, gpu), host.of(kX<BFloat16>, gpu), elements(s));
+    round_all(host.of(kWeight<float>, gpu), host.of(kWeight<BFloat16>, gpu), columns(s));
+    round_all(host.of(kResidual<float>, gpu), host.of(kResidual<BFloat16>, gpu), elements(s));
   }
 }
 
@@ -216,16 +190,16 @@ inline void fill_linear(const Data& host) {
   for (int gpu = 0; gpu < gpus(s); ++gpu) {
     const auto seed = static_cast<unsigned>(gpu);
     if (host.exact) {
-      workbook::fill_whole(a, a_elements(s), 1, 80 + seed);
-      workbook::fill_whole(w, w_elements(s), 1, 90 + seed);
+      fill_whole(a, a_elements(s), 1, 80 + seed);
+      fill_whole(w, w_elements(s), 1, 90 + seed);
       for (long long i = 0; i < a_elements(s); ++i)
         if (i % features(s) % 64 != i / features(s) % 64) a[i] = 0;
     } else {
-      workbook::fill_uniform(a, a_elements(s), -1.0f, 1.0f, 80 + seed);
-      workbook::fill_uniform(w, w_elements(s), -reach, reach, 90 + seed);
+      fill_uniform(a, a_elements(s), -1.0f, 1.0f, 80 + seed);
+      fill_uniform(w, w_elements(s), -reach, reach, 90 + seed);
     }
-    round_all(a, static_cast<__nv_bfloat16*>(host.array("a", Type::kBFloat16, gpu)), a_elements(s));
-    round_all(w, static_cast<__nv_bfloat16*>(host.array("w", Type::kBFloat16, gpu)), w_elements(s));
+    round_all(a, host.of(kA, gpu), a_elements(s));
+    round_all(w, host.of(kW, gpu), w_elements(s));
   }
   delete[] w;
   delete[] a;
@@ -240,9 +214,8 @@ inline void reference_own_sum(const Data& host, double* expected, double* magnit
   auto* size = new double[static_cast<size_t>(elements(s))];
   const double per_rounding = (features(s) + 16.0) / roundings_of_own_sum(s);
   for (int gpu = 0; gpu < gpus(s); ++gpu) {
-    workbook::product_of_bfloat16_rows(host.array("a", Type::kBFloat16, gpu),
-                                       host.array("w", Type::kBFloat16, gpu), s.dims[1], features(s),
-                                       s.dims[2], product, size);
+    product_of_bfloat16_rows(host.of(kA, gpu), host.of(kW, gpu), s.dims[1], features(s), s.dims[2], product,
+                             size);
     on_all_cores(rows(s), [&](long long r) {
       for (long long i = r * columns(s); i < (r + 1) * columns(s); ++i) {
         expected[i] += product[i];
@@ -252,7 +225,7 @@ inline void reference_own_sum(const Data& host, double* expected, double* magnit
   }
   delete[] size;
   delete[] product;
-  workbook::take_own_magnitude(host, elements(s), expected, magnitude);
+  take_own_magnitude(host, elements(s), expected, magnitude);
 }
 
 /// One row of h before it is rounded, and what its terms add up to.
@@ -263,8 +236,8 @@ void reference_row(const Inputs<T>& in, const Shape& s, long long row, double* h
     h[c] = to_float(in.residual[i]);
     size[c] = fabs(h[c]);
     for (int gpu = 0; gpu < gpus(s); ++gpu) {
-      h[c] += to_float(in.x[gpu][i]);
-      size[c] += fabs(to_float(in.x[gpu][i]));
+      h[c] += to_float(in.x.of[gpu][i]);
+      size[c] += fabs(to_float(in.x.of[gpu][i]));
     }
   }
 }
@@ -286,7 +259,7 @@ void reference_own_h(const Data& host, double* expected, double* magnitude) {
   on_all_cores(own_rows(s) * gpus(s), [&](long long r) {
     reference_row(in, s, r, expected + r * columns(s), magnitude + r * columns(s));
   });
-  workbook::take_own_magnitude(host, own_elements(s) * gpus(s), expected, magnitude);
+  take_own_magnitude(host, own_elements(s) * gpus(s), expected, magnitude);
 }
 
 template <class T>
@@ -297,7 +270,7 @@ void reference_h(const Data& host, double* expected, double* magnitude) {
     reference_row(in, s, r, expected + r * columns(s), magnitude + r * columns(s));
   });
   copy_to_gpus(s, elements(s), expected, magnitude);
-  workbook::take_own_magnitude(host, elements(s) * gpus(s), expected, magnitude);
+  take_own_magnitude(host, elements(s) * gpus(s), expected, magnitude);
 }
 
 /// y is computed from h as it is stored, rounded to T.
@@ -320,7 +293,7 @@ void reference_y(const Data& host, double* expected, double* magnitude) {
     }
   });
   copy_to_gpus(s, elements(s), expected, magnitude);
-  workbook::take_own_magnitude(host, elements(s) * gpus(s), expected, magnitude);
+  take_own_magnitude(host, elements(s) * gpus(s), expected, magnitude);
 }
 
 inline void fill(const Data& host) {
@@ -328,31 +301,40 @@ inline void fill(const Data& host) {
   if (kForGpus) fill_linear(host);
 }
 
-const Array kArrays[] = {
-    {"x", Type::kBFloat16, Role::kInput, elements, nullptr},
-    {"residual", Type::kBFloat16, Role::kInput, elements, nullptr},
-    {"weight", Type::kBFloat16, Role::kInput, columns, nullptr},
-    {"x_float32", Type::kFloat32, Role::kInput, elements, nullptr},
-    {"residual_float32", Type::kFloat32, Role::kInput, elements, nullptr},
-    {"weight_float32", Type::kFloat32, Role::kInput, columns, nullptr},
-    {"sum", Type::kBFloat16, Role::kScratch, elements, nullptr},
-    {"sum_float32", Type::kFloat32, Role::kScratch, elements, nullptr},
-    {"flags", Type::kUint32, Role::kState, flags, nullptr},
-    {"mail", Type::kUint32, Role::kState, mail, nullptr},
-    {"sent", Type::kUint32, Role::kState, blocks, nullptr},
-    {"h", Type::kBFloat16, Role::kOutput, elements, reference_h<__nv_bfloat16>, "x residual"},
-    {"own_h", Type::kBFloat16, Role::kOutput, own_elements, reference_own_h<__nv_bfloat16>, "x residual"},
-    {"y", Type::kBFloat16, Role::kOutput, elements, reference_y<__nv_bfloat16>, "x residual weight"},
-    {"h_float32", Type::kFloat32, Role::kOutput, elements, reference_h<float>, "x_float32 residual_float32"},
-    {"own_h_float32", Type::kFloat32, Role::kOutput, own_elements, reference_own_h<float>,
-     "x_float32 residual_float32"},
-    {"y_float32", Type::kFloat32, Role::kOutput, elements, reference_y<float>,
-     "x_float32 residual_float32 weight_float32"},
-    {"a", Type::kBFloat16, Role::kInput, a_elements, nullptr},
-    {"w", Type::kBFloat16, Role::kInput, w_elements, nullptr},
-    {"mailed", Type::kBFloat16, Role::kScratch, mailed_elements, nullptr},
-    {"arrived", Type::kUint32, Role::kState, arrived_flags, nullptr},
-    {"own_sum", Type::kBFloat16, Role::kOutput, own_elements, reference_own_sum, "a w"},
-};
+// Of float and BFloat16.
+template <class T>
+constexpr auto kH = output<T>(kIsFloat<T> ? "h_float32" : "h", elements, reference_h<T>,
+                              {&kX<T>, &kResidual<T>});
+template <class T>
+constexpr auto kOwnH = output<T>(kIsFloat<T> ? "own_h_float32" : "own_h", own_elements, reference_own_h<T>,
+                                 {&kX<T>, &kResidual<T>});
+template <class T>
+constexpr auto kY = output<T>(kIsFloat<T> ? "y_float32" : "y", elements, reference_y<T>,
+                              {&kX<T>, &kResidual<T>, &kWeight<T>});
+
+constexpr auto kOwnSum = output<BFloat16>("own_sum", own_elements, reference_own_sum, {&kA, &kW});
+
+constexpr const Array* kArrays[] = {&kX<BFloat16>,
+                                    &kResidual<BFloat16>,
+                                    &kWeight<BFloat16>,
+                                    &kX<float>,
+                                    &kResidual<float>,
+                                    &kWeight<float>,
+                                    &kSum<BFloat16>,
+                                    &kSum<float>,
+                                    &kFlags,
+                                    &kMail,
+                                    &kSent,
+                                    &kH<BFloat16>,
+                                    &kOwnH<BFloat16>,
+                                    &kY<BFloat16>,
+                                    &kH<float>,
+                                    &kOwnH<float>,
+                                    &kY<float>,
+                                    &kA,
+                                    &kW,
+                                    &kMailed,
+                                    &kArrived,
+                                    &kOwnSum};
 
 }  // namespace DEVICE::several_gpus

@@ -64,6 +64,11 @@ bool suits_rows(const Shape& s) {
 }
 constexpr const char* kRows = "up to 8 GPUs and rows of whole 16 bytes, up to 64 KiB";
 
+/// The row that stages share that normalise rows in the type T.
+template <class T>
+constexpr Stage kNormalises = {
+    .output = {&kH<T>, &kY<T>}, .roundings = roundings, .exact_roundings = exact_roundings, .needs = kRows};
+
 /// Pieces of a thread, a power of two, so that at most 1024 threads have a row.
 template <class T>
 int pieces_of_thread(int columns) {
@@ -100,7 +105,7 @@ void with_pieces(int columns, const Launch& launch_with) {
 /// Bytes of `rows` rows of whole pieces that begin at multiples of 16 bytes, as sectors.
 template <class T>
 long long bytes_of_rows(const Shape& s, long long rows) {
-  return workbook::row_sector_bytes({{static_cast<int>(rows), s.dims[2]}}, sizeof(T), Pack<T>::kCount);
+  return row_sector_bytes({{static_cast<int>(rows), s.dims[2]}}, sizeof(T), Pack<T>::kCount);
 }
 
 /// What so many meetings of so many blocks cost at the least: each sets a flag on each GPU, reads its own

@@ -29,13 +29,11 @@ bool is_integer(Type type) { return type == Type::kInt8 || type == Type::kUint32
 
 int gpus_of(const Chapter& chapter, const Shape& shape) { return chapter.gpus ? chapter.gpus(shape) : 1; }
 
-void* Data::array(const char* name, Type type, int gpu) const {
-  for (const NamedArray& array : *static_cast<const NamedArrays*>(arrays))
-    if (array.name == std::string_view(name) && array.type == type) return array.of_gpu(gpu);
-  throw std::logic_error("the chapter has no array of that type named " + std::string(name));
+void* Data::elements(const Array& array, int gpu) const {
+  for (const NamedArray& one : *static_cast<const NamedArrays*>(arrays))
+    if (one.name == array.name && one.type == array.type) return one.of_gpu(gpu);
+  throw std::logic_error("the chapter has no array of that type named " + std::string(array.name));
 }
-
-float* Data::floats(const char* name) const { return static_cast<float*>(array(name, Type::kFloat32)); }
 
 Traffic operator+(const Traffic& a, const Traffic& b) {
   return {a.read_bytes + b.read_bytes,           a.write_bytes + b.write_bytes,

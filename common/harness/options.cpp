@@ -175,8 +175,8 @@ std::string options_help(const std::string& name, const std::string& description
 
 std::vector<std::string> stages_named(const std::string& name, const Chapter& chapter) {
   std::vector<std::string> found, all;
-  for (int i = 0; i < chapter.stage_count; ++i) {
-    const std::string stage = chapter.stages[i].name;
+  for (const Stage& one : chapter.stages) {
+    const std::string stage = one.name;
     const bool is_its_number =
         is_number(name) && without_zeros(stage.substr(0, stage.find('_'))) == without_zeros(name);
     if (stage == name || is_its_number) found.push_back(stage);

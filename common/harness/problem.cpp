@@ -25,32 +25,21 @@ std::size_t bytes_of(const Chapter& chapter, const Array& array, const Shape& sh
          static_cast<std::size_t>(element_bytes(array.type));
 }
 
-/// Whether `name` is one of `names`, which spaces separate.
-bool holds(const std::string& names, const std::string& name) {
-  return (" " + names + " ").find(" " + name + " ") != std::string::npos;
+bool holds(const ArrayList& arrays, const Array& array) {
+  return std::ranges::any_of(arrays,
+                             [&](const Array* one) { return std::string_view(one->name) == array.name; });
 }
 
-/// The arrays that `names`, separated by spaces, name. \throws std::logic_error when there is none
-std::vector<const Array*> arrays_named(const Chapter& chapter, const char* names) {
-  std::vector<const Array*> found;
-  for (int i = 0; i < chapter.array_count; ++i)
-    if (holds(names, chapter.arrays[i].name)) found.push_back(&chapter.arrays[i]);
-  if (found.empty()) throw std::logic_error(fmt::format("the chapter has no array named {}", names));
-  return found;
-}
+/// Whether the output is computed from that array.
+bool is_of(const Array& output, const Array& input) { return holds(output.of, input); }
 
-Traffic least_traffic(const Chapter& chapter, const char* output, const Shape& shape) {
+Traffic least_traffic(const Chapter& chapter, const ArrayList& outputs, const Shape& shape) {
   Traffic least = {0, 0};
-  const std::vector<const Array*> made = arrays_named(chapter, output);
-  for (const Array* one : made) least.write_bytes += static_cast<long long>(bytes_of(chapter, *one, shape));
-  const auto is_read = [&](const Array& input) {
-    return input.role == Role::kInput && std::any_of(made.begin(), made.end(), [&](const Array* one) {
-             return !one->of || holds(one->of, input.name);
-           });
-  };
-  for (int i = 0; i < chapter.array_count; ++i)
-    if (is_read(chapter.arrays[i]))
-      least.read_bytes += static_cast<long long>(bytes_of(chapter, chapter.arrays[i], shape));
+  for (const Array* one : outputs)
+    least.write_bytes += static_cast<long long>(bytes_of(chapter, *one, shape));
+  for (const Array* input : chapter.arrays)
+    if (std::ranges::any_of(outputs, [&](const Array* one) { return is_of(*one, *input); }))
+      least.read_bytes += static_cast<long long>(bytes_of(chapter, *input, shape));
   return least;
 }
 
@@ -67,8 +56,8 @@ bool is_capable(const DeviceInfo& device, const Stage& stage) {
 /// Whether stages that compute `output` are run on exact inputs as well.
 bool is_checked_exactly(const Chapter& chapter, const Array& output, const Shape& shape) {
   if (!chapter.has_exact_inputs || !chapter.has_exact_inputs(shape)) return false;
-  return std::any_of(chapter.stages, chapter.stages + chapter.stage_count, [&](const Stage& stage) {
-    return stage.exact_roundings && holds(stage.output, output.name);
+  return std::ranges::any_of(chapter.stages, [&](const Stage& stage) {
+    return stage.exact_roundings && holds(stage.output, output);
   });
 }
 
@@ -81,23 +70,20 @@ std::string inputs_text(const Chapter& chapter, const Shape& shape, const Data& 
   if (dims != "N" && dims != "RxC") return "";
   std::string text;
   int count = 0;
-  for (int i = 0; i < chapter.array_count; ++i) {
-    const Array& input = chapter.arrays[i];
-    if (input.role != Role::kInput || input.count(shape) != output.count(shape) ||
-        (output.of && !holds(output.of, input.name)))
-      continue;
-    const auto* values = static_cast<const std::byte*>(host.array(input.name, input.type));
+  for (const Array* input : chapter.arrays) {
+    if (!is_of(output, *input) || input->count(shape) != output.count(shape)) continue;
+    const auto* values = static_cast<const std::byte*>(host.elements(*input));
     text += fmt::format(
-        "{} {}[{}] is {}", count++ ? "," : ", where", input.name, index,
-        value_text(values + index * static_cast<std::size_t>(element_bytes(input.type)), input.type));
+        "{} {}[{}] is {}", count++ ? "," : ", where", input->name, index,
+        value_text(values + index * static_cast<std::size_t>(element_bytes(input->type)), input->type));
   }
   return count <= kMostInputs ? text : "";
 }
 
 /// Whether the reference of another output is computed from that of this one.
 bool comes_first(const Chapter& chapter, const Array& output) {
-  return std::any_of(chapter.arrays, chapter.arrays + chapter.array_count, [&](const Array& other) {
-    return other.after && std::string(other.after) == output.name;
+  return std::ranges::any_of(chapter.arrays, [&](const Array* other) {
+    return other->after && std::string_view(other->after->name) == output.name;
   });
 }
 
@@ -113,6 +99,12 @@ const char* text_of(Status status) {
       return "skipped";
   }
   throw std::logic_error("a status without a name");
+}
+
+std::string names_of(const ArrayList& arrays) {
+  std::string names;
+  for (const Array* array : arrays) names += (names.empty() ? "" : " ") + std::string(array->name);
+  return names;
 }
 
 Traffic expected_traffic(const Chapter& chapter, const Stage& stage, const Shape& shape) {
@@ -132,24 +124,23 @@ MemoryNeed memory_need(const Chapter& chapter, const Shape& shape) {
   MemoryNeed need = {0, 0, 0};
   std::size_t result = 0, latest = 0;
   const bool two_fills = chapter.has_exact_inputs && chapter.has_exact_inputs(shape);
-  for (int i = 0; i < chapter.array_count; ++i) {
-    const Array& array = chapter.arrays[i];
-    const std::size_t bytes = bytes_of(chapter, array, shape);
+  for (const Array* array : chapter.arrays) {
+    const std::size_t bytes = bytes_of(chapter, *array, shape);
     need.device += bytes;
-    if (array.role == Role::kInput) need.host += (two_fills ? 2 : 1) * bytes;
-    if (array.role != Role::kOutput) continue;
+    if (array->role == Role::kInput) need.host += (two_fills ? 2 : 1) * bytes;
+    if (array->role != Role::kOutput) continue;
     // Per element one double for the reference and one for the magnitude.
-    const std::size_t fills = is_checked_exactly(chapter, array, shape) ? 2 : 1;
+    const std::size_t fills = is_checked_exactly(chapter, *array, shape) ? 2 : 1;
     const std::size_t references =
-        fills * 2 * sizeof(double) * (bytes / static_cast<std::size_t>(element_bytes(array.type)));
+        fills * 2 * sizeof(double) * (bytes / static_cast<std::size_t>(element_bytes(array->type)));
     result = std::max(result, bytes);
-    comes_first(chapter, array) ? need.host += references : latest = std::max(latest, references);
+    comes_first(chapter, *array) ? need.host += references : latest = std::max(latest, references);
   }
   need.host += result + latest;
   std::size_t read = 0, written = 0;
-  for (int i = 0; i < chapter.stage_count; ++i) {
-    if (chapter.stages[i].suits && !chapter.stages[i].suits(shape)) continue;
-    const Traffic traffic = dram_traffic(chapter, chapter.stages[i], shape);
+  for (const Stage& stage : chapter.stages) {
+    if (stage.suits && !stage.suits(shape)) continue;
+    const Traffic traffic = dram_traffic(chapter, stage, shape);
     read = std::max(read, static_cast<std::size_t>(traffic.read_bytes));
     written = std::max(written, static_cast<std::size_t>(traffic.write_bytes));
   }
@@ -183,19 +174,18 @@ Problem::Problem(const Chapter& chapter, const Shape& shape, Backend& backend,
 
 void Problem::fill(bool exact) {
   Inputs& inputs = inputs_[exact];
-  for (int i = 0; i < chapter_.array_count; ++i) {
-    const Array& array = chapter_.arrays[i];
+  for (const Array* array : chapter_.arrays) {
     // Only inputs have memory on the host.
-    if (array.role != Role::kInput) {
+    if (array->role != Role::kInput) {
       inputs.arrays.push_back(
-          {array.name, array.type, nullptr, std::vector<void*>(static_cast<std::size_t>(gpus_) - 1)});
+          {array->name, array->type, nullptr, std::vector<void*>(static_cast<std::size_t>(gpus_) - 1)});
       continue;
     }
-    auto& values = inputs.values[array.name];
-    values.resize(bytes(array));
-    NamedArray named = {array.name, array.type, values.data()};
+    auto& values = inputs.values[array->name];
+    values.resize(bytes(*array));
+    NamedArray named = {array->name, array->type, values.data()};
     for (int gpu = 1; gpu < gpus_; ++gpu)
-      named.of_other_gpus.push_back(values.data() + static_cast<std::size_t>(gpu) * bytes_on_gpu(array));
+      named.of_other_gpus.push_back(values.data() + static_cast<std::size_t>(gpu) * bytes_on_gpu(*array));
     inputs.arrays.push_back(std::move(named));
   }
   chapter_.fill(host_data(exact));
@@ -209,18 +199,17 @@ Problem::~Problem() {
 
 NamedArrays Problem::make_set(const std::map<std::string, std::size_t>& misalignment) {
   NamedArrays set;
-  for (int i = 0; i < chapter_.array_count; ++i) {
-    const Array& array = chapter_.arrays[i];
-    const auto found = misalignment.find(array.name);
+  for (const Array* array : chapter_.arrays) {
+    const auto found = misalignment.find(array->name);
     const std::size_t offset = found == misalignment.end() ? 0 : found->second;
-    const auto element = static_cast<std::size_t>(element_bytes(array.type));
+    const auto element = static_cast<std::size_t>(element_bytes(array->type));
     const auto allocate = [&](int gpu) {
-      const std::string name = gpus_ == 1 ? array.name : fmt::format("gpu{}.{}", gpu, array.name);
-      void* data = backend_.allocate(bytes_on_gpu(array), offset, name, element, gpu);
-      if (array.role == Role::kState) backend_.fill(data, 0, bytes_on_gpu(array));
+      const std::string name = gpus_ == 1 ? array->name : fmt::format("gpu{}.{}", gpu, array->name);
+      void* data = backend_.allocate(bytes_on_gpu(*array), offset, name, element, gpu);
+      if (array->role == Role::kState) backend_.fill(data, 0, bytes_on_gpu(*array));
       return data;
     };
-    set.push_back({array.name, array.type, allocate(0)});
+    set.push_back({array->name, array->type, allocate(0)});
     for (int gpu = 1; gpu < gpus_; ++gpu) set.back().of_other_gpus.push_back(allocate(gpu));
   }
   return set;
@@ -248,38 +237,36 @@ std::size_t Problem::bytes(const Array& array) const { return bytes_of(chapter_,
 /// and those that others are computed from.
 const Reference& Problem::reference(const Array& output, bool exact) {
   constexpr std::size_t kAmple = 4;  // of what the new one takes
-  std::map<std::string, Reference>& references = inputs_[exact].references;
-  const auto kept = references.find(output.name);
+  std::map<const Array*, Reference>& references = inputs_[exact].references;
+  const auto kept = references.find(&output);
   if (kept != references.end()) return kept->second;
   const auto elements = static_cast<std::size_t>(count(output));
   if (available_memory() < kAmple * 2 * sizeof(double) * elements)
-    std::erase_if(references, [&](const auto& made) {
-      return !comes_first(chapter_, *arrays_named(chapter_, made.first.c_str()).front());
-    });
+    std::erase_if(references, [&](const auto& made) { return !comes_first(chapter_, *made.first); });
   Reference made;
   if (output.after) {
-    made = reference(*arrays_named(chapter_, output.after).front(), exact);
+    made = reference(*output.after, exact);
   } else {
     made.expected.assign(elements, 0.0);
     made.magnitude.assign(elements, 0.0);
   }
   output.reference(host_data(exact), made.expected.data(), made.magnitude.data());
-  return references[output.name] = std::move(made);
+  return references[&output] = std::move(made);
 }
 
-double Problem::least_bytes(const char* output) const {
+double Problem::least_bytes(const ArrayList& output) const {
   const Traffic least = least_traffic(chapter_, output, shape_);
   return static_cast<double>(least.read_bytes + least.write_bytes);
 }
 
 void Problem::poison(unsigned char value) {
-  for (int i = 0; i < chapter_.array_count; ++i) {
-    const Array& array = chapter_.arrays[i];
-    if (array.role == Role::kInput) continue;
+  const Data device = data_of(sets_[0]);
+  for (const Array* array : chapter_.arrays) {
+    if (array->role == Role::kInput) continue;
     for (int gpu = 0; gpu < gpus_; ++gpu) {
-      void* data = sets_[0][static_cast<std::size_t>(i)].of_gpu(gpu);
-      array.role == Role::kState ? backend_.fill(data, 0, bytes_on_gpu(array))
-                                 : backend_.poison(data, value, bytes_on_gpu(array));
+      void* data = device.elements(*array, gpu);
+      array->role == Role::kState ? backend_.fill(data, 0, bytes_on_gpu(*array))
+                                  : backend_.poison(data, value, bytes_on_gpu(*array));
     }
   }
 }
@@ -288,15 +275,15 @@ void Problem::poison(unsigned char value) {
 void Problem::download(std::byte* to, const Array& output) const {
   const std::size_t bytes = bytes_on_gpu(output);
   for (int gpu = 0; gpu < gpus_; ++gpu)
-    backend_.download(to + static_cast<std::size_t>(gpu) * bytes,
-                      data_of(sets_[0]).array(output.name, output.type, gpu), bytes);
+    backend_.download(to + static_cast<std::size_t>(gpu) * bytes, data_of(sets_[0]).elements(output, gpu),
+                      bytes);
 }
 
 /// Backend::is_written of an element of the output, counted over all GPUs.
 std::optional<bool> Problem::is_written(const Array& output, std::size_t element) const {
   const auto size = static_cast<std::size_t>(element_bytes(output.type));
   const auto on_gpu = static_cast<std::size_t>(output.count(shape_));
-  const void* data = data_of(sets_[0]).array(output.name, output.type, static_cast<int>(element / on_gpu));
+  const void* data = data_of(sets_[0]).elements(output, static_cast<int>(element / on_gpu));
   return backend_.is_written(static_cast<const std::byte*>(data) + element % on_gpu * size, size);
 }
 
@@ -332,8 +319,7 @@ StageResult Problem::check(const Stage& stage) {
 void Problem::run_and_compare(const Stage& stage, bool exact, StageResult& result) {
   run_and_compare(stage, exact, kPoison, result);
   const auto has_no_nan = [](const Array* output) { return is_integer(output->type); };
-  const std::vector<const Array*> made = arrays_named(chapter_, stage.output);
-  if (result.message.empty() && std::any_of(made.begin(), made.end(), has_no_nan))
+  if (result.message.empty() && std::ranges::any_of(stage.output, has_no_nan))
     run_and_compare(stage, exact, kOtherPoison, result);
 }
 
@@ -364,7 +350,7 @@ void Problem::run_and_compare(const Stage& stage, bool exact, unsigned char pois
         result.message = fmt::format("something was written just outside array {}", a.name);
         return;
       }
-  for (const Array* output : arrays_named(chapter_, stage.output)) {
+  for (const Array* output : stage.output) {
     const std::string first = std::exchange(result.message, "");
     compare_output(*output, stage, exact, result);
     if (!result.message.empty()) result.wrong_outputs.push_back(output->name);

@@ -62,6 +62,9 @@ struct StageResult {
   std::vector<std::string> notes;  ///< of the device; Problem leaves them to its caller
 };
 
+/// The names, with spaces between.
+std::string names_of(const ArrayList& arrays);
+
 /// The bytes that a stage should move: what its `traffic` says, and without one the least that its output
 /// needs, which is to read once each input that it is computed from, and to write each output once.
 Traffic expected_traffic(const Chapter& chapter, const Stage& stage, const Shape& shape);
@@ -118,7 +121,7 @@ class Problem {
 
   /// Bytes that any implementation of a stage with this output must move: it reads once what the output is
   /// computed from, and writes the output once.
-  double least_bytes(const char* output) const;
+  double least_bytes(const ArrayList& output) const;
 
  private:
   /// Says what is missing for the stage; empty where it runs.
@@ -155,7 +158,7 @@ class Problem {
   struct Inputs {
     std::map<std::string, std::vector<std::byte>> values;
     NamedArrays arrays;
-    std::map<std::string, Reference> references;  // by output, while memory is ample
+    std::map<const Array*, Reference> references;  // by output, while memory is ample
   };
   Inputs inputs_[2];                   // random and exact ones; these are empty until a stage is run on them
   std::vector<std::byte> downloaded_;  // the last result; kept, since new memory is slow

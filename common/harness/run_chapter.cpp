@@ -95,10 +95,9 @@ std::vector<Shape> shapes_to_run(const Options& options, const Chapter& chapter,
     for (int d = 0; d < rank(chapter.dims); ++d) product *= s.dims[d];
     return product;
   };
-  for (int i = 0; i < chapter.sweep_count; ++i)
-    if (gpu ? gpus_of(chapter, chapter.sweep[i]) <= device.gpus()
-            : volume(chapter.sweep[i]) <= volume(chapter.cpu_shape))
-      shapes.push_back(chapter.sweep[i]);
+  for (const Shape& shape : chapter.sweep)
+    if (gpu ? gpus_of(chapter, shape) <= device.gpus() : volume(shape) <= volume(chapter.cpu_shape))
+      shapes.push_back(shape);
   return shapes;
 }
 
@@ -109,8 +108,8 @@ bool wanted(const Stage& stage, const Options& options) {
 
 void run_once(const ChosenDevice& device, const Options& options, const Shape& shape) {
   Problem problem(*device.chapter, shape, device.backend());
-  for (int i = 0; i < device.chapter->stage_count; ++i)
-    if (wanted(device.chapter->stages[i], options)) problem.run_once(device.chapter->stages[i]);
+  for (const Stage& stage : device.chapter->stages)
+    if (wanted(stage, options)) problem.run_once(stage);
 }
 
 int trace(const Chapter& chapter, const Options& options, const Shape& shape) {
@@ -121,8 +120,7 @@ int trace(const Chapter& chapter, const Options& options, const Shape& shape) {
   require_memory(chapter, shape, *backend, *backend);
   Problem problem(chapter, shape, *backend);
   std::vector<StageTrace> traces;
-  for (int i = 0; i < chapter.stage_count; ++i) {
-    const Stage& stage = chapter.stages[i];
+  for (const Stage& stage : chapter.stages) {
     if (!wanted(stage, options)) continue;
     launches.clear();
     problem.run_once(stage);
@@ -143,8 +141,7 @@ std::string lines_of_stages(const Chapter& chapter, const Options& options, cons
                                         Detail::kInstructions, options.notes);
   Problem problem(chapter, shape, *backend);
   std::string out;
-  for (int i = 0; i < chapter.stage_count; ++i) {
-    const Stage& stage = chapter.stages[i];
+  for (const Stage& stage : chapter.stages) {
     if (!wanted(stage, options)) continue;
     launches.clear();
     std::string stopped;
@@ -168,8 +165,7 @@ ShapeResult run_shape(const ChosenDevice& device, const Options& options, const 
   say("filling the arrays");
   Problem problem(chapter, shape, device.backend());
   ShapeResult result = {shape, {}, {}, ""};
-  for (int i = 0; i < chapter.stage_count; ++i) {
-    const Stage& stage = chapter.stages[i];
+  for (const Stage& stage : chapter.stages) {
     if (!wanted(stage, options)) continue;
     say(stage.name);
     result.stages.push_back(problem.check(stage));
@@ -194,8 +190,7 @@ int let_take_turns(const ChosenDevice& device, const Options& options, const Sha
   std::vector<const Stage*> ready;
   std::vector<std::string> names;
   nlohmann::json skipped = nlohmann::json::object();
-  for (int i = 0; i < chapter.stage_count; ++i) {
-    const Stage& stage = chapter.stages[i];
+  for (const Stage& stage : chapter.stages) {
     if (!wanted(stage, options)) continue;
     const StageResult result = problem.check(stage);
     if (result.status == Status::kWrong)

@@ -45,11 +45,12 @@ Contender Problem::contender(const Stage& stage) {
 
 /// As before the first run of a stage: what another one leaves may mean something else.
 void Problem::clear_states() {
-  for (int i = 0; i < chapter_.array_count; ++i)
-    if (const Array& array = chapter_.arrays[i]; array.role == Role::kState)
-      for (const NamedArrays& set : sets_)
-        for (int gpu = 0; gpu < gpus_; ++gpu)
-          backend_.fill(set[static_cast<std::size_t>(i)].of_gpu(gpu), 0, bytes_on_gpu(array));
+  for (const Array* array : chapter_.arrays) {
+    if (array->role != Role::kState) continue;
+    for (const NamedArrays& set : sets_)
+      for (int gpu = 0; gpu < gpus_; ++gpu)
+        backend_.fill(data_of(set).elements(*array, gpu), 0, bytes_on_gpu(*array));
+  }
 }
 
 /// Makes so many sets of inputs that even the contender that touches the fewest bytes finds none of its

@@ -30,7 +30,6 @@ Chapter chapter_of(const Exercise& exercise) {
   chapter.name = "";
   chapter.dims = exercise.dims;
   chapter.arrays = exercise.arrays;
-  chapter.array_count = exercise.array_count;
   chapter.fill = exercise.fill;
   chapter.gpus = exercise.gpus;
   return chapter;
@@ -39,7 +38,7 @@ Chapter chapter_of(const Exercise& exercise) {
 int gpus_of(const Exercise& exercise, const Shape& shape) { return exercise.gpus ? exercise.gpus(shape) : 1; }
 
 long long elements_of(const Exercise& exercise, const Shape& shape) {
-  return gpus_of(exercise, shape) * exercise.arrays[0].count(shape);
+  return gpus_of(exercise, shape) * exercise.arrays[0]->count(shape);
 }
 
 Stage stage_of(const Exercise& exercise, const Version& version) {
@@ -71,16 +70,17 @@ void judge(const Exercise& exercise, const Version& version, const std::string& 
                           {"at", "the start"},
                           {"refused", version.path ? refusal(file_text(version.path)) : ""},
                           {"dims", exercise.dims},
-                          {"outputs", exercise.output ? exercise.output : ""},
+                          {"outputs", names_of(exercise.output)},
                           {"cases", ordered_json::array()},
                           {"budget", ordered_json::array()},
                           {"predictions", ordered_json::array()},
                           {"notes", ordered_json::array()},
                           {"learnt", exercise.learnt},
                           {"lesson", exercise.lesson}};
-  const bool solved = verdict["refused"] == "" &&
-                      (exercise.predictions ? judge_predictions(exercise, version.answer(), path, verdict)
-                                            : judge_code(exercise, version, path, verdict));
+  const bool solved =
+      verdict["refused"] == "" &&
+      (exercise.predictions.count ? judge_predictions(exercise, version.answer(), path, verdict)
+                                  : judge_code(exercise, version, path, verdict));
   verdict["status"] = text_of(solved ? VerdictStatus::kSolved : VerdictStatus::kNotYet);
   verdict.erase("at");
   write_file(path, verdict);
@@ -105,7 +105,7 @@ ExitStatus view_or_refuse(const Exercise& exercise, const Version& version, cons
 /// `path`. \throws MachineError
 ExitStatus run_versions(GpuBackend& gpu, const std::string& path, bool timed, const Exercise& exercise,
                         const Version* versions, int count) {
-  if (exercise.predictions) return kNothingToTime;
+  if (exercise.predictions.count) return kNothingToTime;
   const Chapter chapter = chapter_of(exercise);
   const Shape& shape = exercise.timed_shape;
   const int gpus = gpus_of(exercise, shape);

@@ -36,7 +36,7 @@ std::chrono::nanoseconds processor_time(const Exercise& exercise) {
 
 Case all_off_by(const Exercise& exercise, const Shape& shape, std::size_t bytes) {
   Case one = {.shape = shape, .how = fmt::format("all arrays {} bytes off", bytes)};
-  for (int i = 0; i < exercise.array_count; ++i) one.offsets[exercise.arrays[i].name] = bytes;
+  for (const Array* array : exercise.arrays) one.offsets[array->name] = bytes;
   return one;
 }
 
@@ -46,8 +46,8 @@ Case one_off(const Shape& shape, const char* array) {
 
 Case each_off_differently(const Exercise& exercise, const Shape& shape) {
   Case one = {.shape = shape, .how = "bytes off:"};
-  for (int i = 0; i < exercise.array_count; ++i) {
-    const char* name = exercise.arrays[i].name;
+  for (int i = 0; i < exercise.arrays.count; ++i) {
+    const char* name = exercise.arrays[i]->name;
     one.offsets[name] = 4 * ((static_cast<std::size_t>(i) + 1) % 4);
     one.how += fmt::format(" {} {}", name, one.offsets[name]);
   }
@@ -57,18 +57,16 @@ Case each_off_differently(const Exercise& exercise, const Shape& shape) {
 /// A shape in all ways that the exercise wants it tried.
 std::vector<Case> cases_of(const Exercise& exercise, const Shape& shape) {
   std::vector<Case> cases;
-  for (int i = 0; i < exercise.block_count; ++i)
-    cases.push_back({.shape = shape,
-                     .block = exercise.blocks[i],
-                     .how = fmt::format("blocks of {} threads", exercise.blocks[i])});
+  for (const int block : exercise.blocks)
+    cases.push_back({.shape = shape, .block = block, .how = fmt::format("blocks of {} threads", block)});
   if (exercise.grid_blocks)
     cases.push_back(
         {.shape = shape, .how = fmt::format("a grid of {}", plural(exercise.grid_blocks(shape), "block"))});
-  else if (!exercise.blocks)
+  else if (!exercise.blocks.count)
     cases.push_back({.shape = shape});
   if (!exercise.any_alignment) return cases;
   cases.push_back(each_off_differently(exercise, shape));
-  for (int i = 0; i < exercise.array_count; ++i) cases.push_back(one_off(shape, exercise.arrays[i].name));
+  for (const Array* array : exercise.arrays) cases.push_back(one_off(shape, array->name));
   for (const std::size_t bytes : {12, 8, 4}) cases.push_back(all_off_by(exercise, shape, bytes));
   return cases;
 }
@@ -77,8 +75,8 @@ std::vector<Case> cases_of(const Exercise& exercise, const Shape& shape) {
 
 std::vector<Case> cases_of(const Exercise& exercise) {
   std::vector<Case> cases;
-  for (int i = 0; i < exercise.shape_count; ++i) {
-    const std::vector<Case> more = cases_of(exercise, exercise.shapes[i]);
+  for (const Shape& shape : exercise.shapes) {
+    const std::vector<Case> more = cases_of(exercise, shape);
     cases.insert(cases.end(), more.begin(), more.end());
   }
   return cases;
@@ -138,7 +136,7 @@ long long slack(const Exercise& exercise, const Shape& shape, Unit unit) {
   constexpr long long kSingles = 16;
   const bool has_rows = std::string_view(exercise.dims) != "N";
   const long long rows = has_rows ? shape.dims[exercise.gpus ? 1 : 0] : 0;
-  const long long extra = exercise.array_count * gpus_of(exercise, shape) * (kSingles + rows);
+  const long long extra = exercise.arrays.count * gpus_of(exercise, shape) * (kSingles + rows);
   switch (unit) {
     case Unit::kNumber:
       return 0;
@@ -162,8 +160,7 @@ std::string excess(const Limit& limit, const Counted& cost, long long allowed) {
 bool judge_costs(const Exercise& exercise, const Shape& shape, const Counts& counts, ordered_json& verdict) {
   bool kept = true;
   const auto elements = static_cast<double>(elements_of(exercise, shape));
-  for (int i = 0; i < exercise.limit_count; ++i) {
-    const Limit& limit = exercise.limits[i];
+  for (const Limit& limit : exercise.limits) {
     const Counted cost = counted(limit.cost, counts);
     const long long allowed = limit.allowed(shape) + slack(exercise, shape, cost.unit);
     const bool approximate = counts.approximate && cost.unit != Unit::kNumber;

@@ -27,14 +27,14 @@ bool is_near(double predicted, double number, double tolerance) {
 
 /// Which of the prediction's words is predicted; 0 where no word has that number.
 int word_predicted(const Prediction& prediction, double predicted) {
-  for (int i = 1; i < prediction.word_count; ++i)
+  for (int i = 1; i < prediction.words.count; ++i)
     if (predicted == i) return i;
   return 0;
 }
 
 /// A prediction compared with the number that is right.
 const char* comparison(const Prediction& prediction, double predicted, double seen) {
-  if (prediction.words)
+  if (prediction.words.count)
     return word_predicted(prediction, predicted) == 0 ? "no answer" : predicted == seen ? "right" : "other";
   if (!std::isfinite(predicted)) return "no number";
   if (is_near(predicted, seen, prediction.tolerance)) return "right";
@@ -43,20 +43,20 @@ const char* comparison(const Prediction& prediction, double predicted, double se
 
 /// The explanation of the mistake that leads to a wrong prediction; empty where there is none.
 const char* slip_of(const Prediction& prediction, double predicted) {
-  for (int i = 0; i < prediction.slip_count; ++i)
-    if (is_near(predicted, prediction.slips[i].number, prediction.tolerance)) return prediction.slips[i].says;
+  for (const Slip& slip : prediction.slips)
+    if (is_near(predicted, slip.number, prediction.tolerance)) return slip.says;
   return "";
 }
 
 /// \throws std::logic_error when a mistake would pass
 void require_wrong_slips(const Prediction& prediction, double seen) {
-  for (int i = 0; i < prediction.slip_count; ++i)
-    if (std::string_view(comparison(prediction, prediction.slips[i].number, seen)) == "right")
+  for (const Slip& slip : prediction.slips)
+    if (std::string_view(comparison(prediction, slip.number, seen)) == "right")
       throw std::logic_error(fmt::format("{}: a mistake leads to the right number", prediction.name));
 }
 
 std::string text_of(const Prediction& prediction, double predicted) {
-  if (prediction.words) return prediction.words[word_predicted(prediction, predicted)];
+  if (prediction.words.count) return prediction.words[word_predicted(prediction, predicted)];
   return std::isnan(predicted) ? "nan" : fmt::format("{:.1f}", predicted);
 }
 
@@ -88,7 +88,7 @@ class Pipelines {
   /// The number that is right.
   double number(const Prediction& prediction) {
     if (!prediction.run) return prediction.value;
-    const Shape& shape = exercise_.shapes[exercise_.shape_count - 1];
+    const Shape& shape = exercise_.shapes[exercise_.shapes.count - 1];
     if (!problem_) problem_.emplace(chapter_, shape, *backend_);
     if (!counted_.contains(prediction.run)) {
       Stage stage = {};
@@ -111,11 +111,11 @@ class Pipelines {
 
 bool judge_predictions(const Exercise& exercise, const Answer& answer, const std::string& path,
                        ordered_json& verdict) {
-  if (answer.prediction_count != exercise.prediction_count)
+  if (answer.predictions.count != exercise.predictions.count)
     throw std::logic_error("an answer does not have the numbers that are asked for");
   Pipelines pipelines(exercise);
   bool right = true;
-  for (int i = 0; i < exercise.prediction_count; ++i) {
+  for (int i = 0; i < exercise.predictions.count; ++i) {
     const Prediction& prediction = exercise.predictions[i];
     const double predicted = answer.predictions[i];
     verdict["at"] = prediction.name;

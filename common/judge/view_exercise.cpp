@@ -25,7 +25,7 @@ constexpr long long kMostViewed = 8192;
 /// The largest of the exercise's shapes that is not too large for a page, or the smallest.
 Shape viewed_shape(const Exercise& exercise) {
   const auto elements = [&](const Shape& shape) { return elements_of(exercise, shape); };
-  std::vector<Shape> shapes(exercise.shapes, exercise.shapes + exercise.shape_count);
+  std::vector<Shape> shapes(exercise.shapes.begin(), exercise.shapes.end());
   std::ranges::stable_sort(shapes, {}, elements);
   Shape chosen = shapes.front();
   for (const Shape& shape : shapes)
@@ -37,12 +37,13 @@ Shape viewed_shape(const Exercise& exercise) {
 
 ExitStatus view_exercise(const Exercise& exercise, const Version& version, const std::string& path,
                          const std::string& size) {
-  if (exercise.predictions) throw UsageError("it asks for numbers, so there is no kernel of yours to see");
+  if (exercise.predictions.count)
+    throw UsageError("it asks for numbers, so there is no kernel of yours to see");
   const Shape shape = size.empty() ? viewed_shape(exercise) : parse_shape(size, exercise.dims);
-  const int block = exercise.blocks ? exercise.blocks[exercise.block_count - 1] : 256;
+  const int block = exercise.blocks.count ? exercise.blocks[exercise.blocks.count - 1] : 256;
   View view = {version.name, version.path ? version.path : "", "", "", {}, {}, {}};
   view.at = fmt::format("{} = {}", exercise.dims, shape_text(shape, exercise.dims));
-  if (exercise.blocks) view.at += fmt::format(", blocks of {} threads", block);
+  if (exercise.blocks.count) view.at += fmt::format(", blocks of {} threads", block);
   if (const std::string refused = version.path ? refusal(file_text(version.path)) : ""; !refused.empty())
     throw UsageError(fmt::format("not run: {}", refused));
 

@@ -11,17 +11,19 @@ using namespace workbook;
 
 long long elements(const Shape& shape) { return shape.dims[0]; }
 
-void fill(const Data& host) { fill_uniform(host.floats("x"), host.shape.dims[0], -1.0f, 2.0f, 11); }
+constexpr auto kX = input<float>("x", elements);
+
+void fill(const Data& host) { fill_uniform(host[kX], host.shape.dims[0], -1.0f, 2.0f, 11); }
 
 void reference(const Data& host, double* expected, double* magnitude) {
   for (int i = 0; i < host.shape.dims[0]; ++i) {
-    expected[i] = 2.0 * host.floats("x")[i];
+    expected[i] = 2.0 * host[kX][i];
     magnitude[i] = expected[i] < 0 ? -expected[i] : expected[i];
   }
 }
 
-const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
-                         {"out", Type::kFloat32, Role::kOutput, elements, reference}};
+constexpr auto kOut = output<float>("out", elements, reference, {&kX});
+constexpr const Array* kArrays[] = {&kX, &kOut};
 
 /// Doubling is exact.
 int no_roundings(const Shape&) { return 0; }
@@ -43,12 +45,10 @@ Exercise twice_exercise(const char* learnt, const char* lesson) {
   return {.learnt = learnt,
           .lesson = lesson,
           .arrays = kArrays,
-          .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill,
-          .output = "out",
+          .output = {&kOut},
           .roundings = no_roundings,
-          .limits = kLimits,
-          .limit_count = sizeof kLimits / sizeof kLimits[0]};
+          .limits = kLimits};
 }
 
 }  // namespace

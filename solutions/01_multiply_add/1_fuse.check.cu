@@ -1,5 +1,5 @@
 /// \file
-/// Specification of exercise 01.1, fuse.
+/// Exercise 01.1, fuse: what it asks for, and how the file that is judged is called.
 #include "multiply_add.hpp"
 
 namespace DEVICE {
@@ -28,12 +28,20 @@ Exercise exercise() {
       .learnt = "The product never left a register, so 8 of the 24 bytes per element were not moved at all.",
       .lesson = "docs/01_multiply_add.md, stage 2",
       .arrays = kQkvArrays,
-      .array_count = kQkvArrayCount,
       .fill = fill,
-      .output = "out",
+      .output = {&kOut},
       .roundings = multiply_add_roundings,
-      .limits = kLimits,
-      .limit_count = sizeof kLimits / sizeof kLimits[0]};
+      .limits = kLimits};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+void run(const Data& d) { multiply_add_fuse::multiply_add(d[kQ], d[kK], d[kV], d[kOut], d.shape.dims[0]); }
+
+}  // namespace
+
+Answer answer() { return {.run = run}; }
 
 }  // namespace DEVICE

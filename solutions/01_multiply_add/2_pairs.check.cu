@@ -1,5 +1,5 @@
 /// \file
-/// Specification of exercise 01.2, pairs.
+/// Exercise 01.2, pairs: what it asks for, and how the file that is judged is called.
 #include "multiply_add.hpp"
 
 namespace DEVICE {
@@ -9,21 +9,23 @@ using namespace workbook;
 
 long long two_per_element(const Shape& s) { return 2 * elements(s); }
 
+constexpr auto kV = input<float>("v", elements);
+constexpr auto kPairs = input<float>("pairs", two_per_element);
+
 void fill(const Data& host) {
   const int n = host.shape.dims[0];
-  fill_uniform(host.floats("pairs"), 2 * n, -1.5f, 2.0f, 31);
-  fill_uniform(host.floats("v"), n, -2.0f, 3.0f, 32);
+  fill_uniform(host[kPairs], 2 * n, -1.5f, 2.0f, 31);
+  fill_uniform(host[kV], n, -2.0f, 3.0f, 32);
 }
 
 void reference(const Data& host, double* expected, double* magnitude) {
-  const float *pairs = host.floats("pairs"), *v = host.floats("v");
+  const float *pairs = host[kPairs], *v = host[kV];
   for (int i = 0; i < host.shape.dims[0]; ++i)
     reference_element(pairs[2 * i], pairs[2 * i + 1], v[i], &expected[i], &magnitude[i]);
 }
 
-const Array kArrays[] = {{"v", Type::kFloat32, Role::kInput, elements, nullptr},
-                         {"pairs", Type::kFloat32, Role::kInput, two_per_element, nullptr},
-                         {"out", Type::kFloat32, Role::kOutput, elements, reference}};
+constexpr auto kOut = output<float>("out", elements, reference, {&kV, &kPairs});
+constexpr const Array* kArrays[] = {&kV, &kPairs, &kOut};
 
 const Limit kLimits[] = {
     {Cost::kLaunches, one, "one kernel is enough: pairs need not be taken apart into two arrays first"},
@@ -41,12 +43,20 @@ Exercise exercise() {
               "bytes per lane uses them whole.",
           .lesson = "docs/01_multiply_add.md, stage 2",
           .arrays = kArrays,
-          .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill,
-          .output = "out",
+          .output = {&kOut},
           .roundings = multiply_add_roundings,
-          .limits = kLimits,
-          .limit_count = sizeof kLimits / sizeof kLimits[0]};
+          .limits = kLimits};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+void run(const Data& d) { multiply_add_pairs::multiply_add(d[kPairs], d[kV], d[kOut], d.shape.dims[0]); }
+
+}  // namespace
+
+Answer answer() { return {.run = run}; }
 
 }  // namespace DEVICE

@@ -1,5 +1,5 @@
 /// \file
-/// Specification of exercise 01.3, vectorise.
+/// Exercise 01.3, vectorise: what it asks for, and how the file that is judged is called.
 #include "multiply_add.hpp"
 
 namespace DEVICE {
@@ -7,21 +7,23 @@ namespace {
 
 using namespace workbook;
 
+constexpr auto kX = input<float>("x", elements);
+constexpr auto kY = input<float>("y", elements);
+
 void fill(const Data& host) {
   const int n = host.shape.dims[0];
-  fill_uniform(host.floats("x"), n, -1.0f, 2.0f, 21);
-  fill_uniform(host.floats("y"), n, -2.0f, 3.0f, 22);
+  fill_uniform(host[kX], n, -1.0f, 2.0f, 21);
+  fill_uniform(host[kY], n, -2.0f, 3.0f, 22);
 }
 
 void reference(const Data& host, double* expected, double* magnitude) {
-  const float *x = host.floats("x"), *y = host.floats("y");
+  const float *x = host[kX], *y = host[kY];
   for (int i = 0; i < host.shape.dims[0]; ++i)
     reference_element(kFactor, x[i], y[i], &expected[i], &magnitude[i]);
 }
 
-const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
-                         {"y", Type::kFloat32, Role::kInput, elements, nullptr},
-                         {"out", Type::kFloat32, Role::kOutput, elements, reference}};
+constexpr auto kOut = output<float>("out", elements, reference, {&kX, &kY});
+constexpr const Array* kArrays[] = {&kX, &kY, &kOut};
 
 /// As kHostileLengths, but for a last prime that is an eighth as long: each is judged in eight alignments.
 const Shape kShapes[] = {{{1, 1, 1}},    {{2, 1, 1}},     {{3, 1, 1}},    {{4, 1, 1}},    {{5, 1, 1}},
@@ -67,15 +69,24 @@ Exercise exercise() {
   return {.learnt = "The same bytes take a quarter of the requests, so more bytes are in flight at a time.",
           .lesson = "docs/01_multiply_add.md, stage 3",
           .arrays = kArrays,
-          .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill,
-          .output = "out",
+          .output = {&kOut},
           .roundings = multiply_add_roundings,
           .limits = kLimits,
-          .limit_count = sizeof kLimits / sizeof kLimits[0],
           .shapes = kShapes,
-          .shape_count = sizeof kShapes / sizeof kShapes[0],
           .any_alignment = true};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+void run(const Data& d) {
+  multiply_add_vectorise::scale_and_add(kFactor, d[kX], d[kY], d[kOut], d.shape.dims[0]);
+}
+
+}  // namespace
+
+Answer answer() { return {.run = run}; }
 
 }  // namespace DEVICE

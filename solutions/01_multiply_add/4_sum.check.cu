@@ -1,5 +1,5 @@
 /// \file
-/// Specification of exercise 01.4, sum.
+/// Exercise 01.4, sum: what it asks for, and how the file that is judged is called.
 #include "multiply_add.hpp"
 
 namespace DEVICE {
@@ -9,15 +9,18 @@ using namespace workbook;
 
 long long partial_sums(const Shape& shape) { return block_count(shape); }
 
+constexpr auto kX = input<float>("x", elements);
+constexpr auto kPartial = scratch<float>("partial", partial_sums);
+
 /// Odd multiples of 1/16: no element is zero, and all sums of a million of them are exact, in any order.
 void fill(const Data& host) {
-  float* x = host.floats("x");
+  float* x = host[kX];
   fill_uniform(x, host.shape.dims[0], -1.0f, 2.0f, 41);
   for (int i = 0; i < host.shape.dims[0]; ++i) x[i] = (2.0f * floorf(8.0f * x[i]) + 1.0f) / 16.0f;
 }
 
 void reference(const Data& host, double* expected, double* magnitude) {
-  const float* x = host.floats("x");
+  const float* x = host[kX];
   *expected = *magnitude = 0;
   for (int i = 0; i < host.shape.dims[0]; ++i) {
     *expected += x[i];
@@ -25,9 +28,8 @@ void reference(const Data& host, double* expected, double* magnitude) {
   }
 }
 
-const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
-                         {"partial", Type::kFloat32, Role::kScratch, partial_sums, nullptr},
-                         {"total", Type::kFloat32, Role::kOutput, one, reference}};
+constexpr auto kTotal = output<float>("total", one, reference, {&kX});
+constexpr const Array* kArrays[] = {&kX, &kPartial, &kTotal};
 
 /// With more elements those of a thread, a tree of 8 levels, the blocks of a thread, and the tree again.
 int roundings(const Shape& s) {
@@ -65,16 +67,26 @@ Exercise exercise() {
               "The order of the additions is the same in every run.",
           .lesson = "docs/01_multiply_add.md, stage 5",
           .arrays = kArrays,
-          .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill,
-          .output = "total",
+          .output = {&kTotal},
           .roundings = roundings,
           .limits = kLimits,
-          .limit_count = sizeof kLimits / sizeof kLimits[0],
-          .shapes = kShorterLengths.data(),
-          .shape_count = kShorterLengths.size(),
-          .blocks = kBlocks,
-          .block_count = sizeof kBlocks / sizeof kBlocks[0]};
+          .shapes = kShorterLengths,
+          .blocks = kBlocks};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+void run(const Data& d) {
+  const int blocks = block_count(d.shape);
+  launch(multiply_add_sum::sum_blocks, blocks, d.block, d[kX], d[kPartial], d.shape.dims[0]);
+  launch(multiply_add_sum::sum_blocks, 1, d.block, d[kPartial], d[kTotal], blocks);
+}
+
+}  // namespace
+
+Answer answer() { return {.run = run}; }
 
 }  // namespace DEVICE

@@ -17,12 +17,16 @@ inline long long one(const workbook::Shape&) { return 1; }
 inline long long array_bytes(const workbook::Shape& s) { return workbook::sector_bytes(elements(s)); }
 inline long long three_array_bytes(const workbook::Shape& s) { return 3 * array_bytes(s); }
 
+constexpr auto kQ = workbook::input<float>("q", elements);
+constexpr auto kK = workbook::input<float>("k", elements);
+constexpr auto kV = workbook::input<float>("v", elements);
+
 /// Fills q, k and v from `seed`, `seed` + 1 and `seed` + 2.
 inline void fill_qkv(const workbook::Data& host, unsigned seed) {
   const int n = host.shape.dims[0];
-  workbook::fill_uniform(host.floats("q"), n, -1.0f, 2.0f, seed);
-  workbook::fill_uniform(host.floats("k"), n, -0.5f, 1.0f, seed + 1);
-  workbook::fill_uniform(host.floats("v"), n, -2.0f, 3.0f, seed + 2);
+  workbook::fill_uniform(host[kQ], n, -1.0f, 2.0f, seed);
+  workbook::fill_uniform(host[kK], n, -0.5f, 1.0f, seed + 1);
+  workbook::fill_uniform(host[kV], n, -2.0f, 3.0f, seed + 2);
 }
 
 /// *expected = a * b + c.
@@ -33,17 +37,13 @@ inline void reference_element(float a, float b, float c, double* expected, doubl
 }
 
 inline void reference_qkv(const workbook::Data& host, double* expected, double* magnitude) {
-  const float *q = host.floats("q"), *k = host.floats("k"), *v = host.floats("v");
+  const float *q = host[kQ], *k = host[kK], *v = host[kV];
   for (int i = 0; i < host.shape.dims[0]; ++i)
     reference_element(q[i], k[i], v[i], &expected[i], &magnitude[i]);
 }
 
-constexpr workbook::Array kQkvArrays[] = {
-    {"q", workbook::Type::kFloat32, workbook::Role::kInput, elements, nullptr},
-    {"k", workbook::Type::kFloat32, workbook::Role::kInput, elements, nullptr},
-    {"v", workbook::Type::kFloat32, workbook::Role::kInput, elements, nullptr},
-    {"out", workbook::Type::kFloat32, workbook::Role::kOutput, elements, reference_qkv}};
-constexpr int kQkvArrayCount = sizeof kQkvArrays / sizeof kQkvArrays[0];
+constexpr auto kOut = workbook::output<float>("out", elements, reference_qkv, {&kQ, &kK, &kV});
+constexpr const workbook::Array* kQkvArrays[] = {&kQ, &kK, &kV, &kOut};
 
 constexpr float kFactor = -1.75f;
 

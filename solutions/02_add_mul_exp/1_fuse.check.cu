@@ -1,5 +1,5 @@
 /// \file
-/// Specification of exercise 02.1, fuse.
+/// Exercise 02.1, fuse: what it asks for, and how the file that is judged is called.
 #include "add_mul_exp.hpp"
 
 namespace DEVICE {
@@ -7,11 +7,13 @@ namespace {
 
 using namespace workbook;
 
+constexpr auto kBetween = scratch<float>("between", elements);
+
 void fill(const Data& host) { fill_xy(host, 61); }
 
 /// A relative error of the argument a becomes |a| times as large in exp(a).
 void reference(const Data& host, double* expected, double* magnitude) {
-  const float *x = host.floats("x"), *y = host.floats("y");
+  const float *x = host[kX], *y = host[kY];
   for (int i = 0; i < host.shape.dims[0]; ++i) {
     const double argument = (static_cast<double>(x[i]) + y[i]) * 2;
     expected[i] = exp(argument);
@@ -19,10 +21,8 @@ void reference(const Data& host, double* expected, double* magnitude) {
   }
 }
 
-const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
-                         {"y", Type::kFloat32, Role::kInput, elements, nullptr},
-                         {"between", Type::kFloat32, Role::kScratch, elements, nullptr},
-                         {"out", Type::kFloat32, Role::kOutput, elements, reference}};
+constexpr auto kOut = output<float>("out", elements, reference, {&kX, &kY});
+constexpr const Array* kArrays[] = {&kX, &kY, &kBetween, &kOut};
 
 /// The sum, and expf or one of its faster variants.
 int roundings(const Shape&) { return 5; }
@@ -45,12 +45,22 @@ Exercise exercise() {
   return {.learnt = "However long the chain, fused it reads its inputs and writes its output, once each.",
           .lesson = "docs/02_add_mul_exp.md, stage 2",
           .arrays = kArrays,
-          .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill,
-          .output = "out",
+          .output = {&kOut},
           .roundings = roundings,
-          .limits = kLimits,
-          .limit_count = sizeof kLimits / sizeof kLimits[0]};
+          .limits = kLimits};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+void run(const Data& d) {
+  add_mul_exp_fuse::add_mul_exp(d[kX], d[kY], d[kBetween], d[kOut], d.shape.dims[0]);
+}
+
+}  // namespace
+
+Answer answer() { return {.run = run}; }
 
 }  // namespace DEVICE

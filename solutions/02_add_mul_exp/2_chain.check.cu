@@ -1,5 +1,6 @@
 /// \file
-/// Specification of exercise 02.2, chain: four functions in four types.
+/// Exercise 02.2, chain, four functions in four types: what it asks for, and how the file that is judged is
+/// called.
 #include "chain.hpp"
 
 namespace DEVICE {
@@ -21,7 +22,7 @@ void assign(__nv_bfloat16* to, float a) { *to = __float2bfloat16(a); }
 template <class T>
 void fill_kind(const Data& host) {
   const int n = host.shape.dims[0];
-  T *a = array<T>(host, kA), *b = array<T>(host, kB);
+  T *a = host[kA<T>], *b = host[kB<T>];
   float value = 0;
   for (int i = 0; i < n; ++i) {
     fill_uniform(&value, 1, -3.0f, 2.5f, 1000u + static_cast<unsigned>(i));
@@ -38,73 +39,79 @@ void fill(const Data& host) {
   fill_kind<__nv_bfloat16>(host);
 }
 
-double reference_value(Place place, double a, double b) {
-  const double sum = a + b;
-  switch (place) {
-    case kAddRelu:
-      return sum > 0 ? sum : 0;
-    case kMultiplyTanh:
-      return tanh(a * b);
-    case kBiasGelu:
-      return 0.5 * sum * (1 + erf(sum * 0.70710678118654752));
-    default:
-      return 0.5 * sum * (1 + tanh(0.79788456080286536 * (sum + 0.044715 * sum * sum * sum)));
+struct AddRelu {
+  static double value(double a, double b) { return a + b > 0 ? a + b : 0; }
+  static double size(double a, double b) { return fabs(a) + fabs(b); }
+};
+struct MultiplyTanh {
+  static double value(double a, double b) { return tanh(a * b); }
+  static double size(double a, double b) { return fabs(a * b); }
+};
+struct BiasGelu {
+  static double value(double a, double b) { return 0.5 * (a + b) * (1 + erf((a + b) * 0.70710678118654752)); }
+  static double size(double a, double b) { return fabs(a) + fabs(b); }
+};
+struct BiasGeluTanh {
+  static double value(double a, double b) {
+    const double sum = a + b;
+    return 0.5 * sum * (1 + tanh(0.79788456080286536 * (sum + 0.044715 * sum * sum * sum)));
   }
-}
+  static double size(double a, double b) { return fabs(a) + fabs(b); }
+};
 
 /// None of the functions is steeper than 1.13. What cancels in 1 + erf and 1 + tanh is off by roundings of 1,
 /// times half of a + b.
-template <class T, Place place>
+template <class T, class Function>
 void reference(const Data& host, double* expected, double* magnitude) {
-  const T *a = array<T>(host, kA), *b = array<T>(host, kB);
+  const T *a = host[kA<T>], *b = host[kB<T>];
   for (int i = 0; i < host.shape.dims[0]; ++i) {
-    const double x = number(a[i]), y = number(b[i]);
-    expected[i] = reference_value(place, x, y);
-    magnitude[i] = place == kMultiplyTanh ? fabs(x * y) : fabs(x) + fabs(y);
+    expected[i] = Function::value(number(a[i]), number(b[i]));
+    magnitude[i] = Function::size(number(a[i]), number(b[i]));
   }
 }
 
-template <class T, Place place>
-constexpr Array output() {
-  return {Kind<T>::kNames[place], Kind<T>::kType, Role::kOutput, elements, reference<T, place>};
+template <class T, class Function>
+constexpr ArrayOf<T> result(const char* name) {
+  return output<T>(name, elements, reference<T, Function>, {&kA<T>, &kB<T>});
 }
 template <class T>
-constexpr Array input(Place place) {
-  return {Kind<T>::kNames[place], Kind<T>::kType, Role::kInput, elements, nullptr};
-}
+constexpr auto kAddRelu = result<T, AddRelu>(name_of_four<T>("add_relu_float32", "add_relu_float64",
+                                                             "add_relu_float16", "add_relu_bfloat16"));
+template <class T>
+constexpr auto kMultiplyTanh = result<T, MultiplyTanh>(name_of_four<T>(
+    "multiply_tanh_float32", "multiply_tanh_float64", "multiply_tanh_float16", "multiply_tanh_bfloat16"));
+template <class T>
+constexpr auto kBiasGelu = result<T, BiasGelu>(name_of_four<T>("bias_gelu_float32", "bias_gelu_float64",
+                                                               "bias_gelu_float16", "bias_gelu_bfloat16"));
+template <class T>
+constexpr auto kBiasGeluTanh = result<T, BiasGeluTanh>(name_of_four<T>(
+    "bias_gelu_tanh_float32", "bias_gelu_tanh_float64", "bias_gelu_tanh_float16", "bias_gelu_tanh_bfloat16"));
 
-const Array kArrays[] = {
-    input<float>(kA),
-    input<float>(kB),
-    input<double>(kA),
-    input<double>(kB),
-    input<__half>(kA),
-    input<__half>(kB),
-    input<__nv_bfloat16>(kA),
-    input<__nv_bfloat16>(kB),
-    output<float, kAddRelu>(),
-    output<double, kAddRelu>(),
-    output<__half, kAddRelu>(),
-    output<__nv_bfloat16, kAddRelu>(),
-    output<float, kMultiplyTanh>(),
-    output<double, kMultiplyTanh>(),
-    output<__half, kMultiplyTanh>(),
-    output<__nv_bfloat16, kMultiplyTanh>(),
-    output<float, kBiasGelu>(),
-    output<double, kBiasGelu>(),
-    output<__half, kBiasGelu>(),
-    output<__nv_bfloat16, kBiasGelu>(),
-    output<float, kBiasGeluTanh>(),
-    output<double, kBiasGeluTanh>(),
-    output<__half, kBiasGeluTanh>(),
-    output<__nv_bfloat16, kBiasGeluTanh>(),
-};
-
-constexpr const char* kOutputs =
-    "add_relu_float32 multiply_tanh_float32 bias_gelu_float32 bias_gelu_tanh_float32 "
-    "add_relu_float64 multiply_tanh_float64 bias_gelu_float64 bias_gelu_tanh_float64 "
-    "add_relu_float16 multiply_tanh_float16 bias_gelu_float16 bias_gelu_tanh_float16 "
-    "add_relu_bfloat16 multiply_tanh_bfloat16 bias_gelu_bfloat16 bias_gelu_tanh_bfloat16";
+using BFloat16 = __nv_bfloat16;
+constexpr const Array* kArrays[] = {&kA<float>,
+                                    &kB<float>,
+                                    &kA<double>,
+                                    &kB<double>,
+                                    &kA<__half>,
+                                    &kB<__half>,
+                                    &kA<BFloat16>,
+                                    &kB<BFloat16>,
+                                    &kAddRelu<float>,
+                                    &kAddRelu<double>,
+                                    &kAddRelu<__half>,
+                                    &kAddRelu<BFloat16>,
+                                    &kMultiplyTanh<float>,
+                                    &kMultiplyTanh<double>,
+                                    &kMultiplyTanh<__half>,
+                                    &kMultiplyTanh<BFloat16>,
+                                    &kBiasGelu<float>,
+                                    &kBiasGelu<double>,
+                                    &kBiasGelu<__half>,
+                                    &kBiasGelu<BFloat16>,
+                                    &kBiasGeluTanh<float>,
+                                    &kBiasGeluTanh<double>,
+                                    &kBiasGeluTanh<__half>,
+                                    &kBiasGeluTanh<BFloat16>};
 
 /// The sum or product (1), the argument of erf or tanh (5), that (2.5 ulps: 5), 1 + it (1), and two products.
 int roundings(const Shape&) { return 14; }
@@ -138,15 +145,43 @@ Exercise exercise() {
               "instructions as by hand, once for each type.",
           .lesson = "docs/02_add_mul_exp.md, stage 5",
           .arrays = kArrays,
-          .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill,
-          .output = kOutputs,
+          .output = {&kAddRelu<float>, &kMultiplyTanh<float>, &kBiasGelu<float>, &kBiasGeluTanh<float>,
+                     &kAddRelu<double>, &kMultiplyTanh<double>, &kBiasGelu<double>, &kBiasGeluTanh<double>,
+                     &kAddRelu<__half>, &kMultiplyTanh<__half>, &kBiasGelu<__half>, &kBiasGeluTanh<__half>,
+                     &kAddRelu<BFloat16>, &kMultiplyTanh<BFloat16>, &kBiasGelu<BFloat16>,
+                     &kBiasGeluTanh<BFloat16>},
           .roundings = roundings,
           .limits = kLimits,
-          .limit_count = sizeof kLimits / sizeof kLimits[0],
           .shapes = kShapes,
-          .shape_count = sizeof kShapes / sizeof kShapes[0],
           .timed_shape = {{1 << 22, 1, 1}}};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+template <class T>
+void run_kind(const Data& d) {
+  constexpr int kThreads = 256;
+  const int n = d.shape.dims[0], blocks = ceil_div(n, kThreads);
+  const T *a = d[kA<T>], *b = d[kB<T>];
+  namespace chain = add_mul_exp_chain;
+  launch(chain::elementwise<chain::AddRelu, T>, blocks, kThreads, a, b, d[kAddRelu<T>], n);
+  launch(chain::elementwise<chain::MultiplyTanh, T>, blocks, kThreads, a, b, d[kMultiplyTanh<T>], n);
+  launch(chain::elementwise<chain::BiasGelu, T>, blocks, kThreads, a, b, d[kBiasGelu<T>], n);
+  launch(chain::elementwise<chain::BiasGeluTanh, T>, blocks, kThreads, a, b, d[kBiasGeluTanh<T>], n);
+}
+
+void run(const Data& d) {
+  run_kind<float>(d);
+  run_kind<double>(d);
+  run_kind<__half>(d);
+  run_kind<__nv_bfloat16>(d);
+}
+
+}  // namespace
+
+Answer answer() { return {.run = run}; }
 
 }  // namespace DEVICE

@@ -1,5 +1,5 @@
 /// \file
-/// Specification of exercise 02.3, half2.
+/// Exercise 02.3, half2: what it asks for, and how the file that is judged is called.
 #include "add_mul_exp.hpp"
 
 namespace DEVICE {
@@ -7,29 +7,33 @@ namespace {
 
 using namespace workbook;
 
+constexpr auto kHalfX = input<__half>("x", elements);
+constexpr auto kHalfY = input<__half>("y", elements);
+
 void fill(const Data& host) {
   float value = 0;
+  __half *const x = host[kHalfX], *const y = host[kHalfY];
   for (int i = 0; i < host.shape.dims[0]; ++i) {
     fill_uniform(&value, 1, -2.0f, 3.0f, 3000u + static_cast<unsigned>(i));
-    half_array(host, "x")[i] = __float2half(value);
+    x[i] = __float2half(value);
     fill_uniform(&value, 1, -1.0f, 4.0f, 4000000u + static_cast<unsigned>(i));
-    half_array(host, "y")[i] = __float2half(value);
+    y[i] = __float2half(value);
   }
 }
 
 /// Exact in double: a product of halves has 22 bits.
 void reference(const Data& host, double* expected, double* magnitude) {
+  const __half *const x = host[kHalfX], *const y = host[kHalfY];
   for (int i = 0; i < host.shape.dims[0]; ++i) {
-    const double product = static_cast<double>(kFactor) * __half2float(half_array(host, "x")[i]);
-    const double addend = __half2float(half_array(host, "y")[i]);
+    const double product = static_cast<double>(kFactor) * __half2float(x[i]);
+    const double addend = __half2float(y[i]);
     expected[i] = product + addend;
     magnitude[i] = fabs(product) + fabs(addend);
   }
 }
 
-const Array kArrays[] = {{"x", Type::kFloat16, Role::kInput, elements, nullptr},
-                         {"y", Type::kFloat16, Role::kInput, elements, nullptr},
-                         {"out", Type::kFloat16, Role::kOutput, elements, reference}};
+constexpr auto kOut = output<__half>("out", elements, reference, {&kHalfX, &kHalfY});
+constexpr const Array* kArrays[] = {&kHalfX, &kHalfY, &kOut};
 
 /// One in float, for code that computes in float and rounds to half at the end. The comparison allows for the
 /// rounding to half.
@@ -75,15 +79,24 @@ Exercise exercise() {
               "thread load two halves, or better eight.",
           .lesson = "docs/02_add_mul_exp.md, stage 7",
           .arrays = kArrays,
-          .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill,
-          .output = "out",
+          .output = {&kOut},
           .roundings = roundings,
           .limits = kLimits,
-          .limit_count = sizeof kLimits / sizeof kLimits[0],
           .shapes = kShapes,
-          .shape_count = sizeof kShapes / sizeof kShapes[0],
           .any_alignment = true};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+void run(const Data& d) {
+  add_mul_exp_half2::scaled_sum(__float2half(kFactor), d[kHalfX], d[kHalfY], d[kOut], d.shape.dims[0]);
+}
+
+}  // namespace
+
+Answer answer() { return {.run = run}; }
 
 }  // namespace DEVICE

@@ -1,5 +1,5 @@
 /// \file
-/// Shared by the specifications of this chapter's exercises: inputs x and y, arrays of halves, and what
+/// Shared by the specifications of this chapter's exercises: inputs x and y, and what
 /// one-dimensional arrays may cost.
 #pragma once
 #include <math.h>
@@ -7,6 +7,7 @@
 #include "ceil_div.hpp"
 #include "device.hpp"
 #include "exercise.hpp"
+#include "half_arrays.hpp"
 
 namespace DEVICE {
 
@@ -17,17 +18,16 @@ inline long long one(const workbook::Shape&) { return 1; }
 inline long long array_bytes(const workbook::Shape& s) { return workbook::sector_bytes(elements(s)); }
 inline long long two_array_bytes(const workbook::Shape& s) { return 2 * array_bytes(s); }
 
-inline __half* half_array(const workbook::Data& d, const char* name) {
-  return static_cast<__half*>(d.array(name, workbook::Type::kFloat16));
-}
-
 constexpr float kFactor = 1.2998046875f;  // a half
+
+constexpr auto kX = workbook::input<float>("x", elements);
+constexpr auto kY = workbook::input<float>("y", elements);
 
 /// Fills x and y from `seed` and `seed` + 1.
 inline void fill_xy(const workbook::Data& host, unsigned seed) {
   const int n = host.shape.dims[0];
-  workbook::fill_uniform(host.floats("x"), n, -1.5f, 1.0f, seed);
-  workbook::fill_uniform(host.floats("y"), n, -1.0f, 1.5f, seed + 1);
+  workbook::fill_uniform(host[kX], n, -1.5f, 1.0f, seed);
+  workbook::fill_uniform(host[kY], n, -1.0f, 1.5f, seed + 1);
 }
 
 }  // namespace DEVICE

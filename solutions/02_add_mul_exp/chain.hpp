@@ -1,46 +1,24 @@
 /// \file
-/// The arrays of exercise 02.2, chain: two inputs and four outputs in each of four types.
+/// The inputs of exercise 02.2, chain, in each of four types.
 #pragma once
+#include <type_traits>
+
 #include "add_mul_exp.hpp"
 
 namespace DEVICE {
 
+/// The name of an array of Ts.
 template <class T>
-struct Kind;
-template <>
-struct Kind<float> {
-  static constexpr workbook::Type kType = workbook::Type::kFloat32;
-  static constexpr const char* kNames[] = {"a_float32",         "b_float32",
-                                           "add_relu_float32",  "multiply_tanh_float32",
-                                           "bias_gelu_float32", "bias_gelu_tanh_float32"};
-};
-template <>
-struct Kind<double> {
-  static constexpr workbook::Type kType = workbook::Type::kFloat64;
-  static constexpr const char* kNames[] = {"a_float64",         "b_float64",
-                                           "add_relu_float64",  "multiply_tanh_float64",
-                                           "bias_gelu_float64", "bias_gelu_tanh_float64"};
-};
-template <>
-struct Kind<__half> {
-  static constexpr workbook::Type kType = workbook::Type::kFloat16;
-  static constexpr const char* kNames[] = {"a_float16",         "b_float16",
-                                           "add_relu_float16",  "multiply_tanh_float16",
-                                           "bias_gelu_float16", "bias_gelu_tanh_float16"};
-};
-template <>
-struct Kind<__nv_bfloat16> {
-  static constexpr workbook::Type kType = workbook::Type::kBFloat16;
-  static constexpr const char* kNames[] = {"a_bfloat16",         "b_bfloat16",
-                                           "add_relu_bfloat16",  "multiply_tanh_bfloat16",
-                                           "bias_gelu_bfloat16", "bias_gelu_tanh_bfloat16"};
-};
-
-enum Place { kA, kB, kAddRelu, kMultiplyTanh, kBiasGelu, kBiasGeluTanh };
-
-template <class T>
-T* array(const workbook::Data& d, Place place) {
-  return static_cast<T*>(d.array(Kind<T>::kNames[place], Kind<T>::kType));
+constexpr const char* name_of_four(const char* float32, const char* float64, const char* float16,
+                                   const char* bfloat16) {
+  return std::is_same_v<T, double> ? float64 : name_of<T>(float32, float16, bfloat16);
 }
+
+template <class T>
+constexpr auto kA = workbook::input<T>(name_of_four<T>("a_float32", "a_float64", "a_float16", "a_bfloat16"),
+                                       elements);
+template <class T>
+constexpr auto kB = workbook::input<T>(name_of_four<T>("b_float32", "b_float64", "b_float16", "b_bfloat16"),
+                                       elements);
 
 }  // namespace DEVICE

@@ -1,5 +1,5 @@
 /// \file
-/// Specification of exercise 03.1, fuse.
+/// Exercise 03.1, fuse: what it asks for, and how the file that is judged is called.
 #include "quantize.hpp"
 
 namespace DEVICE {
@@ -9,18 +9,20 @@ using namespace workbook;
 
 long long elements(const Shape& shape) { return shape.dims[0]; }
 
-void fill(const Data& host) { fill_for_int8(host.floats("x"), host.shape.dims[0]); }
+constexpr auto kX = input<float>("x", elements);
+constexpr auto kBetween = scratch<float>("between", elements);
+
+void fill(const Data& host) { fill_for_int8(host[kX], host.shape.dims[0]); }
 
 void reference(const Data& host, double* expected, double* magnitude) {
   for (int i = 0; i < host.shape.dims[0]; ++i) {
-    expected[i] = step_of(host.floats("x")[i], kScale, kZeroPoint);
+    expected[i] = step_of(host[kX][i], kScale, kZeroPoint);
     magnitude[i] = 1;
   }
 }
 
-const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
-                         {"between", Type::kFloat32, Role::kScratch, elements, nullptr},
-                         {"q", Type::kInt8, Role::kOutput, elements, reference}};
+constexpr auto kQ = output<signed char>("q", elements, reference, {&kX});
+constexpr const Array* kArrays[] = {&kX, &kBetween, &kQ};
 
 int roundings(const Shape&) { return 0; }
 
@@ -47,12 +49,22 @@ Exercise exercise() {
               "The last kernel of a chain decides what is written: a byte, where each one before wrote four.",
           .lesson = "docs/03_quantize_int8.md, stage 2",
           .arrays = kArrays,
-          .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill,
-          .output = "q",
+          .output = {&kQ},
           .roundings = roundings,
-          .limits = kLimits,
-          .limit_count = sizeof kLimits / sizeof kLimits[0]};
+          .limits = kLimits};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+void run(const Data& d) {
+  quantize_fuse::quantize(d[kX], kScale, kZeroPoint, d[kBetween], d[kQ], d.shape.dims[0]);
+}
+
+}  // namespace
+
+Answer answer() { return {.run = run}; }
 
 }  // namespace DEVICE

@@ -1,5 +1,5 @@
 /// \file
-/// Specification of exercise 03.2, pack.
+/// Exercise 03.2, pack: what it asks for, and how the file that is judged is called.
 #include "quantize.hpp"
 
 namespace DEVICE {
@@ -9,17 +9,19 @@ using namespace workbook;
 
 long long elements(const Shape& shape) { return shape.dims[0]; }
 
-void fill(const Data& host) { fill_for_int8(host.floats("x"), host.shape.dims[0]); }
+constexpr auto kX = input<float>("x", elements);
+
+void fill(const Data& host) { fill_for_int8(host[kX], host.shape.dims[0]); }
 
 void reference(const Data& host, double* expected, double* magnitude) {
   for (int i = 0; i < host.shape.dims[0]; ++i) {
-    expected[i] = step_of(host.floats("x")[i], kScale, kZeroPoint);
+    expected[i] = step_of(host[kX][i], kScale, kZeroPoint);
     magnitude[i] = 1;
   }
 }
 
-const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
-                         {"q", Type::kInt8, Role::kOutput, elements, reference}};
+constexpr auto kQ = output<signed char>("q", elements, reference, {&kX});
+constexpr const Array* kArrays[] = {&kX, &kQ};
 
 int roundings(const Shape&) { return 0; }
 
@@ -54,12 +56,20 @@ Exercise exercise() {
               "requests few when elements get small.",
           .lesson = "docs/03_quantize_int8.md, stage 3",
           .arrays = kArrays,
-          .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill,
-          .output = "q",
+          .output = {&kQ},
           .roundings = roundings,
-          .limits = kLimits,
-          .limit_count = sizeof kLimits / sizeof kLimits[0]};
+          .limits = kLimits};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+void run(const Data& d) { quantize_pack::quantize(d[kX], kScale, kZeroPoint, d[kQ], d.shape.dims[0]); }
+
+}  // namespace
+
+Answer answer() { return {.run = run}; }
 
 }  // namespace DEVICE

@@ -1,5 +1,5 @@
 /// \file
-/// Specification of exercise 03.3, absmax.
+/// Exercise 03.3, absmax: what it asks for, and how the file that is judged is called.
 #include "quantize.hpp"
 
 namespace DEVICE {
@@ -10,14 +10,16 @@ using namespace workbook;
 long long rows(const Shape& shape) { return shape.dims[0]; }
 long long elements(const Shape& shape) { return static_cast<long long>(shape.dims[0]) * shape.dims[1]; }
 
+constexpr auto kX = input<float>("x", elements);
+
 /// The column of the largest differs from row to row, and in every second row it is negative. NaN stands next
 /// to it, in the first column of some rows, and, if the row is long enough, where a thread of a block of 256
 /// that has read the largest reads next. Every fifth row from the fourth on is nothing but NaN.
 void fill(const Data& host) {
   const int columns = host.shape.dims[1], threads = 256;
-  fill_uniform(host.floats("x"), elements(host.shape), -9.0f, 9.0f, 83);
+  fill_uniform(host[kX], elements(host.shape), -9.0f, 9.0f, 83);
   for (int r = 0; r < host.shape.dims[0]; ++r) {
-    float* row = host.floats("x") + static_cast<long long>(r) * columns;
+    float* row = host[kX] + static_cast<long long>(r) * columns;
     const int place = (r * 37 + columns - 1) % columns;
     if (r % 3 == 1) row[0] = NAN;
     if (place > 0) row[place - 1] = NAN;
@@ -32,15 +34,15 @@ void reference(const Data& host, double* expected, double* magnitude) {
   for (int r = 0; r < host.shape.dims[0]; ++r) {
     expected[r] = 0;
     for (int c = 0; c < columns; ++c) {
-      const float value = fabsf(host.floats("x")[static_cast<long long>(r) * columns + c]);
+      const float value = fabsf(host[kX][static_cast<long long>(r) * columns + c]);
       if (value > expected[r]) expected[r] = value;
     }
     magnitude[r] = 1;
   }
 }
 
-const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
-                         {"largest", Type::kFloat32, Role::kOutput, rows, reference}};
+constexpr auto kLargest = output<float>("largest", rows, reference, {&kX});
+constexpr const Array* kArrays[] = {&kX, &kLargest};
 
 int roundings(const Shape&) { return 0; }
 
@@ -76,18 +78,26 @@ Exercise exercise() {
           "A block of T threads finds one value in log2(T) rounds, rounded up, with a barrier after each.",
       .lesson = "docs/03_quantize_int8.md, stage 6",
       .arrays = kArrays,
-      .array_count = sizeof kArrays / sizeof kArrays[0],
       .fill = fill,
-      .output = "largest",
+      .output = {&kLargest},
       .roundings = roundings,
       .limits = kLimits,
-      .limit_count = sizeof kLimits / sizeof kLimits[0],
       .dims = "RxC",
       .shapes = kShapes,
-      .shape_count = sizeof kShapes / sizeof kShapes[0],
       .blocks = kBlocks,
-      .block_count = sizeof kBlocks / sizeof kBlocks[0],
       .timed_shape = {{16384, 1024, 1}}};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+void run(const Data& d) {
+  launch(quantize_absmax::find_largest, d.shape.dims[0], d.block, d[kX], d[kLargest], d.shape.dims[1]);
+}
+
+}  // namespace
+
+Answer answer() { return {.run = run}; }
 
 }  // namespace DEVICE

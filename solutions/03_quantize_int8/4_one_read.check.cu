@@ -1,5 +1,5 @@
 /// \file
-/// Specification of exercise 03.4, one_read.
+/// Exercise 03.4, one_read: what it asks for, and how the file that is judged is called.
 #include "quantize.hpp"
 
 namespace DEVICE {
@@ -13,13 +13,15 @@ long long elements(const Shape& shape) { return static_cast<long long>(shape.dim
 /// Halfway between two steps of `scale`; exactly, if that is a power of two, nearly otherwise.
 float tie(int c, float scale) { return (static_cast<float>(c % 253 - 126) + 0.5f) * scale; }
 
+constexpr auto kX = input<float>("x", elements);
+
 /// Rows whose largest element differs in size and column; one row of zeros. In every second row every third
 /// element is halfway between two steps: of 2^-5 in rows 0, 4, 8, ..., of another scale in the others.
 void fill(const Data& host) {
   const int columns = host.shape.dims[1];
-  fill_uniform(host.floats("x"), elements(host.shape), -3.0f, 3.0f, 84);
+  fill_uniform(host[kX], elements(host.shape), -3.0f, 3.0f, 84);
   for (int r = 0; r < host.shape.dims[0]; ++r) {
-    float* row = host.floats("x") + static_cast<long long>(r) * columns;
+    float* row = host[kX] + static_cast<long long>(r) * columns;
     const float size = r % 4 == 0 ? 127.0f / 32 : 4.0f + r;
     for (int c = 0; r % 2 == 0 && c < columns; c += 3) row[c] = tie(c, size / 127.0f);
     row[columns - 1 - r * 29 % columns] = r / 2 % 2 == 0 ? size : -size;
@@ -31,7 +33,7 @@ float scale_of_row(const Data& host, int r) {
   const int columns = host.shape.dims[1];
   float largest = 0.0f;
   for (int c = 0; c < columns; ++c) {
-    const float value = fabsf(host.floats("x")[static_cast<long long>(r) * columns + c]);
+    const float value = fabsf(host[kX][static_cast<long long>(r) * columns + c]);
     if (value > largest) largest = value;
   }
   return largest > 0.0f ? largest / 127.0f : 1.0f;
@@ -47,16 +49,16 @@ void reference_q(const Data& host, double* expected, double* magnitude) {
     const float scale = scale_of_row(host, r);
     for (int c = 0; c < columns; ++c) {
       const long long i = static_cast<long long>(r) * columns + c;
-      expected[i] = step_of(host.floats("x")[i], scale, 0.0f);
+      expected[i] = step_of(host[kX][i], scale, 0.0f);
       magnitude[i] = 1;
     }
   }
 }
 
 /// q follows from the scales, so a mistake in them is named first.
-const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
-                         {"scales", Type::kFloat32, Role::kOutput, rows, reference_scales},
-                         {"q", Type::kInt8, Role::kOutput, elements, reference_q}};
+constexpr auto kScales = output<float>("scales", rows, reference_scales, {&kX});
+constexpr auto kQ = output<signed char>("q", elements, reference_q, {&kX});
+constexpr const Array* kArrays[] = {&kX, &kScales, &kQ};
 
 int roundings(const Shape&) { return 1; }
 
@@ -88,16 +90,25 @@ Exercise exercise() {
           "in registers if it knows all its indices.",
       .lesson = "docs/03_quantize_int8.md, stage 8",
       .arrays = kArrays,
-      .array_count = sizeof kArrays / sizeof kArrays[0],
       .fill = fill,
-      .output = "scales q",
+      .output = {&kScales, &kQ},
       .roundings = roundings,
       .limits = kLimits,
-      .limit_count = sizeof kLimits / sizeof kLimits[0],
       .dims = "RxC",
       .shapes = kShapes,
-      .shape_count = sizeof kShapes / sizeof kShapes[0],
       .timed_shape = {{16384, 2048, 1}}};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+void run(const Data& d) {
+  launch(quantize_one_read::quantize_rows, d.shape.dims[0], 256, d[kX], d[kScales], d[kQ], d.shape.dims[1]);
+}
+
+}  // namespace
+
+Answer answer() { return {.run = run}; }
 
 }  // namespace DEVICE

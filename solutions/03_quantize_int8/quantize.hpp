@@ -11,10 +11,6 @@ namespace DEVICE {
 
 constexpr float kScale = 0.1f, kZeroPoint = 2.0f;
 
-inline signed char* int8(const workbook::Data& d) {
-  return static_cast<signed char*>(d.array("q", workbook::Type::kInt8));
-}
-
 /// Every eighth element is halfway between two steps, or nearly; every 61st is out of range.
 inline void fill_for_int8(float* x, int n) {
   workbook::fill_uniform(x, n, -9.0f, 10.0f, 81);

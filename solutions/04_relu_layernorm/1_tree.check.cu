@@ -1,5 +1,5 @@
 /// \file
-/// Specification of exercise 04.1, tree.
+/// Exercise 04.1, tree: what it asks for, and how the file that is judged is called.
 #include "rows.hpp"
 
 namespace DEVICE {
@@ -12,7 +12,7 @@ void reference(const Data& host, bool squared, double* expected, double* magnitu
   for (int r = 0; r < host.shape.dims[0]; ++r) {
     expected[r] = magnitude[r] = 0;
     for (int c = 0; c < columns; ++c) {
-      const double x = host.floats("x")[static_cast<long long>(r) * columns + c];
+      const double x = host[kX][static_cast<long long>(r) * columns + c];
       expected[r] += squared ? x * x : x;
       magnitude[r] += squared ? x * x : fabs(x);
     }
@@ -25,9 +25,9 @@ void reference_squares(const Data& host, double* expected, double* magnitude) {
   reference(host, true, expected, magnitude);
 }
 
-const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
-                         {"sums", Type::kFloat32, Role::kOutput, rows, reference_sums},
-                         {"squares", Type::kFloat32, Role::kOutput, rows, reference_squares}};
+constexpr auto kSums = output<float>("sums", rows, reference_sums, {&kX});
+constexpr auto kSquares = output<float>("squares", rows, reference_squares, {&kX});
+constexpr const Array* kArrays[] = {&kX, &kSums, &kSquares};
 
 long long one_read(const Shape& s) { return 4 * elements(s); }
 long long none(const Shape&) { return 0; }
@@ -49,18 +49,26 @@ Exercise exercise() {
               "needs a barrier before and after.",
           .lesson = "docs/04_relu_layernorm.md, stage 3",
           .arrays = kArrays,
-          .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill_rows,
-          .output = "sums squares",
+          .output = {&kSums, &kSquares},
           .roundings = any_block_roundings,
           .limits = kLimits,
-          .limit_count = sizeof kLimits / sizeof kLimits[0],
           .dims = "RxC",
           .shapes = kRowShapes,
-          .shape_count = kRowShapeCount,
           .blocks = kBlocks,
-          .block_count = kBlockCount,
           .timed_shape = {{16384, 2048, 1}}};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+void run(const Data& d) {
+  launch(layernorm_tree::row_sums, d.shape.dims[0], d.block, d[kX], d[kSums], d[kSquares], d.shape.dims[1]);
+}
+
+}  // namespace
+
+Answer answer() { return {.run = run}; }
 
 }  // namespace DEVICE

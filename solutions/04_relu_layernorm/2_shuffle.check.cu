@@ -1,5 +1,5 @@
 /// \file
-/// Specification of exercise 04.2, shuffle.
+/// Exercise 04.2, shuffle: what it asks for, and how the file that is judged is called.
 #include "rows.hpp"
 
 namespace DEVICE {
@@ -12,15 +12,15 @@ void reference(const Data& host, double* expected, double* magnitude) {
   for (int r = 0; r < host.shape.dims[0]; ++r) {
     double sum = 0;
     for (int c = 0; c < columns; ++c) {
-      const double x = host.floats("x")[static_cast<long long>(r) * columns + c];
+      const double x = host[kX][static_cast<long long>(r) * columns + c];
       sum += x * x;
     }
     expected[r] = magnitude[r] = sum;
   }
 }
 
-const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
-                         {"squares", Type::kFloat32, Role::kOutput, rows, reference}};
+constexpr auto kSquares = output<float>("squares", rows, reference, {&kX});
+constexpr const Array* kArrays[] = {&kX, &kSquares};
 
 long long one_read(const Shape& s) { return 4 * elements(s); }
 long long none(const Shape&) { return 0; }
@@ -41,18 +41,26 @@ Exercise exercise() {
   return {.learnt = "Lanes of a warp add up in five exchanges of registers; shared memory is for the warps.",
           .lesson = "docs/04_relu_layernorm.md, stage 4",
           .arrays = kArrays,
-          .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill_rows,
-          .output = "squares",
+          .output = {&kSquares},
           .roundings = any_block_roundings,
           .limits = kLimits,
-          .limit_count = sizeof kLimits / sizeof kLimits[0],
           .dims = "RxC",
           .shapes = kRowShapes,
-          .shape_count = kRowShapeCount,
           .blocks = kBlocks,
-          .block_count = kBlockCount,
           .timed_shape = {{16384, 2048, 1}}};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+void run(const Data& d) {
+  launch(layernorm_shuffle::row_squares, d.shape.dims[0], d.block, d[kX], d[kSquares], d.shape.dims[1]);
+}
+
+}  // namespace
+
+Answer answer() { return {.run = run}; }
 
 }  // namespace DEVICE

@@ -1,5 +1,5 @@
 /// \file
-/// Specification of exercise 04.4, conflicts.
+/// Exercise 04.4, conflicts: what it asks for, and how the file that is judged is called.
 #include "rows.hpp"
 
 namespace DEVICE {
@@ -12,15 +12,15 @@ void reference(const Data& host, double* expected, double* magnitude) {
   for (int r = 0; r < host.shape.dims[0]; ++r) {
     expected[r] = magnitude[r] = 0;
     for (int c = 0; c < columns; ++c) {
-      const double x = host.floats("x")[static_cast<long long>(r) * columns + c];
+      const double x = host[kX][static_cast<long long>(r) * columns + c];
       expected[r] += x;
       magnitude[r] += fabs(x);
     }
   }
 }
 
-const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
-                         {"sums", Type::kFloat32, Role::kOutput, rows, reference}};
+constexpr auto kSums = output<float>("sums", rows, reference, {&kX});
+constexpr const Array* kArrays[] = {&kX, &kSums};
 
 /// A lane adds up a whole row.
 int roundings(const Shape& s) { return s.dims[1] + 2; }
@@ -47,16 +47,27 @@ Exercise exercise() {
       .learnt = "Words a multiple of 32 apart share a bank; a row that is one word longer moves them apart.",
       .lesson = "docs/04_relu_layernorm.md, stage 3",
       .arrays = kArrays,
-      .array_count = sizeof kArrays / sizeof kArrays[0],
       .fill = fill_rows,
-      .output = "sums",
+      .output = {&kSums},
       .roundings = roundings,
       .limits = kLimits,
-      .limit_count = sizeof kLimits / sizeof kLimits[0],
       .dims = "RxC",
       .shapes = kShapes,
-      .shape_count = sizeof kShapes / sizeof kShapes[0],
       .timed_shape = {{65536, 512, 1}}};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+/// A block of 32 x 8 threads for each 32 rows.
+void run(const Data& d) {
+  const int rows = d.shape.dims[0], columns = d.shape.dims[1];
+  launch(layernorm_conflicts::sum_rows, (rows - 1) / 32 + 1, dim3(32, 8), d[kX], d[kSums], rows, columns);
+}
+
+}  // namespace
+
+Answer answer() { return {.run = run}; }
 
 }  // namespace DEVICE

@@ -1,5 +1,5 @@
 /// \file
-/// Specification of exercise 04.5, welford.
+/// Exercise 04.5, welford: what it asks for, and how the file that is judged is called.
 #include "rows.hpp"
 
 namespace DEVICE {
@@ -8,17 +8,27 @@ namespace {
 using namespace workbook;
 
 /// Pairs of parts that merged() is tried with: count, mean and squares of a, then of b.
-constexpr const char* kNames[] = {"a_count", "a_mean", "a_squares", "b_count", "b_mean", "b_squares"};
 constexpr int kPairs = 8;
 constexpr float kParts[kPairs][6] = {{5, 1.25f, 3.5f, 3, -2.5f, 1.75f}, {4, 2.5f, 6.25f, 0, 0, 0},
                                      {0, 0, 0, 7, -1.5f, 2.25f},        {0, 0, 0, 0, 0, 0},
                                      {1, 3.5f, 0, 1, 0.75f, 0},         {0, 0, 0, 1, 4.25f, 0},
                                      {1, -3.25f, 0, 0, 0, 0},           {2, 5, 0.5f, 30, 5, 8}};
 
+long long pairs(const Shape&) { return kPairs; }
+
+constexpr auto kACount = input<float>("a_count", pairs);
+constexpr auto kAMean = input<float>("a_mean", pairs);
+constexpr auto kASquares = input<float>("a_squares", pairs);
+constexpr auto kBCount = input<float>("b_count", pairs);
+constexpr auto kBMean = input<float>("b_mean", pairs);
+constexpr auto kBSquares = input<float>("b_squares", pairs);
+
 void fill(const Data& host) {
   fill_rows_some_large(host);
+  float* const parts[] = {host[kACount], host[kAMean], host[kASquares],
+                          host[kBCount], host[kBMean], host[kBSquares]};
   for (int i = 0; i < kPairs; ++i)
-    for (int j = 0; j < 6; ++j) host.floats(kNames[j])[i] = kParts[i][j];
+    for (int j = 0; j < 6; ++j) parts[j][i] = kParts[i][j];
 }
 
 /// A merged pair: count, mean and squares, and the sizes that bound the rounding errors of each.
@@ -41,11 +51,10 @@ void reference_merged(const Data&, double* expected, double* magnitude) {
     magnitude[i] = pair.sizes[Which];
   }
 }
-long long pairs(const Shape&) { return kPairs; }
 
 RowMoments row_moments(const Data& host, int r) {
   const int columns = host.shape.dims[1];
-  return moments_of(host.floats("x") + static_cast<long long>(r) * columns, columns, identity);
+  return moments_of(host[kX] + static_cast<long long>(r) * columns, columns, identity);
 }
 
 void reference_means(const Data& host, double* expected, double* magnitude) {
@@ -64,20 +73,16 @@ void reference_variances(const Data& host, double* expected, double* magnitude) 
   }
 }
 
-const Array kArrays[] = {
-    {"x", Type::kFloat32, Role::kInput, elements, nullptr},
-    {kNames[0], Type::kFloat32, Role::kInput, pairs, nullptr},
-    {kNames[1], Type::kFloat32, Role::kInput, pairs, nullptr},
-    {kNames[2], Type::kFloat32, Role::kInput, pairs, nullptr},
-    {kNames[3], Type::kFloat32, Role::kInput, pairs, nullptr},
-    {kNames[4], Type::kFloat32, Role::kInput, pairs, nullptr},
-    {kNames[5], Type::kFloat32, Role::kInput, pairs, nullptr},
-    {"merged_count", Type::kFloat32, Role::kOutput, pairs, reference_merged<0>, "a_count b_count"},
-    {"merged_mean", Type::kFloat32, Role::kOutput, pairs, reference_merged<1>,
-     "a_count a_mean b_count b_mean"},
-    {"merged_squares", Type::kFloat32, Role::kOutput, pairs, reference_merged<2>},
-    {"means", Type::kFloat32, Role::kOutput, rows, reference_means, "x"},
-    {"variances", Type::kFloat32, Role::kOutput, rows, reference_variances, "x"}};
+constexpr auto kMergedCount = output<float>("merged_count", pairs, reference_merged<0>, {&kACount, &kBCount});
+constexpr auto kMergedMean =
+    output<float>("merged_mean", pairs, reference_merged<1>, {&kACount, &kAMean, &kBCount, &kBMean});
+constexpr auto kMergedSquares = output<float>("merged_squares", pairs, reference_merged<2>,
+                                              {&kACount, &kAMean, &kASquares, &kBCount, &kBMean, &kBSquares});
+constexpr auto kMeans = output<float>("means", rows, reference_means, {&kX});
+constexpr auto kVariances = output<float>("variances", rows, reference_variances, {&kX});
+constexpr const Array* kArrays[] = {&kX,          &kACount,        &kAMean,    &kASquares,
+                                    &kBCount,     &kBMean,         &kBSquares, &kMergedCount,
+                                    &kMergedMean, &kMergedSquares, &kMeans,    &kVariances};
 
 /// Four for each number and for each round of the tree.
 int roundings(const Shape& s) { return 4 * sum_roundings(s); }
@@ -95,16 +100,52 @@ Exercise exercise() {
               "Moments can be kept up to date and merged, without subtracting one large number from another.",
           .lesson = "docs/04_relu_layernorm.md, stage 9",
           .arrays = kArrays,
-          .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill,
-          .output = "merged_count merged_mean merged_squares means variances",
+          .output = {&kMergedCount, &kMergedMean, &kMergedSquares, &kMeans, &kVariances},
           .roundings = roundings,
           .limits = kLimits,
-          .limit_count = sizeof kLimits / sizeof kLimits[0],
           .dims = "RxC",
           .shapes = kRowShapes,
-          .shape_count = kRowShapeCount,
           .timed_shape = {{16384, 2048, 1}}};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+/// Moments of pairs of parts: an array of each.
+struct Parts {
+  float *count, *mean, *squares;
+
+  __device__ layernorm_welford::Moments at(int i) const {
+    layernorm_welford::Moments part;
+    part.count = count[i];
+    part.mean = mean[i];
+    part.squares = squares[i];
+    return part;
+  }
+};
+
+/// merged() of pairs of parts, one pair per thread.
+__global__ void merge_pairs(Parts a, Parts b, Parts both, int pairs) {
+  const int i = threadIdx.x;
+  if (i >= pairs) return;
+  const layernorm_welford::Moments moments = layernorm_welford::merged(a.at(i), b.at(i));
+  both.count[i] = moments.count;
+  both.mean[i] = moments.mean;
+  both.squares[i] = moments.squares;
+}
+
+void run(const Data& d) {
+  launch(merge_pairs, 1, 32, Parts{d[kACount], d[kAMean], d[kASquares]},
+         Parts{d[kBCount], d[kBMean], d[kBSquares]},
+         Parts{d[kMergedCount], d[kMergedMean], d[kMergedSquares]}, kPairs);
+  launch(layernorm_welford::row_moments, d.shape.dims[0], 256, d[kX], d[kMeans], d[kVariances],
+         d.shape.dims[1]);
+}
+
+}  // namespace
+
+Answer answer() { return {.run = run}; }
 
 }  // namespace DEVICE

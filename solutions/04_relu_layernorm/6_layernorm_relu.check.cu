@@ -1,5 +1,5 @@
 /// \file
-/// Specification of exercise 04.6, layernorm_relu.
+/// Exercise 04.6, layernorm_relu: what it asks for, and how the file that is judged is called.
 #include "rows.hpp"
 
 namespace DEVICE {
@@ -17,10 +17,8 @@ void reference(const Data& host, double* expected, double* magnitude) {
   for (long long i = 0; i < elements(host.shape); ++i) expected[i] = positive_part(expected[i]);
 }
 
-const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
-                         {"weight", Type::kFloat32, Role::kInput, columns, nullptr},
-                         {"bias", Type::kFloat32, Role::kInput, columns, nullptr},
-                         {"y", Type::kFloat32, Role::kOutput, elements, reference}};
+constexpr auto kY = output<float>("y", elements, reference, {&kX, &kWeight, &kBias});
+constexpr const Array* kArrays[] = {&kX, &kWeight, &kBias, &kY};
 
 long long three_reads(const Shape& s) { return 20 * elements(s); }
 long long once(const Shape& s) { return 4 * elements(s); }
@@ -41,16 +39,26 @@ Exercise exercise() {
   return {.learnt = "What comes before the mean and what comes after the shift is one kernel all the same.",
           .lesson = "docs/04_relu_layernorm.md, stage 10",
           .arrays = kArrays,
-          .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill,
-          .output = "y",
+          .output = {&kY},
           .roundings = row_roundings,
           .limits = kLimits,
-          .limit_count = sizeof kLimits / sizeof kLimits[0],
           .dims = "RxC",
           .shapes = kShapes,
-          .shape_count = sizeof kShapes / sizeof kShapes[0],
           .timed_shape = {{16384, 2048, 1}}};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+void run(const Data& d) {
+  launch(layernorm_then_relu::layernorm_relu, d.shape.dims[0], 256, d[kX], d[kWeight], d[kBias], d[kY],
+         d.shape.dims[1], kEpsilon);
+}
+
+}  // namespace
+
+Answer answer() { return {.run = run}; }
 
 }  // namespace DEVICE

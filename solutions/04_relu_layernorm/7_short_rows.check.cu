@@ -1,5 +1,6 @@
 /// \file
-/// Specification of exercise 04.7, short_rows.
+/// Exercise 04.7, short_rows: what it asks for, and how the file that is judged is called.
+#include "ceil_div.hpp"
 #include "rows.hpp"
 
 namespace DEVICE {
@@ -12,10 +13,8 @@ void fill(const Data& host) {
   fill_parameters(host);
 }
 
-const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
-                         {"weight", Type::kFloat32, Role::kInput, columns, nullptr},
-                         {"bias", Type::kFloat32, Role::kInput, columns, nullptr},
-                         {"y", Type::kFloat32, Role::kOutput, elements, reference_layernorm}};
+constexpr auto kY = output<float>("y", elements, reference_layernorm, {&kX, &kWeight, &kBias});
+constexpr const Array* kArrays[] = {&kX, &kWeight, &kBias, &kY};
 
 long long parameters_once_for_four(const Shape& s) { return 6 * elements(s); }
 long long once(const Shape& s) { return 4 * elements(s); }
@@ -38,16 +37,28 @@ Exercise exercise() {
               "brings weight for four rows.",
           .lesson = "docs/04_relu_layernorm.md, stage 11",
           .arrays = kArrays,
-          .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill,
-          .output = "y",
+          .output = {&kY},
           .roundings = row_roundings,
           .limits = kLimits,
-          .limit_count = sizeof kLimits / sizeof kLimits[0],
           .dims = "RxC",
           .shapes = kShapes,
-          .shape_count = sizeof kShapes / sizeof kShapes[0],
           .timed_shape = {{262144, 128, 1}}};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+/// A block of 128 threads for each 16 rows.
+void run(const Data& d) {
+  const int rows = d.shape.dims[0];
+  launch(layernorm_short_rows::normalise, ceil_div(rows, 16), 128, d[kX], d[kWeight], d[kBias], d[kY], rows,
+         kEpsilon);
+}
+
+}  // namespace
+
+Answer answer() { return {.run = run}; }
 
 }  // namespace DEVICE

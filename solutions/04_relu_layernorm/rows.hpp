@@ -12,10 +12,14 @@ inline long long rows(const workbook::Shape& shape) { return shape.dims[0]; }
 inline long long columns(const workbook::Shape& shape) { return shape.dims[1]; }
 inline long long elements(const workbook::Shape& shape) { return rows(shape) * columns(shape); }
 
+constexpr auto kX = workbook::input<float>("x", elements);
+constexpr auto kWeight = workbook::input<float>("weight", columns);
+constexpr auto kBias = workbook::input<float>("bias", columns);
+
 /// Rows that differ in spread and centre; every fifth has no positive number.
 inline void fill_rows(const workbook::Data& host) {
   const int columns = host.shape.dims[1];
-  float* x = host.floats("x");
+  float* x = host[kX];
   workbook::fill_uniform(x, elements(host.shape), -2.0f, 3.0f, 91);
   for (int r = 0; r < host.shape.dims[0]; ++r)
     for (int c = 0; c < columns; ++c) {
@@ -29,8 +33,9 @@ inline void fill_rows(const workbook::Data& host) {
 inline void fill_rows_some_large(const workbook::Data& host) {
   fill_rows(host);
   const int columns = host.shape.dims[1];
+  float* x = host[kX];
   for (int r = 2; r < host.shape.dims[0]; r += 3)
-    for (int c = 0; c < columns; ++c) host.floats("x")[static_cast<long long>(r) * columns + c] += 1e4f;
+    for (int c = 0; c < columns; ++c) x[static_cast<long long>(r) * columns + c] += 1e4f;
 }
 
 /// As fill_rows_some_large(), but of more than two rows the second has a NaN, and the sixth an infinity: all
@@ -38,8 +43,8 @@ inline void fill_rows_some_large(const workbook::Data& host) {
 inline void fill_rows_some_nan(const workbook::Data& host) {
   fill_rows_some_large(host);
   const long long rows = host.shape.dims[0], columns = host.shape.dims[1];
-  if (rows > 2) host.floats("x")[columns] = NAN;
-  if (rows > 5) host.floats("x")[5 * columns + columns / 2] = INFINITY;
+  if (rows > 2) host[kX][columns] = NAN;
+  if (rows > 5) host[kX][5 * columns + columns / 2] = INFINITY;
 }
 
 /// Mean and variance of a row of `input(x)`, and the mean of its absolute values.
@@ -65,21 +70,21 @@ constexpr float kEpsilon = 1e-3f;
 
 /// Weight and bias.
 inline void fill_parameters(const workbook::Data& host) {
-  workbook::fill_uniform(host.floats("weight"), columns(host.shape), 0.5f, 1.5f, 92);
-  workbook::fill_uniform(host.floats("bias"), columns(host.shape), -0.5f, 1.0f, 93);
+  workbook::fill_uniform(host[kWeight], columns(host.shape), 0.5f, 1.5f, 92);
+  workbook::fill_uniform(host[kBias], columns(host.shape), -0.5f, 1.0f, 93);
 }
 
 /// (x - mean) / sqrt(variance + kEpsilon) * weight + bias of each row.
 inline void reference_layernorm(const workbook::Data& host, double* expected, double* magnitude) {
   const int columns = host.shape.dims[1];
+  const float *x = host[kX], *weight = host[kWeight], *bias = host[kBias];
   for (int r = 0; r < host.shape.dims[0]; ++r) {
     const long long first = static_cast<long long>(r) * columns;
-    const RowMoments row = moments_of(host.floats("x") + first, columns, identity);
+    const RowMoments row = moments_of(x + first, columns, identity);
     for (int c = 0; c < columns; ++c) {
-      const double x = host.floats("x")[first + c], bias = host.floats("bias")[c];
-      const double factor = host.floats("weight")[c] / sqrt(row.variance + double{kEpsilon});
-      expected[first + c] = (x - row.mean) * factor + bias;
-      magnitude[first + c] = (fabs(x) + row.size) * fabs(factor) + fabs(bias);
+      const double element = x[first + c], factor = weight[c] / sqrt(row.variance + double{kEpsilon});
+      expected[first + c] = (element - row.mean) * factor + bias[c];
+      magnitude[first + c] = (fabs(element) + row.size) * fabs(factor) + fabs(bias[c]);
     }
   }
 }
@@ -94,11 +99,9 @@ inline int row_roundings(const workbook::Shape& s) { return 2 * sum_roundings(s)
 /// Threads of a block, where the kernel must be right for any multiple of 32. From 96, a tree comes to odd
 /// counts. Not 32 first: a single warp has no races between warps.
 constexpr int kBlocks[] = {96, 32, 1024, 256};
-constexpr int kBlockCount = sizeof kBlocks / sizeof kBlocks[0];
 
 constexpr workbook::Shape kRowShapes[] = {{{1, 1, 1}},    {{2, 2, 1}},    {{3, 31, 1}},  {{6, 33, 1}},
                                           {{7, 255, 1}},  {{4, 256, 1}},  {{4, 257, 1}}, {{5, 1023, 1}},
                                           {{2, 1999, 1}}, {{64, 2048, 1}}};
-constexpr int kRowShapeCount = sizeof kRowShapes / sizeof kRowShapes[0];
 
 }  // namespace DEVICE

@@ -1,5 +1,5 @@
 /// \file
-/// Specification of exercise 05.1, coalesce.
+/// Exercise 05.1, coalesce: what it asks for, and how the file that is judged is called.
 #include "products.hpp"
 
 namespace DEVICE {
@@ -7,9 +7,8 @@ namespace {
 
 using namespace workbook;
 
-const Array kArrays[] = {{"product", Type::kFloat32, Role::kOutput, m_times_n, reference_product},
-                         {"x", Type::kFloat32, Role::kInput, m_times_k, nullptr},
-                         {"w", Type::kFloat32, Role::kInput, n_times_k, nullptr}};
+constexpr auto kProduct = output<float>("product", m_times_n, reference_product, {&kX, &kW});
+constexpr const Array* kArrays[] = {&kProduct, &kX, &kW};
 
 long long eight_bytes(const Shape& s) { return 8 * m_times_n(s) * s.dims[1]; }
 long long requests(const Shape& s) { return 2 * m_times_n(s) * ceil_div(s.dims[1], 32); }
@@ -32,16 +31,27 @@ Exercise exercise() {
               "both matrices are contiguous.",
           .lesson = "docs/05_linear_gelu.md, stage 2",
           .arrays = kArrays,
-          .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill_matrices,
-          .output = "product",
+          .output = {&kProduct},
           .roundings = product_roundings,
           .limits = kLimits,
-          .limit_count = sizeof kLimits / sizeof kLimits[0],
           .dims = "MxKxN",
           .shapes = kShapes,
-          .shape_count = sizeof kShapes / sizeof kShapes[0],
           .timed_shape = {{1024, 512, 1024}}};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+void run(const Data& d) {
+  const int m = d.shape.dims[0], k = d.shape.dims[1], n = d.shape.dims[2];
+  launch(linear_coalesce::multiply, dim3(static_cast<unsigned>(m), static_cast<unsigned>(ceil_div(n, 8))),
+         dim3(32, 8), d[kX], d[kW], d[kProduct], k, n);
+}
+
+}  // namespace
+
+Answer answer() { return {.run = run}; }
 
 }  // namespace DEVICE

@@ -1,5 +1,5 @@
 /// \file
-/// Specification of exercise 05.2, tile.
+/// Exercise 05.2, tile: what it asks for, and how the file that is judged is called.
 #include "products.hpp"
 
 namespace DEVICE {
@@ -7,9 +7,8 @@ namespace {
 
 using namespace workbook;
 
-const Array kArrays[] = {{"product", Type::kFloat32, Role::kOutput, m_times_n, reference_product},
-                         {"x", Type::kFloat32, Role::kInput, m_times_k, nullptr},
-                         {"w", Type::kFloat32, Role::kInput, n_times_k, nullptr}};
+constexpr auto kProduct = output<float>("product", m_times_n, reference_product, {&kX, &kW});
+constexpr const Array* kArrays[] = {&kProduct, &kX, &kW};
 
 /// Two loads for a multiplication of a warp, and for the stores, of which a tile needs 1/16, up to a quarter.
 long long wavefronts(const Shape& s) { return m_times_n(s) * s.dims[1] / 32 * 9 / 4; }
@@ -30,16 +29,29 @@ Exercise exercise() {
               "zeros, and two barriers per tile keep readers and writers apart.",
           .lesson = "docs/05_linear_gelu.md, stage 4",
           .arrays = kArrays,
-          .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill_matrices,
-          .output = "product",
+          .output = {&kProduct},
           .roundings = product_roundings,
           .limits = kLimits,
-          .limit_count = sizeof kLimits / sizeof kLimits[0],
           .dims = "MxKxN",
           .shapes = kProductShapes,
-          .shape_count = kProductShapeCount,
           .timed_shape = {{1024, 512, 1024}}};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+/// A block of 32 x 32 threads for each 32 x 32 elements.
+void run(const Data& d) {
+  const int m = d.shape.dims[0], k = d.shape.dims[1], n = d.shape.dims[2];
+  launch(linear_tile::multiply,
+         dim3(static_cast<unsigned>(ceil_div(n, 32)), static_cast<unsigned>(ceil_div(m, 32))), dim3(32, 32),
+         d[kX], d[kW], d[kProduct], m, k, n);
+}
+
+}  // namespace
+
+Answer answer() { return {.run = run}; }
 
 }  // namespace DEVICE

@@ -1,5 +1,5 @@
 /// \file
-/// Specification of exercise 05.3, register_tile.
+/// Exercise 05.3, register_tile: what it asks for, and how the file that is judged is called.
 #include "products.hpp"
 
 namespace DEVICE {
@@ -7,9 +7,8 @@ namespace {
 
 using namespace workbook;
 
-const Array kArrays[] = {{"product", Type::kFloat32, Role::kOutput, m_times_n, reference_product},
-                         {"x", Type::kFloat32, Role::kInput, m_times_k, nullptr},
-                         {"w", Type::kFloat32, Role::kInput, n_times_k, nullptr}};
+constexpr auto kProduct = output<float>("product", m_times_n, reference_product, {&kX, &kW});
+constexpr const Array* kArrays[] = {&kProduct, &kX, &kW};
 
 /// What tiles of 64 x 64 need, twice: four steps of k at a time use half of each sector.
 long long bytes_read(const Shape& s) { return 4 * m_times_n(s) * s.dims[1] * 2 / 64 * 2; }
@@ -34,16 +33,29 @@ Exercise exercise() {
               "serve R * C multiplications.",
           .lesson = "docs/05_linear_gelu.md, stages 5 and 6",
           .arrays = kArrays,
-          .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill_matrices,
-          .output = "product",
+          .output = {&kProduct},
           .roundings = product_roundings,
           .limits = kLimits,
-          .limit_count = sizeof kLimits / sizeof kLimits[0],
           .dims = "MxKxN",
           .shapes = kProductShapes,
-          .shape_count = kProductShapeCount,
           .timed_shape = {{1024, 512, 1024}}};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+/// A block of 16 x 16 threads for each 64 x 64 elements.
+void run(const Data& d) {
+  const int m = d.shape.dims[0], k = d.shape.dims[1], n = d.shape.dims[2];
+  launch(linear_register_tile::multiply,
+         dim3(static_cast<unsigned>(ceil_div(n, 64)), static_cast<unsigned>(ceil_div(m, 64))), dim3(16, 16),
+         d[kX], d[kW], d[kProduct], m, k, n);
+}
+
+}  // namespace
+
+Answer answer() { return {.run = run}; }
 
 }  // namespace DEVICE

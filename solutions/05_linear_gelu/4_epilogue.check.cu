@@ -1,5 +1,5 @@
 /// \file
-/// Specification of exercise 05.4, epilogue.
+/// Exercise 05.4, epilogue: what it asks for, and how the file that is judged is called.
 #include "products.hpp"
 
 namespace DEVICE {
@@ -9,7 +9,7 @@ using namespace workbook;
 
 void fill(const Data& host) {
   fill_matrices(host);
-  workbook::fill_uniform(host.floats("bias"), host.shape.dims[2], -2.0f, 1.0f, 63);
+  fill_uniform(host[kBias], host.shape.dims[2], -2.0f, 1.0f, 63);
 }
 
 void reference(const Data& host, double* expected, double* magnitude) {
@@ -17,10 +17,8 @@ void reference(const Data& host, double* expected, double* magnitude) {
   finish_reference(host, expected, magnitude);
 }
 
-const Array kArrays[] = {{"y", Type::kFloat32, Role::kOutput, m_times_n, reference},
-                         {"x", Type::kFloat32, Role::kInput, m_times_k, nullptr},
-                         {"w", Type::kFloat32, Role::kInput, n_times_k, nullptr},
-                         {"bias", Type::kFloat32, Role::kInput, columns_of_y, nullptr}};
+constexpr auto kY = output<float>("y", m_times_n, reference, {&kX, &kW, &kBias});
+constexpr const Array* kArrays[] = {&kY, &kX, &kW, &kBias};
 
 /// Tiles of 32 x 32, and 128 bytes of the bias per warp of results.
 long long tiles_and_bias(const Shape& s) { return 4 * m_times_n(s) * s.dims[1] * 2 / 32 + 4 * m_times_n(s); }
@@ -48,16 +46,25 @@ Exercise exercise() {
               "pass over the result.",
           .lesson = "docs/05_linear_gelu.md, stage 10",
           .arrays = kArrays,
-          .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill,
-          .output = "y",
+          .output = {&kY},
           .roundings = roundings,
           .limits = kLimits,
-          .limit_count = sizeof kLimits / sizeof kLimits[0],
           .dims = "MxKxN",
           .shapes = kProductShapes,
-          .shape_count = kProductShapeCount,
           .timed_shape = {{1024, 512, 1024}}};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+void run(const Data& d) {
+  linear_epilogue::linear(d[kX], d[kW], d[kBias], d[kY], d.shape.dims[0], d.shape.dims[1], d.shape.dims[2]);
+}
+
+}  // namespace
+
+Answer answer() { return {.run = run}; }
 
 }  // namespace DEVICE

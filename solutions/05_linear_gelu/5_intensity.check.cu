@@ -1,6 +1,5 @@
 /// \file
-/// Specification of exercise 05.5, intensity.
-#include "5_intensity.cuh"
+/// Exercise 05.5, intensity: what it asks for, and how the file that is judged is called.
 #include "products.hpp"
 
 namespace DEVICE {
@@ -9,9 +8,9 @@ namespace {
 using namespace workbook;
 using namespace linear_intensity;
 
-const Array kArrays[] = {{"product", Type::kFloat32, Role::kScratch, m_times_n, nullptr},
-                         {"x", Type::kFloat32, Role::kInput, m_times_k, nullptr},
-                         {"w", Type::kFloat32, Role::kInput, n_times_k, nullptr}};
+constexpr auto kProduct = scratch<float>("product", m_times_n);
+
+constexpr const Array* kArrays[] = {&kProduct, &kX, &kW};
 
 // n = 256 in the text. An element of the result takes the same bytes at each n that all tiles divide.
 constexpr Shape kShapes[] = {{{256, 64, 32}}};
@@ -21,7 +20,7 @@ template <int Rows, int Columns>
 void run(const Data& d) {
   const int m = d.shape.dims[0], k = d.shape.dims[1], n = d.shape.dims[2];
   launch(multiply<Rows, Columns>, dim3(static_cast<unsigned>(n / Columns), static_cast<unsigned>(m / Rows)),
-         dim3(16, 16), d.floats("x"), d.floats("w"), d.floats("product"), k, n);
+         dim3(16, 16), d[kX], d[kW], d[kProduct], k, n);
 }
 
 const Prediction kPredictions[] = {{.name = "16x16", .run = run<16, 16>},
@@ -41,13 +40,28 @@ Exercise exercise() {
               "more than its short side.",
           .lesson = "docs/05_linear_gelu.md, stages 5 and 6",
           .arrays = kArrays,
-          .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill_matrices,
           .predictions = kPredictions,
-          .prediction_count = sizeof kPredictions / sizeof kPredictions[0],
           .dims = "MxKxN",
-          .shapes = kShapes,
-          .shape_count = 1};
+          .shapes = kShapes};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+// The numbers may be of any type, and their neighbours may have any name.
+const double kNumbers[] = {static_cast<double>(linear_intensity::kBytes16x16),
+                           static_cast<double>(linear_intensity::kBytes64x16),
+                           static_cast<double>(linear_intensity::kBytes128x32),
+                           static_cast<double>(linear_intensity::kBytes256x16),
+                           static_cast<double>(linear_intensity::kIntensity16x16),
+                           static_cast<double>(linear_intensity::kIntensity64x16),
+                           static_cast<double>(linear_intensity::kIntensity128x32),
+                           static_cast<double>(linear_intensity::kIntensity256x16)};
+
+}  // namespace
+
+Answer answer() { return {.predictions = kNumbers}; }
 
 }  // namespace DEVICE

@@ -14,21 +14,25 @@ inline long long n_times_k(const workbook::Shape& s) { return static_cast<long l
 inline long long m_times_n(const workbook::Shape& s) { return static_cast<long long>(s.dims[0]) * s.dims[2]; }
 inline long long columns_of_y(const workbook::Shape& s) { return s.dims[2]; }
 
+constexpr auto kX = workbook::input<float>("x", m_times_k);
+constexpr auto kW = workbook::input<float>("w", n_times_k);
+constexpr auto kBias = workbook::input<float>("bias", columns_of_y);
+
 inline void fill_matrices(const workbook::Data& host) {
-  workbook::fill_uniform(host.floats("x"), m_times_k(host.shape), -1.0f, 2.0f, 61);
-  workbook::fill_uniform(host.floats("w"), n_times_k(host.shape), -1.0f, 0.5f, 62);
+  workbook::fill_uniform(host[kX], m_times_k(host.shape), -1.0f, 2.0f, 61);
+  workbook::fill_uniform(host[kW], n_times_k(host.shape), -1.0f, 0.5f, 62);
 }
 
 inline void reference_product(const workbook::Data& host, double* expected, double* magnitude) {
   const workbook::Shape& s = host.shape;
-  workbook::product_of_rows(host.floats("x"), host.floats("w"), s.dims[0], s.dims[1], s.dims[2], expected,
-                            magnitude);
+  workbook::product_of_rows(host[kX], host[kW], s.dims[0], s.dims[1], s.dims[2], expected, magnitude);
 }
 
 /// Applies bias and GELU to the product. GELU is nowhere steeper than 1.13.
 inline void finish_reference(const workbook::Data& host, double* expected, double* magnitude) {
+  const float* all_bias = host[kBias];
   for (long long i = 0; i < m_times_n(host.shape); ++i) {
-    const double bias = host.floats("bias")[i % host.shape.dims[2]], v = expected[i] + bias;
+    const double bias = all_bias[i % host.shape.dims[2]], v = expected[i] + bias;
     expected[i] = 0.5 * v * (1 + erf(v / sqrt(2.0)));
     magnitude[i] = 1.13 * (magnitude[i] + fabs(bias));
   }
@@ -43,7 +47,6 @@ inline int product_roundings(const workbook::Shape& s) {
 constexpr workbook::Shape kProductShapes[] = {{{1, 1, 1}},    {{2, 3, 5}},    {{1, 40, 70}},
                                               {{31, 33, 32}}, {{33, 31, 65}}, {{70, 9, 130}},
                                               {{66, 36, 68}}, {{33, 1, 70}},  {{256, 64, 256}}};
-constexpr int kProductShapeCount = sizeof kProductShapes / sizeof kProductShapes[0];
 
 /// Bytes that a product by tiles of 32 x 32 reads.
 inline long long tiles_read(const workbook::Shape& s) { return 4 * m_times_n(s) * s.dims[1] * 2 / 32; }

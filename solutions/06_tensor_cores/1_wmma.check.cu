@@ -1,5 +1,5 @@
 /// \file
-/// Specification of exercise 06.1, wmma.
+/// Exercise 06.1, wmma: what it asks for, and how the file that is judged is called.
 #include "tensor_products.hpp"
 
 namespace DEVICE {
@@ -7,9 +7,8 @@ namespace {
 
 using namespace workbook;
 
-const Array kArrays[] = {{"product", Type::kFloat32, Role::kOutput, m_times_n, reference_bfloat16},
-                         {"x", Type::kBFloat16, Role::kInput, m_times_k, nullptr},
-                         {"w", Type::kBFloat16, Role::kInput, n_times_k, nullptr}};
+constexpr auto kProduct = output<float>("product", m_times_n, reference_bfloat16, {&kHalfX, &kHalfW});
+constexpr const Array* kArrays[] = {&kProduct, &kHalfX, &kHalfW};
 
 long long fragments(const Shape& s) { return 2 * fragment_bytes(s); }
 
@@ -33,16 +32,29 @@ Exercise exercise() {
           "hardware.",
       .lesson = "docs/06_tensor_cores.md, stage 1",
       .arrays = kArrays,
-      .array_count = sizeof kArrays / sizeof kArrays[0],
       .fill = fill_bfloat16,
-      .output = "product",
+      .output = {&kProduct},
       .roundings = tensor_roundings,
       .limits = kLimits,
-      .limit_count = sizeof kLimits / sizeof kLimits[0],
       .dims = "MxKxN",
       .shapes = kShapes,
-      .shape_count = sizeof kShapes / sizeof kShapes[0],
       .timed_shape = {{1024, 512, 1024}}};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+/// A block of four warps for each 16 x 64 elements.
+void run(const Data& d) {
+  const int m = d.shape.dims[0], k = d.shape.dims[1], n = d.shape.dims[2];
+  launch(linear_wmma::multiply,
+         dim3(static_cast<unsigned>(ceil_div(n, 64)), static_cast<unsigned>(ceil_div(m, 16))), 128, d[kHalfX],
+         d[kHalfW], d[kProduct], k, n);
+}
+
+}  // namespace
+
+Answer answer() { return {.run = run}; }
 
 }  // namespace DEVICE

@@ -1,5 +1,5 @@
 /// \file
-/// Specification of exercise 06.2, epilogue_bf16.
+/// Exercise 06.2, epilogue_bf16: what it asks for, and how the file that is judged is called.
 #include "tensor_products.hpp"
 
 namespace DEVICE {
@@ -7,9 +7,11 @@ namespace {
 
 using namespace workbook;
 
+constexpr auto kProduct = scratch<float>("product", m_times_n);
+
 void fill(const Data& host) {
   fill_bfloat16(host);
-  workbook::fill_uniform(host.floats("bias"), host.shape.dims[2], -2.0f, 1.0f, 73);
+  fill_uniform(host[kBias], host.shape.dims[2], -2.0f, 1.0f, 73);
 }
 
 void reference(const Data& host, double* expected, double* magnitude) {
@@ -17,11 +19,8 @@ void reference(const Data& host, double* expected, double* magnitude) {
   finish_reference(host, expected, magnitude);
 }
 
-const Array kArrays[] = {{"y", Type::kBFloat16, Role::kOutput, m_times_n, reference},
-                         {"product", Type::kFloat32, Role::kScratch, m_times_n, nullptr},
-                         {"x", Type::kBFloat16, Role::kInput, m_times_k, nullptr},
-                         {"w", Type::kBFloat16, Role::kInput, n_times_k, nullptr},
-                         {"bias", Type::kFloat32, Role::kInput, columns_of_y, nullptr}};
+constexpr auto kY = output<__nv_bfloat16>("y", m_times_n, reference, {&kHalfX, &kHalfW, &kBias});
+constexpr const Array* kArrays[] = {&kY, &kProduct, &kHalfX, &kHalfW, &kBias};
 
 /// A fragment of x and one of w per step for every 16 x 16 elements, and a bias for each element.
 long long fragments_and_bias(const Shape& s) { return 2 * fragment_bytes(s) + 4 * m_times_n(s); }
@@ -43,16 +42,26 @@ Exercise exercise() {
               "as well, a result can be off by a hundred units in the last place.",
           .lesson = "docs/06_tensor_cores.md, stage 1",
           .arrays = kArrays,
-          .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill,
-          .output = "y",
+          .output = {&kY},
           .roundings = tensor_roundings,
           .limits = kLimits,
-          .limit_count = sizeof kLimits / sizeof kLimits[0],
           .dims = "MxKxN",
           .shapes = kTensorShapes,
-          .shape_count = kTensorShapeCount,
           .timed_shape = {{1024, 512, 1024}}};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+void run(const Data& d) {
+  linear_epilogue_bf16::linear(d[kHalfX], d[kHalfW], d[kBias], d[kProduct], d[kY], d.shape.dims[0],
+                               d.shape.dims[1], d.shape.dims[2]);
+}
+
+}  // namespace
+
+Answer answer() { return {.run = run}; }
 
 }  // namespace DEVICE

@@ -1,5 +1,5 @@
 /// \file
-/// Specification of exercise 07.1, fuse.
+/// Exercise 07.1, fuse: what it asks for, and how the file that is judged is called.
 #include "numbers.hpp"
 
 namespace DEVICE {
@@ -8,12 +8,13 @@ namespace {
 using namespace workbook;
 using namespace gelu_dropout_numbers;
 
+constexpr auto kMask = scratch<signed char>("mask", elements);
+constexpr auto kActivated = scratch<float>("activated", elements);
+
 void fill(const Data& host) { fill_x(host, 171); }
 
-const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
-                         {"mask", Type::kInt8, Role::kScratch, elements, nullptr},
-                         {"activated", Type::kFloat32, Role::kScratch, elements, nullptr},
-                         {"y", Type::kFloat32, Role::kOutput, elements, reference_y<Fuse>}};
+constexpr auto kY = output<float>("y", elements, reference_y<Fuse>, {&kX});
+constexpr const Array* kArrays[] = {&kX, &kMask, &kActivated, &kY};
 
 const Limit kLimits[] = {
     {Cost::kLaunches, one, "can one kernel do the work of all three?"},
@@ -37,14 +38,24 @@ Exercise exercise() {
           "no bytes to GELU.",
       .lesson = "docs/07_gelu_dropout.md, stage 2",
       .arrays = kArrays,
-      .array_count = sizeof kArrays / sizeof kArrays[0],
       .fill = fill,
-      .output = "y",
+      .output = {&kY},
       .roundings = roundings,
       .limits = kLimits,
-      .limit_count = sizeof kLimits / sizeof kLimits[0],
-      .shapes = kShorterLengths.data(),
-      .shape_count = kShorterLengths.size()};
+      .shapes = kShorterLengths};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+void run(const Data& d) {
+  gelu_dropout_fuse::gelu_dropout(d[kX], d[kMask], d[kActivated], d[kY], d.shape.dims[0],
+                                  gelu_dropout_numbers::dropout_of<gelu_dropout_numbers::Fuse>(d.shape));
+}
+
+}  // namespace
+
+Answer answer() { return {.run = run}; }
 
 }  // namespace DEVICE

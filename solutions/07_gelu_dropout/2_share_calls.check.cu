@@ -1,5 +1,5 @@
 /// \file
-/// Specification of exercise 07.2, share_calls.
+/// Exercise 07.2, share_calls: what it asks for, and how the file that is judged is called.
 #include "numbers.hpp"
 
 namespace DEVICE {
@@ -10,17 +10,18 @@ using namespace gelu_dropout_numbers;
 
 long long two(const Shape&) { return 2; }
 
+constexpr auto kOffset = input<unsigned>("offset", two);
+
 void fill(const Data& host) {
   const unsigned long long offset = ShareCalls::random(static_cast<unsigned>(host.shape.dims[0])).offset;
-  unsigned* halves = static_cast<unsigned*>(host.array("offset", Type::kUint32));
+  unsigned* halves = host[kOffset];
   fill_x(host, 172);
   halves[0] = static_cast<unsigned>(offset);
   halves[1] = static_cast<unsigned>(offset >> 32);
 }
 
-const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
-                         {"offset", Type::kUint32, Role::kInput, two, nullptr},
-                         {"y", Type::kFloat32, Role::kOutput, elements, reference_y<ShareCalls>}};
+constexpr auto kY = output<float>("y", elements, reference_y<ShareCalls>, {&kX, &kOffset});
+constexpr const Array* kArrays[] = {&kX, &kOffset, &kY};
 
 /// Warps whose lanes have four elements each.
 long long warps(const Shape& s) { return (elements(s) + 127) / 128; }
@@ -49,14 +50,26 @@ Exercise exercise() {
               "them, and one float4.",
           .lesson = "docs/07_gelu_dropout.md, stage 3",
           .arrays = kArrays,
-          .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill,
-          .output = "y",
+          .output = {&kY},
           .roundings = roundings,
           .limits = kLimits,
-          .limit_count = sizeof kLimits / sizeof kLimits[0],
-          .shapes = kShorterLengths.data(),
-          .shape_count = kShorterLengths.size()};
+          .shapes = kShorterLengths};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+void run(const Data& d) {
+  Dropout dropout = gelu_dropout_numbers::dropout_of<gelu_dropout_numbers::ShareCalls>(d.shape);
+  dropout.random.offset = 0;
+  gelu_dropout_share_calls::gelu_dropout(d[kX], d[kY], d.shape.dims[0], dropout,
+                                         reinterpret_cast<const unsigned long long*>(d[kOffset]));
+}
+
+}  // namespace
+
+Answer answer() { return {.run = run}; }
 
 }  // namespace DEVICE

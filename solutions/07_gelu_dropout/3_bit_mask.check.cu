@@ -1,5 +1,5 @@
 /// \file
-/// Specification of exercise 07.3, bit_mask.
+/// Exercise 07.3, bit_mask: what it asks for, and how the file that is judged is called.
 #include "numbers.hpp"
 
 namespace DEVICE {
@@ -11,7 +11,7 @@ using namespace gelu_dropout_numbers;
 /// A third of x is 0, where y is 0 whether the element stays or not. So the mask does not follow from y.
 void fill(const Data& host) {
   fill_x(host, 173);
-  for (int i = 1; i < host.shape.dims[0]; i += 3) host.floats("x")[i] = 0.0f;
+  for (int i = 1; i < host.shape.dims[0]; i += 3) host[kX][i] = 0.0f;
 }
 
 long long words(const Shape& s) { return (elements(s) + 31) / 32; }
@@ -24,9 +24,9 @@ void reference_mask(const Data& host, double* expected, double*) {
   });
 }
 
-const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
-                         {"y", Type::kFloat32, Role::kOutput, elements, reference_y<BitMask>},
-                         {"mask", Type::kUint32, Role::kOutput, words, reference_mask}};
+constexpr auto kY = output<float>("y", elements, reference_y<BitMask>, {&kX});
+constexpr auto kMask = output<unsigned>("mask", words, reference_mask, {&kX});
+constexpr const Array* kArrays[] = {&kX, &kY, &kMask};
 
 long long none(const Shape&) { return 0; }
 long long two_stores(const Shape& s) { return 2 * words(s); }
@@ -57,14 +57,25 @@ Exercise exercise() {
           "All 32 lanes must take part in it, also those beyond the last element.",
       .lesson = "docs/07_gelu_dropout.md, stage 8",
       .arrays = kArrays,
-      .array_count = sizeof kArrays / sizeof kArrays[0],
       .fill = fill,
-      .output = "y mask",
+      .output = {&kY, &kMask},
       .roundings = roundings,
       .limits = kLimits,
-      .limit_count = sizeof kLimits / sizeof kLimits[0],
-      .shapes = kShorterLengths.data(),
-      .shape_count = kShorterLengths.size()};
+      .shapes = kShorterLengths};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+void run(const Data& d) {
+  gelu_dropout_bit_mask::gelu_dropout(
+      d[kX], d[kY], d[kMask], d.shape.dims[0],
+      gelu_dropout_numbers::dropout_of<gelu_dropout_numbers::BitMask>(d.shape));
+}
+
+}  // namespace
+
+Answer answer() { return {.run = run}; }
 
 }  // namespace DEVICE

@@ -1,5 +1,5 @@
 /// \file
-/// Specification of exercise 07.4, backward.
+/// Exercise 07.4, backward: what it asks for, and how the file that is judged is called.
 #include "numbers.hpp"
 
 namespace DEVICE {
@@ -8,15 +8,17 @@ namespace {
 using namespace workbook;
 using namespace gelu_dropout_numbers;
 
+constexpr auto kDy = input<float>("dy", elements);
+
 void fill(const Data& host) {
   fill_x(host, 174);
-  fill_uniform(host.floats("dy"), elements(host.shape), -1.5f, 1.0f, 175);
+  fill_uniform(host[kDy], elements(host.shape), -1.5f, 1.0f, 175);
 }
 
 /// F(x) + x f(x) with the normal distribution F and its density f. Its terms are at most 1 and |x| f(x); the
 /// argument of the exponential function, x^2 / 2, is rounded too.
 void reference(const Data& host, double* expected, double* magnitude) {
-  const float *x = host.floats("x"), *dy = host.floats("dy");
+  const float *x = host[kX], *dy = host[kDy];
   const double scale = scale_of<Backward>(host.shape);
   for_each_element<Backward>(host.shape, [&](unsigned i, bool kept) {
     const double v = x[i], bell = exp(-0.5 * v * v);
@@ -26,9 +28,8 @@ void reference(const Data& host, double* expected, double* magnitude) {
   });
 }
 
-const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
-                         {"dy", Type::kFloat32, Role::kInput, elements, nullptr},
-                         {"dx", Type::kFloat32, Role::kOutput, elements, reference}};
+constexpr auto kDx = output<float>("dx", elements, reference, {&kX, &kDy});
+constexpr const Array* kArrays[] = {&kX, &kDy, &kDx};
 
 /// Warps whose lanes have four elements each.
 long long warps(const Shape& s) { return (elements(s) + 127) / 128; }
@@ -59,14 +60,25 @@ Exercise exercise() {
           "no saved mask. Both passes must agree on which number of which call an element gets.",
       .lesson = "docs/07_gelu_dropout.md, stage 9",
       .arrays = kArrays,
-      .array_count = sizeof kArrays / sizeof kArrays[0],
       .fill = fill,
-      .output = "dx",
+      .output = {&kDx},
       .roundings = roundings,
       .limits = kLimits,
-      .limit_count = sizeof kLimits / sizeof kLimits[0],
-      .shapes = kShorterLengths.data(),
-      .shape_count = kShorterLengths.size()};
+      .shapes = kShorterLengths};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+void run(const Data& d) {
+  gelu_dropout_backward::gelu_dropout_backward(
+      d[kX], d[kDy], d[kDx], d.shape.dims[0],
+      gelu_dropout_numbers::dropout_of<gelu_dropout_numbers::Backward>(d.shape));
+}
+
+}  // namespace
+
+Answer answer() { return {.run = run}; }
 
 }  // namespace DEVICE

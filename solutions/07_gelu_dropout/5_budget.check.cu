@@ -1,6 +1,5 @@
 /// \file
-/// Specification of exercise 07.5, budget.
-#include "5_budget.cuh"
+/// Exercise 07.5, budget: what it asks for, and how the file that is judged is called.
 #include "exercise.hpp"
 
 namespace DEVICE {
@@ -102,14 +101,8 @@ const Slip kNotIssue[] = {{kIssue, "an element needs fewer instructions than its
 
 // --- The predictions ---
 
-template <int Slips>
-constexpr Prediction number(const char* name, double value, double tolerance, const Slip (&slips)[Slips]) {
-  return {.name = name,
-          .value = value,
-          .unit = "instructions",
-          .tolerance = tolerance,
-          .slips = slips,
-          .slip_count = Slips};
+constexpr Prediction number(const char* name, double value, double tolerance, List<Slip> slips) {
+  return {.name = name, .value = value, .unit = "instructions", .tolerance = tolerance, .slips = slips};
 }
 
 const char* const kWords[] = {"?", "memory", "issue"};
@@ -120,9 +113,7 @@ constexpr Prediction limit(const char* name, double needs, double available) {
   return {.name = name,
           .value = static_cast<double>(is_issue ? kIssue : kMemory),
           .words = kWords,
-          .word_count = sizeof kWords / sizeof kWords[0],
-          .slips = is_issue ? kNotMemory : kNotIssue,
-          .slip_count = 1};
+          .slips = {is_issue ? kNotMemory : kNotIssue, 1}};
 }
 
 // In bfloat16 the chapter has a kernel for eight elements per call alone. It needs almost what float32's
@@ -152,8 +143,32 @@ Exercise exercise() {
               "how many elements share a call. In bfloat16 no sharing is enough: GELU itself must become "
               "cheaper.",
           .lesson = "docs/07_gelu_dropout.md, Measure",
-          .predictions = kPredictions,
-          .prediction_count = sizeof kPredictions / sizeof kPredictions[0]};
+          .predictions = kPredictions};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+// The numbers may be of any type, and their neighbours may have any name.
+const double kNumbers[] = {static_cast<double>(gelu_dropout_budget::kBudgetFloat32),
+                           static_cast<double>(gelu_dropout_budget::kBudgetBfloat16),
+                           static_cast<double>(gelu_dropout_budget::kPerElement),
+                           static_cast<double>(gelu_dropout_budget::kPerCall),
+                           static_cast<double>(gelu_dropout_budget::kFloat32Needs8),
+                           static_cast<double>(gelu_dropout_budget::kFloat32Needs16),
+                           static_cast<double>(gelu_dropout_budget::kBfloat16Needs8),
+                           static_cast<double>(gelu_dropout_budget::kFloat32With1),
+                           static_cast<double>(gelu_dropout_budget::kFloat32With4),
+                           static_cast<double>(gelu_dropout_budget::kFloat32With8),
+                           static_cast<double>(gelu_dropout_budget::kFloat32With16),
+                           static_cast<double>(gelu_dropout_budget::kBfloat16With1),
+                           static_cast<double>(gelu_dropout_budget::kBfloat16With4),
+                           static_cast<double>(gelu_dropout_budget::kBfloat16With8),
+                           static_cast<double>(gelu_dropout_budget::kBfloat16With16)};
+
+}  // namespace
+
+Answer answer() { return {.predictions = kNumbers}; }
 
 }  // namespace DEVICE

@@ -17,6 +17,8 @@ inline long long one(const workbook::Shape&) { return 1; }
 /// The bytes of one array of floats, in whole sectors.
 inline long long array_bytes(const workbook::Shape& s) { return workbook::sector_bytes(elements(s)); }
 
+constexpr auto kX = workbook::input<float>("x", elements);
+
 /// Each length n has a seed of its own, of 64 bits, and an offset, which is beyond 2^32 unless 3 divides n.
 template <unsigned long long Seed, unsigned Offset>
 Random random_of_length(unsigned n) {
@@ -110,7 +112,7 @@ double scale_of(const workbook::Shape& s) {
 /// y = dropout(gelu(x)), by erf.
 template <class Numbers>
 void reference_y(const workbook::Data& host, double* expected, double* magnitude) {
-  const float* x = host.floats("x");
+  const float* x = host[kX];
   const double scale = scale_of<Numbers>(host.shape);
   for_each_element<Numbers>(host.shape, [&](unsigned i, bool kept) {
     expected[i] = kept ? scale * 0.5 * x[i] * (1 + erf(x[i] / sqrt(2.0))) : 0;
@@ -124,7 +126,7 @@ void reference_y(const workbook::Data& host, double* expected, double* magnitude
 inline int roundings(const workbook::Shape&) { return 16; }
 
 inline void fill_x(const workbook::Data& host, unsigned seed) {
-  workbook::fill_uniform(host.floats("x"), elements(host.shape), -4.0f, 3.0f, seed);
+  workbook::fill_uniform(host[kX], elements(host.shape), -4.0f, 3.0f, seed);
 }
 
 }  // namespace DEVICE::gelu_dropout_numbers

@@ -1,5 +1,5 @@
 /// \file
-/// Specification of exercise 08.1, softmax.
+/// Exercise 08.1, softmax: what it asks for, and how the file that is judged is called.
 #include "scores.hpp"
 
 namespace DEVICE {
@@ -15,7 +15,7 @@ void reference(const Data& host, double* expected, double* magnitude) {
     const ScoreSum row = score_sum(host, r);
     for (int c = 0; c < columns; ++c) {
       const long long i = static_cast<long long>(r) * columns + c;
-      const double x = host.floats("x")[i];
+      const double x = host[kX][i];
       expected[i] = exp(x - row.most) / row.sum;
       const double exponent = isinf(x) ? 0 : exponent_size(x, row.most);
       magnitude[i] = expected[i] * (exponent + row.size / row.sum) + 0x1p-100;
@@ -23,8 +23,8 @@ void reference(const Data& host, double* expected, double* magnitude) {
   }
 }
 
-const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, all_scores, nullptr},
-                         {"p", Type::kFloat32, Role::kOutput, all_scores, reference}};
+constexpr auto kP = output<float>("p", all_scores, reference, {&kX});
+constexpr const Array* kArrays[] = {&kX, &kP};
 
 /// Each of 32 threads or more adds up its share, then the block adds up the threads; the rest is for two
 /// exponentials, of two units in the last place each, and the division.
@@ -48,18 +48,26 @@ Exercise exercise() {
               "exponential at 1 or below.",
           .lesson = "docs/08_attention.md, stage 1",
           .arrays = kArrays,
-          .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill_scores,
-          .output = "p",
+          .output = {&kP},
           .roundings = roundings,
           .limits = kLimits,
-          .limit_count = sizeof kLimits / sizeof kLimits[0],
           .dims = "RxC",
           .shapes = kScoreShapes,
-          .shape_count = kScoreShapeCount,
           .blocks = kScoreBlocks,
-          .block_count = kScoreBlockCount,
           .timed_shape = {{16384, 2048, 1}}};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+void run(const Data& d) {
+  launch(attention_softmax::softmax, d.shape.dims[0], d.block, d[kX], d[kP], d.shape.dims[1]);
+}
+
+}  // namespace
+
+Answer answer() { return {.run = run}; }
 
 }  // namespace DEVICE

@@ -1,5 +1,5 @@
 /// \file
-/// Specification of exercise 08.2, online.
+/// Exercise 08.2, online: what it asks for, and how the file that is judged is called.
 #include "scores.hpp"
 
 namespace DEVICE {
@@ -30,9 +30,9 @@ void reference_sum(const Data& host, double* expected, double* magnitude) {
   }
 }
 
-const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, all_scores, nullptr},
-                         {"most", Type::kFloat32, Role::kOutput, score_rows, reference_most},
-                         {"sum", Type::kFloat32, Role::kOutput, score_rows, reference_sum}};
+constexpr auto kMost = output<float>("most", score_rows, reference_most, {&kX});
+constexpr auto kSum = output<float>("sum", score_rows, reference_sum, {&kX});
+constexpr const Array* kArrays[] = {&kX, &kMost, &kSum};
 
 const Limit kLimits[] = {
     {Cost::kReadBytes, score_bytes, "is each score loaded once, for the maximum and for the sum?"},
@@ -47,18 +47,27 @@ Exercise exercise() {
               "one arrives, so one pass finds both.",
           .lesson = "docs/08_attention.md, stage 6",
           .arrays = kArrays,
-          .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill_scores,
-          .output = "most sum",
+          .output = {&kMost, &kSum},
           .roundings = roundings,
           .limits = kLimits,
-          .limit_count = sizeof kLimits / sizeof kLimits[0],
           .dims = "RxC",
           .shapes = kScoreShapes,
-          .shape_count = kScoreShapeCount,
           .blocks = kScoreBlocks,
-          .block_count = kScoreBlockCount,
           .timed_shape = {{16384, 2048, 1}}};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+void run(const Data& d) {
+  launch(attention_online::largest_and_sum, d.shape.dims[0], d.block, d[kX], d[kMost], d[kSum],
+         d.shape.dims[1]);
+}
+
+}  // namespace
+
+Answer answer() { return {.run = run}; }
 
 }  // namespace DEVICE

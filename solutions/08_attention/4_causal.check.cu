@@ -1,8 +1,9 @@
 /// \file
-/// Specification of exercise 08.4, causal.
+/// Exercise 08.4, causal: what it asks for, and how the file that is judged is called.
 #include <math.h>
 
 #include "attention.hpp"
+#include "ceil_div.hpp"
 #include "device.hpp"
 #include "exercise.hpp"
 
@@ -17,22 +18,26 @@ constexpr int kWidth = 32;  ///< elements of a row of q, k, v and o, queries of 
 long long query_elements(const Shape& s) { return static_cast<long long>(s.dims[0]) * s.dims[1] * kWidth; }
 long long key_elements(const Shape& s) { return static_cast<long long>(s.dims[0]) * s.dims[2] * kWidth; }
 
+constexpr auto kQ = input<float>("q", query_elements);
+constexpr auto kK = input<float>("k", key_elements);
+constexpr auto kV = input<float>("v", key_elements);
+
 /// Every third query is 40 times as long, so its scores reach some hundreds: their exponentials overflow
 /// unless a maximum is subtracted.
 void fill(const Data& host) {
-  float* q = host.floats("q");
+  float* q = host[kQ];
   fill_uniform(q, query_elements(host.shape), -2.5f, 2.5f, 181);
   for (long long i = 0; i < query_elements(host.shape); ++i)
     if (i / kWidth % 3 == 2) q[i] *= 40.0f;
-  fill_uniform(host.floats("k"), key_elements(host.shape), -1.5f, 2.0f, 182);
-  fill_uniform(host.floats("v"), key_elements(host.shape), -1.0f, 2.0f, 183);
+  fill_uniform(host[kK], key_elements(host.shape), -1.5f, 2.0f, 182);
+  fill_uniform(host[kV], key_elements(host.shape), -1.0f, 2.0f, 183);
 }
 
 void reference(const Data& host, double* expected, double* magnitude) {
   const Shape& s = host.shape;
-  attention_output({.q = host.floats("q"),
-                    .k = host.floats("k"),
-                    .v = host.floats("v"),
+  attention_output({.q = host[kQ],
+                    .k = host[kK],
+                    .v = host[kV],
                     .type = Type::kFloat32,
                     .heads = s.dims[0],
                     .key_heads = s.dims[0],
@@ -51,10 +56,8 @@ int roundings(const Shape& s) {
   return 6 * static_cast<int>(ceil(sqrt(1.0 * kWidth)) + 2 * ceil(sqrt(1.0 * s.dims[2]))) + 40;
 }
 
-const Array kArrays[] = {{"o", Type::kFloat32, Role::kOutput, query_elements, reference},
-                         {"q", Type::kFloat32, Role::kInput, query_elements, nullptr},
-                         {"k", Type::kFloat32, Role::kInput, key_elements, nullptr},
-                         {"v", Type::kFloat32, Role::kInput, key_elements, nullptr}};
+constexpr auto kO = output<float>("o", query_elements, reference, {&kQ, &kK, &kV});
+constexpr const Array* kArrays[] = {&kO, &kQ, &kK, &kV};
 
 /// Fewer keys than queries and more, one of each, and lengths that are no multiples of the tiles. Costs are
 /// counted at the last shape, whose diagonal begins and ends at edges of tiles.
@@ -90,16 +93,29 @@ Exercise exercise() {
               "mask, and a row without any key needs a result of its own: -infinity - -infinity is NaN.",
           .lesson = "docs/08_attention.md, stage 9",
           .arrays = kArrays,
-          .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill,
-          .output = "o",
+          .output = {&kO},
           .roundings = roundings,
           .limits = kLimits,
-          .limit_count = sizeof kLimits / sizeof kLimits[0],
           .dims = "HxQxK",
           .shapes = kShapes,
-          .shape_count = sizeof kShapes / sizeof kShapes[0],
           .timed_shape = {{64, 1024, 1024}}};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+/// A block of 32 x 32 threads for each 32 queries of a head.
+void run(const Data& d) {
+  const int heads = d.shape.dims[0], queries = d.shape.dims[1], keys = d.shape.dims[2];
+  launch(attention_causal::attend,
+         dim3(static_cast<unsigned>(ceil_div(queries, 32)), static_cast<unsigned>(heads)), dim3(32, 32),
+         d[kQ], d[kK], d[kV], d[kO], queries, keys, static_cast<float>(1 / sqrt(32.0)));
+}
+
+}  // namespace
+
+Answer answer() { return {.run = run}; }
 
 }  // namespace DEVICE

@@ -1,5 +1,5 @@
 /// \file
-/// Specification of exercise 08.6, combine.
+/// Exercise 08.6, combine: what it asks for, and how the file that is judged is called.
 #include <math.h>
 
 #include "device.hpp"
@@ -24,8 +24,12 @@ bool is_empty(long long row, long long part, float random) {
 /// The middle of a row's maxima: their exponentials are harmless, all overflow, or all vanish.
 float middle_of(long long row) { return row % 3 == 0 ? 0.0f : row % 3 == 1 ? 1000.0f : -1000.0f; }
 
+constexpr auto kOutputs = input<float>("outputs", partial_elements);
+constexpr auto kMaxima = input<float>("maxima", pairs);
+constexpr auto kSums = input<float>("sums", pairs);
+
 void fill(const Data& host) {
-  float *outputs = host.floats("outputs"), *maxima = host.floats("maxima"), *sums = host.floats("sums");
+  float *outputs = host[kOutputs], *maxima = host[kMaxima], *sums = host[kSums];
   const long long parts = host.shape.dims[1], d = host.shape.dims[2];
   fill_uniform(maxima, pairs(host.shape), 0.0f, 1.0f, 191);
   fill_uniform(sums, pairs(host.shape), 1.0f, 40.0f, 192);
@@ -57,7 +61,7 @@ constexpr double kTiny = 0x1p-100;
 
 void reference_row(const Data& host, long long row, double* expected, double* magnitude) {
   const long long parts = host.shape.dims[1], d = host.shape.dims[2];
-  const float *maxima = host.floats("maxima") + row * parts, *sums = host.floats("sums") + row * parts;
+  const float *maxima = host[kMaxima] + row * parts, *sums = host[kSums] + row * parts;
   double largest = -INFINITY, sum = 0, off = 0;
   for (long long p = 0; p < parts; ++p) largest = fmax(largest, maxima[p]);
   for (long long p = 0; p < parts; ++p) {
@@ -69,7 +73,7 @@ void reference_row(const Data& host, long long row, double* expected, double* ma
     double acc = 0, size = 0;
     for (long long p = 0; p < parts; ++p) {
       const Factor factor = factor_of(maxima[p], largest);
-      const double term = factor.value * host.floats("outputs")[(row * parts + p) * d + i];
+      const double term = factor.value * host[kOutputs][(row * parts + p) * d + i];
       acc += term;
       size += factor.uncertainty * fabs(term);
     }
@@ -88,10 +92,8 @@ void reference(const Data& host, double* expected, double* magnitude) {
 /// merged one after the other are multiplied by another factor each time. The rest is for the division.
 int roundings(const Shape& s) { return 8 * s.dims[1] + 8; }
 
-const Array kArrays[] = {{"o", Type::kFloat32, Role::kOutput, elements, reference},
-                         {"outputs", Type::kFloat32, Role::kInput, partial_elements, nullptr},
-                         {"maxima", Type::kFloat32, Role::kInput, pairs, nullptr},
-                         {"sums", Type::kFloat32, Role::kInput, pairs, nullptr}};
+constexpr auto kO = output<float>("o", elements, reference, {&kOutputs, &kMaxima, &kSums});
+constexpr const Array* kArrays[] = {&kO, &kOutputs, &kMaxima, &kSums};
 
 /// One part and one element, widths that are no multiples of a warp, and more parts than a block has threads.
 constexpr Shape kShapes[] = {{{1, 1, 1}},   {{5, 1, 32}},  {{3, 2, 128}}, {{9, 3, 33}},   {{1, 5, 70}},
@@ -115,16 +117,27 @@ Exercise exercise() {
               "order. Parts that are empty must not meet the subtraction.",
           .lesson = "docs/08_attention.md, stage 11",
           .arrays = kArrays,
-          .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill,
-          .output = "o",
+          .output = {&kO},
           .roundings = roundings,
           .limits = kLimits,
-          .limit_count = sizeof kLimits / sizeof kLimits[0],
           .dims = "RxPxD",
           .shapes = kShapes,
-          .shape_count = sizeof kShapes / sizeof kShapes[0],
           .timed_shape = {{4096, 32, 128}}};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+/// A block for each row.
+void run(const Data& d) {
+  launch(attention_combine::combine, d.shape.dims[0], 128, d[kOutputs], d[kMaxima], d[kSums], d[kO],
+         d.shape.dims[1], d.shape.dims[2]);
+}
+
+}  // namespace
+
+Answer answer() { return {.run = run}; }
 
 }  // namespace DEVICE

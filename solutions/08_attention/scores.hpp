@@ -15,10 +15,12 @@ inline long long all_scores(const workbook::Shape& shape) {
 inline long long score_bytes(const workbook::Shape& shape) { return 4 * all_scores(shape); }
 inline long long no_atomics(const workbook::Shape&) { return 0; }
 
+constexpr auto kX = workbook::input<float>("x", all_scores);
+
 /// Six kinds of rows, one after the other. Each row has a finite score.
 inline void fill_scores(const workbook::Data& host) {
   const int columns = host.shape.dims[1];
-  float* x = host.floats("x");
+  float* x = host[kX];
   workbook::fill_uniform(x, all_scores(host.shape), -4.0f, 4.0f, 94);
   for (int r = 0; r < host.shape.dims[0]; ++r)
     for (int c = 0; c < columns; ++c) {
@@ -56,7 +58,7 @@ inline double exponent_size(double score, double most) { return 1 + fabs(score) 
 
 inline ScoreSum score_sum(const workbook::Data& host, int row) {
   const int columns = host.shape.dims[1];
-  const float* x = host.floats("x") + static_cast<long long>(row) * columns;
+  const float* x = host[kX] + static_cast<long long>(row) * columns;
   ScoreSum all = {-INFINITY, 0, 0};
   for (int c = 0; c < columns; ++c) all.most = fmax(all.most, x[c]);
   for (int c = 0; c < columns; ++c) {

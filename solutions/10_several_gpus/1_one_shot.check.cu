@@ -1,5 +1,5 @@
 /// \file
-/// Specification of exercise 10.1, one_shot.
+/// Exercise 10.1, one_shot: what it asks for, and how the file that is judged is called.
 #include "rows.hpp"
 
 namespace DEVICE {
@@ -8,13 +8,9 @@ namespace {
 using namespace workbook;
 using namespace rows_on_gpus;
 
-const Array kArrays[] = {{"y", Type::kFloat32, Role::kOutput, elements, reference_y},
-                         {"h", Type::kFloat32, Role::kOutput, elements, reference_h},
-                         {"product", Type::kFloat32, Role::kInput, elements, nullptr},
-                         {"residual", Type::kFloat32, Role::kInput, elements, nullptr},
-                         {"weight", Type::kFloat32, Role::kInput, columns, nullptr},
-                         {"x", Type::kFloat32, Role::kScratch, elements, nullptr},
-                         {"flags", Type::kUint32, Role::kState, flags, nullptr}};
+constexpr auto kY = output<float>("y", elements, reference_y, {&kProduct, &kResidual, &kWeight});
+constexpr auto kH = output<float>("h", elements, reference_h, {&kProduct, &kResidual, &kWeight});
+constexpr const Array* kArrays[] = {&kY, &kH, &kProduct, &kResidual, &kWeight, &kX, &kFlags};
 
 /// A float for each element of each GPU.
 long long floats_each(const Shape& s) { return 4 * gpus(s) * elements(s); }
@@ -43,17 +39,35 @@ Exercise exercise() {
               "It waits before it reads, and before its own memory is written again.",
           .lesson = "docs/10_several_gpus.md, stage 2",
           .arrays = kArrays,
-          .array_count = sizeof kArrays / sizeof kArrays[0],
           .fill = fill,
-          .output = "h y",
+          .output = {&kH, &kY},
           .roundings = roundings,
           .limits = kLimits,
-          .limit_count = sizeof kLimits / sizeof kLimits[0],
           .gpus = gpus,
           .dims = "GxRxC",
           .shapes = kShapes,
-          .shape_count = kShapeCount,
           .timed_shape = {{2, 512, 8192}}};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+namespace rows = rows_on_gpus;
+
+/// A block for each row.
+void run(const Data& d) {
+  const auto x = rows::x_on_gpus(d);
+  const auto flags = rows::on_gpus<unsigned>(d, kFlags);
+  const auto judged = [&](int gpu) {
+    launch(one_shot_norm::one_shot, d.shape.dims[1], 256, x, d.of(kResidual, gpu), d.of(kWeight, gpu),
+           d.of(kH, gpu), d.of(kY, gpu), flags, d.shape.dims[0], gpu, d.shape.dims[2]);
+  };
+  rows::run_between(d, judged, [](int) {});
+}
+
+}  // namespace
+
+Answer answer() { return {.run = run}; }
 
 }  // namespace DEVICE

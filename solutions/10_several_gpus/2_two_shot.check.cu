@@ -1,5 +1,5 @@
 /// \file
-/// Specification of exercise 10.2, two_shot.
+/// Exercise 10.2, two_shot: what it asks for, and how the file that is judged is called.
 #include "rows.hpp"
 
 namespace DEVICE {
@@ -8,14 +8,11 @@ namespace {
 using namespace workbook;
 using namespace rows_on_gpus;
 
-const Array kArrays[] = {{"y", Type::kFloat32, Role::kOutput, elements, reference_y},
-                         {"product", Type::kFloat32, Role::kInput, elements, nullptr},
-                         {"residual", Type::kFloat32, Role::kInput, elements, nullptr},
-                         {"weight", Type::kFloat32, Role::kInput, columns, nullptr},
-                         {"x", Type::kFloat32, Role::kScratch, elements, nullptr},
-                         {"h", Type::kFloat32, Role::kScratch, elements, nullptr},
-                         {"next", Type::kFloat32, Role::kScratch, elements, nullptr},
-                         {"flags", Type::kUint32, Role::kState, flags, nullptr}};
+constexpr auto kH = scratch<float>("h", elements);
+constexpr auto kNext = scratch<float>("next", elements);
+
+constexpr auto kY = output<float>("y", elements, reference_y, {&kProduct, &kResidual, &kWeight});
+constexpr const Array* kArrays[] = {&kY, &kProduct, &kResidual, &kWeight, &kX, &kH, &kNext, &kFlags};
 
 /// A float for each element of the rows of all GPUs together, which are all rows.
 long long floats_once(const Shape& s) { return 4 * elements(s); }
@@ -51,17 +48,41 @@ Exercise exercise() {
           "bytes go over NVLink. Stores to other GPUs need a meeting before anyone reads them.",
       .lesson = "docs/10_several_gpus.md, stage 4",
       .arrays = kArrays,
-      .array_count = sizeof kArrays / sizeof kArrays[0],
       .fill = fill,
-      .output = "y",
+      .output = {&kY},
       .roundings = roundings,
       .limits = kLimits,
-      .limit_count = sizeof kLimits / sizeof kLimits[0],
       .gpus = gpus,
       .dims = "GxRxC",
       .shapes = kShapes,
-      .shape_count = kShapeCount,
       .timed_shape = {{2, 512, 8192}}};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+namespace rows = rows_on_gpus;
+
+/// A block for each row of the GPU that has the most. Afterwards each GPU copies its y, as a kernel that uses
+/// it would read it.
+void run(const Data& d) {
+  const auto x = rows::x_on_gpus(d);
+  const auto y = rows::on_gpus<float>(d, kY);
+  const auto flags = rows::on_gpus<unsigned>(d, kFlags);
+  const auto judged = [&](int gpu) {
+    launch(two_shot_norm::two_shot, ceil_div(d.shape.dims[1], d.shape.dims[0]), 256, x, d.of(kResidual, gpu),
+           d.of(kWeight, gpu), d.of(kH, gpu), y, flags, d.shape.dims[0], gpu, d.shape.dims[1],
+           d.shape.dims[2]);
+  };
+  rows::run_between(d, judged, [&](int gpu) {
+    launch(rows::copy<float>, rows::blocks_of_elements(d.shape), 256, y.of[gpu], d.of(kNext, gpu),
+           rows::elements(d.shape));
+  });
+}
+
+}  // namespace
+
+Answer answer() { return {.run = run}; }
 
 }  // namespace DEVICE

@@ -1,5 +1,5 @@
 /// \file
-/// Specification of exercise 10.3, flags.
+/// Exercise 10.3, flags: what it asks for, and how the file that is judged is called.
 #include "rows.hpp"
 
 namespace DEVICE {
@@ -16,10 +16,14 @@ long long elements(const Shape& s) { return blocks(s) * kThreads; }
 long long sums(const Shape& s) { return kRounds * elements(s); }
 long long flags(const Shape& s) { return blocks(s) * kMostGpus; }
 
+constexpr auto kX = scratch<float>("x", elements);
+constexpr auto kValue = input<float>("value", elements);
+constexpr auto kFlags = state<unsigned>("flags", flags);
+constexpr auto kTurns = state<unsigned>("turns", blocks);
+
 void fill(const Data& host) {
   for (int gpu = 0; gpu < gpus(host.shape); ++gpu)
-    fill_uniform(rows_on_gpus::floats(host, "value", gpu), elements(host.shape), -1.0f, 1.5f,
-                 80u + static_cast<unsigned>(gpu));
+    fill_uniform(host.of(kValue, gpu), elements(host.shape), -1.0f, 1.5f, 80u + static_cast<unsigned>(gpu));
 }
 
 void reference(const Data& host, double* expected, double* magnitude) {
@@ -28,7 +32,7 @@ void reference(const Data& host, double* expected, double* magnitude) {
     const long long of_gpu = i % sums(s);
     expected[i] = magnitude[i] = 0;
     for (int gpu = 0; gpu < gpus(s); ++gpu) {
-      const double value = rows_on_gpus::floats(host, "value", gpu)[of_gpu % elements(s)];
+      const double value = host.of(kValue, gpu)[of_gpu % elements(s)];
       expected[i] += value + static_cast<double>(of_gpu / elements(s));
       magnitude[i] += fabs(value) + 1;
     }
@@ -37,11 +41,8 @@ void reference(const Data& host, double* expected, double* magnitude) {
 
 int roundings(const Shape& s) { return gpus(s) + 2; }
 
-const Array kArrays[] = {{"x", Type::kFloat32, Role::kScratch, elements, nullptr},
-                         {"value", Type::kFloat32, Role::kInput, elements, nullptr},
-                         {"sums", Type::kFloat32, Role::kOutput, sums, reference},
-                         {"flags", Type::kUint32, Role::kState, flags, nullptr},
-                         {"turns", Type::kUint32, Role::kState, blocks, nullptr}};
+constexpr auto kSums = output<float>("sums", sums, reference, {&kValue});
+constexpr const Array* kArrays[] = {&kX, &kValue, &kSums, &kFlags, &kTurns};
 
 constexpr Shape kShapes[] = {{{1, 1}}, {{2, 1}}, {{3, 2}}, {{8, 1}}, {{2, 5}},
                              {{1, 4}}, {{8, 3}}, {{3, 5}}, {{4, 32}}};
@@ -68,17 +69,57 @@ Exercise exercise() {
           "barrier on the other. Turns that only grow need no reset.",
       .lesson = "docs/10_several_gpus.md, stage 1",
       .arrays = kArrays,
-      .array_count = sizeof kArrays / sizeof kArrays[0],
       .fill = fill,
-      .output = "sums",
+      .output = {&kSums},
       .roundings = roundings,
       .limits = kLimits,
-      .limit_count = sizeof kLimits / sizeof kLimits[0],
       .gpus = gpus,
       .dims = "GxB",
       .shapes = kShapes,
-      .shape_count = sizeof kShapes / sizeof kShapes[0],
       .timed_shape = {{2, 64}}};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+namespace rows = rows_on_gpus;
+
+/// For `rounds` rounds: x = value + round, then sums[round] = x added up over all GPUs, each thread for
+/// another one's element. turns[b] is how often block b has met the others in earlier launches.
+__global__ void exchange(const float* value, const __grid_constant__ OnGpus<float> x, float* sums,
+                         const __grid_constant__ OnGpus<unsigned> flags, unsigned* turns, int gpus, int me,
+                         int rounds) {
+  const int first = blockIdx.x * blockDim.x, i = first + threadIdx.x;
+  const int other = first + (blockDim.x - 1 - threadIdx.x);
+  unsigned turn = turns[blockIdx.x];
+  for (int round = 0; round < rounds; ++round) {
+    x.of[me][i] = value[i] + static_cast<float>(round);
+    meeting_flags::wait_for_others(flags, gpus, me, ++turn);
+    float sum = 0.0f;
+    for (int gpu = 0; gpu < gpus; ++gpu) sum += x.of[gpu][other];
+    meeting_flags::wait_for_others(flags, gpus, me, ++turn);
+    sums[round * gridDim.x * blockDim.x + other] = sum;
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) turns[blockIdx.x] = turn;
+}
+
+void run(const Data& d) {
+  const auto x = rows::on_gpus<float>(d, kX);
+  const auto flags = rows::on_gpus<unsigned>(d, kFlags);
+  const int gpus = d.shape.dims[0], blocks = d.shape.dims[1];
+  // As if an earlier kernel had left it.
+  on_each_gpu(gpus,
+              [&](int gpu) { launch(rows::overwrite<float>, blocks, 128, x.of[gpu], 9.0f, blocks * 128LL); });
+  on_each_gpu(gpus, [&](int gpu) {
+    auto* turns = d.of(kTurns, gpu);
+    launch(exchange, blocks, 128, d.of(kValue, gpu), x, d.of(kSums, gpu), flags, turns, gpus, gpu, 2);
+  });
+}
+
+}  // namespace
+
+Answer answer() { return {.run = run}; }
 
 }  // namespace DEVICE

@@ -1,5 +1,5 @@
 /// \file
-/// Specification of exercise 10.4, bytes.
+/// Exercise 10.4, bytes: what it asks for, and how the file that is judged is called.
 #include "../../chapters/10_several_gpus/01_unfused.cuh"
 #include "../../chapters/10_several_gpus/04_two_shot.cuh"
 #include "exercise.hpp"
@@ -65,9 +65,8 @@ constexpr const char* kWords[] = {"no answer", "one-shot", "all-reduce and norm"
 
 // --- The predictions ---
 
-template <int Slips>
-Prediction number(const char* name, double value, const Slip (&slips)[Slips], const char* unit) {
-  return {.name = name, .value = value, .unit = unit, .slips = slips, .slip_count = Slips};
+Prediction number(const char* name, double value, List<Slip> slips, const char* unit) {
+  return {.name = name, .value = value, .unit = unit, .slips = slips};
 }
 
 constexpr const char* kBytes = "bytes an element";
@@ -83,7 +82,7 @@ const Prediction kPredictions[] = {
     number("memory, one-shot", memory_bytes<OneShot>(8), kOneShotMemory, kBytes),
     number("memory, two-shot", memory_bytes<TwoShot>(8), kTwoShotMemory, kBytes),
     number("norms of a row, one-shot", 8, kNorms, "times"),
-    {.name = "faster with 8 GPUs", .value = 2, .words = kWords, .word_count = 3}};
+    {.name = "faster with 8 GPUs", .value = 2, .words = kWords}};
 
 }  // namespace
 
@@ -92,8 +91,24 @@ Exercise exercise() {
               "One-shot moves N - 1 times the array over NVLink, two-shot less than twice the array, however "
               "many GPUs there are. Fusing pays only as long as it does not make every GPU repeat the work.",
           .lesson = "docs/10_several_gpus.md, Predict",
-          .predictions = kPredictions,
-          .prediction_count = sizeof kPredictions / sizeof kPredictions[0]};
+          .predictions = kPredictions};
 }
+
+// --- How the file that is judged is called ---
+
+namespace {
+
+// The numbers may be of any type, and their neighbours may have any name.
+const double kNumbers[] = {
+    static_cast<double>(bytes_of_gpus::kOneShotOf2),    static_cast<double>(bytes_of_gpus::kOneShotOf4),
+    static_cast<double>(bytes_of_gpus::kOneShotOf8),    static_cast<double>(bytes_of_gpus::kTwoShotOf2),
+    static_cast<double>(bytes_of_gpus::kTwoShotOf4),    static_cast<double>(bytes_of_gpus::kTwoShotOf8),
+    static_cast<double>(bytes_of_gpus::kUnfusedMemory), static_cast<double>(bytes_of_gpus::kOneShotMemory),
+    static_cast<double>(bytes_of_gpus::kTwoShotMemory), static_cast<double>(bytes_of_gpus::kNormsOfOneShot),
+    static_cast<double>(bytes_of_gpus::kFaster)};
+
+}  // namespace
+
+Answer answer() { return {.predictions = kNumbers}; }
 
 }  // namespace DEVICE

@@ -3,6 +3,8 @@
 #pragma once
 #include <math.h>
 
+#include <type_traits>
+
 #include "ceil_div.hpp"
 #include "device.hpp"
 #include "exercise.hpp"
@@ -12,7 +14,6 @@ namespace DEVICE::rows_on_gpus {
 
 using workbook::Data;
 using workbook::Shape;
-using workbook::Type;
 
 /// A shape is GPUs, rows and columns.
 inline int gpus(const Shape& s) { return s.dims[0]; }
@@ -23,15 +24,17 @@ inline long long flags(const Shape& s) { return rows(s) * kMostGpus; }
 
 constexpr double kEpsilon = 1e-5;
 
-inline float* floats(const Data& d, const char* name, int gpu) {
-  return static_cast<float*>(d.array(name, Type::kFloat32, gpu));
-}
+constexpr auto kProduct = workbook::input<float>("product", elements);
+constexpr auto kResidual = workbook::input<float>("residual", elements);
+constexpr auto kWeight = workbook::input<float>("weight", columns);
+constexpr auto kX = workbook::scratch<float>("x", elements);
+constexpr auto kFlags = workbook::state<unsigned>("flags", flags);
 
-/// The array of that name of each GPU.
+/// The array of each GPU.
 template <class T>
-OnGpus<T> on_gpus(const Data& d, const char* name, Type type = Type::kFloat32) {
+OnGpus<T> on_gpus(const Data& d, const workbook::ArrayOf<std::remove_const_t<T>>& array) {
   OnGpus<T> all = {};
-  for (int gpu = 0; gpu < gpus(d.shape); ++gpu) all.of[gpu] = static_cast<T*>(d.array(name, type, gpu));
+  for (int gpu = 0; gpu < gpus(d.shape); ++gpu) all.of[gpu] = d.of(array, gpu);
   return all;
 }
 
@@ -44,25 +47,27 @@ inline void fill(const Data& host) {
       if (i / columns(s) % 3 == 1) array[i] *= 1e-3f;
   };
   for (int gpu = 0; gpu < gpus(s); ++gpu) {
-    float* const product = floats(host, "product", gpu);
+    float* const product = host.of(kProduct, gpu);
     workbook::fill_uniform(product, elements(s), -1.0f, 1.5f, 60u + static_cast<unsigned>(gpu));
-    workbook::fill_uniform(floats(host, "residual", gpu), elements(s), -2.0f, 1.0f, 72);
-    workbook::fill_uniform(floats(host, "weight", gpu), columns(s), 0.5f, 1.5f, 71);
+    workbook::fill_uniform(host.of(kResidual, gpu), elements(s), -2.0f, 1.0f, 72);
+    workbook::fill_uniform(host.of(kWeight, gpu), columns(s), 0.5f, 1.5f, 71);
     shrink(product);
-    shrink(floats(host, "residual", gpu));
+    shrink(host.of(kResidual, gpu));
   }
 }
 
 /// A row of h, and what the absolute values of its terms add up to.
 inline void reference_row(const Data& host, long long row, double* h, double* size) {
   const Shape& s = host.shape;
+  const OnGpus<const float> product = on_gpus<const float>(host, kProduct);
+  const float* const residual = host[kResidual];
   for (long long c = 0; c < columns(s); ++c) {
     const long long i = row * columns(s) + c;
-    h[c] = floats(host, "residual", 0)[i];
+    h[c] = residual[i];
     size[c] = fabs(h[c]);
     for (int gpu = 0; gpu < gpus(s); ++gpu) {
-      h[c] += floats(host, "product", gpu)[i];
-      size[c] += fabs(floats(host, "product", gpu)[i]);
+      h[c] += product.of[gpu][i];
+      size[c] += fabs(product.of[gpu][i]);
     }
   }
 }
@@ -84,13 +89,14 @@ inline void reference_h(const Data& host, double* expected, double* magnitude) {
 
 inline void reference_y(const Data& host, double* expected, double* magnitude) {
   const Shape& s = host.shape;
+  const float* const weight = host[kWeight];
   for (long long r = 0; r < rows(s); ++r) {
     double *row = expected + r * columns(s), *size = magnitude + r * columns(s), squares = 0;
     reference_row(host, r, row, size);
     for (long long c = 0; c < columns(s); ++c) squares += row[c] * row[c];
     const double inverse = 1 / sqrt(squares / static_cast<double>(columns(s)) + kEpsilon);
     for (long long c = 0; c < columns(s); ++c) {
-      const double factor = inverse * floats(host, "weight", 0)[c];
+      const double factor = inverse * weight[c];
       row[c] *= factor;
       size[c] *= factor;
     }
@@ -110,7 +116,6 @@ inline int roundings(const Shape& s) {
 constexpr Shape kShapes[] = {{{1, 1, 1}},   {{2, 1, 1}},    {{3, 5, 1}},    {{8, 5, 1}},    {{1, 5, 31}},
                              {{3, 2, 31}},  {{2, 3, 33}},   {{8, 1, 33}},   {{2, 5, 256}},  {{3, 4, 257}},
                              {{8, 2, 300}}, {{2, 4, 1000}}, {{4, 2, 2050}}, {{4, 16, 2048}}};
-constexpr int kShapeCount = sizeof kShapes / sizeof kShapes[0];
 
 /// At the shapes before the last one, other kernels write x before the kernel that is judged and overwrite it
 /// afterwards. At the last one, and where time is measured, that kernel is alone.
@@ -142,7 +147,7 @@ inline int blocks_of_elements(const Shape& s) { return static_cast<int>(ceil_div
 
 /// x of each GPU, for the kernel that is judged.
 inline OnGpus<const float> x_on_gpus(const Data& d) {
-  return on_gpus<const float>(d, is_alone(d.shape) ? "product" : "x");
+  return on_gpus<const float>(d, is_alone(d.shape) ? kProduct : kX);
 }
 
 /// On each GPU, at the same time: writes x, calls judged(gpu), and calls after(gpu), which is to use what
@@ -153,14 +158,13 @@ void run_between(const Data& d, const Judged& judged, const After& after) {
   if (is_alone(s)) return on_each_gpu(gpus(s), judged);
   // As if an earlier layer had left it.
   on_each_gpu(gpus(s), [&](int gpu) {
-    launch(overwrite<float>, blocks_of_elements(s), 256, floats(d, "x", gpu), 9.0f, elements(s));
+    launch(overwrite<float>, blocks_of_elements(s), 256, d.of(kX, gpu), 9.0f, elements(s));
   });
   on_each_gpu(gpus(s), [&](int gpu) {
-    launch(copy<float>, blocks_of_elements(s), 256, floats(d, "product", gpu), floats(d, "x", gpu),
-           elements(s));
+    launch(copy<float>, blocks_of_elements(s), 256, d.of(kProduct, gpu), d.of(kX, gpu), elements(s));
     judged(gpu);
     after(gpu);
-    launch(overwrite<float>, blocks_of_elements(s), 256, floats(d, "x", gpu), 9.0f, elements(s));
+    launch(overwrite<float>, blocks_of_elements(s), 256, d.of(kX, gpu), 9.0f, elements(s));
   });
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "chapter.hpp"
+#include "chapters/arrays_by_name.hpp"
 
 inline const workbook::Shape kHostileShapes[] = {
     {{1, 1, 1, 1, 1}},      {{1, 1, 1, 1, 128}},    {{3, 1, 65, 130, 40}}, {{2, 2, 64, 64, 64}},
@@ -34,7 +35,7 @@ template <workbook::Chapter chapter()>
 void fill_large(const workbook::Data& host) {
   chapter().fill(host);
   const auto factor = static_cast<float>(1e4 / std::sqrt(static_cast<double>(host.shape.dims[4])));
-  for (long long i = 0; i < q_elements(host); ++i) host.floats("q")[i] *= factor;
+  for (long long i = 0; i < q_elements(host); ++i) floats(host, "q")[i] *= factor;
 }
 
 /// All keys alike, so that all weights are equal.
@@ -42,7 +43,7 @@ template <workbook::Chapter chapter()>
 void fill_equal_keys(const workbook::Data& host) {
   chapter().fill(host);
   const int d = host.shape.dims[4];
-  for (long long i = d; i < k_elements(host); ++i) host.floats("k")[i] = host.floats("k")[i % d];
+  for (long long i = d; i < k_elements(host); ++i) floats(host, "k")[i] = floats(host, "k")[i % d];
 }
 
 /// Scores that grow from key to key, so that every tile has a new maximum.
@@ -50,9 +51,9 @@ template <workbook::Chapter chapter()>
 void fill_growing(const workbook::Data& host) {
   chapter().fill(host);
   const int keys = host.shape.dims[3], d = host.shape.dims[4];
-  for (long long i = 0; i < q_elements(host); ++i) host.floats("q")[i] = 1.0f;
+  for (long long i = 0; i < q_elements(host); ++i) floats(host, "q")[i] = 1.0f;
   for (long long i = 0; i < k_elements(host); ++i)
-    host.floats("k")[i] = static_cast<float>(i / d % keys) / std::sqrt(static_cast<float>(d));
+    floats(host, "k")[i] = static_cast<float>(i / d % keys) / std::sqrt(static_cast<float>(d));
 }
 
 /// In bfloat16: queries 16 times as large, so that the largest score often grows by more than 8 from tile to
@@ -60,7 +61,8 @@ void fill_growing(const workbook::Data& host) {
 template <workbook::Chapter chapter()>
 void fill_steep(const workbook::Data& host) {
   chapter().fill(host);
-  auto* const bits = static_cast<unsigned short*>(host.array("q_bfloat16", workbook::Type::kBFloat16));
+  auto* const bits =
+      static_cast<unsigned short*>(elements_named(host, "q_bfloat16", workbook::Type::kBFloat16));
   for (long long i = 0; i < q_elements(host); ++i)
     if (bits[i] & 0x7fff)
       bits[i] = static_cast<unsigned short>(bits[i] + (4 << 7));  // 4 more in the exponent
@@ -71,9 +73,10 @@ template <workbook::Chapter chapter()>
 void fill_nan(const workbook::Data& host) {
   chapter().fill(host);
   const int keys = host.shape.dims[3], d = host.shape.dims[4];
-  auto* const bits = static_cast<unsigned short*>(host.array("k_bfloat16", workbook::Type::kBFloat16));
+  auto* const bits =
+      static_cast<unsigned short*>(elements_named(host, "k_bfloat16", workbook::Type::kBFloat16));
   for (long long i = (keys - 1LL) * d; i < k_elements(host); i += 1LL * keys * d) {
-    host.floats("k")[i] = std::nanf("");
+    floats(host, "k")[i] = std::nanf("");
     bits[i] = 0x7fc0;
   }
 }

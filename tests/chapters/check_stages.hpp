@@ -21,8 +21,7 @@
 template <class Wanted, class Look>
 void check_stages(const workbook::Chapter& chapter, workbook::Problem& problem, const workbook::Shape& shape,
                   Wanted wanted, Look look) {
-  for (int i = 0; i < chapter.stage_count; ++i) {
-    const workbook::Stage& stage = chapter.stages[i];
+  for (const workbook::Stage& stage : chapter.stages) {
     if (!wanted(stage)) continue;
     const workbook::StageResult result = problem.check(stage);
     INFO(stage.name << ", " << workbook::shape_text(shape, chapter.dims) << ": " << result.message);
@@ -42,11 +41,9 @@ void check_stages(const workbook::Chapter& chapter, workbook::Problem& problem, 
 
 /// \throws std::logic_error when there is none of that name
 inline workbook::Stage stage_named(const workbook::Chapter& chapter, const std::string& name) {
-  const workbook::Stage* const end = chapter.stages + chapter.stage_count;
-  const workbook::Stage* const found =
-      std::find_if(chapter.stages, end, [&](const workbook::Stage& stage) { return stage.name == name; });
-  if (found == end) throw std::logic_error(name);
-  return *found;
+  for (const workbook::Stage& stage : chapter.stages)
+    if (stage.name == name) return stage;
+  throw std::logic_error(name);
 }
 
 inline bool every_stage(const workbook::Stage&) { return true; }

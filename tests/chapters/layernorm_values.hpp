@@ -4,14 +4,15 @@
 #include <cmath>
 
 #include "chapter.hpp"
+#include "chapters/arrays_by_name.hpp"
 
 inline float* row_of(const workbook::Data& host, int r) {
-  return host.floats("x") + static_cast<long long>(r) * host.shape.dims[1];
+  return floats(host, "x") + static_cast<long long>(r) * host.shape.dims[1];
 }
 
 inline void fill_parameters(const workbook::Data& host) {
-  workbook::fill_uniform(host.floats("weight"), host.shape.dims[1], 0.5f, 1.5f, 2);
-  workbook::fill_uniform(host.floats("bias"), host.shape.dims[1], -1.0f, 0.5f, 3);
+  workbook::fill_uniform(floats(host, "weight"), host.shape.dims[1], 0.5f, 1.5f, 2);
+  workbook::fill_uniform(floats(host, "bias"), host.shape.dims[1], -1.0f, 0.5f, 3);
 }
 
 /// Rows with mean 10,000 and deviation 1: mean of squares less square of mean would lose all of the variance.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 
 #include "chapters/check_stages.hpp"
@@ -20,12 +21,18 @@ inline void check_counters(const workbook::Chapter& chapter, const workbook::Sha
   const auto kernels = counted_on_gpu();
   const auto backend = workbook::make_cpu_backend();
   workbook::Problem problem(chapter, shape, *backend);
-  for (int i = 0; i < chapter.stage_count; ++i) {
-    const workbook::Stage& stage = chapter.stages[i];
+  for (const workbook::Stage& stage : chapter.stages) {
     const workbook::Counts counts = problem.run_once(stage);
     if (counts.kernels == 0) continue;  // it does not suit
     INFO(stage.name);
-    const auto hardware = kernels.at(std::string(chapter.name) + "/" + stage.name);
+    const auto found = kernels.find(std::string(chapter.name) + "/" + stage.name);
+    if (found == kernels.end()) {
+      // Somebody without an H200 has added a stage. Those that are committed have counters.
+      if (std::getenv("CI")) FAIL_CHECK("there are no counters of an H200: docs/adding_a_chapter.md");
+      WARN("not compared, since there are no counters of an H200: docs/adding_a_chapter.md");
+      continue;
+    }
+    const auto& hardware = *found;
     CHECK(counts.kernels == sum(hardware, {"launches"}));
     CHECK(counts.load_requests == sum(hardware, {"load_requests"}));
     CHECK(counts.load_sectors == sum(hardware, {"load_sectors"}));

@@ -1,6 +1,7 @@
 // Chapter 02 on the CPU device: every stage right at hostile sizes, alignments and values, and counting what
 // its formula says.
 #include "catch.hpp"
+#include "chapters/arrays_by_name.hpp"
 #include "chapters/check_stages.hpp"
 #include "chapters/stage_counters.hpp"
 #include "harness/problem.hpp"
@@ -22,8 +23,8 @@ void fill_special(const Data& host) {
                           -300.0f, INFINITY, -INFINITY, NAN,   5.0f,   6.0f};
   constexpr int kValues = sizeof values / sizeof values[0];
   for (int i = 0; i < host.shape.dims[0]; ++i) {
-    host.floats("x")[i] = values[i % kValues];
-    host.floats("y")[i] = values[i / kValues % kValues];
+    floats(host, "x")[i] = values[i % kValues];
+    floats(host, "y")[i] = values[i / kValues % kValues];
   }
 }
 
@@ -50,8 +51,7 @@ TEST_CASE("02: a sum without its last term is noticed at every size of the sweep
     kSum.run(fewer);
   };
   shortened.roundings = [](const Shape&) { return 1 << 20; };  // right on the other inputs
-  for (int i = 0; i < kChapter.sweep_count; ++i) {
-    const Shape& shape = kChapter.sweep[i];
+  for (const Shape& shape : kChapter.sweep) {
     if (shape.dims[0] > 1 << 24) continue;
     INFO("n = " << shape.dims[0]);
     Problem problem(kChapter, shape, *backend);
@@ -91,7 +91,7 @@ TEST_CASE("02: overflow, underflow, infinities and NaN are exp's") {
   const auto backend = make_cpu_backend();
   const Shape shape = {{144, 1, 1}};
   Problem problem(special, shape, *backend);
-  const auto computes_out = [](const Stage& stage) { return std::string(stage.output) == "out"; };
+  const auto computes_out = [](const Stage& stage) { return names_of(stage.output) == "out"; };
   check_stages(special, problem, shape, computes_out, no_more);
 }
 

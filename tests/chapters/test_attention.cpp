@@ -5,6 +5,7 @@
 #include <string>
 
 #include "catch.hpp"
+#include "chapters/arrays_by_name.hpp"
 #include "chapters/attention_values.hpp"
 #include "chapters/check_stages.hpp"
 #include "chapters/stage_counters.hpp"
@@ -34,21 +35,21 @@ Chapter with_fill(void (*fill)(const Data&)) {
 const Stage kFlash = stage_named(kChapter, "07_flash"), kOneKernel = stage_named(kChapter, "02_one_kernel");
 void run_without_last_value(const Data& d) {
   const int keys = d.shape.dims[3], width = d.shape.dims[4];
-  cpu::test_kernels::clear_elements(d.floats("v"), (keys - 1) * width, keys * width, d.shape.dims[1]);
+  cpu::test_kernels::clear_elements(floats(d, "v"), (keys - 1) * width, keys * width, d.shape.dims[1]);
   kFlash.run(d);
 }
 void run_without_last_element(const Data& d) {
   const int width = d.shape.dims[4];
-  cpu::test_kernels::clear_elements(d.floats("q"), width - 1, width, d.shape.dims[0] * d.shape.dims[2]);
+  cpu::test_kernels::clear_elements(floats(d, "q"), width - 1, width, d.shape.dims[0] * d.shape.dims[2]);
   kOneKernel.run(d);
 }
 
 /// Takes the pages in the order in which they are stored.
 const Stage kPaged = stage_named(kChapter, "11_paged");
 void run_without_page_table(const Data& d) {
-  const Array* const table = std::find_if(kChapter.arrays, kChapter.arrays + kChapter.array_count,
-                                          [](const Array& a) { return std::string(a.name) == "page_table"; });
-  cpu::test_kernels::count_up(static_cast<unsigned*>(d.array(table->name, table->type)),
+  const Array* const table = *std::ranges::find_if(
+      kChapter.arrays, [](const Array* a) { return std::string_view(a->name) == "page_table"; });
+  cpu::test_kernels::count_up(static_cast<unsigned*>(d.elements(*table)),
                               static_cast<int>(table->count(d.shape)));
   kPaged.run(d);
 }
@@ -161,8 +162,7 @@ TEST_CASE("08: counts equal the H200's counters at 2 x 1 heads, 128 queries, 192
 TEST_CASE("08: counts of 11_split equal the H200's counters at 4 x 2 heads, 3 queries, 1000 keys") {
   const Stage split = stage_named(kChapter, "11_split");
   Chapter chapter = kChapter;
-  chapter.stages = &split;
-  chapter.stage_count = 1;
+  chapter.stages = {&split, 1};
   check_counters(chapter, {{4, 2, 3, 1000, 64}});
 }
 

@@ -45,11 +45,11 @@ std::vector<Outcome> chapter_outcomes() {
   for (workbook::Chapter chapter : chapters()) {
     chapter.has_exact_inputs = nullptr;  // the errors of the others tell more, and one run is enough
     workbook::Problem problem(chapter, ragged_shape(chapter), *backend);
-    for (int i = 0; i < chapter.stage_count; ++i) {
-      const workbook::StageResult result = problem.check(chapter.stages[i]);
-      INFO(chapter.name << " " << chapter.stages[i].name << ": " << result.message);
+    for (const workbook::Stage& stage : chapter.stages) {
+      const workbook::StageResult result = problem.check(stage);
+      INFO(chapter.name << " " << stage.name << ": " << result.message);
       CHECK(result.status != workbook::Status::kWrong);
-      outcomes.push_back({std::string(chapter.name) + "/" + chapter.stages[i].name, text(result.counts),
+      outcomes.push_back({std::string(chapter.name) + "/" + stage.name, text(result.counts),
                           fmt::format("{}", result.error)});
     }
   }

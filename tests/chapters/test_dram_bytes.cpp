@@ -39,8 +39,7 @@ TEST_CASE("dram: rates and ceilings count the bytes that a cold cache fetches, a
     if (chapter.gpus) continue;  // NVLink limits those stages, and their rates are its bytes
     const workbook::Shape shape = smaller_shape(chapter);
     workbook::Problem problem(chapter, shape, *backend);
-    for (int i = 0; i < chapter.stage_count; ++i) {
-      const workbook::Stage& stage = chapter.stages[i];
+    for (const workbook::Stage& stage : chapter.stages) {
       const workbook::Counts counts = problem.run_once(stage);
       if (counts.kernels == 0) continue;  // it needs another device
       INFO(chapter.name << " " << stage.name);

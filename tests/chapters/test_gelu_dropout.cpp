@@ -5,6 +5,7 @@
 #include <string>
 
 #include "catch.hpp"
+#include "chapters/arrays_by_name.hpp"
 #include "chapters/check_stages.hpp"
 #include "chapters/dropout_numbers.hpp"
 #include "chapters/stage_counters.hpp"
@@ -161,7 +162,7 @@ TEST_CASE("07: a backward pass with another mask than the forward pass is notice
   static DropoutMistake mistake;
   Stage stage = stage_named(kChapter, "09_recomputed");
   stage.run = [](const Data& d) {
-    cpu::test_kernels::backward(d.floats("x"), d.floats("dy"), d.floats("dx"),
+    cpu::test_kernels::backward(floats(d, "x"), floats(d, "dy"), floats(d, "dx"),
                                 d.shape.dims[0] * d.shape.dims[1], d.dropout.p, d.dropout.seed,
                                 d.dropout.offset, mistake);
   };

@@ -45,10 +45,8 @@ Chapter with_fill(Chapter chapter, void (*fill)(const Data&)) {
   return chapter;
 }
 
-bool normalises(const Stage& stage) { return stage.output[0] == 'y'; }
-bool in_bfloat16(const Stage& stage) {
-  return std::string(stage.output).find("bfloat16") != std::string::npos;
-}
+bool normalises(const Stage& stage) { return stage.output.items[0]->name[0] == 'y'; }
+bool in_bfloat16(const Stage& stage) { return names_of(stage.output).find("bfloat16") != std::string::npos; }
 /// cuBLASLt wants aligned matrices.
 bool is_ours(const Stage& stage) { return std::string(stage.idea).rfind("library", 0) != 0; }
 /// The TMA wants multiples of 16 bytes.

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "catch.hpp"
+#include "chapters/arrays_by_name.hpp"
 #include "chapters/check_stages.hpp"
 #include "chapters/stage_counters.hpp"
 #include "harness/problem.hpp"
@@ -29,22 +30,22 @@ void without_last_column(float* matrix, long long rows, int columns) {
   cpu::test_kernels::clear_elements(matrix, columns - 1, columns, static_cast<int>(rows));
 }
 void run_tiles_without_last_term(const Data& d) {
-  without_last_column(d.floats("x"), d.shape.dims[0], d.shape.dims[1]);
+  without_last_column(floats(d, "x"), d.shape.dims[0], d.shape.dims[1]);
   kTiles.run(d);
 }
 
 /// What stage 12 computes, by kernels without tiles: few rows would fill a sixteenth of a tile.
 void run_two_products(const Data& d) {
   kFusedNaive.run(d);
-  cpu::test_kernels::product_of_rows(d.floats("y"), d.floats("v"), d.floats("z"), d.shape.dims[0],
+  cpu::test_kernels::product_of_rows(floats(d, "y"), floats(d, "v"), floats(d, "z"), d.shape.dims[0],
                                      d.shape.dims[2], d.shape.dims[1]);
 }
 void run_two_without_last_term(const Data& d) {
-  without_last_column(d.floats("x"), d.shape.dims[0], d.shape.dims[1]);
+  without_last_column(floats(d, "x"), d.shape.dims[0], d.shape.dims[1]);
   run_two_products(d);
 }
 void run_two_without_last_y(const Data& d) {
-  without_last_column(d.floats("v"), d.shape.dims[1], d.shape.dims[2]);
+  without_last_column(floats(d, "v"), d.shape.dims[1], d.shape.dims[2]);
   run_two_products(d);
 }
 
@@ -62,7 +63,7 @@ void check_noticed(Problem& problem, Stage stage, void (*wrong)(const Data&)) {
 TEST_CASE("05: a term of the product that is left out shows at every k of the sweep") {
   const auto backend = make_cpu_backend();
   std::set<int> all_k;
-  for (int i = 0; i < kChapter.sweep_count; ++i) all_k.insert(kChapter.sweep[i].dims[1]);
+  for (const Shape& shape : kChapter.sweep) all_k.insert(shape.dims[1]);
   REQUIRE(*all_k.rbegin() == 8192);
   for (const int k : all_k) {
     INFO("k = " << k);

@@ -31,8 +31,7 @@ void check_lines(const Chapter& chapter, const Shape& shape) {
   const auto logging = make_cpu_backend([&](const LaunchCounts& launch) { launches.push_back(launch); },
                                         Detail::kInstructions);
   Problem problem(chapter, shape, *plain), logged(chapter, shape, *logging);
-  for (int i = 0; i < chapter.stage_count; ++i) {
-    const Stage& stage = chapter.stages[i];
+  for (const Stage& stage : chapter.stages) {
     INFO(chapter.name << " " << stage.name << ", " << shape_text(shape, chapter.dims));
     launches.clear();
     const Counts expected = problem.run_once(stage);

@@ -43,8 +43,7 @@ TEST_CASE("01: a sum without its last term is noticed at every size of the sweep
     kMultiplyAdd.stages[4].run(fewer);
   };
   shortened.roundings = [](const Shape&) { return 1 << 20; };  // right on the other inputs
-  for (int i = 0; i < kMultiplyAdd.sweep_count; ++i) {
-    const Shape& shape = kMultiplyAdd.sweep[i];
+  for (const Shape& shape : kMultiplyAdd.sweep) {
     if (shape.dims[0] > 1 << 24) continue;
     INFO("n = " << shape.dims[0]);
     Problem problem(kMultiplyAdd, shape, *backend);

@@ -5,9 +5,11 @@
 #include "chapters/quantize_values.hpp"
 #include "chapters/stage_counters.hpp"
 #include "harness/problem.hpp"
-#include "kernels/quotients.hpp"
 #include "tests/cpu_device/device_arrays.hpp"
 
+namespace cpu::quotients {
+void divide_corrected(const float* x, const float* scale, float* out, int n);
+}
 namespace cpu::quantize_int8 {
 workbook::Chapter chapter();
 }
@@ -43,7 +45,7 @@ class Divisions {
     backend_->upload(x_there_.data(), x_.data(), n * sizeof(float));
     backend_->upload(scale_there_.data(), scale_.data(), n * sizeof(float));
     backend_->run(
-        [&] { cpu::test_kernels::divide_corrected(x_there_.data(), scale_there_.data(), out_.data(), n); });
+        [&] { cpu::quotients::divide_corrected(x_there_.data(), scale_there_.data(), out_.data(), n); });
     const std::vector<float> quotients = out_.values();
     for (int i = 0; i < n; ++i) {
       if (quotients[i] == x_[i] / scale_[i]) continue;
@@ -121,10 +123,9 @@ TEST_CASE("03: every stage is right at every alignment") {
 }
 
 TEST_CASE("03: every stage suits rows of up to 131072 columns, and those with one scale suit all") {
-  for (int i = 0; i < kChapter.stage_count; ++i) {
-    const Stage& stage = kChapter.stages[i];
+  for (const Stage& stage : kChapter.stages) {
     INFO(stage.name);
-    const bool one_scale = std::string(stage.output) == "q";
+    const bool one_scale = names_of(stage.output) == "q";
     CHECK((stage.suits == nullptr) == one_scale);
     if (one_scale) continue;
     CHECK(stage.suits({{1, 1, 1}}));

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "catch.hpp"
+#include "chapters/arrays_by_name.hpp"
 #include "chapters/check_stages.hpp"
 #include "chapters/layernorm_values.hpp"
 #include "chapters/stage_counters.hpp"
@@ -31,7 +32,7 @@ void check_values(void (*fill)(const Data&), const char* output, const std::vect
   const auto backend = make_cpu_backend();
   for (const Shape& shape : shapes) {
     Problem problem(chapter, shape, *backend);
-    const auto computes_it = [&](const Stage& stage) { return std::string(stage.output) == output; };
+    const auto computes_it = [&](const Stage& stage) { return names_of(stage.output) == output; };
     check_stages(chapter, problem, shape, computes_it, no_more);
   }
 }
@@ -49,12 +50,12 @@ Stage lenient(Stage stage) {
 
 template <LayernormMistake Mistake>
 void run_layernorm(const Data& d) {
-  cpu::test_kernels::layernorm(d.floats("x"), d.floats("weight"), d.floats("bias"), d.floats("y"),
+  cpu::test_kernels::layernorm(floats(d, "x"), floats(d, "weight"), floats(d, "bias"), floats(d, "y"),
                                d.shape.dims[0], d.shape.dims[1], Mistake);
 }
 template <LayernormMistake Mistake>
 void run_layernorm_bfloat16(const Data& d) {
-  const auto array = [&](const char* name) { return d.array(name, Type::kBFloat16); };
+  const auto array = [&](const char* name) { return elements_named(d, name, Type::kBFloat16); };
   cpu::test_kernels::layernorm_bfloat16(array("x_bfloat16"), array("weight_bfloat16"), array("bias_bfloat16"),
                                         array("y_bfloat16"), d.shape.dims[0], d.shape.dims[1], Mistake);
 }
@@ -76,7 +77,7 @@ bool reduces_rows(const Stage& stage) { return !reduces_columns(stage); }
 /// The lengths of the rows of the sweep.
 std::set<int> sweep_columns() {
   std::set<int> all;
-  for (int i = 0; i < kChapter.sweep_count; ++i) all.insert(kChapter.sweep[i].dims[1]);
+  for (const Shape& shape : kChapter.sweep) all.insert(shape.dims[1]);
   return all;
 }
 
@@ -111,14 +112,14 @@ void check_layernorms_bfloat16(int columns) {
 template <const char* Name>
 void run_without_last_column(const Data& d) {
   const int rows = d.shape.dims[0], columns = d.shape.dims[1];
-  cpu::test_kernels::clear_elements(d.floats("x"), columns - 1, columns, rows);
+  cpu::test_kernels::clear_elements(floats(d, "x"), columns - 1, columns, rows);
   stage_named(kChapter, Name).run(d);
 }
 /// Leaves the last element of each column out.
 template <const char* Name>
 void run_without_last_row(const Data& d) {
   const int rows = d.shape.dims[0], columns = d.shape.dims[1];
-  cpu::test_kernels::clear_elements(d.floats("x"), (rows - 1) * static_cast<long long>(columns), 1, columns);
+  cpu::test_kernels::clear_elements(floats(d, "x"), (rows - 1) * static_cast<long long>(columns), 1, columns);
   stage_named(kChapter, Name).run(d);
 }
 
@@ -157,8 +158,8 @@ TEST_CASE("04: a term that is left out of a sum shows at every shape of the swee
     INFO(name << ", " << shape.dims[0] << " x " << shape.dims[1]);
     CHECK_THAT(problem.check(stage).message, ContainsSubstring("on inputs whose sums are exact: "));
   };
-  for (int i = 0; i < kChapter.sweep_count; ++i) {
-    const int rows = kChapter.sweep[i].dims[0], columns = kChapter.sweep[i].dims[1];
+  for (const Shape& shape : kChapter.sweep) {
+    const int rows = shape.dims[0], columns = shape.dims[1];
     check({{2, columns, 1}}, kTree, run_without_last_column<kTree>);
     check({{2, columns, 1}}, kMeans, run_without_last_column<kMeans>);
     check({{rows, 4, 1}}, kColumns, run_without_last_row<kColumns>);
@@ -173,8 +174,8 @@ TEST_CASE("04: every stage is right at every length of the sweep") {
     Problem problem(kChapter, shape, *backend);
     check_stages(kChapter, problem, shape, reduces_rows, no_more);
   }
-  for (int i = 0; i < kChapter.sweep_count; ++i) {
-    const Shape shape = {{kChapter.sweep[i].dims[0], 4, 1}};
+  for (const Shape& of_sweep : kChapter.sweep) {
+    const Shape shape = {{of_sweep.dims[0], 4, 1}};
     Problem problem(kChapter, shape, *backend);
     check_stages(kChapter, problem, shape, reduces_columns, no_more);
   }

@@ -22,11 +22,7 @@ const Chapter kChapter = cpu::several_gpus::chapter();
 bool is_skipped_at(const Shape& shape, const std::string& name) {
   const auto backend = make_cpu_backend();
   Problem problem(kChapter, shape, *backend);
-  for (int i = 0; i < kChapter.stage_count; ++i)
-    if (kChapter.stages[i].name == name)
-      return problem.check(kChapter.stages[i]).status == workbook::Status::kSkipped;
-  FAIL("there is no stage " << name);
-  return false;
+  return problem.check(stage_named(kChapter, name)).status == workbook::Status::kSkipped;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "catch.hpp"
+#include "chapters/arrays_by_name.hpp"
 #include "chapters/check_stages.hpp"
 #include "chapters/stage_counters.hpp"
 #include "harness/problem.hpp"
@@ -25,7 +26,7 @@ const Stage kWmma = stage_named(kChapter, "01_wmma");
 
 /// Computes the product without its last term.
 void run_without_last_term(const Data& d) {
-  cpu::test_kernels::clear_last_column(d.array("x_bfloat16", Type::kBFloat16), d.shape.dims[0],
+  cpu::test_kernels::clear_last_column(elements_named(d, "x_bfloat16", Type::kBFloat16), d.shape.dims[0],
                                        d.shape.dims[1]);
   kWmma.run(d);
 }
@@ -42,7 +43,7 @@ TEST_CASE("06: a rounding too many and a term too few show at every k of the swe
   shortened.run = run_without_last_term;
   const auto backend = make_cpu_backend();
   std::set<int> all_k;
-  for (int i = 0; i < kChapter.sweep_count; ++i) all_k.insert(kChapter.sweep[i].dims[1]);
+  for (const Shape& shape : kChapter.sweep) all_k.insert(shape.dims[1]);
   REQUIRE(*all_k.rbegin() == 8192);
   for (const int k : all_k) {
     INFO("k = " << k);
@@ -65,7 +66,7 @@ TEST_CASE("06: every stage moves what its formula says, where rows begin at sect
                           {{136, 40, 72}}, {{129, 8, 8}},    {{128, 48, 256}}};
   for (const Shape& shape : shapes)
     check_at(kChapter, shape, {}, [&](const Stage& stage, const StageResult& result) {
-      const bool of_16_bits = std::string(stage.output).find("bfloat16") != std::string::npos;
+      const bool of_16_bits = names_of(stage.output).find("bfloat16") != std::string::npos;
       if (of_16_bits && (shape.dims[1] % 16 != 0 || shape.dims[2] % 16 != 0)) return;
       CHECK_FALSE(result.counts.approximate);
       check_traffic(kChapter, stage, result, shape);

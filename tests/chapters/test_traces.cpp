@@ -27,8 +27,7 @@ void check_traces(const Chapter& chapter, const Shape& shape) {
   const auto backend = make_cpu_backend([&](const LaunchCounts& launch) { launches.push_back(launch); },
                                         Detail::kInstructions);
   Problem problem(chapter, shape, *backend);
-  for (int i = 0; i < chapter.stage_count; ++i) {
-    const Stage& stage = chapter.stages[i];
+  for (const Stage& stage : chapter.stages) {
     INFO(chapter.name << " " << stage.name << ", " << shape_text(shape, chapter.dims));
     launches.clear();
     problem.run_once(stage);

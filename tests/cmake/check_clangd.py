@@ -39,7 +39,7 @@ def main():
             # An exercise that its reader has not broken: the solution, in the exercise's place.
             exercise = min((chapter / "exercises").glob("*.cuh"))
             shutil.copy(copy / "solutions" / chapter.name / exercise.name, exercise)
-            files += [exercise, chapter / "chapter.cu", *sorted(chapter.glob("1_*.cuh")),
+            files += [exercise, chapter / "chapter.cu", *sorted(chapter.glob("01_*.cuh")),
                       *chapter.glob("*.gpu.cuh"), *sorted(chapter.glob("*.sm90a.cuh"))[:1]]
         for with_nvcc in False, True:
             if with_nvcc:

@@ -28,14 +28,15 @@ def follow(chapters):
     """Does in a copy of `chapters` what the page says; returns the files that it makes or changes."""
     blocks = re.findall(r"^```(?:cpp|cmake)\n(.*?)^```$", PAGE.read_text(), re.S | re.M)
     expect("the page has seven blocks of code", len(blocks) == 7, blocks)
-    stage, include, row, problem, first, ladder, line = blocks
+    stage, include, stages, problem, first, ladder, line = blocks
 
     new_stage = chapters / EXAMPLE / re.search(r'"(.+)"', include)[1]
     new_stage.write_text(stage)
     changed = chapters / EXAMPLE / "chapter.cu"
     text = insert(changed.read_text(), '#include "problem.cuh"\n', include)
-    head, table = text.split("kStages[] = {\n")
-    changed.write_text(head + "kStages[] = {\n" + insert(table, "};\n", row))
+    with_stage, replaced = re.subn(r"^constexpr auto& kStages = .*?;\n", stages, text, flags=re.S | re.M)
+    expect("there is a list of stages", replaced == 1, text)
+    changed.write_text(with_stage)
 
     new = chapters / re.search(r"add_chapter\((\w+)\)", line)[1]
     new.mkdir()

@@ -1,7 +1,7 @@
-#include "../../chapters/03_quantize_int8/steps.cuh"
-#include "quotients.hpp"
+// The division of chapter 03's stages 5 and 8.
+#include "../../chapters/03_quantize_int8/05_corrected.cuh"
 
-namespace DEVICE::test_kernels {
+namespace DEVICE {
 namespace kernel {
 
 __global__ void divide_corrected(const float* x, const float* scale, float* out, int n) {
@@ -11,8 +11,9 @@ __global__ void divide_corrected(const float* x, const float* scale, float* out,
 
 }  // namespace kernel
 
+/// out[i] = x[i] / scale[i] as divided() computes it.
 void divide_corrected(const float* x, const float* scale, float* out, int n) {
   launch(kernel::divide_corrected, (n + 255) / 256, 256, x, scale, out, n);
 }
 
-}  // namespace DEVICE::test_kernels
+}  // namespace DEVICE

@@ -204,8 +204,8 @@ def check_names():
     expect("each chapter with contenders has its module and its stages", set(MODULES) == set(OURS) and all(
         (ROOT / "plots" / "contenders" / f"{module}.py").is_file() for module in MODULES.values()))
     for chapter, by_result in OURS.items():
-        source = (ROOT / "chapters" / chapter / "chapter.cu").read_text()
-        known = set(re.findall(r'"(\d+_\w+)"', source))
+        sources = (ROOT / "chapters" / chapter).glob("*.cuh")
+        known = {name for source in sources for name in re.findall(r'"(\d+_\w+)"', source.read_text())}
         named = {stage for stages in by_result.values() for stage in stages}
         expect(f"{chapter} has the stages that its contenders are compared with", named <= known,
                named - known)

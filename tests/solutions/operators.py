@@ -149,7 +149,7 @@ def mutants(lines, answer):
 # --- The program ---
 
 
-def sources(names, solution, answer, folder):
+def sources(names, solution, check, folder):
     """The two files that add_exercise_versions() and add_exercise_program() of cmake/Exercises.cmake make of
     versions whose names are known there."""
     shared = sorted(solution.parent.glob("*.hpp")) + sorted((ROOT / "common" / "kernels").glob("*.hpp"))
@@ -157,7 +157,7 @@ def sources(names, solution, answer, folder):
     kernels = '#include "exercise.hpp"\n' + "".join(f'#include "{path}"\n' for path in shared)
     for name in names:
         kernels += f'\n#undef DEVICE\n#define DEVICE cpu::{name}\n#include "{folder / name}.cuh"\n'
-        kernels += f'#include "{answer}"\n'
+        kernels += f'#include "{check}"\n'
     declarations = [f"namespace cpu::{name} {{\nworkbook::Answer answer();\n}}\n" for name in names]
     table = [f'{{"{name}", cpu::{name}::answer, "{folder / name}.cuh"}}' for name in names]
     main = (ROOT / "cmake" / "exercise_main.cpp.in").read_text()
@@ -166,10 +166,10 @@ def sources(names, solution, answer, folder):
 
 
 def write(solution, folder):
-    answer = solution.with_suffix(".answer.cu")
-    found = mutants(solution.read_text().splitlines(), answer.read_text())
+    check = solution.with_suffix(".check.cu")
+    found = mutants(solution.read_text().splitlines(), check.read_text())
     texts = {f"{name}.cuh": "\n".join(lines) + "\n" for name, lines in found.items()}
-    texts |= sources(found, solution, answer, folder)
+    texts |= sources(found, solution, check, folder)
     for name, text in texts.items():
         path = folder / name
         if not path.exists() or path.read_text() != text:

@@ -40,7 +40,8 @@ double exact_gelu_tanh(double v) {
 
 /// GELU is nowhere steeper than 1.13, so it makes an error of its argument at most 1.13 times as large.
 void apply_bias_gelu(double (*gelu)(double), const Data& host, double* expected, double* magnitude) {
-  const float* all_bias = host.floats("bias");
+  static constexpr Array kBias = {"bias", Type::kFloat32, Role::kInput, nullptr};
+  const auto* all_bias = static_cast<const float*>(host.elements(kBias));
   const long long n = host.shape.dims[2];
   on_all_cores(host.shape.dims[0], [&](long long row) {
     for (long long i = row * n; i < (row + 1) * n; ++i) {

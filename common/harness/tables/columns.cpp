@@ -345,20 +345,16 @@ ordered_json headings_json(const Report& report) {
 double units(const Chapter& chapter, const Shape& shape) {
   if (chapter.units) return static_cast<double>(chapter.units(shape));
   long long most = 1;
-  for (int i = 0; i < chapter.array_count; ++i)
-    if (chapter.arrays[i].role == Role::kOutput) most = std::max(most, chapter.arrays[i].count(shape));
+  for (const Array* array : chapter.arrays)
+    if (array->role == Role::kOutput) most = std::max(most, array->count(shape));
   return static_cast<double>(most * gpus_of(chapter, shape));
 }
 
 const Stage& base_of(const Chapter& chapter, const Stage& stage) {
-  const Stage* const end = chapter.stages + chapter.stage_count;
-  const Stage* const base =
-      stage.against
-          ? std::find_if(chapter.stages, end,
-                         [&](const Stage& other) { return std::string(other.name) == stage.against; })
-          : chapter.stages;
-  if (base == end) throw std::logic_error(fmt::format("{}: no stage {}", stage.name, stage.against));
-  return *base;
+  if (!stage.against) return chapter.stages[0];
+  for (const Stage& other : chapter.stages)
+    if (std::string_view(other.name) == stage.against) return other;
+  throw std::logic_error(fmt::format("{}: no stage {}", stage.name, stage.against));
 }
 
 double memory_bytes(const Chapter& chapter, const Stage& stage, const Shape& shape) {

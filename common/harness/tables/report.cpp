@@ -135,21 +135,14 @@ const char* type_name(Type type) {
   throw std::logic_error("a type without a name");
 }
 
-/// The element type of the array that a stage computes, or of the first one if it computes several.
-const char* dtype(const Chapter& chapter, const std::string& outputs) {
-  const std::string output = outputs.substr(0, outputs.find(' '));
-  const Array* const end = chapter.arrays + chapter.array_count;
-  return type_name(std::find_if(chapter.arrays, end, [&](const Array& a) { return output == a.name; })->type);
-}
-
 nlohmann::json stage_json(const StageRow& row) {
   const auto& [report, result, stage] = row;
   const Chapter& chapter = *report.chapter;
   nlohmann::json out = {
       {"name", stage.stage->name},
       {"idea", stage.stage->idea},
-      {"output", stage.stage->output},
-      {"dtype", dtype(chapter, stage.stage->output)},
+      {"output", names_of(stage.stage->output)},
+      {"dtype", type_name(stage.stage->output.items[0]->type)},
       {"against", base_of(chapter, *stage.stage).name},
       {"status", text_of(stage.status)},
       {"message", stage.message},
@@ -324,7 +317,7 @@ std::string json_text(const Report& report) {
                    {"dims", report.chapter->dims},
                    {"unit", report.chapter->unit},
                    {"units", units(*report.chapter, result.shape)},
-                   {"dtype", type_name(report.chapter->arrays[0].type)},
+                   {"dtype", type_name(report.chapter->arrays[0]->type)},
                    {"commit", build_commit()},
                    {"date", today()},
                    {"columns", headings_json(report)},

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "chapters/arrays_by_name.hpp"
 #include "common/gpu/gpu_or_skip.hpp"
 #include "harness/problem.hpp"
 #include "harness/run_chapter.hpp"
@@ -34,17 +35,17 @@ constexpr const char* kMistake = "WORKBOOK_TEST_MISTAKE";
 
 /// Launches a kernel that fails at the chapter's numbers, seen as integers.
 void fail(const Data& data, bool traps) {
-  gpu::test_kernels::copy_below_or_fail(reinterpret_cast<const int*>(data.floats("q")),
-                                        reinterpret_cast<int*>(data.floats("out")), -0x7fffffff, traps);
+  gpu::test_kernels::copy_below_or_fail(reinterpret_cast<const int*>(floats(data, "q")),
+                                        reinterpret_cast<int*>(floats(data, "out")), -0x7fffffff, traps);
 }
 
 /// Runs the chapter with that mistake in its second stage, and ends the process with its exit status.
 [[noreturn]] void run_with_mistake(const std::string& mistake) {
-  std::vector<Stage> stages(kMultiplyAdd.stages, kMultiplyAdd.stages + kMultiplyAdd.stage_count);
+  std::vector<Stage> stages(kMultiplyAdd.stages.begin(), kMultiplyAdd.stages.end());
   stages[1].run = mistake == "trap" ? [](const Data& data) { fail(data, true); }
                                     : [](const Data& data) { fail(data, false); };
   Chapter chapter = kMultiplyAdd;
-  chapter.stages = stages.data();
+  chapter.stages = {stages.data(), kMultiplyAdd.stages.count};
   const char* const argv[] = {"chapter", "--device", "gpu", "--size", "1000"};
   std::exit(run_chapter(5, argv, chapter, &chapter));
 }
@@ -102,7 +103,7 @@ TEST_CASE("gpu: timing fills in every field, and cold is not faster than warm", 
   const auto gpu = gpu_or_skip();
   Problem problem(kMultiplyAdd, {{1 << 20, 1, 1}}, *gpu);
   std::vector<StageResult> results;
-  for (int i = 0; i < kMultiplyAdd.stage_count; ++i) results.push_back(problem.check(kMultiplyAdd.stages[i]));
+  for (const Stage& stage : kMultiplyAdd.stages) results.push_back(problem.check(stage));
   gpu::SensorLog sensors(gpu->info().uuid);
   problem.time(*gpu, sensors, false, results);
   for (const StageResult& result : results) {
@@ -121,7 +122,7 @@ TEST_CASE("gpu: ceilings are measured in the same run, and no stage is above its
   const auto gpu = gpu_or_skip();
   Problem problem(kMultiplyAdd, {{1 << 26, 1, 1}}, *gpu);  // 1.1 GB: many times the L2 cache
   std::vector<StageResult> results;
-  for (int i = 0; i < kMultiplyAdd.stage_count; ++i) results.push_back(problem.check(kMultiplyAdd.stages[i]));
+  for (const Stage& stage : kMultiplyAdd.stages) results.push_back(problem.check(stage));
   gpu::SensorLog sensors(gpu->info().uuid);
   problem.time(*gpu, sensors, false, results);
   for (const StageResult& result : results) {

@@ -289,7 +289,7 @@ TEST_CASE("the times that a card's bandwidth predicts stand beside those that we
 TEST_CASE("errors of 16-bit results are shown in units of the last place") {
   const Chapter chapter = cpu::tensor_cores::chapter();
   std::vector<StageResult> stages;
-  for (int i = 0; i < chapter.stage_count; ++i) {
+  for (int i = 0; i < chapter.stages.count; ++i) {
     stages.push_back(timed(chapter, i, 98765.4, 1000));
     stages.back().last_places = 0.504;
     stages.back().time.sustained = about(98765.4);

@@ -44,34 +44,34 @@ Run run(Program program, std::vector<const char*> arguments) {
 
 // A chapter of kernels that reverse 64 numbers or 32.
 
-constexpr Array kArrays[] = {{"all", Type::kUint32, Role::kOutput, [](const Shape&) { return 64LL; },
-                              [](const Data&, double* expected, double*) {
-                                for (int i = 0; i < 64; ++i) expected[i] = 63 - i;
-                              }},
-                             {"half", Type::kUint32, Role::kOutput, [](const Shape&) { return 32LL; },
-                              [](const Data&, double* expected, double*) {
-                                for (int i = 0; i < 32; ++i) expected[i] = 31 - i;
-                              }}};
+template <int Count>
+void reversed(const Data&, double* expected, double*) {
+  for (int i = 0; i < Count; ++i) expected[i] = Count - 1 - i;
+}
 
-int* ints(const Data& data, const char* name) { return static_cast<int*>(data.array(name, Type::kUint32)); }
+constexpr auto kAll = output<unsigned>("all", [](const Shape&) { return 64LL; }, reversed<64>, {});
+constexpr auto kHalf = output<unsigned>("half", [](const Shape&) { return 32LL; }, reversed<32>, {});
+constexpr const Array* kArrays[] = {&kAll, &kHalf};
+
+int* ints(const Data& data, const ArrayOf<unsigned>& array) { return reinterpret_cast<int*>(data[array]); }
 
 constexpr auto kNoRounding = [](const Shape&) { return 0; };
 
 constexpr Stage kStages[] = {
     {.name = "1_correct",
      .idea = "",
-     .output = "half",
-     .run = [](const Data& data) { test_kernels::barrier_in_if(ints(data, "half"), true); },
+     .output = {&kHalf},
+     .run = [](const Data& data) { test_kernels::barrier_in_if(ints(data, kHalf), true); },
      .roundings = kNoRounding},
     {.name = "2_fragile",
      .idea = "",
-     .output = "half",
-     .run = [](const Data& data) { test_kernels::barrier_in_if(ints(data, "half"), false); },
+     .output = {&kHalf},
+     .run = [](const Data& data) { test_kernels::barrier_in_if(ints(data, kHalf), false); },
      .roundings = kNoRounding},
     {.name = "3_mistake",
      .idea = "",
-     .output = "all",
-     .run = [](const Data& data) { test_kernels::barrier_by_half_warp(ints(data, "all"), false); },
+     .output = {&kAll},
+     .run = [](const Data& data) { test_kernels::barrier_by_half_warp(ints(data, kAll), false); },
      .roundings = kNoRounding}};
 
 Run chapter(std::vector<const char*> arguments) {
@@ -80,9 +80,7 @@ Run chapter(std::vector<const char*> arguments) {
   chapter.formula = "reversed";
   chapter.dims = "N";
   chapter.arrays = kArrays;
-  chapter.array_count = 2;
   chapter.stages = kStages;
-  chapter.stage_count = 3;
   chapter.cpu_shape = {{1, 1, 1}};
   chapter.fill = [](const Data&) {};
   arguments.insert(arguments.begin(), {"--device", "cpu"});
@@ -96,12 +94,10 @@ Exercise exercise(const Stage& stage) {
   return {.learnt = "Something.",
           .lesson = "docs/x.md",
           .arrays = kArrays,
-          .array_count = 2,
           .fill = [](const Data&) {},
           .output = stage.output,
           .roundings = kNoRounding,
-          .shapes = shapes,
-          .shape_count = 2};
+          .shapes = shapes};
 }
 
 constexpr const char* kNote = "note: barrier without the threads that have ended: kernel barrier_in_if";

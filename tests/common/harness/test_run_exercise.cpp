@@ -26,16 +26,18 @@ namespace {
 long long elements(const Shape& shape) { return shape.dims[0]; }
 long long one(const Shape&) { return 1; }
 
+constexpr auto kX = input<float>("x", elements);
+constexpr auto kFlag = input<unsigned>("flag", one);
+
 void reference(const Data& host, double* expected, double* magnitude) {
   for (int i = 0; i < host.shape.dims[0]; ++i) {
-    expected[i] = 2.0 * host.floats("x")[i];
+    expected[i] = 2.0 * host[kX][i];
     magnitude[i] = 1;
   }
 }
 
-const Array kArrays[] = {{"x", Type::kFloat32, Role::kInput, elements, nullptr},
-                         {"flag", Type::kUint32, Role::kInput, one, nullptr},
-                         {"out", Type::kFloat32, Role::kOutput, elements, reference}};
+constexpr auto kOut = output<float>("out", elements, reference, {&kX});
+constexpr const Array* kArrays[] = {&kX, &kFlag, &kOut};
 
 constexpr Shape kSmall[] = {{{4096, 1, 1}}}, kLarge[] = {{{100000, 1, 1}}};
 
@@ -46,14 +48,11 @@ Exercise exercise(const Shape* shapes, const Limit* limit = nullptr) {
   return {.learnt = "Something.",
           .lesson = "docs/x.md",
           .arrays = kArrays,
-          .array_count = 3,
-          .fill = [](const Data& host) { fill_uniform(host.floats("x"), elements(host.shape), -1, 1, 5); },
-          .output = "out",
+          .fill = [](const Data& host) { fill_uniform(host[kX], elements(host.shape), -1, 1, 5); },
+          .output = {&kOut},
           .roundings = [](const Shape&) { return 0; },
-          .limits = limit,
-          .limit_count = limit ? 1 : 0,
-          .shapes = shapes,
-          .shape_count = 1};
+          .limits = {limit, limit ? 1 : 0},
+          .shapes = {shapes, 1}};
 }
 
 /// The file of a verdict, and what judge_exercise sets.
@@ -76,8 +75,8 @@ struct Judged {
   }
 };
 
-const float* x(const Data& d) { return d.floats("x"); }
-float* out(const Data& d) { return d.floats("out"); }
+const float* x(const Data& d) { return d[kX]; }
+float* out(const Data& d) { return d[kOut]; }
 
 template <int sectors>
 Answer sectors_more() {
@@ -98,8 +97,7 @@ std::pair<nlohmann::json, int> Judged::view(const Exercise& exercise, const char
 
 Answer polling() {
   return {[](const Data& d) {
-    test_kernels::twice_after_polling(x(d), out(d), d.shape.dims[0],
-                                      static_cast<int*>(d.array("flag", Type::kUint32)));
+    test_kernels::twice_after_polling(x(d), out(d), d.shape.dims[0], reinterpret_cast<int*>(d[kFlag]));
   }};
 }
 
@@ -174,8 +172,7 @@ TEST_CASE_METHOD(Judged, "exercise: at large n one block may not do all the work
 TEST_CASE_METHOD(Judged, "exercise: a kernel for any block is tried with each") {
   constexpr int kBlocks[] = {96, 1024, 256};
   Exercise any = exercise(kSmall);
-  any.blocks = kBlocks;
-  any.block_count = 3;
+  any.blocks = {kBlocks, 3};
   CHECK(verdict(any, with_its_block<true>)["status"] == "solved");
   const auto one = verdict(any, with_its_block<false>);
   CHECK(one["cases"][0]["right"] == false);
@@ -187,11 +184,10 @@ TEST_CASE_METHOD(Judged, "exercise: a prediction that is no number is wrong, and
   static double predicted;
   const Prediction prediction = {"twice", with_blocks<4>().run};
   Exercise numbers = exercise(kSmall);
-  numbers.predictions = &prediction;
-  numbers.prediction_count = 1;
+  numbers.predictions = {&prediction, 1};
   const auto counted = [&](double number) {
     predicted = number;
-    return verdict(numbers, [] { return Answer{.predictions = &predicted, .prediction_count = 1}; });
+    return verdict(numbers, [] { return Answer{.predictions = {&predicted, 1}}; });
   };
   CHECK(counted(8)["status"] == "solved");
   CHECK(counted(8.04)["status"] == "solved");
@@ -215,13 +211,12 @@ TEST_CASE_METHOD(Judged, "exercise: a number that no kernel is run for has a tol
   static double predicted;
   const Slip slips[] = {{50, "this is one half; there are two"}, {49, "this comes second"}};
   Prediction prediction = {
-      .name = "the whole", .value = 100, .unit = "parts", .tolerance = 0.02, .slips = slips, .slip_count = 2};
+      .name = "the whole", .value = 100, .unit = "parts", .tolerance = 0.02, .slips = {slips, 2}};
   Exercise numbers = {.learnt = "Something.", .lesson = "docs/x.md"};
-  numbers.predictions = &prediction;
-  numbers.prediction_count = 1;
+  numbers.predictions = {&prediction, 1};
   const auto judged = [&](double number) {
     predicted = number;
-    return verdict(numbers, [] { return Answer{.predictions = &predicted, .prediction_count = 1}; });
+    return verdict(numbers, [] { return Answer{.predictions = {&predicted, 1}}; });
   };
   for (const double near : {98.0, 100.0, 102.0}) CHECK(judged(near)["status"] == "solved");
   for (const double off : {97.9, 102.1, -100.0}) CHECK(judged(off)["status"] == "not yet");
@@ -235,9 +230,8 @@ TEST_CASE_METHOD(Judged, "exercise: a number that no kernel is run for has a tol
   CHECK_THAT(said, ContainsSubstring("\n  the whole: this is one half; there are two.\n"));
 
   const Slip right = {101, "this is right"};
-  prediction.slips = &right;
-  prediction.slip_count = 1;
-  const Version version = {"reader", [] { return Answer{.predictions = &predicted, .prediction_count = 1}; }};
+  prediction.slips = {&right, 1};
+  const Version version = {"reader", [] { return Answer{.predictions = {&predicted, 1}}; }};
   const char* const argv[] = {"check", version.name, path.c_str()};
   CHECK_THROWS_AS(judge_exercise(3, argv, numbers, &version, 1), std::logic_error);
 }
@@ -246,14 +240,12 @@ TEST_CASE_METHOD(Judged, "exercise: a prediction may be one of several words") {
   static double predicted;
   const char* const words[] = {"?", "memory", "issue"};
   const Slip slip = {1, "there is more to issue"};
-  const Prediction prediction = {
-      .name = "limit", .value = 2, .words = words, .word_count = 3, .slips = &slip, .slip_count = 1};
+  const Prediction prediction = {.name = "limit", .value = 2, .words = {words, 3}, .slips = {&slip, 1}};
   Exercise numbers = {.learnt = "Something.", .lesson = "docs/x.md"};
-  numbers.predictions = &prediction;
-  numbers.prediction_count = 1;
+  numbers.predictions = {&prediction, 1};
   const auto judged = [&](double number) {
     predicted = number;
-    return verdict(numbers, [] { return Answer{.predictions = &predicted, .prediction_count = 1}; });
+    return verdict(numbers, [] { return Answer{.predictions = {&predicted, 1}}; });
   };
   CHECK(judged(2)["status"] == "solved");
   CHECK(judged(1)["predictions"][0]["counted"] == "other");
@@ -270,7 +262,7 @@ TEST_CASE_METHOD(Judged, "exercise: a prediction may be one of several words") {
 TEST_CASE_METHOD(Judged, "exercise: a page is about the largest shape that fits, or the smallest") {
   const auto viewed = [&](const std::vector<Shape>& shapes) {
     Exercise one = exercise(shapes.data());
-    one.shape_count = static_cast<int>(shapes.size());
+    one.shapes = {shapes.data(), static_cast<int>(shapes.size())};
     return view(one, "").first["at"];
   };
   CHECK(viewed({{{5, 1, 1}}, {{8192, 1, 1}}, {{700, 1, 1}}, {{8193, 1, 1}}}) == "N = 8192");

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "catch.hpp"
+#include "chapters/arrays_by_name.hpp"
 #include "cpu_device/memory/memory.hpp"
 #include "harness/problem.hpp"
 #include "kernels/messages.hpp"
@@ -34,7 +35,7 @@ StageResult check_stage(void (*run)(const Data&)) {
   const auto backend = make_cpu_backend();
   const Stage stage = {.name = "spoiled",
                        .idea = "",
-                       .output = "out",
+                       .output = kMultiplyAdd.stages[1].output,
                        .kernels = 1,
                        .run = run,
                        .traffic = nullptr,
@@ -110,12 +111,11 @@ TEST_CASE("memory of the host: references take what the largest needs, not what 
   const workbook::Chapter chapter = cpu::relu_layernorm::chapter();
   const workbook::Shape shape = {{32768, 4096, 1}};
   std::size_t inputs = 0, largest = 0;
-  for (int i = 0; i < chapter.array_count; ++i) {
-    const workbook::Array& array = chapter.arrays[i];
-    const auto count = static_cast<std::size_t>(array.count(shape));
-    const std::size_t bytes = count * static_cast<std::size_t>(workbook::element_bytes(array.type));
-    if (array.role == workbook::Role::kInput) inputs += bytes;
-    if (array.role == workbook::Role::kOutput) largest = std::max(largest, count);
+  for (const workbook::Array* array : chapter.arrays) {
+    const auto count = static_cast<std::size_t>(array->count(shape));
+    const std::size_t bytes = count * static_cast<std::size_t>(workbook::element_bytes(array->type));
+    if (array->role == workbook::Role::kInput) inputs += bytes;
+    if (array->role == workbook::Role::kOutput) largest = std::max(largest, count);
   }
   const std::size_t exact_and_random = 2;
   CHECK(workbook::memory_need(chapter, shape).host == exact_and_random * inputs + largest * sizeof(float) +
@@ -132,21 +132,21 @@ TEST_CASE("verification lets a right stage pass") {
 }
 
 TEST_CASE("an int8 that was not written is wrong, whatever it is expected to be") {
-  const auto four = [](const workbook::Shape&) { return 4LL; };
-  const auto reference = [](const Data&, double* expected, double* magnitude) {
+  constexpr auto four = [](const workbook::Shape&) { return 4LL; };
+  constexpr auto reference = [](const Data&, double* expected, double* magnitude) {
     const double values[] = {-1, -1, 85, 85};  // the bytes of the two poisons
     std::copy_n(values, 4, expected);
     std::fill_n(magnitude, 4, 1.0);
   };
-  const workbook::Array arrays[] = {{"out", workbook::Type::kInt8, workbook::Role::kOutput, four, reference}};
+  static constexpr auto kOut = output<signed char>("out", four, reference, {});
+  static constexpr const Array* kArrays[] = {&kOut};
   workbook::Chapter chapter = {};
   chapter.name = "int8";
   chapter.dims = "N";
-  chapter.arrays = arrays;
-  chapter.array_count = 1;
+  chapter.arrays = kArrays;
   chapter.fill = [](const Data&) {};
   workbook::Stage stage = {};
-  stage.output = "out";
+  stage.output = {&kOut};
   stage.kernels = 0;
   stage.run = [](const Data&) {};
   stage.roundings = [](const workbook::Shape&) { return 0; };
@@ -155,45 +155,38 @@ TEST_CASE("an int8 that was not written is wrong, whatever it is expected to be"
   CHECK(problem.check(stage).message == "out[2] is undefined, because no kernel has written it; expected 85");
   stage.run = [](const Data& d) {
     const cpu::Memory::Access open(cpu::memory(), true);
-    auto* out = static_cast<signed char*>(d.array("out", workbook::Type::kInt8));
-    out[2] = out[3] = 85;
+    d[kOut][2] = d[kOut][3] = 85;
   };
   CHECK(problem.check(stage).message == "out[0] is undefined, because no kernel has written it; expected -1");
 }
 
 TEST_CASE("a NaN that is expected must have been written") {
-  const auto two_blocks = [](const workbook::Shape&) { return 512LL; };
-  const auto reference = [](const Data&, double* expected, double* magnitude) {
+  constexpr auto two_blocks = [](const workbook::Shape&) { return 512LL; };
+  constexpr auto reference = [](const Data&, double* expected, double* magnitude) {
     std::fill_n(expected, 512, 1.0);
     std::fill_n(expected + 256, 256, NAN);
     std::fill_n(magnitude, 512, 1.0);
   };
-  const workbook::Array arrays[] = {
-      {"in", workbook::Type::kFloat32, workbook::Role::kInput, two_blocks, nullptr},
-      {"out", workbook::Type::kFloat32, workbook::Role::kOutput, two_blocks, reference}};
+  static constexpr auto kIn = input<float>("in", two_blocks);
+  static constexpr auto kOut = output<float>("out", two_blocks, reference, {&kIn});
+  static constexpr const Array* kArrays[] = {&kIn, &kOut};
   workbook::Chapter chapter = {};
   chapter.name = "nan";
   chapter.dims = "N";
-  chapter.arrays = arrays;
-  chapter.array_count = 2;
+  chapter.arrays = kArrays;
   chapter.fill = [](const Data& d) {
-    float* in = static_cast<float*>(d.array("in", workbook::Type::kFloat32));
-    std::fill_n(in, 256, 1.0f);
-    std::fill_n(in + 256, 256, NAN);
+    std::fill_n(d[kIn], 256, 1.0f);
+    std::fill_n(d[kIn] + 256, 256, NAN);
   };
   workbook::Stage stage = {};
-  stage.output = "out";
+  stage.output = {&kOut};
   stage.kernels = workbook::kAnyNumber;
   stage.roundings = [](const workbook::Shape&) { return 0; };
   const auto backend = workbook::make_cpu_backend();
   Problem problem(chapter, {{512, 1, 1}}, *backend);
-  stage.run = [](const Data& d) {
-    cpu::test_kernels::copy_blocks_checked(d.floats("in"), d.floats("out"), 256, 0);
-  };
+  stage.run = [](const Data& d) { cpu::test_kernels::copy_blocks_checked(d[kIn], d[kOut], 256, 0); };
   CHECK(problem.check(stage).message == "out[256] is NaN, but no kernel has written it");
-  stage.run = [](const Data& d) {
-    cpu::test_kernels::copy_blocks_checked(d.floats("in"), d.floats("out"), 512, 0);
-  };
+  stage.run = [](const Data& d) { cpu::test_kernels::copy_blocks_checked(d[kIn], d[kOut], 512, 0); };
   CHECK(problem.check(stage).status == workbook::Status::kOk);
 }
 
@@ -201,7 +194,7 @@ TEST_CASE("verification catches what is wrong") {
   const StageResult wrong = check_stage([](const Data& d) {
     run_fused(d);
     const cpu::Memory::Access open(cpu::memory(), true);
-    d.floats("out")[17] += 0.001f;
+    floats(d, "out")[17] += 0.001f;
   });
   CHECK(wrong.status == workbook::Status::kWrong);
   CHECK_THAT(wrong.message, ContainsSubstring("out[17] is "));
@@ -209,7 +202,7 @@ TEST_CASE("verification catches what is wrong") {
   const StageResult nan = check_stage([](const Data& d) {
     run_fused(d);
     const cpu::Memory::Access open(cpu::memory(), true);
-    d.floats("out")[999] = NAN;
+    floats(d, "out")[999] = NAN;
   });
   CHECK(nan.status == workbook::Status::kWrong);
   CHECK_THAT(nan.message, ContainsSubstring("out[999] is NaN, expected "));
