@@ -17,7 +17,7 @@ from checks import expect, fresh_copy, missing, run
 
 COPY = fresh_copy()
 
-FILE = """#include "commands/play.hpp"
+FILE = """#include "play.hpp"
 
 namespace DEVICE {
 

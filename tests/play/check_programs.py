@@ -902,6 +902,6 @@ play("memory that processes share", changed(("return 0", "cudaIpcMemHandle_t han
 play("a GPU", SAXPY, 2, "on a GPU, compile it with nvcc", options=["--device", "gpu"])
 play("a constant without a value", SAXPY, 2, "--set N: expected NAME=NUMBER, such as B=2",
      options=["--set", "N"])
-KERNEL_FILE = '#include "commands/play.hpp"\nnamespace DEVICE {\nvoid play() {}\n}\n'
+KERNEL_FILE = '#include "play.hpp"\nnamespace DEVICE {\nvoid play() {}\n}\n'
 play("options of such files, for another one", KERNEL_FILE, 2, "are for a file with a main; ",
      options=["--launches", 1])
