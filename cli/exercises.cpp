@@ -17,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// How the name of a specification ends, and that of what the reader edits.
-constexpr std::pair<const char*, const char*> kEndings[] = {{".check.cu", ".cuh"}, {".check.py", ".py"}};
+/// A specification, and how the names of the solution and of what the reader edits end.
+constexpr std::pair<const char*, const char*> kEndings[] = {{"check.cu", ".cuh"}, {"check.py", ".py"}};
 
 /// The number that a name begins with: 12 of "12_tile".
 int leading_number(const std::string& name) { return std::atoi(name.c_str()); }
@@ -51,7 +51,7 @@ std::size_t distance(const std::string& a, const std::string& b) {
 
 /// Whether `folder` is the folder of the exercise's chapter or of its solutions, or is inside one of them.
 bool is_inside_chapter(const fs::path& folder, const ExerciseFiles& exercise) {
-  const fs::path solutions = exercise.solution.parent_path();
+  const fs::path solutions = exercise.solution.parent_path().parent_path();
   const fs::path chapter = solutions.parent_path().parent_path() / "chapters" / exercise.chapter;
   const auto inside = [&](const fs::path& top) {
     return std::mismatch(top.begin(), top.end(), folder.begin(), folder.end()).first == top.end();
@@ -96,28 +96,25 @@ std::vector<ExerciseFiles> all_exercises(const fs::path& root, const std::vector
   for (const std::string& chapter : chapters) {
     const fs::path solutions = root / "solutions" / chapter;
     if (!file_exists(solutions)) continue;
-    std::vector<std::string> names;  // "1_fuse.cuh"
+    std::vector<ExerciseFiles> found;
     std::error_code error;
     for (fs::directory_iterator entry(solutions, error), end; !error && entry != end;
          entry.increment(error)) {
-      const std::string file = entry->path().filename().string();
-      for (const auto& [specification, suffix] : kEndings)
-        if (file.ends_with(specification))
-          names.push_back(file.substr(0, file.size() - std::string(specification).size()) + suffix);
+      const fs::path folder = entry->path();
+      const std::string name = folder.filename().string();
+      for (const auto& [specification, ending] : kEndings)
+        if (file_exists(folder / specification))
+          found.push_back({chapter, name, root / "chapters" / chapter / "exercises" / (name + ending),
+                           folder / (std::string("solution") + ending), folder / "hints.md"});
     }
     if (error) throw MachineError(fmt::format("{} cannot be read ({})", solutions.string(), error.message()));
     const std::vector<int> on_page = numbers_on_page(root, chapter);
-    const auto order = [&](const std::string& name) {
-      const int number = leading_number(name);
-      return std::tuple(std::find(on_page.begin(), on_page.end(), number), number, name);
+    const auto order = [&](const ExerciseFiles& exercise) {
+      const int number = leading_number(exercise.name);
+      return std::tuple(std::find(on_page.begin(), on_page.end(), number), number, exercise.name);
     };
-    std::sort(names.begin(), names.end(),
-              [&](const std::string& a, const std::string& b) { return order(a) < order(b); });
-    for (const std::string& file : names) {
-      const std::string name = fs::path(file).stem().string();
-      all.push_back({chapter, name, root / "chapters" / chapter / "exercises" / file, solutions / file,
-                     solutions / (name + ".hints.md")});
-    }
+    std::ranges::sort(found, {}, order);
+    all.insert(all.end(), found.begin(), found.end());
   }
   return all;
 }

@@ -16,7 +16,7 @@ struct ExerciseFiles {
   std::filesystem::path solution;  ///< what the skeleton is made from
   std::filesystem::path hints;     ///< numbered, in Markdown
 
-  /// Whether it is written in Python, and judged there (solutions/CHAPTER/NAME.check.py).
+  /// Whether it is written in Python, and judged there (solutions/CHAPTER/NAME/check.py).
   bool is_python() const { return file.extension() == ".py"; }
   std::string number() const;                               ///< "01.1"
   std::string id() const;                                   ///< "01.1_fuse"
@@ -25,8 +25,8 @@ struct ExerciseFiles {
   std::string goal() const;
 };
 
-/// All exercises of the tree at `root`: those with a specification solutions/CHAPTER/NAME.check.cu, or
-/// NAME.check.py where the exercise is in Python. They come in the order of the headings in the lessons,
+/// All exercises of the tree at `root`: those with a specification solutions/CHAPTER/NAME/check.cu, or
+/// check.py where the exercise is in Python. They come in the order of the headings in the lessons,
 /// docs/CHAPTER.md; an exercise without a heading comes after those of its chapter.
 std::vector<ExerciseFiles> all_exercises(const std::filesystem::path& root,
                                          const std::vector<std::string>& chapters);

@@ -2,7 +2,7 @@
 # (the reader's, the solution, a slip) in a namespace of its own. None is part of `all`: a file that does not compile
 # stops nothing but its own check.
 
-# solutions/CHAPTER/NAME.check.cu is the specification of an exercise, and says how a version's code is called. It is
+# solutions/CHAPTER/NAME/check.cu is the specification of an exercise, and says how a version's code is called. It is
 # compiled after each version's file, so that no name of a version can mean one of the specification; what a version is
 # judged by is the one that is compiled after the solution.
 
@@ -13,10 +13,11 @@ function(add_exercise_versions target device specification)
   # Headers that versions share, and stages that a specification asks for, hold `#pragma once`: they come first, in a
   # namespace where all versions find them.
   cmake_path(GET specification PARENT_PATH folder)
+  cmake_path(GET folder PARENT_PATH folder) # of the chapter
   file(GLOB shared CONFIGURE_DEPENDS ${folder}/*.hpp ${CMAKE_SOURCE_DIR}/common/kernels/*.hpp)
   list(FILTER shared EXCLUDE REGEX "\\.(gpu|sm90a)\\.hpp$") # no exercise is for one kind of card
   set(text "#undef DEVICE\n#define DEVICE ${device}\n#include \"exercise.hpp\"\n")
-  file(STRINGS ${specification} stages REGEX "^#include \"\\.\\./\\.\\./chapters/")
+  file(STRINGS ${specification} stages REGEX "^#include \"\\.\\./\\.\\./\\.\\./chapters/")
   list(TRANSFORM stages REPLACE ".*\\.\\./(chapters/.+)\"" "${CMAKE_SOURCE_DIR}/\\1")
   foreach(header IN LISTS shared)
     string(APPEND text "#include \"${header}\"\n")
@@ -66,15 +67,16 @@ function(add_exercise_program program exercise judge device)
 endfunction()
 
 # add_exercises(CHAPTER)
-# For each specification solutions/CHAPTER/NAME.check.cu: the program check_CHAPTER_NAME, which judges the reader's
+# For each specification solutions/CHAPTER/NAME/check.cu: the program check_CHAPTER_NAME, which judges the reader's
 # file, and with a GPU time_CHAPTER_NAME, which times it beside the solution.
 function(add_exercises chapter)
-  file(GLOB specifications CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/solutions/${chapter}/*.check.cu)
+  file(GLOB specifications CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/solutions/${chapter}/*/check.cu)
   foreach(specification IN LISTS specifications)
-    cmake_path(GET specification STEM name)
+    cmake_path(GET specification PARENT_PATH folder)
+    cmake_path(GET folder FILENAME name)
     set(exercise ${chapter}_${name})
     set(readers reader ${CMAKE_SOURCE_DIR}/chapters/${chapter}/exercises/${name}.cuh)
-    set(solution ${CMAKE_SOURCE_DIR}/solutions/${chapter}/${name}.cuh)
+    set(solution ${folder}/solution.cuh)
     add_exercise_versions(${exercise}_specification cpu ${specification} specification ${solution})
     add_exercise_versions(${exercise}_cpu_reader cpu ${specification} ${readers})
     target_compile_options(${exercise}_cpu_reader PRIVATE -Wno-unused -Wno-unused-parameter # half done is no mistake

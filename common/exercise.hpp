@@ -84,7 +84,7 @@ struct Prediction {
 };
 
 /// The contents of the file that is judged: the reader's, the solution, or a test's. `answer()` of
-/// `k_name.check.cu`, which is compiled after each of them, returns this.
+/// `check.cu`, which is compiled after each of them, returns this.
 struct Answer {
   void (*run)(const Data&) = nullptr;  ///< calls its code; or
   List<double> predictions = {};       ///< its numbers, in the order of Exercise::predictions

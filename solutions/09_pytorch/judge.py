@@ -2,7 +2,7 @@
 
     python judge.py EXERCISE ANSWER RESULT    for example 1_operator my.py verdict.json
 
-EXERCISE.check.py, beside this file, is the specification. The verdict has the fields that judge.hpp
+EXERCISE/check.py, beside this file, is the specification. The verdict has the fields that judge.hpp
 describes. It is written after each case, so that it says how far an answer came that does not end.
 
 Importing torch takes seconds, so one process imports it, and each answer is judged in a child that it forks.
@@ -125,7 +125,7 @@ def load(path, name):
 
 
 def exercise_named(name):
-    return load(FOLDER / f"{name}.check.py", f"check_{name}")
+    return load(FOLDER / name / "check.py", f"check_{name}")
 
 
 def _loaded_answer(verdict, exercise):

@@ -6,6 +6,7 @@ python3 tests/cli/check_contents.py COPY: the copy that tests/cli/check_launcher
 
 import os
 import pathlib
+import resource
 import shutil
 import subprocess
 import sys
@@ -18,7 +19,7 @@ COPY = fresh_copy()
 CHAPTER = COPY / "chapters/01_multiply_add"
 EXERCISE = CHAPTER / "exercises/1_fuse.cuh"
 STAGE = CHAPTER / "02_fused.cuh"
-SOLUTION = (ROOT / "solutions/01_multiply_add/1_fuse.cuh").read_text()
+SOLUTION = (ROOT / "solutions/01_multiply_add/1_fuse/solution.cuh").read_text()
 LINE = "  if (i < n) out[i] = q[i] * k[i] + v[i];"
 WRONG_LINE = LINE.replace("+ v", "- v")
 assert LINE in SOLUTION
@@ -143,12 +144,13 @@ def check_nothing_is_built_again():
 
 
 def check_costs():
-    """The comparison takes at most 50 ms."""
+    """The comparison takes at most 50 ms of processor time."""
     times = []
     for _ in range(5):
-        begin = time.monotonic()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         run(COPY / "build/build_inputs", COPY / "build", check=True)
-        times.append(time.monotonic() - begin)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     expect("comparing takes at most 50 ms", min(times) <= 0.05, times)
 
 

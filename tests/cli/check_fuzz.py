@@ -80,10 +80,10 @@ class Place:
         (self.root / "build" / "play.cu").write_text("")
         (self.root / "mine.cu").write_text("void play() {}\n")
         self.exercises = {}  # file: what the reader has written there
-        for check in sorted((self.root / "solutions").glob("*/*.check.cu")):
-            chapter, name = check.parent.name, check.name.removesuffix(".check.cu")
+        for check in sorted((self.root / "solutions").glob("*/*/check.cu")):
+            chapter, name = check.parent.parent.name, check.parent.name
             file = self.root / "chapters" / chapter / "exercises" / f"{name}.cuh"
-            solution = check.with_name(f"{name}.cuh").read_bytes()
+            solution = check.with_name("solution.cuh").read_bytes()
             self.exercises[file] = solution + b"// the reader's \xe2\x88\x91\n"
             script(self.bin / f"check_{chapter}_{name}", 'cp "$FUZZ_VERDICT" "$2"; cat "$FUZZ_OUTPUT"\n'
                    '[ "$3" != view ] || cp "$FUZZ_VIEW" "$2"\n'
@@ -209,7 +209,8 @@ def workbook_words(place, chosen):
         asks = some(chosen, ["chapters"], 1)
         return [place.bin / "workbook", *asks, "plots", "/nonexistent", *some(chosen, HUGE, 1)]
     words = names + ["--all", "--json", "--reveal", "--device", "cpu", "gpu", "--note", "bounds", "--out",
-                     "results", "bash", "zsh", "-h", "mine.cu", "run", "solutions/01_multiply_add/1_fuse.cuh"]
+                     "results", "bash", "zsh", "-h", "mine.cu", "run",
+                     "solutions/01_multiply_add/1_fuse/solution.cuh"]
     if chosen.random() < 0.7:
         own = {"check": ["--all"], "hint": ["--all"], "diff": ["--reveal"], "solution": ["--reveal"],
                "list": ["--json"], "reset": [], "predict": ["--json"],

@@ -162,7 +162,7 @@ def held_lock(clone):
 def copied_and_moved(clone, folder):
     """A copied checkout works on its own files, a moved one as well, and the state comes along."""
     reader_file = "chapters/01_multiply_add/exercises/1_fuse.cuh"
-    solution = (clone / "solutions/01_multiply_add/1_fuse.cuh").read_text()
+    solution = (clone / "solutions/01_multiply_add/1_fuse/solution.cuh").read_text()
     copy = folder / "it's R&D $x br(ack)et"
     shutil.copytree(clone, copy, symlinks=True)
     before = {path.name for path in clone.iterdir()}
@@ -196,11 +196,10 @@ def copied_and_moved(clone, folder):
 def copy_as_found(clone):
     """The tree as it is, without what is built, and with the exercises as a reader finds them first."""
     copy_tree(clone)
-    for specification in ROOT.glob("solutions/*/*.check.*"):
-        suffix = ".py" if specification.suffix == ".py" else ".cuh"
-        solution = specification.with_name(specification.name.partition(".")[0] + suffix)
+    for solution in ROOT.glob("solutions/*/*/solution.*"):
         skeleton = run(ROOT / "workbook", "skeleton", solution, check=True).stdout
-        exercise = clone / "chapters" / solution.parent.name / "exercises" / solution.name
+        exercise = (clone / "chapters" / solution.parent.parent.name / "exercises" /
+                    (solution.parent.name + solution.suffix))
         exercise.parent.mkdir(parents=True, exist_ok=True)
         exercise.write_text(skeleton)
 

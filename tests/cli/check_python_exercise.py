@@ -65,7 +65,7 @@ def watch():
     try:
         shown = until(near, KEYS)
         expect("watch checks at once", "Not yet." in shown, shown)
-        FILE.write_text((COPY / "solutions/09_pytorch/3_rewrite.py").read_text())
+        FILE.write_text((COPY / "solutions/09_pytorch/3_rewrite/solution.py").read_text())
         shown = until(near, KEYS)
         expect("... and again at each save", "Solved." in shown, shown)
         os.write(near, b"q")

@@ -338,14 +338,14 @@ def broken():
     after = output[output.index("this failed"):]
     expect("... and is not being built after it has failed", "building" not in after, output)
     chapter.write_text(good)
-    specification = COPY / "solutions/01_multiply_add/1_fuse.check.cu"
+    specification = COPY / "solutions/01_multiply_add/1_fuse/check.cu"
     text = specification.read_text()
     header = COPY / "common/judge/judge.cpp"
     good = header.read_text()
     header.write_text(good + "#error broken\n")
     call("a broken workbook is not the reader's fault", ["check", "01.1"], BROKEN, "#error broken")
     header.write_text(good)
-    solutions = COPY / "solutions/01_multiply_add/1_fuse.cuh"
+    solutions = COPY / "solutions/01_multiply_add/1_fuse/solution.cuh"
     good = solutions.read_text()
     solutions.write_text(good.replace("// END SOLUTION", ""))
     call("a solution without its markers neither", ["reset", "01.1"], BROKEN, "lacks // END SOLUTION")

@@ -21,7 +21,7 @@ from checks import expect, fresh_copy, run
 COPY = fresh_copy()
 FILE = COPY / "chapters/01_multiply_add/exercises/1_fuse.cuh"
 ENDLESS = FILE.with_name("endless.fifo")  # nobody ever writes it: a compiler that includes it waits
-SOLUTION = COPY / "solutions/01_multiply_add/1_fuse.cuh"
+SOLUTION = COPY / "solutions/01_multiply_add/1_fuse/solution.cuh"
 
 
 class Terminal:

@@ -47,7 +47,7 @@ struct Folder {
 std::vector<ExerciseFiles> exercises() {
   const auto one = [](const std::string& chapter, const std::string& name) {
     return ExerciseFiles{chapter, name, "/root/chapters/" + chapter + "/exercises/" + name + ".cuh",
-                         "/root/solutions/" + chapter + "/" + name + ".cuh", ""};
+                         "/root/solutions/" + chapter + "/" + name + "/solution.cuh", ""};
   };
   return {one("00_first", "1_guard"), one("01_multiply_add", "1_fuse"), one("01_multiply_add", "12_sum")};
 }
@@ -112,9 +112,11 @@ TEST_CASE("exercises in Python are those with a specification in Python") {
 
 TEST_CASE("exercises come in the order of their page, and what the page does not name comes last") {
   const Folder folder;
-  fs::create_directories(folder.path / "solutions/04_rows");
-  for (const char* name : {"1_tree", "2_shuffle", "3_read", "10_conflicts"})
-    std::ofstream(folder.path / "solutions/04_rows" / (std::string(name) + ".check.cu"));
+  for (const char* name : {"1_tree", "2_shuffle", "3_read", "10_conflicts"}) {
+    const fs::path exercise = folder.path / "solutions/04_rows" / name;
+    fs::create_directories(exercise);
+    std::ofstream(exercise / "check.cu");
+  }
   const auto names = [&] {
     std::string all;
     for (const ExerciseFiles& exercise : all_exercises(folder.path, {"04_rows"})) all += exercise.name + " ";

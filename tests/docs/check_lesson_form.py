@@ -55,8 +55,8 @@ def rows(text):
 
 def numbers_of(lesson):
     """The numbers of the exercises that the lesson's chapter has, in the order of the files."""
-    return [f"{lesson[:2]}.{path.name.split('_')[0]}"
-            for path in sorted((ROOT / "solutions" / lesson).glob("[0-9]*.check.*"))]
+    return [f"{lesson[:2]}.{path.parent.name.split('_')[0]}"
+            for path in sorted((ROOT / "solutions" / lesson).glob("*/check.*"))]
 
 
 def checks_itself():

@@ -59,11 +59,11 @@ def check_puzzles(programs):
     found = unexplained("constexpr double kGiven = 9.0;\nconstexpr double kA = 8.0;\n",
                         "constexpr double kGiven = 9.0;\nconstexpr double kA = 0.0;\n")
     expect("numbers that are given need no explanation", found == ["kA"], found)
-    puzzles = [path for path in sorted((ROOT / "solutions").glob("*/*.check.cu"))
+    puzzles = [path for path in sorted((ROOT / "solutions").glob("*/*/check.cu"))
                if ".predictions = " in path.read_text()]
     expect("there are exercises of numbers", len(puzzles) >= 3, puzzles)
     for puzzle in puzzles:
-        name = f"{puzzle.parent.name}/{puzzle.name.removesuffix('.check.cu')}"
+        name = f"{puzzle.parent.parent.name}/{puzzle.parent.name}"
         solution = run(programs / "workbook", "solution", name, "--reveal").stdout
         chapter, exercise = name.split("/")
         skeleton = (ROOT / "chapters" / chapter / "exercises" / f"{exercise}.cuh").read_text()

@@ -2,11 +2,11 @@
 
     python3 tests/pytorch/check_exercises.py                  the solution, the skeleton and a wrong answer
                                                               of each exercise
-    python3 tests/pytorch/check_exercises.py --all [NAME...]  all answers in tests/exercises/09_pytorch
+    python3 tests/pytorch/check_exercises.py --all [NAME...]  all answers in solutions/09_pytorch
     python3 tests/pytorch/check_exercises.py --gpu [NAME...]  those that a GPU may judge otherwise: the right
                                                               ones, and the wrong ones of a GPU
 
-A file NAME.answers has the form that tests/solutions/answers.py describes. A body is a whole file here, and
+A file answers.txt has the form that tests/solutions/answers.py describes. A body is a whole file here, and
 edits change the solution. The text of a wrong answer is that of a complaint: after "gpu: " of one on a GPU,
 without which the answer is accepted; after "torch 2.11: " of one with that version, and with others it is not
 judged.
@@ -30,7 +30,6 @@ from answers import complaints, edited, parse
 from checks import expect
 from package import torch_python
 
-FOLDER = ROOT / "tests" / "exercises" / "09_pytorch"
 SOLUTIONS = ROOT / "solutions" / "09_pytorch"
 LEAST_RIGHT, LEAST_WRONG = 5, 8
 SECONDS = 100  # for one answer, on a busy machine
@@ -56,7 +55,7 @@ def mark_and_text(answer):
 
 def answers_of(name, solution):
     """The answers of an exercise, each with the text of its file."""
-    for answer in parse(FOLDER / f"{name}.answers"):
+    for answer in parse(SOLUTIONS / name / "answers.txt"):
         lines = answer.lines
         if answer.is_edit:
             lines = edited(solution.splitlines(), lines, "the solution")
@@ -106,7 +105,7 @@ def concerns_gpu(answer):
 
 
 def check_exercise(name, which):
-    solution_file = (SOLUTIONS / f"{name}.py").read_text()
+    solution_file = (SOLUTIONS / name / "solution.py").read_text()
     solution = part(solution_file, "BEGIN SOLUTION")
     found = list(answers_of(name, solution))
     with tempfile.TemporaryDirectory() as folder:
@@ -128,7 +127,7 @@ def check_here(arguments):
     which = arguments.pop(0) if arguments else ""
     if which not in ("", "--all", "--gpu"):
         sys.exit(f"check_exercises.py: {which}: accepted here: --all, --gpu")
-    every = sorted(path.name.removesuffix(".check.py") for path in SOLUTIONS.glob("*.check.py"))
+    every = sorted(path.parent.name for path in SOLUTIONS.glob("*/check.py"))
     for name in arguments or every:
         check_exercise(name, which)
 

@@ -1,8 +1,8 @@
 """Makes source files of the right and wrong answers that the grader of an exercise is tested with.
 
-    answers.py FILE.answers SOLUTION FOLDER    writes FOLDER/KIND_NAME.cuh for each answer
+    answers.py ANSWERS SOLUTION FOLDER    writes FOLDER/KIND_NAME.cuh for each answer
 
-FILE.answers is tests/exercises/CHAPTER/EXERCISE.answers. What stands in it before the first answer is a
+ANSWERS is solutions/CHAPTER/EXERCISE/answers.txt. What stands in it before the first answer is a
 comment. An answer begins with a line that names it:
 
     === right NAME: what is special about it
@@ -247,7 +247,7 @@ def lines_of(answer, answers, solution, chapter):
 
 def texts_of(path, solution):
     """The text of each version's file."""
-    chapter = solution.parents[2] / "chapters" / solution.parent.name
+    chapter = solution.parents[3] / "chapters" / solution.parents[1].name
     answers = parse(path)
     texts = {}
     for answer in answers:

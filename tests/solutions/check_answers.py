@@ -82,7 +82,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         path = folder / "FILE"
-        solution, stage = folder / "solutions/x/1_x.cuh", folder / "chapters/x/1_two.cuh"
+        solution, stage = folder / "solutions/x/1_x/solution.cuh", folder / "chapters/x/1_two.cuh"
         for file, text in ((solution, SOLUTION), (stage, STAGE)):
             file.parent.mkdir(parents=True)
             file.write_text(text)

@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from checks import ROOT, expect
 
 DATA = ROOT / "plots" / "data"
-EXERCISE = ROOT / "solutions" / "07_gelu_dropout"
+EXERCISE = ROOT / "solutions" / "07_gelu_dropout" / "5_budget"
 
 
 def rows_of_table():
@@ -26,7 +26,7 @@ def rows_of_table():
 
 def given(name):
     """The value of a constant that the reader is given."""
-    text = (EXERCISE / "5_budget.cuh").read_text()
+    text = (EXERCISE / "solution.cuh").read_text()
     found = re.findall(rf"\b{name} = ([\d.e]+)", text)
     expect(f"the exercise gives {name} once", len(found) == 1, found)
     return float(found[0])
@@ -42,7 +42,7 @@ def stage_of(run, name):
 
 
 def main():
-    specification = (EXERCISE / "5_budget.check.cu").read_text()
+    specification = (EXERCISE / "check.cu").read_text()
     kernels = {(kernel, int(elements), int(instructions)) for kernel, elements, instructions
                in re.findall(r'\{"([^"]+)", (\d+), (\d+)\}', specification)}
     expect("the specification has five kernels", len(kernels) == 5, kernels)

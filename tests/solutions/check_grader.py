@@ -4,7 +4,7 @@
     check_grader.py --answers PROGRAM ANSWERS  the right and the wrong answers
     check_grader.py --gpu PROGRAM [untimed]    on a GPU: all that is right is right there, and can be timed
 
-ANSWERS is the exercise's file tests/exercises/CHAPTER/NAME.answers, which answers.py explains. The text of a
+ANSWERS is the exercise's file solutions/CHAPTER/NAME/answers.txt, which answers.py explains. The text of a
 slip or a wrong answer must be in one of the verdict's complaints. These are why a file was not run, the
 messages of wrong cases, "over budget: WHAT: QUESTION", and for a prediction "NAME: more", "NAME: fewer" and
 so on, and "NAME: MISTAKE" where the cause of the number is known. The text of a right answer must be in its

@@ -28,14 +28,13 @@ def committed(path):
 def main():
     if git("rev-parse", "HEAD").returncode != 0:
         skip("this is no git checkout, so what was committed is not known")
-    specifications = sorted(ROOT.glob("solutions/*/*.check.*"))
-    expect("there are exercises", specifications)
-    for specification in specifications:
-        suffix = {".cu": ".cuh", ".py": ".py"}[specification.suffix]
-        chapter, name = specification.parent.name, specification.name.partition(".")[0] + suffix
-        exercise = f"chapters/{chapter}/exercises/{name}"
+    solutions = sorted(ROOT.glob("solutions/*/*/solution.*"))
+    expect("there are exercises", solutions)
+    for path in solutions:
+        chapter, name = path.parent.parent.name, path.parent.name
+        exercise = f"chapters/{chapter}/exercises/{name}{path.suffix}"
         with tempfile.NamedTemporaryFile() as solution:
-            solution.write(committed(f"solutions/{chapter}/{name}"))
+            solution.write(committed(path.relative_to(ROOT)))
             solution.flush()
             call = [WORKBOOK, "skeleton", solution.name]
             made = subprocess.run(call, capture_output=True, check=True).stdout

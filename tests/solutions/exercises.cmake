@@ -1,4 +1,4 @@
-# For each exercise two programs with all that must be judged rightly, which tests/exercises/CHAPTER/NAME.answers lists. One
+# For each exercise two programs with all that must be judged rightly, which solutions/CHAPTER/NAME/answers.txt lists. One
 # has the skeleton, the solution, and the slips, which are edits of it. The other, of the thorough tests, has the right and
 # the wrong answers. The reader's own file plays no part.
 add_custom_target(exercise_versions)
@@ -46,13 +46,14 @@ endfunction()
 function(add_exercise_test exercise)
   cmake_path(GET exercise PARENT_PATH chapter)
   cmake_path(GET exercise FILENAME name)
-  set(specification ${CMAKE_SOURCE_DIR}/solutions/${chapter}/${name}.check.cu)
-  set(solution ${CMAKE_SOURCE_DIR}/solutions/${chapter}/${name}.cuh)
-  file(GLOB answers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/exercises/${exercise}.answers)
+  set(exercise_folder ${CMAKE_SOURCE_DIR}/solutions/${exercise})
+  set(specification ${exercise_folder}/check.cu)
+  set(solution ${exercise_folder}/solution.cuh)
+  file(GLOB answers CONFIGURE_DEPENDS ${exercise_folder}/answers.txt)
   set(target versions_${chapter}_${name})
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${exercise})
   if(NOT answers)
-    add_check("exercise ${exercise}: the grader" tests/solutions/check_grader.py ${target} tests/exercises/${exercise}.answers)
+    add_check("exercise ${exercise}: the grader" tests/solutions/check_grader.py ${target} solutions/${exercise}/answers.txt)
     return() # the test says that they are missing
   endif()
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${answers})

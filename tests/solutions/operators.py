@@ -152,7 +152,7 @@ def mutants(lines, answer):
 def sources(names, solution, check, folder):
     """The two files that add_exercise_versions() and add_exercise_program() of cmake/Exercises.cmake make of
     versions whose names are known there."""
-    shared = sorted(solution.parent.glob("*.hpp")) + sorted((ROOT / "common" / "kernels").glob("*.hpp"))
+    shared = sorted(solution.parents[1].glob("*.hpp")) + sorted((ROOT / "common" / "kernels").glob("*.hpp"))
     shared = [path for path in shared if not path.name.endswith((".gpu.hpp", ".sm90a.hpp"))]
     kernels = '#include "exercise.hpp"\n' + "".join(f'#include "{path}"\n' for path in shared)
     for name in names:
@@ -166,7 +166,7 @@ def sources(names, solution, check, folder):
 
 
 def write(solution, folder):
-    check = solution.with_suffix(".check.cu")
+    check = solution.with_name("check.cu")
     found = mutants(solution.read_text().splitlines(), check.read_text())
     texts = {f"{name}.cuh": "\n".join(lines) + "\n" for name, lines in found.items()}
     texts |= sources(found, solution, check, folder)

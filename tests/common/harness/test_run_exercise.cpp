@@ -277,7 +277,7 @@ TEST_CASE_METHOD(Judged, "exercise: what cannot be viewed is said in the file") 
 
 TEST_CASE_METHOD(Judged, "exercise: a file that goes around the judge is not run") {
   const std::string file = path + ".cuh";
-  replace_file(file, "#include \"../../../solutions/01_multiply_add/1_fuse.cuh\"\n");
+  replace_file(file, "#include \"../../../solutions/01_multiply_add/1_fuse/solution.cuh\"\n");
   const auto refused = verdict(exercise(kSmall), Version{"reader", with_blocks<4>, file.c_str()});
   std::filesystem::remove(file);
   CHECK(refused["status"] == "not yet");
