@@ -11,6 +11,7 @@
 #include "advice.hpp"
 #include "commands/check.hpp"
 #include "commands/hints_and_solutions.hpp"
+#include "commands/new.hpp"
 #include "commands/overview.hpp"
 #include "commands/play.hpp"
 #include "commands/predict.hpp"
@@ -32,7 +33,7 @@ using namespace workbook;
 
 /// The parsed words after a command.
 struct Arguments {
-  std::string device = "cpu", chapter, counts, exercise, file, folder, out, shell, size;
+  std::string device = "cpu", chapter, counts, exercise, file, folder, kind, name, out, shell, size;
   bool all = false, compare = false, fresh = false, json = false, lines = false, reveal = false;
   std::vector<std::string> chapters, notes, rest;
   std::vector<std::string> more_files, includes, definitions, constants, arguments;  // of a file with a main
@@ -113,6 +114,15 @@ constexpr Parameter kLines = {"[--lines]", [](CLI::App& app, Arguments& a) {
 constexpr Parameter kNew = {"[--new]", [](CLI::App& app, Arguments& a) {
                               app.add_flag("--new", a.fresh, "write a starter file first");
                             }};
+constexpr Parameter kNewKind = {
+    "stage|exercise",
+    [](CLI::App& app, Arguments& a) { app.add_option("KIND", a.kind, "stage or exercise")->required(); },
+    [](const Workbook&) {
+      return std::vector<std::string>{"stage", "exercise"};
+    }};
+constexpr Parameter kNewName = {"NAME", [](CLI::App& app, Arguments& a) {
+                                  app.add_option("NAME", a.name, "such as 01.two_each")->required();
+                                }};
 constexpr Parameter kNote = {"[--note KIND]", [](CLI::App& app, Arguments& a) {
                                app.add_option("--note", a.notes,
                                               "go on after findings of this kind:\n" + note_words_text())
@@ -258,6 +268,10 @@ const std::vector<Command>& commands() {
        "draw the figures",
        [](const Workbook& w, const Arguments& a) { return plots_command(w, a.folder, a.compare); },
        [](const Workbook& w, const Arguments& a) { return targets_of_plots(w, a.folder); }},
+      {"new",
+       {kNewKind, kNewName},
+       "files to fill in, for those who add",
+       [](const Workbook& w, const Arguments& a) -> int { return new_command(w, a.kind, a.name); }},
       {"completion",
        {kShell},
        "for bash or zsh; says how",

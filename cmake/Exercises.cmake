@@ -4,29 +4,21 @@
 
 # solutions/CHAPTER/NAME/check.cu is the specification of an exercise, and says how a version's code is called. It is
 # compiled after each version's file, so that no name of a version can mean one of the specification; what a version is
-# judged by is the one that is compiled after the solution.
+# judged by is the one that is compiled after the solution; SPECIFICATION is defined there.
 
 # add_exercise_versions(TARGET DEVICE SPECIFICATION [VERSION FILE]...)
 # The object library TARGET: versions of an exercise, compiled together, each in namespace DEVICE::VERSION. DEVICE is cpu
 # or gpu. A FILE need not exist until it is built: readers delete theirs.
 function(add_exercise_versions target device specification)
-  # Headers that versions share, and stages that a specification asks for, hold `#pragma once`: they come first, in a
-  # namespace where all versions find them.
+  # Headers that versions share hold `#pragma once`: they come first, in namespace DEVICE, where all versions find them.
   cmake_path(GET specification PARENT_PATH folder)
   cmake_path(GET folder PARENT_PATH folder) # of the chapter
   file(GLOB shared CONFIGURE_DEPENDS ${folder}/*.hpp ${CMAKE_SOURCE_DIR}/common/kernels/*.hpp)
   list(FILTER shared EXCLUDE REGEX "\\.(gpu|sm90a)\\.hpp$") # no exercise is for one kind of card
   set(text "#undef DEVICE\n#define DEVICE ${device}\n#include \"exercise.hpp\"\n")
-  file(STRINGS ${specification} stages REGEX "^#include \"\\.\\./\\.\\./\\.\\./chapters/")
-  list(TRANSFORM stages REPLACE ".*\\.\\./(chapters/.+)\"" "${CMAKE_SOURCE_DIR}/\\1")
   foreach(header IN LISTS shared)
     string(APPEND text "#include \"${header}\"\n")
   endforeach()
-  if(stages) # in a namespace of their own, since several files of a program may have them
-    string(APPEND text "#undef DEVICE\n\n#define DEVICE ${device}::for_${target}\n")
-    list(TRANSFORM stages REPLACE "(.+)" "#include \"\\1\"\n")
-    string(APPEND text ${stages} "namespace ${device} {\nusing namespace for_${target};\n}\n")
-  endif()
   set(versions ${ARGN})
   while(versions)
     list(POP_FRONT versions version file)
@@ -78,6 +70,7 @@ function(add_exercises chapter)
     set(readers reader ${CMAKE_SOURCE_DIR}/chapters/${chapter}/exercises/${name}.cuh)
     set(solution ${folder}/solution.cuh)
     add_exercise_versions(${exercise}_specification cpu ${specification} specification ${solution})
+    target_compile_definitions(${exercise}_specification PRIVATE SPECIFICATION)
     add_exercise_versions(${exercise}_cpu_reader cpu ${specification} ${readers})
     target_compile_options(${exercise}_cpu_reader PRIVATE -Wno-unused -Wno-unused-parameter # half done is no mistake
                            ${WORKBOOK_FEW_ERRORS})

@@ -353,6 +353,24 @@ def broken():
     expect("... and the reader's file stays", FILE.read_text() == SKELETON, text)
 
 
+def new_files():
+    chapter, exercise = COPY / "chapters/01_multiply_add", COPY / "solutions/01_multiply_add/6_fold"
+    ladder, judged = (chapter / "chapter.cu").read_text(), chapter / "exercises/6_fold.cuh"
+    call("a name that is no name", ["new", "stage", "two_each"], BAD_USAGE, "such as 01.two_each")
+    call("a new stage", ["new", "stage", "01.two_each"], SOLVED, "chapters/01_multiply_add/07_two_each.cuh")
+    call("... compiles, and has to be written", ["run", "01", "--device", "cpu", "--size", "1000"], NOT_YET,
+         "07_two_each", "no kernel has written it")
+    call("a new exercise", ["new", "exercise", "01.fold"], SOLVED,
+         "solutions/01_multiply_add/6_fold/check.cu")
+    call("... begins unsolved", ["check", "01.6"], NOT_YET, "out of bounds: kernel twice")
+    shutil.copy(exercise / "solution.cuh", judged)
+    call("... and its solution solves it", ["check", "01.6"], SOLVED, "Solved.")
+    (chapter / "chapter.cu").write_text(ladder)
+    (chapter / "07_two_each.cuh").unlink()
+    judged.unlink()
+    shutil.rmtree(exercise)
+
+
 def main():
     begin()
     names()
@@ -365,6 +383,7 @@ def main():
     solve()
     streams_and_files()
     broken()
+    new_files()
 
 
 try:
