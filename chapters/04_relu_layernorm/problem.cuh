@@ -66,7 +66,7 @@ template <class T>
 constexpr auto kWeightOf = input<T>(name_of<T>("weight", "weight_float16", "weight_bfloat16"), columns);
 template <class T>
 constexpr auto kBiasOf = input<T>(name_of<T>("bias", "bias_float16", "bias_bfloat16"), columns);
-constexpr auto &kX = kXOf<float>, &kWeight = kWeightOf<float>, &kBias = kBiasOf<float>;
+inline constexpr auto &kX = kXOf<float>, &kWeight = kWeightOf<float>, &kBias = kBiasOf<float>;
 
 /// Of float and __nv_bfloat16.
 template <class T>
